@@ -1,0 +1,30 @@
+import type { Endpoint } from './endpoint.ts';
+import { agents } from './endpoints/agents.ts';
+import { devices, tokens } from './endpoints/devices.ts';
+import { health } from './endpoints/health.ts';
+import { jobEvents } from './endpoints/job-events.ts';
+import { jobs } from './endpoints/job-endpoints.ts';
+import { queue } from './endpoints/queue.ts';
+import { repositories } from './endpoints/repositories.ts';
+import { workspaces } from './endpoints/workspaces.ts';
+
+/**
+ * The machine-to-machine interface, whole: every endpoint of the specification and every
+ * extension. A row without a handler in the hub is not in `openapi.json` and answers 404.
+ */
+export const endpoints = {
+  health,
+  workspaces,
+  devices,
+  tokens,
+  agents,
+  repositories,
+  jobs,
+  jobEvents,
+  queue,
+} as const;
+
+/** The same rows in one list, in the order of the table. */
+export const endpointList: readonly Endpoint[] = Object.values(endpoints).flatMap((noun) =>
+  Object.values(noun),
+);

@@ -1,0 +1,137 @@
+import Type from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Id, Integer, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** How long a device session may wait for a person. */
+export const DEVICE_SESSION_MS = 10 * 60 * 1000;
+/** The least time between two polls of one device session; polling early adds as much again. */
+export const DEVICE_POLL_INTERVAL_MS = 5_000;
+
+export const devices = {
+  start: defineEndpoint({
+    name: 'authDeviceStart',
+    method: 'POST',
+    path: '/control-plane/v1/auth/device/start',
+    tag: 'Device login',
+    auth: 'none',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Start a device login',
+    description:
+      'Opens a device session of 10 minutes. A person opens approvalUrl in a browser, signs in, ' +
+      'compares userCode with the one in the terminal and approves. The answer is the same ' +
+      'whether or not the workspace exists.',
+    request: Type.Object({
+      workspaceSlug: Text(255, { minLength: 1 }),
+      machineName: Type.Optional(Text(200)),
+    }),
+    response: Ok({
+      deviceId: Id('device'),
+      deviceSecret: Text(200, { description: 'Shown once; sent with every poll.' }),
+      approvalUrl: Text(2_000, { description: 'Opened by the person in a browser.' }),
+      userCode: Text(9, { description: 'XXXX-XXXX; shown in the terminal, typed by the person.' }),
+      expiresAt: Timestamp(),
+      intervalMs: Integer(0, 3_600_000, 'Wait at least this long between polls.'),
+    }),
+    errors: [],
+    example: {
+      request: { workspaceSlug: 'acme', machineName: 'build-7' },
+      response: {
+        ok: true,
+        deviceId: exampleIds.device,
+        deviceSecret: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
+        approvalUrl: `https://signalbox.acme.dev/device?id=${exampleIds.device}`,
+        userCode: 'WDJB-MJHT',
+        expiresAt: '2026-11-02T09:10:00.000Z',
+        intervalMs: DEVICE_POLL_INTERVAL_MS,
+      },
+    },
+  }),
+  poll: defineEndpoint({
+    name: 'authDevicePoll',
+    method: 'POST',
+    path: '/control-plane/v1/auth/device/poll',
+    tag: 'Device login',
+    auth: 'none',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Ask whether a device login was approved',
+    description:
+      'pending carries intervalMs (polling earlier raises it by 5 s); approved carries the ' +
+      'bearer token. A poll whose answer was lost may be repeated until the session expires and ' +
+      'yields the same token.',
+    request: Type.Object({
+      deviceId: Id('device'),
+      deviceSecret: Text(200, { minLength: 1 }),
+    }),
+    response: Ok({
+      status: OneOf(['pending', 'approved', 'denied', 'expired']),
+      intervalMs: Type.Optional(Integer(0, 3_600_000, 'With pending.')),
+      token: Type.Optional(Text(200, { description: 'With approved: the device token.' })),
+      workspaceId: Type.Optional(Id('workspace', 'With approved.')),
+      workspaceSlug: Type.Optional(Text(63, { description: 'With approved.' })),
+    }),
+    errors: ['DEVICE_SESSION_NOT_FOUND'],
+    example: {
+      request: {
+        deviceId: exampleIds.device,
+        deviceSecret: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
+      },
+      response: { ok: true, status: 'pending', intervalMs: DEVICE_POLL_INTERVAL_MS },
+    },
+  }),
+} as const;
+
+export const tokens = {
+  revoke: defineEndpoint({
+    name: 'authTokenRevoke',
+    method: 'POST',
+    path: '/control-plane/v1/auth/token/revoke',
+    tag: 'Device login',
+    auth: 'bearer',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Revoke the token of this request',
+    description: 'The same token is answered 401 TOKEN_REVOKED afterwards.',
+    request: Type.Object({}),
+    response: Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['NOT_ALLOWED'],
+    example: { request: {}, response: { ok: true, revoked: true } },
+  }),
+  whoami: defineEndpoint({
+    name: 'authTokenWhoami',
+    method: 'POST',
+    path: '/control-plane/v1/auth/token/whoami',
+    tag: 'Device login',
+    auth: 'bearer',
+    scopes: [],
+    origin: 'extension',
+    summary: 'Say whose token this is',
+    description: 'Kind, principal, workspace, scopes and expiry of the token of this request.',
+    request: Type.Object({}),
+    response: Ok({
+      kind: OneOf(['device', 'service', 'job', 'global', 'development']),
+      principalId: Text(100),
+      displayName: Text(200),
+      workspaceId: Type.Union([Id('workspace'), Type.Null()]),
+      workspaceSlug: Type.Union([Text(63), Type.Null()]),
+      scopes: Type.Array(Text(40), { maxItems: 20 }),
+      expiresAt: Type.Union([Timestamp(), Type.Null()]),
+    }),
+    errors: [],
+    example: {
+      request: {},
+      response: {
+        ok: true,
+        kind: 'device',
+        principalId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
+        displayName: 'Ada on build-7',
+        workspaceId: exampleIds.workspace,
+        workspaceSlug: 'acme',
+        scopes: ['agent', 'enqueue', 'read', 'decide', 'integrate'],
+        expiresAt: '2027-01-31T09:00:00.000Z',
+      },
+    },
+  }),
+} as const;

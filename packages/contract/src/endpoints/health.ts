@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { JsonObject, Ok } from '../schema.ts';
+
+export const health = {
+  health: defineEndpoint({
+    name: 'health',
+    method: 'GET',
+    path: '/control-plane/health',
+    tag: 'Health',
+    auth: 'none',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Say that the hub answers',
+    description: 'Answered 503 UNAVAILABLE while the hub is stopping or its database is away.',
+    request: Type.Object({}),
+    response: Ok({}),
+    errors: [],
+    example: { request: {}, response: { ok: true } },
+  }),
+  openapi: defineEndpoint({
+    name: 'openapi',
+    method: 'GET',
+    path: '/control-plane/openapi.json',
+    tag: 'Health',
+    auth: 'none',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Describe this API',
+    description: 'OpenAPI 3.1, built from the very schemas that validate requests.',
+    request: Type.Object({}),
+    response: JsonDocument(),
+    errors: [],
+    example: { request: {}, response: { openapi: '3.1.1' } },
+  }),
+} as const;
+
+/** The document is not wrapped in `ok`: it is what OpenAPI tools expect at this address. */
+function JsonDocument() {
+  return Type.Object({ openapi: Type.String({ maxLength: 20 }), info: Type.Optional(JsonObject()) });
+}

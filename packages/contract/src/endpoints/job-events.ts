@@ -1,0 +1,139 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Defaulted, Id, Integer, JsonObject, List, Nullable, Ok, OneOf, Text, TEXT_CHARS_MAX, Timestamp } from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** Exact wire values (specification, Job event). */
+export const jobEventKinds = [
+  'enqueued',
+  'claimed',
+  'heartbeat',
+  'log',
+  'completed',
+  'failed',
+  'blocked',
+  'canceled',
+  'recovered',
+] as const;
+export type JobEventKind = (typeof jobEventKinds)[number];
+
+export const JOB_EVENTS_LIMIT_DEFAULT = 100;
+export const JOB_EVENTS_LIMIT_MAX = 1_000;
+/** Entries of one append; an agent that has more sends several. */
+export const JOB_LOG_ENTRIES_MAX = 500;
+const JOB_LOG_CHARS_MAX = 65_536;
+
+export const JobEvent = Type.Object({
+  eventId: Id('jobEvent'),
+  seq: Integer(1, Number.MAX_SAFE_INTEGER, 'Rises within the job.'),
+  jobId: Id('job'),
+  kind: OneOf(jobEventKinds),
+  at: Timestamp(),
+  attempt: Integer(0, 1_000_000),
+  agentId: Nullable(Id('agent')),
+  message: Nullable(Text(TEXT_CHARS_MAX)),
+  data: Nullable(JsonObject('What the kind adds, such as count of folded heartbeats.')),
+});
+export type JobEvent = Static<typeof JobEvent>;
+
+/** One piece of a tool's output. */
+export const JobLogEntry = Type.Object({
+  logSeq: Integer(1, Number.MAX_SAFE_INTEGER, "The agent's own number, rising within an attempt."),
+  message: Text(JOB_LOG_CHARS_MAX),
+  stream: Type.Optional(OneOf(['stdout', 'stderr', 'agent'])),
+  at: Type.Optional(Timestamp("The agent's clock; the hub keeps it beside its own.")),
+});
+export type JobLogEntry = Static<typeof JobLogEntry>;
+
+export const jobEvents = {
+  listForJob: defineEndpoint({
+    name: 'jobEventsListForJob',
+    method: 'POST',
+    path: '/control-plane/v1/job-events/list-for-job',
+    tag: 'Job events',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Read the timeline of a job',
+    description:
+      'Ascending by seq. With after: the events behind it. Without: the last limit events. ' +
+      'Heartbeats without a message fold into one event that carries data.count and the latest ' +
+      'time. nextAfter continues where this answer ends.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
+      limit: Defaulted(Integer(1, JOB_EVENTS_LIMIT_MAX), JOB_EVENTS_LIMIT_DEFAULT),
+      after: Type.Optional(Integer(0, Number.MAX_SAFE_INTEGER, 'A seq.')),
+    }),
+    response: Ok({
+      events: List(JobEvent, JOB_EVENTS_LIMIT_MAX),
+      nextAfter: Integer(0, Number.MAX_SAFE_INTEGER, 'Send it as after for what comes next.'),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job, limit: 100 },
+      response: {
+        ok: true,
+        events: [
+          {
+            eventId: exampleIds.jobEvent,
+            seq: 1,
+            jobId: exampleIds.job,
+            kind: 'enqueued',
+            at: '2026-11-02T09:00:00.000Z',
+            attempt: 0,
+            agentId: null,
+            message: null,
+            data: null,
+          },
+        ],
+        nextAfter: 1,
+      },
+    },
+  }),
+  append: defineEndpoint({
+    name: 'jobEventsAppend',
+    method: 'POST',
+    path: '/control-plane/v1/job-events/append',
+    tag: 'Job events',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'extension',
+    summary: 'Append output to the timeline of a running job',
+    description:
+      'Events of kind log, numbered by the agent: an entry whose logSeq of this attempt is known ' +
+      'already is skipped, so a retry is harmless. Fenced by the claim like every other write.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
+      agentId: Id('agent'),
+      claimGeneration: Type.Optional(Integer(1, 1_000_000)),
+      entries: Type.Array(JobLogEntry, { minItems: 1, maxItems: JOB_LOG_ENTRIES_MAX }),
+    }),
+    response: Ok({
+      appended: Integer(0, JOB_LOG_ENTRIES_MAX),
+      lastLogSeq: Integer(0, Number.MAX_SAFE_INTEGER, 'The highest logSeq kept for this attempt.'),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        jobId: exampleIds.job,
+        agentId: exampleIds.agent,
+        claimGeneration: 1,
+        entries: [{ logSeq: 1, message: 'npm test\n', stream: 'stdout' }],
+      },
+      response: { ok: true, appended: 1, lastLogSeq: 1 },
+    },
+  }),
+} as const;

@@ -1,0 +1,122 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Cursor, Id, List, ListLimit, NextCursor, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** SHA-256 of the normalized remote URL. The URL itself never reaches the hub. */
+export const RemoteUrlHash = Text(64, {
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Lower-case hex SHA-256 of the normalized Git remote URL.',
+});
+
+export const RepositoryStatus = OneOf(['active', 'archived']);
+
+export const Repository = Type.Object({
+  repoId: Id('repository'),
+  workspaceId: Id('workspace'),
+  remoteUrlHash: RemoteUrlHash,
+  label: Text(200),
+  status: RepositoryStatus,
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
+});
+export type Repository = Static<typeof Repository>;
+
+const exampleRepository: Repository = {
+  repoId: exampleIds.repository,
+  workspaceId: exampleIds.workspace,
+  remoteUrlHash: '5b1b0a4f6c1f1d8f0f2a3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7081',
+  label: 'acme/api',
+  status: 'active',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  updatedAt: '2026-11-02T09:00:00.000Z',
+};
+
+export const repositories = {
+  resolve: defineEndpoint({
+    name: 'reposResolve',
+    method: 'POST',
+    path: '/control-plane/v1/repos/resolve',
+    tag: 'Repositories',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Find a repository by the hash of its remote URL',
+    description: 'Both fields are null when the hash is unknown; that is not an error.',
+    request: Type.Object({ workspaceId: Id('workspace'), remoteUrlHash: RemoteUrlHash }),
+    response: Ok({ repoId: Nullable(Id('repository')), repo: Nullable(Repository) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        remoteUrlHash: exampleRepository.remoteUrlHash,
+      },
+      response: { ok: true, repoId: exampleIds.repository, repo: exampleRepository },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'reposGet',
+    method: 'POST',
+    path: '/control-plane/v1/repos/get',
+    tag: 'Repositories',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Read a repository',
+    description: 'By id.',
+    request: Type.Object({ workspaceId: Id('workspace'), repoId: Id('repository') }),
+    response: Ok({ repo: Repository }),
+    errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, repoId: exampleIds.repository },
+      response: { ok: true, repo: exampleRepository },
+    },
+  }),
+  upsert: defineEndpoint({
+    name: 'reposUpsert',
+    method: 'POST',
+    path: '/control-plane/v1/repos/upsert',
+    tag: 'Repositories',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Create or update a repository by the hash of its remote URL',
+    description:
+      'Creates the record when the hash is unknown in the workspace (label "", status active ' +
+      'unless sent), updates what is sent otherwise. No job of an archived repository is claimed.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      remoteUrlHash: RemoteUrlHash,
+      label: Type.Optional(Text(200)),
+      status: Type.Optional(RepositoryStatus),
+    }),
+    response: Ok({ repoId: Id('repository'), repo: Repository, created: Type.Boolean() }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        remoteUrlHash: exampleRepository.remoteUrlHash,
+        label: 'acme/api',
+      },
+      response: { ok: true, repoId: exampleIds.repository, repo: exampleRepository, created: true },
+    },
+  }),
+  list: defineEndpoint({
+    name: 'reposList',
+    method: 'POST',
+    path: '/control-plane/v1/repos/list',
+    tag: 'Repositories',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    summary: 'List the repositories of a workspace',
+    description: 'Newest first. Listing does not make an agent serve what it saw.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ repos: List(Repository, 200), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, repos: [exampleRepository], nextCursor: null },
+    },
+  }),
+} as const;

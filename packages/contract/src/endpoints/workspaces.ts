@@ -1,0 +1,69 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Id, Integer, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+
+/** What of inbound content is kept, and for how long; applied before anything is written. */
+export const DataPolicy = Type.Object({
+  contentStorage: OneOf(['full', 'excerpt', 'metadata']),
+  retentionDays: Nullable(Integer(1, 36_500, 'Null keeps content until it is deleted.')),
+  redactSecrets: Type.Boolean(),
+});
+export type DataPolicy = Static<typeof DataPolicy>;
+
+/** Lower-case letters, digits and inner dashes; it is part of addresses. */
+export const WorkspaceSlug = Text(63, {
+  minLength: 1,
+  pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$',
+  description: 'Lower-case letters, digits and inner dashes.',
+});
+
+export const Workspace = Type.Object({
+  workspaceId: Id('workspace'),
+  slug: Text(63),
+  name: Text(200),
+  createdAt: Timestamp(),
+  dataPolicy: DataPolicy,
+});
+export type Workspace = Static<typeof Workspace>;
+
+export const exampleIds = {
+  workspace: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
+  agent: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+  repository: 'repo_0199d1c0b2007000a1b2c3d4e5f6071a',
+  job: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+  jobEvent: 'evt_0199d1c0b4007000a1b2c3d4e5f6071c',
+  run: 'run_0199d1c0b5007000a1b2c3d4e5f6071d',
+  device: 'dev_0199d1c0b6007000a1b2c3d4e5f6071e',
+} as const;
+
+const exampleWorkspace: Workspace = {
+  workspaceId: exampleIds.workspace,
+  slug: 'acme',
+  name: 'Acme',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  dataPolicy: { contentStorage: 'full', retentionDays: null, redactSecrets: true },
+};
+
+export const workspaces = {
+  resolve: defineEndpoint({
+    name: 'workspacesResolve',
+    method: 'POST',
+    path: '/control-plane/v1/workspaces/resolve',
+    tag: 'Workspaces',
+    auth: 'bearer',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Resolve a workspace by its slug',
+    description:
+      'Both fields are null when no workspace has the slug and when the caller has no access to ' +
+      'it; the two cases cannot be told apart, and neither is an error.',
+    // Any string may be asked for: one that cannot be a slug is simply unknown.
+    request: Type.Object({ slug: Text(255) }),
+    response: Ok({ workspaceId: Nullable(Id('workspace')), workspace: Nullable(Workspace) }),
+    errors: [],
+    example: {
+      request: { slug: 'acme' },
+      response: { ok: true, workspaceId: exampleIds.workspace, workspace: exampleWorkspace },
+    },
+  }),
+} as const;

@@ -1,0 +1,80 @@
+/**
+ * Every error code of the wire, once. A failure is
+ * `{ok: false, error: CODE, message, requestId, details?}`; codes are extended, never renamed.
+ * Domain refusals are HTTP 400 with their own code (the specification knows only 200, 400, 401
+ * and 500); the other statuses are plain HTTP.
+ */
+export const errorCodes = {
+  TOKEN_MISSING: [401, 'The request carries no bearer token.'],
+  TOKEN_INVALID: [401, 'The bearer token is malformed or unknown.'],
+  TOKEN_EXPIRED: [401, 'The bearer token has expired, or the lease of its job has ended.'],
+  TOKEN_REVOKED: [401, 'The bearer token has been revoked.'],
+  INTEGRATION_UNAUTHORIZED: [401, 'The shared secret or signature is missing, wrong or not set.'],
+  SESSION_REQUIRED: [401, 'The console call needs a signed-in person.'],
+  SIGN_IN_FAILED: [401, 'The e-mail address or the password is wrong.'],
+  INVALID_JSON: [
+    400,
+    'The body is not JSON in UTF-8, is nested deeper than 32 levels, or holds a duplicate or forbidden key.',
+  ],
+  INVALID_REQUEST: [400, 'A field is missing or has a value outside its schema; see details.'],
+  WORKSPACE_NOT_FOUND: [400, 'No such workspace, or the token may not use it.'],
+  REPO_NOT_FOUND: [400, 'No such repository in this workspace.'],
+  RUN_NOT_FOUND: [400, 'No such run in this workspace.'],
+  JOB_NOT_FOUND: [400, 'No such job in this workspace.'],
+  AGENT_NOT_FOUND: [400, 'No such agent in this workspace, or it belongs to another principal.'],
+  UNCERTAINTY_NOT_FOUND: [400, 'No such uncertainty in this workspace.'],
+  UPLOAD_NOT_FOUND: [400, 'No such upload in this workspace, or its bytes have not arrived.'],
+  CLOUD_AI_JOB_NOT_FOUND: [400, 'No such cloud AI job in this workspace.'],
+  CONTEXT_ITEM_NOT_FOUND: [400, 'No such context item in this workspace.'],
+  CONTEXT_PACK_NOT_FOUND: [400, 'No such context pack for this run.'],
+  TRIGGER_NOT_FOUND: [400, 'No such trigger in this workspace.'],
+  EVENT_NOT_FOUND: [400, 'No such integration event in this workspace.'],
+  DEVICE_SESSION_NOT_FOUND: [400, 'No such device session, or its secret is wrong.'],
+  DEVICE_CODE_MISMATCH: [400, 'The code does not match the one shown in the terminal.'],
+  DEVICE_SESSION_CLOSED: [400, 'The device session was answered or has expired.'],
+  CONFIRMATION_REQUIRED: [400, 'The sign-in is older than 10 minutes; send the password again.'],
+  FIRST_OWNER_LINK_INVALID: [400, 'The first-owner link was used or is not the latest one.'],
+  SLUG_TAKEN: [400, 'A workspace with this slug exists already.'],
+  EMAIL_TAKEN: [400, 'A person with this e-mail address exists already.'],
+  LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],
+  CLAIM_GENERATION_MISMATCH: [400, 'The claim generation sent is not the current one.'],
+  JOB_NOT_RUNNING: [400, 'The job is not running, so the call does not apply.'],
+  JOB_ALREADY_FINISHED: [400, 'The job has finished; finished jobs do not change.'],
+  JOB_CANCELED: [400, 'The job was canceled.'],
+  ALREADY_RESOLVED: [400, 'The uncertainty has a resolution; send supersede to replace it.'],
+  IDEMPOTENCY_CONFLICT: [400, 'The idempotency key was used with a different body.'],
+  NOT_ALLOWED: [400, 'The token or role may not do this.'],
+  NOT_FOUND: [404, 'Unknown path.'],
+  METHOD_NOT_ALLOWED: [405, 'The path exists with another method; see the Allow header.'],
+  BODY_TOO_LARGE: [413, 'The body is larger than 256 KB (262,144 bytes).'],
+  RATE_LIMITED: [429, 'Too many requests; wait as Retry-After says.'],
+  INTERNAL: [500, 'The hub failed; the request id finds the cause in its log.'],
+  UNAVAILABLE: [503, 'The hub is stopping or its database is away; retry as Retry-After says.'],
+} as const satisfies Record<string, readonly [status: number, condition: string]>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** HTTP status of a code. */
+export function statusOf(code: ErrorCode): number {
+  return errorCodes[code][0];
+}
+
+/** The condition under which a code is answered, one sentence. */
+export function conditionOf(code: ErrorCode): string {
+  return errorCodes[code][1];
+}
+
+/** One entry of `details` in an `INVALID_REQUEST` failure. `path` is a JSON pointer. */
+export interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+/** The body of every failure. */
+export interface ErrorBody {
+  ok: false;
+  error: ErrorCode;
+  message: string;
+  requestId: string;
+  details?: ErrorDetail[];
+}
