@@ -31,6 +31,10 @@ export const errorCodes = {
   EVENT_NOT_FOUND: [400, 'No such integration event in this workspace.'],
   DEVICE_SESSION_NOT_FOUND: [400, 'No such device session, or its secret is wrong.'],
   DEVICE_CODE_MISMATCH: [400, 'The code does not match the one shown in the terminal.'],
+  DEVICE_OPENED_ELSEWHERE: [
+    400,
+    'Another console session opened this device session; only that one may answer it.',
+  ],
   DEVICE_SESSION_CLOSED: [400, 'The device session was answered or has expired.'],
   CONFIRMATION_REQUIRED: [400, 'The sign-in is older than 10 minutes; send the password again.'],
   FIRST_OWNER_LINK_INVALID: [400, 'The first-owner link was used or is not the latest one.'],

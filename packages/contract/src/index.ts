@@ -1,3 +1,4 @@
+export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoints.ts';
 export * from './endpoints/agents.ts';
