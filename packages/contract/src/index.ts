@@ -2,6 +2,8 @@ export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoints.ts';
 export * from './endpoints/agents.ts';
+export * from './endpoints/console-devices.ts';
+export * from './endpoints/console-session.ts';
 export * from './endpoints/devices.ts';
 export * from './endpoints/job-events.ts';
 export * from './endpoints/jobs.ts';

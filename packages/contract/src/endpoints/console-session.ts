@@ -1,0 +1,210 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import { exampleIds, WorkspaceSlug } from './workspaces.ts';
+
+export const PASSWORD_CHARS_MIN = 8;
+export const PASSWORD_CHARS_MAX = 128;
+
+export const workspaceRoles = ['owner', 'admin', 'member', 'viewer'] as const;
+export type WorkspaceRole = (typeof workspaceRoles)[number];
+
+export const Person = Type.Object({
+  personId: Id('person'),
+  email: Text(320),
+  name: Text(200),
+});
+export type Person = Static<typeof Person>;
+
+/** A workspace as its member sees it. */
+export const Membership = Type.Object({
+  workspaceId: Id('workspace'),
+  slug: Text(63),
+  name: Text(200),
+  role: OneOf(workspaceRoles),
+});
+export type Membership = Static<typeof Membership>;
+
+const sessionStateFields = {
+  person: Nullable(Person),
+  workspaces: List(Membership, 1_000, 'Those the person belongs to, by name.'),
+  firstOwnerPending: Type.Boolean({
+    description: 'Nobody owns this hub yet: its start-up log holds the link for the first owner.',
+  }),
+};
+
+/** Who is signed in, and where that person belongs; `person` is null without a live session. */
+export const SessionState = Ok(sessionStateFields);
+export type SessionState = Static<typeof SessionState>;
+
+/** A console session in the list of a person's own. */
+export const ConsoleSession = Type.Object({
+  sessionId: Id('session'),
+  current: Type.Boolean({ description: 'The one that asks.' }),
+  createdAt: Timestamp(),
+  lastSeenAt: Timestamp(),
+  expiresAt: Timestamp(),
+  ip: Text(64),
+  userAgent: Text(500),
+});
+export type ConsoleSession = Static<typeof ConsoleSession>;
+
+const Email = Text(320, { minLength: 3, pattern: '^[^\\s@]+@[^\\s@]+$' });
+const NewPassword = Text(PASSWORD_CHARS_MAX, { minLength: PASSWORD_CHARS_MIN });
+const LinkToken = Text(200, {
+  minLength: 1,
+  description: 'From the fragment of the one-time link; only the latest link is valid.',
+});
+
+const examplePerson: Person = {
+  personId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
+  email: 'ada@acme.dev',
+  name: 'Ada Lovelace',
+};
+const exampleState: SessionState = {
+  ok: true,
+  person: examplePerson,
+  workspaces: [{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' }],
+  firstOwnerPending: false,
+};
+const exampleSession: ConsoleSession = {
+  sessionId: 'ses_0199d1c0b8007000a1b2c3d4e5f60720',
+  current: true,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  lastSeenAt: '2026-11-02T09:05:00.000Z',
+  expiresAt: '2026-11-02T17:05:00.000Z',
+  ip: '203.0.113.7',
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/149.0',
+};
+
+/** What every console row has in common. */
+export const consoleRow = {
+  method: 'POST',
+  tag: 'Console',
+  scopes: [],
+  origin: 'extension',
+} as const;
+
+export const consoleSession = {
+  get: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionGet',
+    path: '/console-api/v1/session/get',
+    auth: 'none',
+    summary: 'Say who is signed in',
+    description: 'Never an error: without a live session person is null and workspaces is empty.',
+    request: Type.Object({}),
+    response: SessionState,
+    errors: [],
+    example: { request: {}, response: exampleState },
+  }),
+  signIn: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionSignIn',
+    path: '/console-api/v1/session/sign-in',
+    auth: 'none',
+    summary: 'Sign in',
+    description:
+      'Sets a new session cookie; a session sent along ends. Unknown address and wrong password ' +
+      'are answered alike and take equally long; repeated failures are delayed (RATE_LIMITED).',
+    request: Type.Object({
+      email: Text(320, { minLength: 1 }),
+      password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
+    }),
+    response: SessionState,
+    errors: ['SIGN_IN_FAILED'],
+    example: {
+      request: { email: examplePerson.email, password: 'correct horse battery staple' },
+      response: exampleState,
+    },
+  }),
+  signOut: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionSignOut',
+    path: '/console-api/v1/session/sign-out',
+    auth: 'none',
+    summary: 'Sign out',
+    description: 'Ends the session of this request and its cookie; harmless without one.',
+    request: Type.Object({}),
+    response: Ok({}),
+    errors: [],
+    example: { request: {}, response: { ok: true } },
+  }),
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionList',
+    path: '/console-api/v1/session/list',
+    auth: 'session',
+    summary: "List a person's own console sessions",
+    description: 'The live ones, the latest used first.',
+    request: Type.Object({}),
+    response: Ok({ sessions: List(ConsoleSession, 200) }),
+    errors: [],
+    example: { request: {}, response: { ok: true, sessions: [exampleSession] } },
+  }),
+  revoke: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionRevoke',
+    path: '/console-api/v1/session/revoke',
+    auth: 'session',
+    summary: "End one of a person's own console sessions",
+    description:
+      'At once, on every hub. revoked is false when no live session of this person has the id.',
+    request: Type.Object({ sessionId: Id('session') }),
+    response: Ok({ revoked: Type.Boolean() }),
+    errors: [],
+    example: {
+      request: { sessionId: exampleSession.sessionId },
+      response: { ok: true, revoked: true },
+    },
+  }),
+} as const;
+
+export const firstOwner = {
+  check: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleFirstOwnerCheck',
+    path: '/console-api/v1/first-owner/check',
+    auth: 'none',
+    summary: 'Say whether a first-owner link can still be used',
+    description: 'Uses nothing up. The token travels in the body, so that no log holds it.',
+    request: Type.Object({ linkToken: LinkToken }),
+    response: Ok({ valid: Type.Boolean() }),
+    errors: [],
+    example: {
+      request: { linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA' },
+      response: { ok: true, valid: true },
+    },
+  }),
+  create: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleFirstOwnerCreate',
+    path: '/console-api/v1/first-owner/create',
+    auth: 'none',
+    summary: 'Make the first owner and the first workspace',
+    description:
+      'Person, workspace, ownership and the end of the link in one transaction; then signs in ' +
+      '(sets the session cookie). A common password is INVALID_REQUEST with path /password.',
+    request: Type.Object({
+      linkToken: LinkToken,
+      email: Email,
+      name: Text(200, { minLength: 1 }),
+      password: NewPassword,
+      workspaceSlug: WorkspaceSlug,
+      workspaceName: Text(200, { minLength: 1 }),
+    }),
+    response: SessionState,
+    errors: ['FIRST_OWNER_LINK_INVALID', 'SLUG_TAKEN', 'EMAIL_TAKEN'],
+    example: {
+      request: {
+        linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
+        email: examplePerson.email,
+        name: examplePerson.name,
+        password: 'correct horse battery staple',
+        workspaceSlug: 'acme',
+        workspaceName: 'Acme',
+      },
+      response: exampleState,
+    },
+  }),
+} as const;
