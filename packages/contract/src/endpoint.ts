@@ -30,6 +30,11 @@ export interface Endpoint<Req extends TObject = TObject, Res extends TObject = T
   readonly summary: string;
   readonly description: string;
   readonly request: Req;
+  /**
+   * Where raw bytes travel in place of JSON. The fields of `request` are then the query: always
+   * so with `GET`, and with bytes in the request too.
+   */
+  readonly bytes?: 'request' | 'response';
   readonly response: Res;
   /** Codes of this endpoint's own; those of every endpoint (401, 404, 413, …) are implied. */
   readonly errors: readonly ErrorCode[];

@@ -10,6 +10,7 @@ export const errorCodes = {
   TOKEN_EXPIRED: [401, 'The bearer token has expired, or the lease of its job has ended.'],
   TOKEN_REVOKED: [401, 'The bearer token has been revoked.'],
   INTEGRATION_UNAUTHORIZED: [401, 'The shared secret or signature is missing, wrong or not set.'],
+  SIGNED_URL_INVALID: [401, 'The signed URL was altered or has expired; ask for a new one.'],
   SESSION_REQUIRED: [401, 'The console call needs a signed-in person.'],
   SIGN_IN_FAILED: [401, 'The e-mail address or the password is wrong.'],
   INVALID_JSON: [
@@ -24,6 +25,10 @@ export const errorCodes = {
   AGENT_NOT_FOUND: [400, 'No such agent in this workspace, or it belongs to another principal.'],
   UNCERTAINTY_NOT_FOUND: [400, 'No such uncertainty in this workspace.'],
   UPLOAD_NOT_FOUND: [400, 'No such upload in this workspace, or its bytes have not arrived.'],
+  UPLOAD_MISMATCH: [
+    400,
+    'The bytes differ from the announced size or hash, or from those already stored.',
+  ],
   CLOUD_AI_JOB_NOT_FOUND: [400, 'No such cloud AI job in this workspace.'],
   CONTEXT_ITEM_NOT_FOUND: [400, 'No such context item in this workspace.'],
   CONTEXT_PACK_NOT_FOUND: [400, 'No such context pack for this run.'],
@@ -51,6 +56,7 @@ export const errorCodes = {
   NOT_FOUND: [404, 'Unknown path.'],
   METHOD_NOT_ALLOWED: [405, 'The path exists with another method; see the Allow header.'],
   BODY_TOO_LARGE: [413, 'The body is larger than 256 KB (262,144 bytes).'],
+  RANGE_NOT_SATISFIABLE: [416, 'The range lies outside the bytes; see the Content-Range header.'],
   RATE_LIMITED: [429, 'Too many requests; wait as Retry-After says.'],
   INTERNAL: [500, 'The hub failed; the request id finds the cause in its log.'],
   UNAVAILABLE: [503, 'The hub is stopping or its database is away; retry as Retry-After says.'],

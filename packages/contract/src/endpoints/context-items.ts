@@ -1,0 +1,228 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Defaulted,
+  Id,
+  IdempotencyKey,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+export const contextItemKinds = [
+  'note',
+  'document',
+  'decision',
+  'run_summary',
+  'knowledge_artifact',
+  'event',
+  'chat_message',
+  'mail_message',
+  'upload_extract',
+] as const;
+export type ContextItemKind = (typeof contextItemKinds)[number];
+
+/** From most to least trusted; external text is fenced and labelled wherever it is shown. */
+export const trustLabels = ['internal', 'member', 'external'] as const;
+export type TrustLabel = (typeof trustLabels)[number];
+
+/** Text that the hub made itself, such as the extract of an upload, may be longer than a body. */
+export const CONTEXT_TEXT_CHARS_MAX = 2_000_000;
+const EXCERPT_CHARS_MAX = 1_000;
+
+const Title = Text(1_000);
+const Source = Text(255, { minLength: 1, description: 'Where it comes from, such as mail.' });
+const SourceRef = Text(2_000, { minLength: 1, description: 'Its name or address at the source.' });
+const ThreadRef = Text(1_000, { minLength: 1, description: 'The conversation it belongs to.' });
+const Pinned = Type.Boolean({ description: 'Goes into every pack, right after requested items.' });
+
+const summaryFields = {
+  itemId: Id('contextItem'),
+  workspaceId: Id('workspace'),
+  kind: OneOf(contextItemKinds),
+  title: Title,
+  source: Source,
+  sourceRef: Nullable(SourceRef),
+  threadRef: Nullable(ThreadRef),
+  trust: OneOf(trustLabels),
+  pinned: Pinned,
+  contentHash: Text(64, { description: 'Lower-case hex SHA-256 of text.' }),
+  occurredAt: Timestamp(),
+  supersededBy: Nullable(Id('contextItem', 'The item that takes its place in packs.')),
+  validFrom: Nullable(Timestamp()),
+  validTo: Nullable(Timestamp()),
+} as const;
+
+export const ContextItem = Type.Object(
+  { ...summaryFields, text: Text(CONTEXT_TEXT_CHARS_MAX) },
+  { description: 'A piece of knowledge that packs are made of.' },
+);
+export type ContextItem = Static<typeof ContextItem>;
+
+/** An item as lists show it: a page of whole texts would have no bound worth the name. */
+export const ContextItemSummary = Type.Object(
+  { ...summaryFields, excerpt: Text(EXCERPT_CHARS_MAX) },
+  { description: 'A context item with an excerpt in place of its text.' },
+);
+export type ContextItemSummary = Static<typeof ContextItemSummary>;
+
+const exampleSummaryFields = {
+  itemId: 'ctx_0199d1c0e0007000a1b2c3d4e5f60740',
+  workspaceId: exampleIds.workspace,
+  kind: 'decision',
+  title: 'Public endpoints reveal no versions',
+  source: 'api',
+  sourceRef: 'adr/0012',
+  threadRef: null,
+  trust: 'member',
+  pinned: false,
+  contentHash: 'b0ce1df0b3c0c0b7c1ca0a6f02a6f5c8b7f2c0de5b0a6f02a6f5c8b7f2c0de5b',
+  occurredAt: '2026-10-20T14:00:00.000Z',
+  supersededBy: null,
+  validFrom: null,
+  validTo: null,
+} as const;
+const exampleText = 'What answers without sign-in says nothing of versions or hosts.';
+const exampleSummary: ContextItemSummary = { ...exampleSummaryFields, excerpt: exampleText };
+export const exampleContextItem: ContextItem = { ...exampleSummaryFields, text: exampleText };
+
+export const contextItems = {
+  upsert: defineEndpoint({
+    name: 'contextItemsUpsert',
+    method: 'POST',
+    path: '/control-plane/v1/context-items/upsert',
+    tag: 'Context items',
+    auth: 'bearer',
+    scopes: ['agent', 'integrate'],
+    origin: 'extension',
+    summary: 'Create or replace a context item',
+    description:
+      'With itemId, that item is written; otherwise the one with the same source and sourceRef; ' +
+      'otherwise a new one is made. The whole item is replaced. What is stored follows the ' +
+      "workspace's data policy.",
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      itemId: Type.Optional(Id('contextItem')),
+      kind: OneOf(contextItemKinds),
+      text: Text(TEXT_CHARS_MAX, { minLength: 1 }),
+      title: Defaulted(Title, ''),
+      source: Defaulted(Source, 'api'),
+      sourceRef: Type.Optional(SourceRef),
+      threadRef: Type.Optional(ThreadRef),
+      trust: Defaulted(OneOf(trustLabels), 'member'),
+      pinned: Defaulted(Pinned, false),
+      occurredAt: Type.Optional(Timestamp('Absent: now.')),
+      supersededBy: Type.Optional(Id('contextItem')),
+      validFrom: Type.Optional(Timestamp()),
+      validTo: Type.Optional(Timestamp()),
+      idempotencyKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      itemId: Id('contextItem'),
+      item: ContextItem,
+      created: Type.Boolean(),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'CONTEXT_ITEM_NOT_FOUND',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        kind: 'decision',
+        title: exampleSummary.title,
+        text: exampleText,
+        sourceRef: 'adr/0012',
+      },
+      response: {
+        ok: true,
+        itemId: exampleContextItem.itemId,
+        item: exampleContextItem,
+        created: true,
+      },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'contextItemsGet',
+    method: 'POST',
+    path: '/control-plane/v1/context-items/get',
+    tag: 'Context items',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    summary: 'Read a context item with its whole text',
+    description: 'Superseded items are answered too; supersededBy names their successor.',
+    request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
+    response: Ok({ item: ContextItem }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, itemId: exampleContextItem.itemId },
+      response: { ok: true, item: exampleContextItem },
+    },
+  }),
+  list: defineEndpoint({
+    name: 'contextItemsList',
+    method: 'POST',
+    path: '/control-plane/v1/context-items/list',
+    tag: 'Context items',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    summary: 'List context items',
+    description: 'Newest occurredAt first, filtered by any of the optional fields.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      kind: Type.Optional(OneOf(contextItemKinds)),
+      source: Type.Optional(Source),
+      threadRef: Type.Optional(ThreadRef),
+      includeSuperseded: Defaulted(Type.Boolean(), false),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({ items: List(ContextItemSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, kind: 'decision' },
+      response: { ok: true, items: [exampleSummary], nextCursor: null },
+    },
+  }),
+  search: defineEndpoint({
+    name: 'contextItemsSearch',
+    method: 'POST',
+    path: '/control-plane/v1/context-items/search',
+    tag: 'Context items',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    summary: 'Search context items by their words',
+    description:
+      'Full text over title and text, best match first; the excerpt shows where it matched. Any ' +
+      'text is a valid query: nothing in it is read as syntax.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      query: Text(1_000, { minLength: 1 }),
+      kinds: Type.Optional(List(OneOf(contextItemKinds), contextItemKinds.length)),
+      includeSuperseded: Defaulted(Type.Boolean(), false),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({ items: List(ContextItemSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, query: 'version public endpoint' },
+      response: { ok: true, items: [exampleSummary], nextCursor: null },
+    },
+  }),
+} as const;

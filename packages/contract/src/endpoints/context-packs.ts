@@ -1,0 +1,220 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Defaulted,
+  Id,
+  IdempotencyKey,
+  Integer,
+  List,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import {
+  CONTEXT_TEXT_CHARS_MAX,
+  contextItemKinds,
+  exampleContextItem,
+  trustLabels,
+} from './context-items.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** The hint that asks for mail threads fetched live (specification, Context pack). */
+export const FRESH_HINT = 'fresh_v1';
+export const TOKEN_BUDGET_DEFAULT = 16_000;
+/** All live fetching of one resolve together; what is late falls back to the cached extract. */
+export const FRESH_TOTAL_MS = 10_000;
+const TOKEN_BUDGET_MAX = 2_000_000;
+const PACK_ITEMS_MAX = 1_000;
+
+const Tokens = Integer(0, 1_000_000_000, 'Estimated, in tokens.');
+const ExpansionHints = List(
+  Text(100, { minLength: 1 }),
+  20,
+  'fresh_v1 fetches mail threads live. Hints unknown to the hub are ignored.',
+);
+
+export const PackItem = Type.Object(
+  {
+    itemId: Id('contextItem'),
+    title: Text(1_000),
+    source: Text(255),
+    reason: OneOf(['requested', 'pinned', 'relevant', 'recent'], {
+      description: 'Why it is in the pack, in the order in which the budget was spent.',
+    }),
+    trust: OneOf(trustLabels),
+    tokens: Tokens,
+  },
+  { description: 'A context item that a pack holds.' },
+);
+export type PackItem = Static<typeof PackItem>;
+
+export const OmittedItem = Type.Object(
+  {
+    itemId: Id('contextItem'),
+    title: Text(1_000),
+    reason: OneOf(['over_budget', 'superseded', 'duplicate', 'outside_validity']),
+    tokens: Tokens,
+  },
+  { description: 'A context item that was considered and left out.' },
+);
+export type OmittedItem = Static<typeof OmittedItem>;
+
+export const PackSection = Type.Object(
+  {
+    itemId: Id('contextItem'),
+    kind: OneOf(contextItemKinds),
+    source: Text(255),
+    title: Text(1_000),
+    text: Text(CONTEXT_TEXT_CHARS_MAX, {
+      description: 'External text is fenced and labelled as untrusted.',
+    }),
+    textKind: OneOf(['cached', 'live']),
+    fetchedAt: Timestamp('When this text was taken from its source.'),
+    trust: OneOf(trustLabels),
+    truncated: Type.Boolean(),
+  },
+  { description: 'The content of one item of a pack.' },
+);
+export type PackSection = Static<typeof PackSection>;
+
+export const PackFreshness = Type.Object(
+  {
+    requested: Type.Boolean({ description: 'Whether fresh_v1 was asked for.' }),
+    threads: List(
+      Type.Object({
+        threadRef: Text(1_000),
+        textKind: OneOf(['cached', 'live']),
+        fetchedAt: Timestamp(),
+        message: Type.Optional(Text(1_000, { description: 'Why the cached text was used.' })),
+      }),
+      PACK_ITEMS_MAX,
+    ),
+  },
+  { description: 'What was fetched live, and what fell back to the cached text.' },
+);
+export type PackFreshness = Static<typeof PackFreshness>;
+
+const examplePackId = 'pack_0199d1c0e1007000a1b2c3d4e5f60741';
+
+export const contextPacks = {
+  buildRunV1: defineEndpoint({
+    name: 'contextPacksBuildRunV1',
+    method: 'POST',
+    path: '/control-plane/v1/context-packs/build-run-v1',
+    tag: 'Context packs',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Build a context pack for a run',
+    description:
+      'Requested items first, then pinned ones, then by relevance to the goal and the recent ' +
+      'jobs of the run, then by recency, until tokenBudget is spent. No superseded item; ' +
+      'duplicates by content once. A pack never changes: another build makes the next version.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      runId: Id('run'),
+      requestedContextItemIds: Defaulted(List(Id('contextItem'), PACK_ITEMS_MAX), []),
+      expansionHints: Defaulted(ExpansionHints, []),
+      tokenBudget: Defaulted(Integer(1, TOKEN_BUDGET_MAX), TOKEN_BUDGET_DEFAULT),
+      idempotencyKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      packId: Id('contextPack'),
+      runId: Id('run'),
+      version: Integer(1, Number.MAX_SAFE_INTEGER, 'Rises by one with each pack of the run.'),
+      contentHash: Text(64, { description: 'Lower-case hex SHA-256 of what the pack holds.' }),
+      tokenEstimate: Tokens,
+      items: List(PackItem, PACK_ITEMS_MAX),
+      omitted: List(OmittedItem, PACK_ITEMS_MAX),
+      warnings: List(Text(1_000), 100),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'CONTEXT_ITEM_NOT_FOUND',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        runId: exampleIds.run,
+        requestedContextItemIds: [exampleContextItem.itemId],
+        expansionHints: [],
+      },
+      response: {
+        ok: true,
+        packId: examplePackId,
+        runId: exampleIds.run,
+        version: 1,
+        contentHash: '3f1d0ac2e7b8495f6a1c0d2e3b4a59687786950413223140516f7e8d9cabbacd',
+        tokenEstimate: 14,
+        items: [
+          {
+            itemId: exampleContextItem.itemId,
+            title: exampleContextItem.title,
+            source: exampleContextItem.source,
+            reason: 'requested',
+            trust: 'member',
+            tokens: 14,
+          },
+        ],
+        omitted: [],
+        warnings: [],
+      },
+    },
+  }),
+  resolveRunV1: defineEndpoint({
+    name: 'contextPacksResolveRunV1',
+    method: 'POST',
+    path: '/control-plane/v1/context-packs/resolve-run-v1',
+    tag: 'Context packs',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'specification',
+    summary: 'Resolve a context pack to its content',
+    description:
+      'Without packId, the latest pack of the run. fresh_v1 fetches the mail threads of the pack ' +
+      'live, within 10 s in all; one that cannot be fetched falls back to its cached text and ' +
+      'says so in freshness, and never fails the call.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      runId: Id('run'),
+      packId: Type.Optional(Id('contextPack')),
+      expansionHints: Defaulted(ExpansionHints, []),
+      format: Defaulted(OneOf(['sections', 'markdown']), 'sections'),
+    }),
+    response: Ok({
+      packId: Id('contextPack'),
+      sections: List(PackSection, PACK_ITEMS_MAX),
+      markdown: Type.Optional(
+        Text(20_000_000, { description: 'With format markdown: all sections as one document.' }),
+      ),
+      freshness: PackFreshness,
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'CONTEXT_PACK_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
+      response: {
+        ok: true,
+        packId: examplePackId,
+        sections: [
+          {
+            itemId: exampleContextItem.itemId,
+            kind: exampleContextItem.kind,
+            source: exampleContextItem.source,
+            title: exampleContextItem.title,
+            text: exampleContextItem.text,
+            textKind: 'cached',
+            fetchedAt: exampleContextItem.occurredAt,
+            trust: exampleContextItem.trust,
+            truncated: false,
+          },
+        ],
+        freshness: { requested: false, threads: [] },
+      },
+    },
+  }),
+} as const;

@@ -1,0 +1,190 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Id,
+  IdempotencyKey,
+  Json,
+  JsonObject,
+  List,
+  Nullable,
+  Ok,
+  OneOf,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { ContentType } from './uploads.ts';
+import { exampleIds, WorkspaceSlug } from './workspaces.ts';
+
+/** The header that carries `SVC_INTEGRATION_EVENT_SECRET` (specification, Authentication). */
+export const INTEGRATION_SECRET_HEADER = 'x-svc-integration-event-secret';
+
+const Source = Text(1_000, { minLength: 1, description: 'The system it comes from.' });
+const EventType = Text(255, { minLength: 1, description: 'What happened, such as issue.opened.' });
+const EventData = Json('Whatever the source adds; triggers match on it.');
+
+const ownFields = {
+  idempotencyKey: IdempotencyKey,
+  source: Source,
+  type: EventType,
+  workspaceId: Type.Optional(Id('workspace')),
+  workspaceSlug: Type.Optional(WorkspaceSlug),
+  occurredAt: Type.Optional(Timestamp('Absent: now.')),
+  title: Type.Optional(Text(1_000)),
+  content: Type.Optional(Text(TEXT_CHARS_MAX, { description: "Becomes the context item's text." })),
+  contentType: Type.Optional(ContentType),
+  actor: Type.Optional(Text(300, { description: 'Who caused it, as the source names them.' })),
+  threadRef: Type.Optional(Text(1_000, { minLength: 1 })),
+  sourceRef: Type.Optional(Text(2_000, { minLength: 1 })),
+  data: Type.Optional(EventData),
+} as const;
+
+/** An inbound event in the hub's own fields. One of workspaceId and workspaceSlug is needed. */
+export const OwnEvent = Type.Object(ownFields, {
+  description: "An inbound event in the hub's own fields.",
+  anyOf: [{ required: ['workspaceId'] }, { required: ['workspaceSlug'] }],
+});
+export type OwnEvent = Static<typeof OwnEvent>;
+
+const cloudEventFields = {
+  specversion: Type.Unsafe<'1.0'>({ type: 'string', const: '1.0' }),
+  id: Text(255, { minLength: 1, description: 'With source, the idempotency key.' }),
+  source: Source,
+  type: EventType,
+  workspaceid: Id('workspace', 'Extension attribute: the id or the slug of the workspace.'),
+  time: Type.Optional(Timestamp('Absent: now.')),
+  subject: Type.Optional(Text(1_000, { minLength: 1 })),
+  datacontenttype: Type.Optional(ContentType),
+  dataschema: Type.Optional(Text(2_000, { minLength: 1 })),
+  data: Type.Optional(EventData),
+  data_base64: Type.Optional(Text(TEXT_CHARS_MAX, { description: 'Binary data, in base64.' })),
+} as const;
+
+/** A CloudEvents 1.0 event in structured JSON mode; further extension attributes are kept. */
+export const CloudEvent = Type.Object(cloudEventFields, {
+  description: 'A CloudEvents 1.0 event in structured JSON mode.',
+});
+export type CloudEvent = Static<typeof CloudEvent>;
+
+/** Every field of both forms; which of them must be there, the forms say. */
+const IngestRequest = Type.Object(
+  {
+    ...Type.Partial(Type.Object(cloudEventFields)).properties,
+    ...Type.Partial(Type.Object(ownFields)).properties,
+  },
+  {
+    description: 'OwnEvent or CloudEvent; a body with specversion is read as a CloudEvent.',
+    anyOf: [OwnEvent, CloudEvent],
+  },
+);
+
+export const TriggeredRun = Type.Object(
+  { triggerId: Id('trigger'), runId: Id('run'), jobId: Id('job') },
+  { description: 'What a matching trigger started.' },
+);
+export type TriggeredRun = Static<typeof TriggeredRun>;
+
+const exampleEventId = 'ing_0199d1c0f1007000a1b2c3d4e5f60751';
+
+export const integrations = {
+  ingest: defineEndpoint({
+    name: 'integrationsIngest',
+    method: 'POST',
+    path: '/integrations/events/v1/ingest',
+    tag: 'Integrations',
+    auth: 'integration-secret',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Ingest an event from another system',
+    description:
+      "The body is either the hub's own fields or a CloudEvents 1.0 structured event with the " +
+      'extension workspaceid, whose source and id are the key. The event goes into the context ' +
+      "store as the workspace's data policy allows, and triggers that match start their runs in " +
+      'the same transaction. A repeated key is answered with the first answer and duplicate: ' +
+      'true, whatever else the body says, and starts nothing.',
+    request: IngestRequest,
+    response: Ok({
+      eventId: Id('integrationEvent'),
+      duplicate: Type.Boolean(),
+      contextItemId: Nullable(Id('contextItem')),
+      triggered: List(TriggeredRun, 100),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: {
+        workspaceSlug: 'acme',
+        idempotencyKey: 'tracker-4711-opened',
+        source: 'tracker',
+        type: 'issue.opened',
+        occurredAt: '2026-11-02T08:59:58.000Z',
+        title: 'Load balancer needs a health check',
+        content: 'Since the move the balancer has nothing to ask. GET /health would do.',
+        contentType: 'text/plain',
+        actor: 'ada@acme.dev',
+        sourceRef: 'https://tracker.acme.dev/issues/4711',
+        data: { labels: ['api'] },
+      },
+      response: {
+        ok: true,
+        eventId: exampleEventId,
+        duplicate: false,
+        contextItemId: 'ctx_0199d1c0e2007000a1b2c3d4e5f60742',
+        triggered: [
+          {
+            triggerId: 'trg_0199d1c0f2007000a1b2c3d4e5f60752',
+            runId: exampleIds.run,
+            jobId: exampleIds.job,
+          },
+        ],
+      },
+    },
+  }),
+  chatEvents: defineEndpoint({
+    name: 'integrationsChatEvents',
+    method: 'POST',
+    path: '/integrations/chat/events/v1',
+    tag: 'Integrations',
+    auth: 'chat-signature',
+    scopes: [],
+    origin: 'specification',
+    summary: 'Receive an event of the team chat',
+    description:
+      'The payload of the Slack Events API. url_verification is answered with its challenge. ' +
+      'event_id makes a repeated delivery harmless. Messages, thread replies and mentions become ' +
+      'context items; what is not used is answered 200, with ignored, and kept in the ledger.',
+    request: Type.Object({
+      type: Text(100, { minLength: 1, description: 'url_verification or event_callback.' }),
+      challenge: Type.Optional(Text(1_000)),
+      team_id: Type.Optional(Text(100)),
+      api_app_id: Type.Optional(Text(100)),
+      event_id: Type.Optional(Text(200)),
+      event_time: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix time, seconds.' })),
+      event: Type.Optional(JsonObject('The inner event, such as a message.')),
+    }),
+    response: Ok({
+      challenge: Type.Optional(Text(1_000, { description: 'With url_verification.' })),
+      eventId: Type.Optional(Id('integrationEvent')),
+      duplicate: Type.Optional(Type.Boolean()),
+      ignored: Type.Optional(
+        OneOf(['team_unmapped', 'event_type'], { description: 'Why nothing came of it.' }),
+      ),
+    }),
+    errors: [],
+    example: {
+      request: {
+        type: 'event_callback',
+        team_id: 'T024BE7LD',
+        event_id: 'Ev0PV52K25',
+        event_time: 1_793_610_000,
+        event: {
+          type: 'app_mention',
+          user: 'U061F7AUR',
+          text: '<@U0LAN0Z89> may the health check report the version?',
+          channel: 'C0LAN2Q65',
+          ts: '1793610000.000200',
+        },
+      },
+      response: { ok: true, eventId: exampleEventId, duplicate: false },
+    },
+  }),
+} as const;

@@ -1,0 +1,210 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Id,
+  IdempotencyKey,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** The values that the console colours and counts; any other string is as good (contract, §5). */
+export const knownRunStatuses = [
+  'planned',
+  'in_progress',
+  'blocked',
+  'done',
+  'failed',
+  'canceled',
+] as const;
+
+export const RunStatus = Text(64, {
+  minLength: 1,
+  description:
+    'Open. Known values get colour and counts: planned, in_progress, blocked, done, failed, ' +
+    'canceled.',
+});
+
+export const RunRef = Text(255, {
+  minLength: 1,
+  description: "The caller's own name of the run, unique in its repository.",
+});
+
+const Milestone = Text(64, { minLength: 1, description: 'Open, such as implementation.' });
+const RunStatePath = Text(4_096, {
+  minLength: 1,
+  description: 'Path of the run state file, relative to the repository.',
+});
+const RunTitle = Text(300);
+const RunGoal = Text(TEXT_CHARS_MAX, { description: 'What the run is to reach, in words.' });
+
+export const Run = Type.Object(
+  {
+    runId: Id('run'),
+    workspaceId: Id('workspace'),
+    repoId: Id('repository'),
+    runRef: RunRef,
+    title: Nullable(RunTitle),
+    goal: Nullable(RunGoal),
+    status: RunStatus,
+    currentMilestone: Nullable(Milestone),
+    runStatePath: Nullable(RunStatePath),
+    blockedByDecisionRequestId: Nullable(Id('decisionRequest')),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { description: 'A goal in one repository, towards which jobs work.' },
+);
+export type Run = Static<typeof Run>;
+
+/** What both versions of the upsert write. Absent: a new run gets null, an old one keeps its own. */
+const writtenFields = {
+  status: RunStatus,
+  currentMilestone: Type.Optional(Milestone),
+  runStatePath: Type.Optional(RunStatePath),
+  title: Type.Optional(RunTitle),
+  goal: Type.Optional(RunGoal),
+  blockedByDecisionRequestId: Type.Optional(
+    Nullable(Id('decisionRequest', 'The decision request that holds the run up; null clears it.')),
+  ),
+} as const;
+
+export const exampleRun: Run = {
+  runId: exampleIds.run,
+  workspaceId: exampleIds.workspace,
+  repoId: exampleIds.repository,
+  runRef: 'health-check-2026-11',
+  title: 'Health check',
+  goal: 'The API answers GET /health within 50 ms, and the load balancer uses it.',
+  status: 'in_progress',
+  currentMilestone: 'implementation',
+  runStatePath: '.runs/health-check-2026-11.json',
+  blockedByDecisionRequestId: null,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  updatedAt: '2026-11-02T09:05:00.000Z',
+};
+
+export const runs = {
+  upsertV1: defineEndpoint({
+    name: 'runsUpsertV1',
+    method: 'POST',
+    path: '/control-plane/v1/runs/upsert',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Create or update a run by its reference',
+    description:
+      'The run is found by workspace, repository and runRef, and made when there is none. Absent ' +
+      'fields of an existing run stay as they are.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      repoId: Id('repository'),
+      runRef: RunRef,
+      ...writtenFields,
+      idempotencyKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      runId: Id('run'),
+      run: Run,
+      created: Type.Boolean(),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'REPO_NOT_FOUND',
+      'UNCERTAINTY_NOT_FOUND',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        repoId: exampleIds.repository,
+        runRef: exampleRun.runRef,
+        status: 'in_progress',
+        currentMilestone: 'implementation',
+        runStatePath: '.runs/health-check-2026-11.json',
+      },
+      response: { ok: true, runId: exampleIds.run, run: exampleRun, created: true },
+    },
+  }),
+  upsertV2: defineEndpoint({
+    name: 'runsUpsertV2',
+    method: 'POST',
+    path: '/control-plane/v2/runs/upsert',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue'],
+    origin: 'specification',
+    summary: 'Update a run by its id',
+    description: 'Never makes a run. Absent fields stay as they are.',
+    request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run'), ...writtenFields }),
+    response: Ok({ runId: Id('run'), run: Run }),
+    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        runId: exampleIds.run,
+        status: 'done',
+        currentMilestone: 'complete',
+      },
+      response: {
+        ok: true,
+        runId: exampleIds.run,
+        run: { ...exampleRun, status: 'done', currentMilestone: 'complete' },
+      },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'runsGet',
+    method: 'POST',
+    path: '/control-plane/v1/runs/get',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    summary: 'Read a run',
+    description: 'The run as last written.',
+    request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
+    response: Ok({ run: Run }),
+    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
+      response: { ok: true, run: exampleRun },
+    },
+  }),
+  list: defineEndpoint({
+    name: 'runsList',
+    method: 'POST',
+    path: '/control-plane/v1/runs/list',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    summary: 'List runs',
+    description: 'Newest first, filtered by any of the optional fields.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      repoId: Type.Optional(Id('repository')),
+      runRef: Type.Optional(RunRef),
+      status: Type.Optional(RunStatus),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({ runs: List(Run, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, status: 'in_progress' },
+      response: { ok: true, runs: [exampleRun], nextCursor: null },
+    },
+  }),
+} as const;

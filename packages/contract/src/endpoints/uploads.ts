@@ -1,0 +1,169 @@
+import Type from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** The most that one upload may hold: 100 MB. */
+export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;
+/** How long a signed URL opens its object. */
+export const SIGNED_URL_MS = 10 * 60 * 1000;
+
+const FileName = Text(255, {
+  minLength: 1,
+  // It becomes a file name on other machines: no directories, no control characters.
+  pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
+  description: 'Without directories.',
+});
+/** A media type, as headers carry it. */
+export const ContentType = Text(255, {
+  pattern: "^[A-Za-z0-9!#$&^_.+'-]+/[A-Za-z0-9!#$&^_.+'-]+(?:;[\\x20-\\x7e]*)?$",
+  description: 'A media type, such as application/pdf.',
+});
+const Sha256 = Text(64, { pattern: '^[0-9a-f]{64}$', description: 'Lower-case hex SHA-256.' });
+const SizeBytes = Integer(0, UPLOAD_BYTES_MAX);
+const SignedUrl = Text(8_000, {
+  description: 'Opaque; needs no bearer token. It may be an address of the object store.',
+});
+const Signature = Text(200, { minLength: 1, description: 'Made by the hub over all the rest.' });
+
+const exampleUploadId = 'upl_0199d1c0f0007000a1b2c3d4e5f60750';
+const exampleUpload = {
+  fileName: 'requirements.pdf',
+  contentType: 'application/pdf',
+  sizeBytes: 48_213,
+  sha256: '8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92',
+};
+const exampleExpiresAt = '2026-11-02T09:10:00.000Z';
+const exampleQuery = {
+  workspaceId: exampleIds.workspace,
+  uploadId: exampleUploadId,
+  expiresAt: exampleExpiresAt,
+  signature: 'q3vXf0m0pY7mO2b9o4JtTtYw8m0l0mJm1r6mCk2uE3s',
+};
+const exampleAddress = (verb: string) =>
+  `https://signalbox.acme.dev/control-plane/v1/uploads/${verb}?${new URLSearchParams(exampleQuery)}`;
+
+/** The query of a signed URL; clients use the URL as it is and never put it together. */
+const signedQuery = {
+  workspaceId: Id('workspace'),
+  uploadId: Id('upload'),
+  expiresAt: Timestamp(),
+  signature: Signature,
+} as const;
+
+export const uploads = {
+  create: defineEndpoint({
+    name: 'uploadsCreate',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/create',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue', 'integrate'],
+    origin: 'extension',
+    summary: 'Announce an upload and get the URL that takes its bytes',
+    description:
+      'PUT the bytes to uploadUrl within 10 minutes. The upload exists for others once all bytes ' +
+      'have arrived and fit the announced size and hash.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      fileName: FileName,
+      contentType: ContentType,
+      sizeBytes: SizeBytes,
+      sha256: Type.Optional(Sha256),
+      idempotencyKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      uploadId: Id('upload'),
+      uploadUrl: SignedUrl,
+      expiresAt: Timestamp(),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, ...exampleUpload },
+      response: {
+        ok: true,
+        uploadId: exampleUploadId,
+        uploadUrl: exampleAddress('store-bytes'),
+        expiresAt: exampleExpiresAt,
+      },
+    },
+  }),
+  storeBytes: defineEndpoint({
+    name: 'uploadsStoreBytes',
+    method: 'PUT',
+    path: '/control-plane/v1/uploads/store-bytes',
+    tag: 'Uploads',
+    auth: 'signed-url',
+    scopes: [],
+    origin: 'extension',
+    summary: 'Send the bytes of an upload',
+    description:
+      'The address is the uploadUrl of uploads/create. The bytes are streamed, checked against ' +
+      'the announced size and hash, and kept whole or not at all. Sending the same bytes again is ' +
+      'answered alike. With an object store configured the URL leads there, and the answer is ' +
+      "that store's.",
+    bytes: 'request',
+    request: Type.Object(signedQuery),
+    response: Ok({ uploadId: Id('upload'), sizeBytes: SizeBytes, sha256: Sha256 }),
+    errors: ['UPLOAD_NOT_FOUND', 'UPLOAD_MISMATCH'],
+    example: {
+      request: exampleQuery,
+      response: {
+        ok: true,
+        uploadId: exampleUploadId,
+        sizeBytes: exampleUpload.sizeBytes,
+        sha256: exampleUpload.sha256,
+      },
+    },
+  }),
+  getDownloadUrl: defineEndpoint({
+    name: 'uploadsGetDownloadUrl',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/get-download-url',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'specification',
+    summary: 'Get a temporary URL of the bytes of an upload',
+    description:
+      'The URL opens this one upload for 10 minutes, needs no bearer token and serves ranges.',
+    request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
+    response: Ok({
+      downloadUrl: SignedUrl,
+      expiresAt: Timestamp(),
+      fileName: FileName,
+      contentType: ContentType,
+      sizeBytes: SizeBytes,
+      sha256: Sha256,
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'UPLOAD_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, uploadId: exampleUploadId },
+      response: {
+        ok: true,
+        downloadUrl: exampleAddress('read-bytes'),
+        expiresAt: exampleExpiresAt,
+        ...exampleUpload,
+      },
+    },
+  }),
+  readBytes: defineEndpoint({
+    name: 'uploadsReadBytes',
+    method: 'GET',
+    path: '/control-plane/v1/uploads/read-bytes',
+    tag: 'Uploads',
+    auth: 'signed-url',
+    scopes: [],
+    origin: 'extension',
+    summary: 'Fetch the bytes of an upload',
+    description:
+      'The address is the downloadUrl of uploads/get-download-url. Served as an attachment, with ' +
+      'nosniff and in a sandbox; Range is honoured.',
+    bytes: 'response',
+    request: Type.Object(signedQuery),
+    response: Type.Object({}),
+    errors: ['UPLOAD_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+    example: { request: exampleQuery, response: {} },
+  }),
+} as const;
