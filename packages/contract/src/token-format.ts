@@ -1,0 +1,84 @@
+/**
+ * The text of a token (contract.md, section 2): `sbx_d_`, `sbx_s_` or `sbx_j_`, 32 random bytes in
+ * base62 (43 characters, padded with zeros), and the CRC-32 of all that in base62 (6 characters).
+ * The check characters refuse a mistyped or made-up token before any database work; secret
+ * scanners use them to tell a token from a look-alike. They protect nothing: the bytes do.
+ */
+import { crc32 } from './crc32.ts';
+
+/** The prefix of each kind; `job` tokens belong to one claim and die with its lease. */
+export const tokenPrefixes = { device: 'sbx_d_', service: 'sbx_s_', job: 'sbx_j_' } as const;
+export type TokenKind = keyof typeof tokenPrefixes;
+
+export const TOKEN_BYTES = 32;
+/** All prefixes are of one length, so that each part of a token has a fixed place. */
+const PREFIX_CHARS = 6;
+/** 62^43 is the first power of 62 above 2^256. */
+const BODY_CHARS = 43;
+/** 62^6 is the first power of 62 above 2^32. */
+const CHECK_CHARS = 6;
+/** Characters of a token. */
+export const TOKEN_CHARS = PREFIX_CHARS + BODY_CHARS + CHECK_CHARS;
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const NO_DIGIT = 255;
+/** The value of each ASCII character as a base62 digit. */
+const digitOfChar = new Uint8Array(128).fill(NO_DIGIT);
+for (let digit = 0; digit < BASE62.length; digit++) digitOfChar[BASE62.charCodeAt(digit)] = digit;
+
+const kindOfPrefix = new Map<string, TokenKind>(
+  // Object.entries forgets the key's type.
+  Object.entries(tokenPrefixes).map(([kind, prefix]) => [prefix, kind as TokenKind]),
+);
+
+/**
+ * The token of 32 random bytes.
+ * @throws {RangeError} when there are not exactly 32.
+ */
+export function formatToken(kind: TokenKind, bytes: Uint8Array): string {
+  if (bytes.length !== TOKEN_BYTES) throw new RangeError(`A token takes ${TOKEN_BYTES} bytes.`);
+  let number = 0n;
+  for (const byte of bytes) number = number * 256n + BigInt(byte);
+  const checked = tokenPrefixes[kind] + toBase62(number, BODY_CHARS);
+  return checked + toBase62(BigInt(crc32(checked, checked.length)), CHECK_CHARS);
+}
+
+/**
+ * The kind of a token whose shape and check characters are right; null otherwise. Whether the
+ * token was ever issued, only the hub's database knows. Allocates almost nothing: it runs on
+ * every request.
+ */
+export function parseToken(text: string): { kind: TokenKind } | null {
+  if (text.length !== TOKEN_CHARS) return null;
+  const kind = kindOfPrefix.get(text.slice(0, PREFIX_CHARS));
+  if (kind === undefined) return null;
+  let check = 0;
+  for (let i = PREFIX_CHARS; i < TOKEN_CHARS; i++) {
+    const digit = digitOfChar[text.charCodeAt(i)] ?? NO_DIGIT;
+    if (digit === NO_DIGIT) return null;
+    if (i >= PREFIX_CHARS + BODY_CHARS) check = check * BASE62.length + digit;
+  }
+  return check === crc32(text, PREFIX_CHARS + BODY_CHARS) ? { kind } : null;
+}
+
+/**
+ * Sixteen characters of a body say too little to guess the other 27 (160 bits), so a shorter piece
+ * may stay; anything longer goes, whole or cut off, whatever its check characters.
+ */
+const tokenInTextPattern = /(sbx_[dsj]_)[0-9A-Za-z]{16,}/g;
+
+/**
+ * The text with every token replaced by its kind, as in `sbx_d_…`: for logs, errors and the output
+ * of tools. Redact a stream by whole lines: of a token that is cut in two by the end of a chunk,
+ * neither piece is recognized.
+ */
+export function redactTokens(text: string): string {
+  return text.replace(tokenInTextPattern, '$1…');
+}
+
+function toBase62(number: bigint, chars: number): string {
+  let text = '';
+  for (let rest = number; rest > 0n; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text;
+  return text.padStart(chars, '0');
+}
