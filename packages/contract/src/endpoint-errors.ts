@@ -1,0 +1,52 @@
+import type { Endpoint, EndpointAuth } from './endpoint.ts';
+import { type ErrorCode, errorCodes, statusOf } from './error-codes.ts';
+
+const codesOfAuth: Record<EndpointAuth, readonly ErrorCode[]> = {
+  none: [],
+  bearer: ['TOKEN_MISSING', 'TOKEN_INVALID', 'TOKEN_EXPIRED', 'TOKEN_REVOKED'],
+  'integration-secret': ['INTEGRATION_UNAUTHORIZED'],
+  'chat-signature': ['INTEGRATION_UNAUTHORIZED'],
+  'signed-url': ['SIGNED_URL_INVALID'],
+  session: ['SESSION_REQUIRED'],
+};
+
+/** What plain HTTP and the hub's own troubles can answer anywhere. */
+const codesOfEveryEndpoint: readonly ErrorCode[] = [
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+];
+
+const codesOfJsonBodies: readonly ErrorCode[] = [
+  'INVALID_JSON',
+  'INVALID_REQUEST',
+  'BODY_TOO_LARGE',
+];
+
+/**
+ * Every code that an endpoint may answer, once each and in the order of `errorCodes`: its own,
+ * and those implied by its authentication, scopes and body.
+ */
+export function listErrorCodes(endpoint: Endpoint): ErrorCode[] {
+  const codes = new Set<ErrorCode>([
+    ...endpoint.errors,
+    ...codesOfAuth[endpoint.auth],
+    ...(endpoint.scopes.length > 0 ? (['NOT_ALLOWED'] as const) : []),
+    ...(endpoint.method === 'POST' ? codesOfJsonBodies : []),
+    ...codesOfEveryEndpoint,
+  ]);
+  return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** The codes of an endpoint by HTTP status, ascending. */
+export function groupErrorCodes(endpoint: Endpoint): Map<number, ErrorCode[]> {
+  const groups = new Map<number, ErrorCode[]>();
+  for (const code of listErrorCodes(endpoint)) {
+    const group = groups.get(statusOf(code));
+    if (group) group.push(code);
+    else groups.set(statusOf(code), [code]);
+  }
+  return new Map([...groups].sort(([a], [b]) => a - b));
+}
