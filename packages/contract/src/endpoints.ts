@@ -1,11 +1,18 @@
 import type { Endpoint } from './endpoint.ts';
 import { agents } from './endpoints/agents.ts';
+import { cloudAiJobs } from './endpoints/cloud-ai-job-endpoints.ts';
+import { contextItems } from './endpoints/context-items.ts';
+import { contextPacks } from './endpoints/context-packs.ts';
 import { devices, tokens } from './endpoints/devices.ts';
 import { health } from './endpoints/health.ts';
-import { jobEvents } from './endpoints/job-events.ts';
+import { integrations } from './endpoints/integrations.ts';
 import { jobs } from './endpoints/job-endpoints.ts';
+import { jobEvents } from './endpoints/job-events.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
+import { runs } from './endpoints/runs.ts';
+import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
+import { uploads } from './endpoints/uploads.ts';
 import { workspaces } from './endpoints/workspaces.ts';
 
 /**
@@ -22,6 +29,13 @@ export const endpoints = {
   jobs,
   jobEvents,
   queue,
+  runs,
+  uncertainties,
+  cloudAiJobs,
+  contextItems,
+  contextPacks,
+  uploads,
+  integrations,
 } as const;
 
 /** The same rows in one list, in the order of the table. */

@@ -174,7 +174,6 @@ export const cloudAiJobs = {
           'no_pending_jobs',
           'no_matching_capabilities',
           'agent_draining',
-          'agent_offline',
           'agent_at_capacity',
           'queue_paused',
         ]),

@@ -51,7 +51,7 @@ const cloudEventFields = {
   id: Text(255, { minLength: 1, description: 'With source, the idempotency key.' }),
   source: Source,
   type: EventType,
-  workspaceid: Id('workspace', 'Extension attribute: the id or the slug of the workspace.'),
+  workspaceid: Id('workspace', 'Extension attribute: the id of the workspace.'),
   time: Type.Optional(Timestamp('Absent: now.')),
   subject: Type.Optional(Text(1_000, { minLength: 1 })),
   datacontenttype: Type.Optional(ContentType),
@@ -63,6 +63,19 @@ const cloudEventFields = {
 /** A CloudEvents 1.0 event in structured JSON mode; further extension attributes are kept. */
 export const CloudEvent = Type.Object(cloudEventFields, {
   description: 'A CloudEvents 1.0 event in structured JSON mode.',
+  examples: [
+    {
+      specversion: '1.0',
+      id: '4711-opened',
+      source: 'https://tracker.acme.dev',
+      type: 'dev.acme.issue.opened',
+      workspaceid: exampleIds.workspace,
+      time: '2026-11-02T08:59:58.000Z',
+      subject: 'issues/4711',
+      datacontenttype: 'application/json',
+      data: { title: 'Load balancer needs a health check' },
+    },
+  ],
 });
 export type CloudEvent = Static<typeof CloudEvent>;
 

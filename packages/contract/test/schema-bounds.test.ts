@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import Type from 'typebox';
+import { findUnbounded } from './schema-bounds.ts';
+
+it('finds what has no maximum, however deep, and what refuses unknown fields', () => {
+  const schema = Type.Object({
+    bounded: Type.String({ maxLength: 1 }),
+    list: Type.Array(Type.Union([Type.String(), Type.Null()]), { maxItems: 1 }),
+    endless: Type.Array(Type.Integer()),
+    map: Type.Unsafe({ type: 'object', additionalProperties: { type: 'string', maxLength: 1 } }),
+    closed: Type.Object({}, { additionalProperties: false }),
+  });
+  assert.deepEqual(findUnbounded(schema), [
+    '/list/* has no maximum',
+    '/endless has no maximum',
+    '/map has no maximum of fields',
+    '/closed refuses unknown fields',
+  ]);
+});
