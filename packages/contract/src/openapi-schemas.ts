@@ -56,6 +56,7 @@ export function createSchemaWriter(): SchemaWriter {
   const components: Record<string, JsonValue> = {};
 
   function write(schema: unknown): JsonValue {
+    // What is no object in a schema is a keyword's plain value.
     if (schema === null || typeof schema !== 'object') return schema as JsonValue;
     if (Array.isArray(schema)) return schema.map(write);
     const name = namesOfSchemas.get(JSON.stringify(schema));

@@ -169,6 +169,7 @@ function buildParameters(endpoint: Endpoint, schemas: SchemaWriter): JsonValue[]
   }
   if (sendsJson(endpoint)) return [];
   const required: readonly string[] = endpoint.request.required ?? [];
+  // Examples are typed by their schemas, which say nothing but JSON.
   const example = endpoint.example.request as Record<string, JsonValue>;
   return Object.entries(endpoint.request.properties)
     .filter(([name]) => !(endpoint.auth === 'signed-url' && name === SIGNATURE_PARAMETER))
@@ -219,6 +220,7 @@ function buildSuccess(endpoint: Endpoint, schemas: SchemaWriter): Record<string,
   };
 }
 
+/** The example is typed by its schema, which says nothing but JSON: hence the cast. */
 function buildJson(schema: TSchema, example: unknown, schemas: SchemaWriter): JsonValue {
   return {
     'application/json': { schema: schemas.write(schema), example: example as JsonValue },
