@@ -1,0 +1,144 @@
+/** One call of an endpoint: its request made, sent, and repeated where that is safe. */
+import { BODY_BYTES_MAX, type Endpoint, INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
+import { retryDelayMs } from './backoff.ts';
+import { ApiError } from './errors.ts';
+import { type Fetch, type HttpRequest, readReply, sendRequest } from './exchange.ts';
+import { createRetryKey, retrySafetyOf } from './retry-safety.ts';
+import type { Sleep } from './sleep.ts';
+
+/** What a long poll (`waitMs`) gets beyond its own time, for the way there and back. */
+export const LONG_POLL_MARGIN_MS = 10_000;
+
+export interface CallOptions {
+  /** Ends the call, its waits included; the call then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** For each attempt, exactly. Absent: the client's, or `waitMs` + 10 s for a long poll. */
+  timeoutMs?: number | undefined;
+}
+
+/** Told before the wait for the next attempt. */
+export interface Retry {
+  /** The name of the endpoint, as in `jobsClaimNext`. */
+  endpoint: string;
+  /** The attempt that failed; 1 for the first. */
+  attempt: number;
+  delayMs: number;
+  error: Error;
+}
+
+/** What all calls of one client share. */
+export interface CallContext {
+  /** Without a slash at its end. */
+  baseUrl: string;
+  token: string | undefined;
+  integrationSecret: string | undefined;
+  userAgent: string | undefined;
+  timeoutMs: number;
+  attemptsMax: number;
+  pathOf: (endpoint: Endpoint) => string;
+  onRetry: ((retry: Retry) => void) | undefined;
+  fetch: Fetch;
+  sleep: Sleep;
+  nowMs: () => number;
+  random: () => number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Calls an endpoint until it answers or retrying ends.
+ * @throws {ApiError} the hub refuses. {UnreachableError} no answer came. The signal's reason.
+ */
+export async function callEndpoint(
+  context: CallContext,
+  endpoint: Endpoint,
+  body: Fields,
+  options: CallOptions = {},
+): Promise<Record<string, unknown>> {
+  const safety = retrySafetyOf(endpoint);
+  const keyed = safety === 'idempotencyKey' || safety === 'claimKey';
+  // Made once: every attempt must send the same key, and the same body under it.
+  const request = buildRequest(
+    context,
+    endpoint,
+    keyed && body[safety] === undefined ? { ...body, [safety]: createRetryKey() } : body,
+    options,
+  );
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const reply = await sendRequest(context.fetch, request);
+      return readReply(endpoint, reply, context.baseUrl, context.nowMs());
+    } catch (error) {
+      const { attemptsMax, random } = context;
+      const repeatable = safety !== 'once';
+      const delayMs = retryDelayMs({ error, attempt, attemptsMax, repeatable, random });
+      if (delayMs === null || !(error instanceof Error)) throw error;
+      context.onRetry?.({ endpoint: endpoint.name, attempt, delayMs, error });
+      await context.sleep(delayMs, options.signal);
+    }
+  }
+}
+
+function buildRequest(
+  context: CallContext,
+  endpoint: Endpoint,
+  fields: Fields,
+  options: CallOptions,
+): HttpRequest {
+  const { baseUrl } = context;
+  const { method } = endpoint;
+  const hasBody = method !== 'GET';
+  const body = hasBody ? JSON.stringify(fields) : undefined;
+  if (body !== undefined) refuseLargeBody(body);
+  const { waitMs } = fields;
+  const usualMs = typeof waitMs === 'number' && waitMs > 0 ? waitMs + LONG_POLL_MARGIN_MS : null;
+  return {
+    baseUrl,
+    url: baseUrl + context.pathOf(endpoint) + (hasBody ? '' : queryOf(fields)),
+    method,
+    headers: headersOf(context, endpoint, hasBody),
+    body,
+    timeoutMs: options.timeoutMs ?? usualMs ?? context.timeoutMs,
+    signal: options.signal,
+  };
+}
+
+function headersOf(
+  context: CallContext,
+  endpoint: Endpoint,
+  hasBody: boolean,
+): Record<string, string> {
+  const { auth } = endpoint;
+  const { token, integrationSecret, userAgent } = context;
+  if (auth === 'signed-url' || auth === 'chat-signature') {
+    const message = `${endpoint.name} takes no JSON call; fetch the signed URL itself.`;
+    throw new TypeError(message);
+  }
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (hasBody) headers['content-type'] = 'application/json';
+  if (userAgent !== undefined) headers['user-agent'] = userAgent;
+  if (auth === 'bearer' && token !== undefined) headers.authorization = `Bearer ${token}`;
+  if (auth === 'integration-secret' && integrationSecret !== undefined) {
+    headers[INTEGRATION_SECRET_HEADER] = integrationSecret;
+  }
+  return headers;
+}
+
+/** Refused here already: a hub may cut the connection before its 413 can be read. */
+function refuseLargeBody(body: string): void {
+  const sizeBytes = new TextEncoder().encode(body).length;
+  if (sizeBytes <= BODY_BYTES_MAX) return;
+  throw new ApiError({
+    code: 'BODY_TOO_LARGE',
+    status: 413,
+    message: `The body has ${sizeBytes} bytes; the hub takes ${BODY_BYTES_MAX}. Send less, or in parts.`,
+  });
+}
+
+function queryOf(fields: Fields): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? '' : `?${query}`;
+}
