@@ -56,7 +56,8 @@ export function createIdSource(nowMs: () => number): IdSource {
     }
     // The two highest bits of the first byte are the variant, 0b10.
     let text = hexOfByte[((block[blockOffset] as number) & 0x3f) | 0x80] as string;
-    for (let i = 1; i < RANDOM_BYTES_PER_ID; i++) text += hexOfByte[block[blockOffset + i] as number];
+    for (let i = 1; i < RANDOM_BYTES_PER_ID; i++)
+      text += hexOfByte[block[blockOffset + i] as number];
     blockOffset += RANDOM_BYTES_PER_ID;
     return text;
   }

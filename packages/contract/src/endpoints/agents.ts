@@ -1,6 +1,20 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Cursor, Defaulted, Id, Integer, List, ListLimit, NextCursor, Nullable, Ok, OneOf, StringMap, Text, Timestamp } from '../schema.ts';
+import {
+  Cursor,
+  Defaulted,
+  Id,
+  Integer,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  StringMap,
+  Text,
+  Timestamp,
+} from '../schema.ts';
 import { exampleIds } from './workspaces.ts';
 
 /** How often an agent sends its heartbeat. */
@@ -27,7 +41,7 @@ export const AgentCapabilities = Type.Object({
     ),
   ),
   labels: Type.Optional(StringMap('For instance {"os": "linux"}.')),
-  maxConcurrentJobs: Type.Optional(Integer(1, 1_000, 'Jobs held at a time; absent: 1.')),
+  maxConcurrentJobs: Type.Optional(Integer(1, 1_000, 'Jobs held at a time; absent: no limit.')),
 });
 export type AgentCapabilities = Static<typeof AgentCapabilities>;
 

@@ -37,5 +37,8 @@ export const health = {
 
 /** The document is not wrapped in `ok`: it is what OpenAPI tools expect at this address. */
 function JsonDocument() {
-  return Type.Object({ openapi: Type.String({ maxLength: 20 }), info: Type.Optional(JsonObject()) });
+  return Type.Object({
+    openapi: Type.String({ maxLength: 20 }),
+    info: Type.Optional(JsonObject()),
+  });
 }

@@ -12,8 +12,8 @@ import {
   Nullable,
   Ok,
   OneOf,
-  Text,
   TEXT_CHARS_MAX,
+  Text,
   Timestamp,
 } from '../schema.ts';
 import { AgentCommand } from './agents.ts';
@@ -237,7 +237,6 @@ export const jobs = {
           'no_repositories_served',
           'no_matching_capabilities',
           'agent_draining',
-          'agent_offline',
           'agent_at_capacity',
           'waiting_on_dependencies',
           'queue_paused',
@@ -299,7 +298,12 @@ export const jobs = {
       'NOT_ALLOWED',
     ],
     example: {
-      request: { ...exampleJobRef, agentId: exampleIds.agent, leaseMs: LEASE_MS_DEFAULT, message: 'Running the tests.' },
+      request: {
+        ...exampleJobRef,
+        agentId: exampleIds.agent,
+        leaseMs: LEASE_MS_DEFAULT,
+        message: 'Running the tests.',
+      },
       response: {
         ok: true,
         leaseExpiresAt: '2026-11-02T09:12:00.000Z',

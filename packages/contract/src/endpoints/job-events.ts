@@ -1,6 +1,18 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Defaulted, Id, Integer, JsonObject, List, Nullable, Ok, OneOf, Text, TEXT_CHARS_MAX, Timestamp } from '../schema.ts';
+import {
+  Defaulted,
+  Id,
+  Integer,
+  JsonObject,
+  List,
+  Nullable,
+  Ok,
+  OneOf,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
 import { exampleIds } from './workspaces.ts';
 
 /** Exact wire values (specification, Job event). */

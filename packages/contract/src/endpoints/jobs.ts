@@ -10,8 +10,8 @@ import {
   Nullable,
   OneOf,
   StringMap,
-  Text,
   TEXT_CHARS_MAX,
+  Text,
   Timestamp,
 } from '../schema.ts';
 
@@ -75,14 +75,11 @@ export const RequiredCapabilities = Type.Object({
 });
 export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
 
-export const Requirements = Type.Union(
-  [Text(TEXT_CHARS_MAX), JsonObject()],
-  {
-    description:
-      'Plain text is for the agent to read. An object, or JSON text of one, names required ' +
-      'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
-  },
-);
+export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
+  description:
+    'Plain text is for the agent to read. An object, or JSON text of one, names required ' +
+    'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
+});
 
 export const Evidence = Type.Object(
   {

@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Cursor, Id, List, ListLimit, NextCursor, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import {
+  Cursor,
+  Id,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
 import { exampleIds } from './workspaces.ts';
 
 /** SHA-256 of the normalized remote URL. The URL itself never reaches the hub. */

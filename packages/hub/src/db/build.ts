@@ -1,0 +1,33 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { EngineName } from './engine.ts';
+import type { Schema } from './schema.ts';
+
+/** A Kysely that only compiles: engines run what it makes, within their own transactions. */
+export function createQueryBuilder(engine: EngineName): Kysely<Schema> {
+  return engine === 'sqlite'
+    ? new Kysely<Schema>({
+        dialect: {
+          createAdapter: () => new SqliteAdapter(),
+          createDriver: () => new DummyDriver(),
+          createIntrospector: (db) => new SqliteIntrospector(db),
+          createQueryCompiler: () => new SqliteQueryCompiler(),
+        },
+      })
+    : new Kysely<Schema>({
+        dialect: {
+          createAdapter: () => new PostgresAdapter(),
+          createDriver: () => new DummyDriver(),
+          createIntrospector: (db) => new PostgresIntrospector(db),
+          createQueryCompiler: () => new PostgresQueryCompiler(),
+        },
+      });
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statfsSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** A condition of the machine that stops the start; the message is the whole explanation. */
+export class StartError extends Error {}
+
+/** File systems on which SQLite's locks or syncs cannot be trusted, by statfs type (statfs(2)). */
+const networkFileSystems = new Map<number, string>([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x47504653, 'GPFS'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x5346414f, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x65735546, 'FUSE'],
+]);
+
+const SECRET_KEY_BYTES = 32;
+
+export interface DataDirectory {
+  path: string;
+  databasePath: string;
+  /** 32 random bytes of this hub, made at the first start; readable by its owner only. */
+  secretKey: Buffer;
+  /** Lets another hub have the directory. */
+  release(): void;
+}
+
+/**
+ * Makes the directory usable: created, writable, on a local disk.
+ *
+ * @throws StartError one sentence that says what is wrong and what to do.
+ */
+export function prepareDataDirectory(
+  path: string,
+  // Injected because no test machine mounts a network file system.
+  typeOfFileSystem: (path: string) => number = (at) => Number(statfsSync(at).type),
+): Omit<DataDirectory, 'release'> {
+  const absolute = resolve(path);
+  try {
+    mkdirSync(absolute, { recursive: true, mode: 0o700 });
+    accessSync(absolute, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(
+      `The data directory ${absolute} cannot be written (${(error as Error).message}): ` +
+        'give this user write access to it, or set SVC_DATA_DIR to another directory.',
+    );
+  }
+  const network = networkFileSystems.get(typeOfFileSystem(absolute) >>> 0);
+  if (network !== undefined) {
+    throw new StartError(
+      `The data directory ${absolute} is on a network file system (${network}), which can lose ` +
+        'committed data: set SVC_DATA_DIR to a local disk, or use PostgreSQL.',
+    );
+  }
+  return {
+    path: absolute,
+    databasePath: join(absolute, 'signalbox.db'),
+    secretKey: readSecretKey(join(absolute, 'secret.key')),
+  };
+}
+
+/**
+ * Takes the directory for one hub. The lock is SQLite's own on a file beside the database: the
+ * operating system lets it go when the process ends, however it ends.
+ */
+export function lockDataDirectory(path: string): () => void {
+  const lock = new DatabaseSync(join(path, 'hub.lock'), { timeout: 0 });
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    throw new StartError(
+      `Another hub is running on the data directory ${path}: stop it first, or set SVC_DATA_DIR ` +
+        `to another directory (${(error as Error).message}).`,
+    );
+  }
+  return () => lock.close();
+}
+
+function readSecretKey(path: string): Buffer {
+  if (!existsSync(path)) createSecretKey(path);
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
+  if (key.length !== SECRET_KEY_BYTES) {
+    throw new StartError(
+      `The key file ${path} does not hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
+    );
+  }
+  return key;
+}
+
+/** Two processes may start together: the link makes exactly one of the keys the key. */
+function createSecretKey(path: string): void {
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, `${randomBytes(SECRET_KEY_BYTES).toString('base64')}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+}

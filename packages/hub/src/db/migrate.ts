@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Database, Tx } from './engine.ts';
+import { type Migration, migrations } from './migrations/index.ts';
+
+/** The database was made by a newer Signalbox; this one must not touch it. */
+export class NewerDatabaseError extends Error {}
+
+/**
+ * Brings the schema up to date in one atomic action, so that a hub killed within it leaves the
+ * database as it was, and hubs that start together run it one after the other.
+ *
+ * @returns the versions applied, in order; empty when the schema was current.
+ */
+export function migrate(
+  database: Database,
+  known: readonly Migration[] = migrations,
+): Promise<number[]> {
+  return database.write(async (tx) => {
+    await tx.runSql(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (
+        version INTEGER NOT NULL PRIMARY KEY,
+        name TEXT NOT NULL,
+        applied_at BIGINT NOT NULL
+      )`,
+      [],
+    );
+    const current = await readVersion(database, tx);
+    const newest = known.at(-1)?.version ?? 0;
+    if (current > newest) {
+      throw new NewerDatabaseError(
+        `The database has version ${current}, this Signalbox knows ${newest}: ` +
+          'start a newer Signalbox, or restore a backup made by this one.',
+      );
+    }
+    const missing = known.filter((migration) => migration.version > current);
+    for (const migration of missing) await applyMigration(tx, migration);
+    return missing.map((migration) => migration.version);
+  });
+}
+
+async function readVersion(database: Database, tx: Tx): Promise<number> {
+  const row = await tx.first(
+    database.build
+      .selectFrom('schema_migrations')
+      .select(sql<number>`COALESCE(MAX(version), 0)`.as('version')),
+  );
+  return row?.version ?? 0;
+}
+
+async function applyMigration(tx: Tx, migration: Migration): Promise<void> {
+  for (const statement of migration.statements(tx.engine)) await tx.runSql(statement, []);
+  await tx.runSql('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)', [
+    migration.version,
+    migration.name,
+    tx.nowMs,
+  ]);
+}

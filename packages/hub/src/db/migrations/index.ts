@@ -1,0 +1,14 @@
+import type { EngineName } from '../engine.ts';
+import { foundation } from './0001-foundation.ts';
+
+export interface Migration {
+  /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
+  version: number;
+  name: string;
+  statements: (engine: EngineName) => string[];
+}
+
+/** In order; a migration that has landed is never changed. */
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'foundation', statements: foundation },
+];

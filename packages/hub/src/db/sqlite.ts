@@ -1,0 +1,235 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Compilable } from 'kysely';
+import type { Clock } from '../clock.ts';
+import { HubError } from '../errors.ts';
+import { createQueryBuilder } from './build.ts';
+import type { Database, Reader, SqlValue, Tx } from './engine.ts';
+
+/** How long a statement waits for another process, such as a CLI command, to let go. */
+const BUSY_TIMEOUT_MS = 10_000;
+/** Actions of one transaction: enough to share a sync among, few enough to let I/O in between. */
+const BATCH_ACTIONS_MAX = 256;
+/** Pages of each connection's cache, in KiB. */
+const CACHE_KIB = 32_768;
+/** Distinct statements are few and fixed; a bound keeps a mistake from becoming a leak. */
+const STATEMENTS_MAX = 1_000;
+
+/** Primary result codes after which SQLite itself can no longer write (sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5;
+const SQLITE_NOMEM = 7;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const engineTroubles = new Set([
+  SQLITE_BUSY,
+  SQLITE_NOMEM,
+  SQLITE_READONLY,
+  SQLITE_IOERR,
+  SQLITE_FULL,
+  SQLITE_CANTOPEN,
+]);
+
+/** A connection with its prepared statements. */
+class Connection implements Reader {
+  readonly engine = 'sqlite';
+  readonly db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, options: { readOnly: boolean }) {
+    this.db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: options.readOnly });
+    this.db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    if (options.readOnly) return;
+    this.db.exec('PRAGMA journal_mode = WAL');
+    // FULL syncs the log before a commit returns: what was answered survives a power cut.
+    this.db.exec('PRAGMA synchronous = FULL');
+    this.db.exec('PRAGMA foreign_keys = ON');
+  }
+
+  prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
+      statement = this.db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    const { sql, parameters } = query.compile();
+    return this.allSql(sql, parameters as SqlValue[]);
+  }
+
+  async first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    const { sql, parameters } = query.compile();
+    return this.firstSql(sql, parameters as SqlValue[]);
+  }
+
+  async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    // node:sqlite types rows by column; the statement's author knows the row.
+    return this.prepare(sql).all(...values) as Row[];
+  }
+
+  async firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+    return this.prepare(sql).get(...values) as Row | undefined;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.db.close();
+  }
+}
+
+interface WaitingAction {
+  run: (tx: Tx) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** What became of an action within its batch, to be told once the batch is durable. */
+interface SettledAction {
+  action: WaitingAction;
+  outcome: { value: unknown } | { error: unknown };
+}
+
+/**
+ * SQLite in one file: one writer, and a second connection for reads, which therefore see only what
+ * is committed. Group commit: all actions that wait when the event loop comes round share one
+ * transaction and one sync, each within its own savepoint. A lone action does not wait for company.
+ */
+class SqliteDatabase implements Database {
+  readonly engine = 'sqlite';
+  readonly build = createQueryBuilder('sqlite');
+  readonly reader: Reader;
+  readonly #writer: Connection;
+  readonly #readConnection: Connection;
+  readonly #clock: Clock;
+  #waiting: WaitingAction[] = [];
+  #flushing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(path: string, clock: Clock) {
+    this.#clock = clock;
+    this.#writer = new Connection(path, { readOnly: false });
+    this.#readConnection = new Connection(path, { readOnly: true });
+    this.reader = this.#readConnection;
+  }
+
+  write<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
+    return new Promise<T>((resolve, reject) => {
+      // The promise's own resolve takes a T, and only the value of this very action reaches it.
+      this.#waiting.push({ run, resolve: resolve as (value: unknown) => void, reject });
+      this.#flushing ??= this.#flushSoon();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#flushing !== null) await this.#flushing;
+    this.#readConnection.close();
+    this.#writer.close();
+  }
+
+  /** After the poll phase, every request that this turn of the event loop brought is waiting. */
+  async #flushSoon(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const batch = this.#waiting.splice(0, BATCH_ACTIONS_MAX);
+      await this.#commitBatch(batch);
+    }
+    this.#flushing = null;
+  }
+
+  async #commitBatch(batch: WaitingAction[]): Promise<void> {
+    const settled: SettledAction[] = [];
+    const afterCommit: (() => void)[] = [];
+    try {
+      this.#exec('BEGIN IMMEDIATE');
+      for (const action of batch) {
+        settled.push({ action, outcome: await this.#runAction(action, afterCommit) });
+      }
+      this.#exec('COMMIT');
+    } catch (error) {
+      if (this.#writer.db.isTransaction) this.#exec('ROLLBACK');
+      for (const action of batch) action.reject(toUnavailable(error));
+      return;
+    }
+    for (const call of afterCommit) call();
+    for (const { action, outcome } of settled) {
+      if ('error' in outcome) action.reject(outcome.error);
+      else action.resolve(outcome.value);
+    }
+  }
+
+  /** Throws only when the whole batch is lost; a refused action is an outcome. */
+  async #runAction(
+    action: WaitingAction,
+    afterCommit: (() => void)[],
+  ): Promise<SettledAction['outcome']> {
+    const calls: (() => void)[] = [];
+    this.#exec('SAVEPOINT action');
+    try {
+      const value = await action.run(this.#openTx(calls));
+      this.#exec('RELEASE action');
+      afterCommit.push(...calls);
+      return { value };
+    } catch (error) {
+      // SQLite ends the transaction by itself on a full disk and the like: all of it is gone.
+      if (!this.#writer.db.isTransaction || isEngineTrouble(error)) throw error;
+      this.#exec('ROLLBACK TO action');
+      this.#exec('RELEASE action');
+      return { error };
+    }
+  }
+
+  #openTx(afterCommit: (() => void)[]): Tx {
+    const writer = this.#writer;
+    const runSql = async (sql: string, values: readonly SqlValue[]) => ({
+      changes: Number(writer.prepare(sql).run(...values).changes),
+    });
+    return {
+      engine: 'sqlite',
+      nowMs: this.#clock.nowMs(),
+      all: (query) => writer.all(query),
+      first: (query) => writer.first(query),
+      allSql: (sql, values) => writer.allSql(sql, values),
+      firstSql: (sql, values) => writer.firstSql(sql, values),
+      run(query) {
+        const { sql, parameters } = query.compile();
+        return runSql(sql, parameters as SqlValue[]);
+      },
+      runSql,
+      afterCommit: (call) => void afterCommit.push(call),
+    };
+  }
+
+  #exec(sql: string): void {
+    this.#writer.prepare(sql).run();
+  }
+}
+
+function isEngineTrouble(error: unknown): boolean {
+  // node:sqlite puts SQLite's extended code into errcode; its low byte is the primary one.
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' && engineTroubles.has(code & 0xff);
+}
+
+function toUnavailable(cause: unknown): HubError {
+  return new HubError(
+    'UNAVAILABLE',
+    'The database cannot write now, so nothing of this request was kept; try again.',
+    { cause, retryAfterMs: 1_000 },
+  );
+}
+
+/**
+ * Opens a file, created when it is not there, for reading and writing.
+ *
+ * @param path a file on a local disk; see `data-directory.ts` for what is refused.
+ * @param clock the clock of `Tx.nowMs`.
+ */
+export function openSqlite(path: string, clock: Clock): Database {
+  return new SqliteDatabase(path, clock);
+}

@@ -1,0 +1,40 @@
+import { conditionOf, type ErrorCode, type ErrorDetail } from '@signalbox/contract';
+
+/**
+ * An expected refusal: a public code and sentence, and a private cause that never leaves the hub.
+ * Mapped to HTTP in `http/` alone. Anything else that is thrown is a fault of the hub (500).
+ */
+export class HubError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[] | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  /**
+   * @param message one plain sentence that says what to do; the code's condition when absent.
+   * @param options.details places in the request, with `INVALID_REQUEST`.
+   * @param options.retryAfterMs with `RATE_LIMITED` and `UNAVAILABLE`.
+   */
+  constructor(
+    code: ErrorCode,
+    message: string = conditionOf(code),
+    options: { cause?: unknown; details?: ErrorDetail[]; retryAfterMs?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'HubError';
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** A refusal that names one field of the request. `path` is a JSON pointer. */
+export function invalidField(path: string, message: string): HubError {
+  return new HubError('INVALID_REQUEST', `${path.slice(1)}: ${message}`, {
+    details: [{ path, message }],
+  });
+}
+
+/** A condition that cannot be false unless the hub itself is wrong. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${message}`);
+}

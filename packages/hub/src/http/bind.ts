@@ -1,0 +1,183 @@
+import type { Endpoint, EndpointAuth, RequestInput } from '@signalbox/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Static, TObject } from 'typebox';
+import { HubError } from '../errors.ts';
+import type { Principal, RequestContext } from '../principal.ts';
+import { replyWithError } from './error-reply.ts';
+import { createRequestValidator, type RequestValidator } from './validation.ts';
+
+const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
+const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
+
+/** How callers prove themselves, and what they may use; the nouns bring it, `app.ts` hands it in. */
+export interface Gatekeeper {
+  /**
+   * Finds who makes the request. Runs before the body is read.
+   * @throws HubError 401
+   */
+  authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>>;
+  /** The principal as it is in one workspace, or null when it may not use it. */
+  enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
+}
+
+export type Handler<Req extends TObject, Res extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<Omit<Static<Res>, 'ok'>>;
+
+export interface BindOptions<Req extends TObject> {
+  /** Another path and another proof: the console's mirror of an endpoint. */
+  as?: { path: string; auth: EndpointAuth };
+  /** Whether a job token may make this very call; absent: it may not. */
+  allowJob?: (principal: Principal, input: RequestInput<Req>) => boolean;
+  /** The answer is sent as it is, without `ok`. */
+  bare?: boolean;
+}
+
+/** Binds rows of the endpoint table to handlers, and keeps which rows are bound. */
+export class Api {
+  readonly #server: FastifyInstance;
+  readonly #gatekeeper: Gatekeeper;
+  readonly #bound: Endpoint[] = [];
+  readonly #methodsByPath = new Map<string, string[]>();
+  /** In tests every answer is held against its schema. */
+  readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
+
+  constructor(
+    server: FastifyInstance,
+    gatekeeper: Gatekeeper,
+    checkAnswer?: (endpoint: Endpoint, answer: unknown) => void,
+  ) {
+    this.#server = server;
+    this.#gatekeeper = gatekeeper;
+    this.#checkAnswer = checkAnswer;
+  }
+
+  /** The rows with a handler under their own path: what `openapi.json` describes. */
+  get bound(): readonly Endpoint[] {
+    return this.#bound;
+  }
+
+  bind<Req extends TObject, Res extends TObject>(
+    endpoint: Endpoint<Req, Res>,
+    handler: Handler<Req, Res>,
+    options: BindOptions<Req> = {},
+  ): void {
+    const path = options.as?.path ?? endpoint.path;
+    const auth = options.as?.auth ?? endpoint.auth;
+    const validator = createRequestValidator(endpoint.request);
+    const authenticate = this.#gatekeeper.authenticate[auth];
+    // Handlers differ in their types; the table keeps them only as rows.
+    const row = endpoint as unknown as Endpoint;
+    if (options.as === undefined) this.#bound.push(row);
+    this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), endpoint.method]);
+    const principals = new WeakMap<FastifyRequest, Principal>();
+    this.#server.route({
+      method: endpoint.method,
+      url: path,
+      onRequest: async (request) => {
+        principals.set(request, await authenticate(request));
+      },
+      handler: async (request, reply) => {
+        const principal = principals.get(request);
+        if (principal === undefined) throw new Error('a request was not authenticated');
+        const input = readInput(request, reply, validator);
+        const entered = await this.#enter(row, principal, input);
+        if (entered.job !== null && !(options.allowJob?.(entered, input) ?? false)) {
+          throw new HubError('NOT_ALLOWED', 'A job token may only touch its own job and run.');
+        }
+        const answer = await handler(input, createContext(request, reply, entered));
+        const body = options.bare ? answer : { ok: true, ...answer };
+        this.#checkAnswer?.(row, body);
+        return reply
+          .header('content-type', 'application/json; charset=utf-8')
+          .header('cache-control', 'no-store')
+          .send(JSON.stringify(body));
+      },
+    });
+  }
+
+  /** After all rows are bound: other methods on their paths are 405, with `Allow`. */
+  finish(): void {
+    for (const [path, methods] of this.#methodsByPath) {
+      this.#server.route({
+        method: allMethods.filter((method) => !methods.includes(method)),
+        url: path,
+        onRequest: async (request, reply) => {
+          reply.header('allow', methods.join(', '));
+          const message = `This path takes ${methods.join(' and ')}, not ${request.method}.`;
+          return replyWithError(new HubError('METHOD_NOT_ALLOWED', message), request, reply);
+        },
+        handler: async () => undefined,
+      });
+    }
+  }
+
+  /** Workspace first, then scope: who may not use a workspace learns nothing about the call. */
+  async #enter(endpoint: Endpoint, principal: Principal, input: unknown): Promise<Principal> {
+    const { workspaceId } = input as { workspaceId?: unknown };
+    let entered = principal;
+    if (typeof workspaceId === 'string') {
+      const inside = await this.#gatekeeper.enterWorkspace(principal, workspaceId);
+      if (inside === null) throw new HubError('WORKSPACE_NOT_FOUND');
+      entered = inside;
+    }
+    const { scopes } = endpoint;
+    if (scopes.length > 0 && !scopes.some((scope) => entered.scopes.has(scope))) {
+      throw new HubError(
+        'NOT_ALLOWED',
+        `This call needs the scope ${scopes.join(' or ')}, which the token or role does not have.`,
+      );
+    }
+    return entered;
+  }
+}
+
+function readInput<Req extends TObject>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  validator: RequestValidator<Req>,
+): RequestInput<Req> {
+  const body = request.body ?? {};
+  const ignored = validator.findIgnored(body);
+  if (ignored.length > 0) {
+    const names = ignored.map((name) => encodeURIComponent(name)).join(', ');
+    reply.header('x-ignored-fields', names.slice(0, IGNORED_FIELDS_HEADER_CHARS_MAX));
+  }
+  // Defaults are filled in by the validator: that is what RequestInput says beyond Static.
+  return validator.validate(body) as RequestInput<Req>;
+}
+
+function createContext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  principal: Principal,
+): RequestContext {
+  let controller: AbortController | null = null;
+  return {
+    requestId: request.id,
+    principal,
+    address: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+    // Made when asked for: few requests wait long enough to care whether the client went away.
+    get signal() {
+      if (controller === null) {
+        const made = new AbortController();
+        controller = made;
+        reply.raw.once('close', () => made.abort());
+        if (reply.raw.destroyed) made.abort();
+      }
+      return controller.signal;
+    },
+    cookies: request.cookies,
+    setCookie(name, value, { maxAgeMs }) {
+      reply.setCookie(name, value ?? '', {
+        path: '/',
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: name.startsWith('__Host-'),
+        maxAge: value === null ? 0 : Math.floor(maxAgeMs / 1_000),
+      });
+    },
+  };
+}

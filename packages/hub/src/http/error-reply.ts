@@ -1,0 +1,57 @@
+import { type ErrorBody, statusOf } from '@signalbox/contract';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { HubError } from '../errors.ts';
+
+const RETRY_AFTER_DEFAULT_MS = 1_000;
+const MS_PER_SECOND = 1_000;
+
+/** Fastify's own refusals, in the contract's words. */
+function fromFastify(error: FastifyError): HubError | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new HubError('BODY_TOO_LARGE');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new HubError(
+        'INVALID_REQUEST',
+        'Send the body as JSON with the header content-type: application/json.',
+      );
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new HubError('INVALID_REQUEST', 'The body is shorter or longer than content-length.');
+    case 'FST_ERR_BAD_URL':
+      return new HubError('NOT_FOUND');
+    default:
+      return null;
+  }
+}
+
+/** The one place where an error becomes HTTP. The cause goes to the log and nowhere else. */
+export function replyWithError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const known = error instanceof HubError ? error : fromFastify(error as FastifyError);
+  const refusal =
+    known ??
+    new HubError('INTERNAL', 'The hub failed; its log has the cause under the request id.', {
+      cause: error,
+    });
+  const status = statusOf(refusal.code);
+  if (status >= 500) request.log.error({ err: refusal.cause ?? refusal }, refusal.message);
+  if (status === 429 || status === 503) {
+    const waitMs = refusal.retryAfterMs ?? RETRY_AFTER_DEFAULT_MS;
+    reply.header('retry-after', String(Math.max(1, Math.ceil(waitMs / MS_PER_SECOND))));
+  }
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  const body: ErrorBody = {
+    ok: false,
+    error: refusal.code,
+    message: refusal.message,
+    requestId: request.id,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+  };
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+}

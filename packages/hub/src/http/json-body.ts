@@ -1,0 +1,136 @@
+import { HubError, invalidField } from '../errors.ts';
+
+export const JSON_DEPTH_MAX = 32;
+
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Parses a request body strictly (contract, section 1): UTF-8, at most 32 levels deep, no duplicate
+ * and no prototype keys, no NUL and no lone surrogate in any string. `JSON.parse` alone keeps the
+ * last of two equal keys silently, so two readers of one body could see different requests.
+ *
+ * @throws HubError INVALID_JSON, or INVALID_REQUEST for what a string must not hold.
+ */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw new HubError('INVALID_JSON', 'The body is not valid UTF-8: encode it as UTF-8.', {
+      cause,
+    });
+  }
+  checkStructure(text);
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    // JSON.parse quotes the body in its message; it stays in the cause.
+    throw new HubError('INVALID_JSON', 'The body is not valid JSON: check commas and quotes.', {
+      cause,
+    });
+  }
+  // Raw control characters are refused by JSON.parse and raw surrogates by UTF-8: both can only
+  // come from an escape.
+  if (text.includes('\\u')) checkStrings(value, '');
+  return value;
+}
+
+/** One pass over the text: depth, duplicate keys, forbidden keys. Syntax is JSON.parse's part. */
+function checkStructure(text: string): void {
+  // Per open level: the keys seen in an object, null for an array.
+  const levels: (Set<string> | null)[] = [];
+  let expectsKey = false;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at);
+        const keys = levels.at(-1);
+        if (expectsKey && keys) checkKey(keyOf(text.slice(at, end + 1)), keys);
+        at = end;
+        break;
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET: {
+        const isObject = text.charCodeAt(at) === OPEN_BRACE;
+        levels.push(isObject ? new Set() : null);
+        expectsKey = isObject;
+        if (levels.length > JSON_DEPTH_MAX) {
+          throw new HubError(
+            'INVALID_JSON',
+            `The body is nested deeper than ${JSON_DEPTH_MAX} levels: flatten it.`,
+          );
+        }
+        break;
+      }
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        levels.pop();
+        expectsKey = false;
+        break;
+      case COLON:
+        expectsKey = false;
+        break;
+      case COMMA:
+        expectsKey = levels.at(-1) instanceof Set;
+        break;
+    }
+  }
+}
+
+/** The index of the closing quote, or the text's length when there is none. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+function keyOf(quoted: string): string {
+  // Escapes spell equal keys differently; only then is a real parse needed.
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted) as string;
+  } catch (cause) {
+    throw new HubError('INVALID_JSON', 'The body is not valid JSON: check its escapes.', { cause });
+  }
+}
+
+function checkKey(key: string, keys: Set<string>): void {
+  if (keys.has(key)) {
+    throw new HubError('INVALID_JSON', `The key ${JSON.stringify(key)} stands twice: keep one.`);
+  }
+  if (forbiddenKeys.has(key)) {
+    throw new HubError('INVALID_JSON', `The key ${JSON.stringify(key)} is not allowed: rename it.`);
+  }
+  keys.add(key);
+}
+
+function checkStrings(value: unknown, path: string): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw invalidField(path, 'must not hold the NUL character');
+    if (!value.isWellFormed()) throw invalidField(path, 'must not hold a lone surrogate');
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1');
+    checkStrings(key, `${path}/${escaped}`);
+    checkStrings(member, `${path}/${escaped}`);
+  }
+}

@@ -1,0 +1,67 @@
+import cookie from '@fastify/cookie';
+import { BODY_BYTES_MAX, type IdSource } from '@signalbox/contract';
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import { HubError } from '../errors.ts';
+import { replyWithError } from './error-reply.ts';
+import { parseJsonBody } from './json-body.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** For the whole request to arrive; a long poll has arrived by then. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the idle time of common load balancers (60 s), so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const HEADER_BYTES_MAX = 16_384;
+const CONNECTIONS_MAX = 50_000;
+
+export interface ServerOptions {
+  ids: IdSource;
+  logger: NonNullable<FastifyServerOptions['logger']>;
+  /** Cookies only travel over TLS, and the browser is told to stay with it. */
+  secure: boolean;
+}
+
+/** A Fastify that speaks the contract: strict JSON in, `{ok: false, …}` on every failure. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const server = Fastify({
+    logger: options.logger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_BYTES_MAX,
+    genReqId: () => options.ids('request'),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // While the hub stops, requests on open connections are still served.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 500 },
+  });
+  server.server.maxConnections = CONNECTIONS_MAX;
+  server.register(cookie);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+  server.setErrorHandler(replyWithError);
+  server.setNotFoundHandler((request, reply) =>
+    replyWithError(
+      new HubError(
+        'NOT_FOUND',
+        'There is no such path: GET /control-plane/openapi.json lists all.',
+      ),
+      request,
+      reply,
+    ),
+  );
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    reply.header('referrer-policy', 'no-referrer');
+    if (options.secure) reply.header('strict-transport-security', 'max-age=31536000');
+  });
+  return server;
+}

@@ -1,0 +1,106 @@
+import type { ErrorDetail } from '@signalbox/contract';
+import type { Static, TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { HubError } from '../errors.ts';
+
+/** Enough to mend a request by; a hostile one must not be answered at length. */
+const DETAILS_MAX = 20;
+const IGNORED_FIELDS_MAX = 20;
+
+type SchemaNode = TSchema & {
+  properties?: Record<string, SchemaNode>;
+  items?: SchemaNode;
+  default?: unknown;
+  additionalProperties?: unknown;
+};
+
+export interface RequestValidator<R extends TObject> {
+  /**
+   * Fills in defaults and checks.
+   * @throws HubError INVALID_REQUEST with details.
+   */
+  validate(body: unknown): Static<R>;
+  /** Paths of fields that the schema does not know, such as `evidence.comitSha`. */
+  findIgnored(body: unknown): string[];
+}
+
+export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
+  const compiled = Compile(schema);
+  const defaults = Object.entries((schema as SchemaNode).properties ?? {}).filter(
+    ([, field]) => field.default !== undefined,
+  );
+  return {
+    validate(body) {
+      if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+        const fields = body as Record<string, unknown>;
+        for (const [name, field] of defaults) {
+          if (fields[name] === undefined) fields[name] = structuredClone(field.default);
+        }
+      }
+      if (compiled.Check(body)) return body;
+      const details = describeErrors(compiled.Errors(body));
+      const first = details[0];
+      const message =
+        first === undefined
+          ? 'The request does not match its schema.'
+          : `${first.path.slice(1).replaceAll('/', '.') || 'The body'} ${first.message}.`;
+      throw new HubError('INVALID_REQUEST', message, { details });
+    },
+    findIgnored(body) {
+      const found: string[] = [];
+      collectIgnored(body, schema as SchemaNode, '', found);
+      return found;
+    },
+  };
+}
+
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  schemaPath: string;
+  params: object;
+  message: string;
+}
+
+function describeErrors(errors: readonly SchemaError[]): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
+  for (const error of errors) {
+    // The branches of a union each complain; the union itself says enough.
+    if (/\/anyOf\/\d+/.test(error.schemaPath)) continue;
+    if (error.keyword === 'required') {
+      const { requiredProperties } = error.params as { requiredProperties: string[] };
+      for (const name of requiredProperties) {
+        details.push({ path: `${error.instancePath}/${name}`, message: 'is required' });
+      }
+    } else {
+      details.push({ path: error.instancePath, message: messageOf(error) });
+    }
+  }
+  return details.slice(0, DETAILS_MAX);
+}
+
+function messageOf(error: SchemaError): string {
+  if (error.keyword === 'enum') {
+    const { allowedValues } = error.params as { allowedValues?: unknown[] };
+    if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`;
+  }
+  return error.keyword === 'anyOf' ? 'has none of the allowed forms' : error.message;
+}
+
+function collectIgnored(value: unknown, schema: SchemaNode, path: string, found: string[]): void {
+  if (found.length >= IGNORED_FIELDS_MAX || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items?.properties === undefined) return;
+    for (const item of value) collectIgnored(item, items, path, found);
+    return;
+  }
+  const { properties } = schema;
+  if (properties === undefined || schema.additionalProperties !== undefined) return;
+  for (const [name, member] of Object.entries(value)) {
+    const field = properties[name];
+    const fieldPath = path === '' ? name : `${path}.${name}`;
+    if (field !== undefined) collectIgnored(member, field, fieldPath, found);
+    else if (!found.includes(fieldPath) && found.length < IGNORED_FIELDS_MAX) found.push(fieldPath);
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema.ts';
+
+/**
+ * The narrow, hot half of a job or cloud AI job: its place in the queue, its lease, its attempts.
+ * The wide half (prompt, evidence, …) is the noun's own row under the same id.
+ */
+export type Entry = QueueEntriesTable;
+export type Lane = QueueLanesTable;
+export type Hold = NonNullable<Entry['hold']>;
+export type EntryStatus = Entry['status'];
+
+/**
+ * A lane holds the pending entries that the same agents can claim: same queue, repository, kind and
+ * required capabilities. A claim therefore looks at the head of each lane that suits the agent and
+ * never steps over entries that do not suit it, however many there are.
+ */
+export interface LaneSpec {
+  queue: QueueName;
+  /** Empty for queues without repositories. */
+  repoId: string;
+  kind: string;
+  /** Canonical JSON of the required capabilities; see `matching.ts`. */
+  requirements: string;
+}
+
+const LANE_ID_CHARS = 22;
+
+/** The id is a hash of what the lane stands for, so that two hubs make the same lane. */
+export function laneIdOf(spec: LaneSpec): string {
+  return createHash('sha256')
+    .update(JSON.stringify([spec.queue, spec.repoId, spec.kind, spec.requirements]))
+    .digest('base64url')
+    .slice(0, LANE_ID_CHARS);
+}

@@ -1,0 +1,90 @@
+import type { Tx } from '../db/engine.ts';
+import type { Entry, Hold } from './entry.ts';
+import {
+  isKeyRunning,
+  listDue,
+  listKeyHeldHeads,
+  meetDependency,
+  setHold,
+} from './queue-sqlite.ts';
+
+/*
+ * A pending entry carries why it is not claimable, so that a claim looks at nothing but entries
+ * that are ready. Holds are taken off by what ends them: a dependency done, a time come, a
+ * concurrency key set free.
+ *
+ * Concurrency keys: while a key is free, each lane with entries held for it has its first one
+ * ready. When one of them is claimed, the ready ones of the same key are put on hold as claims come
+ * across them, each once; when it ends, the first of each lane is made ready again.
+ */
+
+/** Told of each entry that became claimable, once that is durable. */
+export type ReadyListener = (entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id'>) => void;
+
+/** The hold of an entry that is, or is about to be, pending. */
+export async function findHold(
+  tx: Tx,
+  entry: Pick<
+    Entry,
+    'workspace_id' | 'queue' | 'dependencies_unmet' | 'available_at' | 'concurrency_key'
+  >,
+): Promise<Hold> {
+  if (entry.dependencies_unmet > 0) return 'dependencies';
+  if (entry.available_at > tx.nowMs) return 'delayed';
+  const key = entry.concurrency_key;
+  if (key !== null && (await isKeyRunning(tx, entry.workspace_id, entry.queue, key))) return 'key';
+  return 'ready';
+}
+
+/** Announces an entry if it is ready. */
+export function announce(
+  tx: Tx,
+  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id' | 'hold'>,
+  onReady: ReadyListener,
+): void {
+  if (entry.hold === 'ready') tx.afterCommit(() => onReady(entry));
+}
+
+async function rehold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<void> {
+  const hold = await findHold(tx, entry);
+  await setHold(tx, entry.workspace_id, entry.entry_id, hold);
+  announce(tx, { ...entry, hold }, onReady);
+}
+
+/** Makes delayed entries claimable whose time has come. Returns how many. */
+export async function promoteDue(tx: Tx, limit: number, onReady: ReadyListener): Promise<number> {
+  const due = await listDue(tx, tx.nowMs, limit);
+  for (const entry of due) await rehold(tx, entry, onReady);
+  return due.length;
+}
+
+/** After an entry was done: frees those that waited for nothing else. */
+export async function promoteDependents(
+  tx: Tx,
+  done: Entry,
+  onReady: ReadyListener,
+): Promise<void> {
+  const freed = await meetDependency(tx, done.workspace_id, done.entry_id);
+  for (const entry of freed) await rehold(tx, entry, onReady);
+}
+
+/**
+ * After an entry with a concurrency key has left the running or the ready ones: makes the first
+ * of each lane claimable, unless the key is taken.
+ */
+export async function promoteKeyHeld(
+  tx: Tx,
+  left: Pick<Entry, 'workspace_id' | 'queue' | 'concurrency_key'>,
+  onReady: ReadyListener,
+): Promise<void> {
+  const { workspace_id: workspaceId, queue, concurrency_key: key } = left;
+  if (key === null || (await isKeyRunning(tx, workspaceId, queue, key))) return;
+  for (const head of await listKeyHeldHeads(tx, workspaceId, queue, key)) {
+    await setHold(tx, workspaceId, head.entry_id, 'ready');
+    announce(
+      tx,
+      { workspace_id: workspaceId, queue, lane_id: head.lane_id, hold: 'ready' },
+      onReady,
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  type AgentCapabilities,
+  type JobKind,
+  RequiredCapabilities,
+  writingJobKinds,
+} from '@signalbox/contract';
+import { Compile } from 'typebox/compile';
+import { invalidField } from '../errors.ts';
+
+/** What a lane asks of an agent; absent means nothing is asked. */
+export interface Needs {
+  executionMode?: string;
+  /** One of them suffices. */
+  models?: string[];
+  write?: true;
+  network?: true;
+  /** All of them must match. */
+  labels?: Record<string, string>;
+}
+
+const requiredCapabilities = Compile(RequiredCapabilities);
+
+/**
+ * Reads required capabilities from a job's `requirements` (contract, section 4): from an object, or
+ * from JSON text of one. Other text is for the agent to read and asks nothing.
+ *
+ * @throws HubError INVALID_REQUEST when a known key has a value of the wrong form.
+ */
+export function needsOf(kind: JobKind, requirements: unknown): Needs {
+  const asked = asObject(requirements) ?? {};
+  if (!requiredCapabilities.Check(asked)) {
+    const first = requiredCapabilities.Errors(asked)[0];
+    throw invalidField(
+      `/requirements${first?.instancePath ?? ''}`,
+      first?.message ?? 'is not of the documented form',
+    );
+  }
+  const write = asked.canWrite ?? asked.writeRequired ?? writingJobKinds.includes(kind);
+  const models = asked.models ?? (asked.model === undefined ? [] : [asked.model]);
+  return {
+    ...(asked.executionMode === undefined ? {} : { executionMode: asked.executionMode }),
+    ...(models.length === 0 ? {} : { models: [...models].sort() }),
+    ...(write ? { write: true } : {}),
+    ...(asked.networkRequired === true ? { network: true } : {}),
+    ...(asked.labels === undefined ? {} : { labels: sortKeys(asked.labels) }),
+  };
+}
+
+/** Whether an agent with these capabilities may be given what the lane holds. */
+export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs): boolean {
+  if (needs.write && capabilities.canWrite !== true) return false;
+  if (needs.network && capabilities.canUseNetwork !== true) return false;
+  const { executionMode, models, labels } = needs;
+  if (executionMode !== undefined && !capabilities.executionModes?.includes(executionMode)) {
+    return false;
+  }
+  if (models !== undefined && !models.some((model) => capabilities.models?.includes(model))) {
+    return false;
+  }
+  return Object.entries(labels ?? {}).every(
+    ([name, value]) => capabilities.labels?.[name] === value,
+  );
+}
+
+function asObject(requirements: unknown): Record<string, unknown> | null {
+  let value = requirements;
+  if (typeof value === 'string' && value.trimStart().startsWith('{')) {
+    try {
+      value = JSON.parse(value);
+    } catch {
+      // Text that merely begins with a brace is a sentence for the agent, not a mistake.
+      return null;
+    }
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+function sortKeys(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

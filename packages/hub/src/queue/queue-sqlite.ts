@@ -1,0 +1,356 @@
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { QueueName } from '../db/schema.ts';
+import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
+
+/*
+ * The queue's statements, prepared once each. Every one stays within a workspace, but for the two
+ * that the sweeper runs over all of them. They run within one writer's transaction, so what was
+ * read is still true when it is written.
+ */
+
+const entryColumns = [
+  'workspace_id',
+  'entry_id',
+  'queue',
+  'lane_id',
+  'status',
+  'hold',
+  'priority',
+  'sort_key',
+  'enqueued_at',
+  'available_at',
+  'attempt',
+  'attempts_max',
+  'dependencies_unmet',
+  'concurrency_key',
+  'agent_id',
+  'lease_ms',
+  'lease_expires_at',
+  'claim_key',
+  'job_token_hash',
+  'started_at',
+  'finished_at',
+  'cancel_requested_at',
+  'log_seq',
+  'heartbeat_seq',
+  'heartbeat_count',
+] as const satisfies readonly (keyof Entry)[];
+
+const INSERT_ENTRY = `INSERT INTO queue_entries (${entryColumns.join(', ')})
+  VALUES (${entryColumns.map(() => '?').join(', ')})`;
+
+export async function insertEntry(tx: Tx, entry: Entry): Promise<void> {
+  await tx.runSql(
+    INSERT_ENTRY,
+    entryColumns.map((column) => entry[column]),
+  );
+}
+
+export async function insertLane(tx: Tx, lane: Lane): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO queue_lanes (workspace_id, lane_id, queue, repo_id, kind, requirements)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [lane.workspace_id, lane.lane_id, lane.queue, lane.repo_id, lane.kind, lane.requirements],
+  );
+}
+
+export function readEntry(
+  reader: Reader,
+  workspaceId: string,
+  entryId: string,
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    'SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id = ?',
+    [workspaceId, entryId],
+  );
+}
+
+/** The lanes of some repositories. */
+export function listLanes(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  repoIds: readonly string[],
+): Promise<Lane[]> {
+  return reader.allSql<Lane>(
+    `SELECT * FROM queue_lanes WHERE workspace_id = ? AND queue = ?
+       AND repo_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, queue, JSON.stringify(repoIds)],
+  );
+}
+
+export type LaneHead = Pick<Entry, 'entry_id' | 'lane_id' | 'sort_key' | 'concurrency_key'>;
+
+/** The entry of a lane that goes next, if one is ready. */
+export function readLaneHead(
+  reader: Reader,
+  workspaceId: string,
+  laneId: string,
+): Promise<LaneHead | undefined> {
+  return reader.firstSql<LaneHead>(
+    `SELECT entry_id, lane_id, sort_key, concurrency_key FROM queue_entries
+     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready'
+     ORDER BY sort_key, entry_id LIMIT 1`,
+    [workspaceId, laneId],
+  );
+}
+
+/** Whether a lane holds entries that wait for something else than an agent. */
+export async function laneHasHeld(
+  reader: Reader,
+  workspaceId: string,
+  laneId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND lane_id = ?
+       AND hold IN ('delayed', 'dependencies', 'key') LIMIT 1`,
+    [workspaceId, laneId],
+  );
+  return row !== undefined;
+}
+
+export async function isKeyRunning(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  key: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND queue = ? AND concurrency_key = ?
+       AND status = 'running' LIMIT 1`,
+    [workspaceId, queue, key],
+  );
+  return row !== undefined;
+}
+
+export async function countRunningOfAgent(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<number> {
+  const row = await reader.firstSql<{ running: number }>(
+    `SELECT COUNT(*) AS running FROM queue_entries
+     WHERE workspace_id = ? AND agent_id = ? AND status = 'running'`,
+    [workspaceId, agentId],
+  );
+  return row?.running ?? 0;
+}
+
+/** The entry that an agent holds under a claim key: a retry of that claim gets it again. */
+export function readEntryByClaimKey(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+  queue: QueueName,
+  claimKey: string,
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND agent_id = ? AND status = 'running' AND queue = ? AND claim_key = ?`,
+    [workspaceId, agentId, queue, claimKey],
+  );
+}
+
+export interface LeaseGrant {
+  agentId: string;
+  leaseMs: number;
+  claimKey: string | null;
+  jobTokenHash: string | null;
+}
+
+/** Gives a ready entry to an agent; the attempt, which is the claim generation, rises by one. */
+export async function startAttempt(
+  tx: Tx,
+  head: { workspaceId: string; entryId: string; attempt: number },
+  grant: LeaseGrant,
+): Promise<Entry | undefined> {
+  return tx.firstSql<Entry>(
+    `UPDATE queue_entries SET status = 'running', hold = NULL, attempt = attempt + 1,
+       agent_id = ?, lease_ms = ?, lease_expires_at = ?, claim_key = ?, job_token_hash = ?,
+       started_at = ?, log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0
+     WHERE workspace_id = ? AND entry_id = ? AND hold = 'ready' AND attempt = ? RETURNING *`,
+    [
+      grant.agentId,
+      grant.leaseMs,
+      tx.nowMs + grant.leaseMs,
+      grant.claimKey,
+      grant.jobTokenHash,
+      tx.nowMs,
+      head.workspaceId,
+      head.entryId,
+      head.attempt,
+    ],
+  );
+}
+
+/** Ends the time of an entry in the queue, for now or for good. Fenced by the attempt. */
+export async function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
+  const row = await tx.firstSql<Entry>(
+    `UPDATE queue_entries SET status = ?, hold = NULL, lease_expires_at = NULL, lease_ms = NULL,
+       claim_key = NULL, finished_at = ?
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ? RETURNING *`,
+    [status, tx.nowMs, entry.workspace_id, entry.entry_id, entry.attempt, entry.status],
+  );
+  return expectEntry(row, entry);
+}
+
+export interface PendingPlace {
+  hold: Hold;
+  availableAtMs: number;
+  attemptsMax: number;
+}
+
+/** Puts an entry back among the pending. Fenced by the attempt. */
+export async function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Promise<Entry> {
+  const row = await tx.firstSql<Entry>(
+    `UPDATE queue_entries SET status = 'pending', hold = ?, available_at = ?, attempts_max = ?,
+       lease_expires_at = NULL, lease_ms = NULL, claim_key = NULL, finished_at = NULL,
+       cancel_requested_at = NULL
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ? RETURNING *`,
+    [
+      place.hold,
+      place.availableAtMs,
+      place.attemptsMax,
+      entry.workspace_id,
+      entry.entry_id,
+      entry.attempt,
+      entry.status,
+    ],
+  );
+  return expectEntry(row, entry);
+}
+
+export async function setHold(tx: Tx, workspaceId: string, entryId: string, hold: Hold) {
+  await tx.runSql(
+    `UPDATE queue_entries SET hold = ? WHERE workspace_id = ? AND entry_id = ?
+       AND status = 'pending'`,
+    [hold, workspaceId, entryId],
+  );
+}
+
+/** Sets columns that no index holds; of a running entry, these alone make a renewal. */
+export async function updateRunning(
+  tx: Tx,
+  entry: Entry,
+  values: Partial<
+    Pick<
+      Entry,
+      | 'lease_ms'
+      | 'lease_expires_at'
+      | 'cancel_requested_at'
+      | 'log_seq'
+      | 'heartbeat_seq'
+      | 'heartbeat_count'
+    >
+  >,
+): Promise<Entry> {
+  const names = Object.keys(values);
+  const row = await tx.firstSql<Entry>(
+    `UPDATE queue_entries SET ${names.map((name) => `${name} = ?`).join(', ')}
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = 'running' RETURNING *`,
+    [...(Object.values(values) as SqlValue[]), entry.workspace_id, entry.entry_id, entry.attempt],
+  );
+  return expectEntry(row, entry);
+}
+
+/** Leases that have run out, of one workspace or, for the sweeper, of all. */
+export function listExpired(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
+  return workspaceId === null
+    ? reader.allSql<Entry>(
+        `SELECT * FROM queue_entries INDEXED BY queue_entries_running
+         WHERE status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+        [nowMs, limit],
+      )
+    : reader.allSql<Entry>(
+        `SELECT * FROM queue_entries INDEXED BY queue_entries_running
+         WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+        [workspaceId, nowMs, limit],
+      );
+}
+
+/** Delayed entries whose time has come, of all workspaces. */
+export function listDue(reader: Reader, nowMs: number, limit: number): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
+     ORDER BY available_at LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
+/** Of the entries that wait for a concurrency key, the first of each lane. */
+export async function listKeyHeldHeads(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  key: string,
+): Promise<LaneHead[]> {
+  const heads: LaneHead[] = [];
+  let laneId = '';
+  for (;;) {
+    // One seek a lane, however many entries wait in it.
+    const head = await reader.firstSql<LaneHead>(
+      `SELECT entry_id, lane_id, sort_key, concurrency_key FROM queue_entries
+       WHERE workspace_id = ? AND queue = ? AND concurrency_key = ? AND hold = 'key'
+         AND lane_id > ?
+       ORDER BY lane_id, sort_key, entry_id LIMIT 1`,
+      [workspaceId, queue, key, laneId],
+    );
+    if (head === undefined) return heads;
+    heads.push(head);
+    laneId = head.lane_id;
+  }
+}
+
+export async function insertDependency(
+  tx: Tx,
+  workspaceId: string,
+  dependsOnEntryId: string,
+  entryId: string,
+): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
+     VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+    [workspaceId, dependsOnEntryId, entryId],
+  );
+}
+
+/** Takes one met dependency off every entry that waits for it; those without any left come back. */
+export async function meetDependency(
+  tx: Tx,
+  workspaceId: string,
+  dependsOnEntryId: string,
+): Promise<Entry[]> {
+  const dependents = await tx.allSql<Entry>(
+    `UPDATE queue_entries SET dependencies_unmet = dependencies_unmet - 1
+     WHERE workspace_id = ? AND entry_id IN (
+       SELECT entry_id FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?
+     ) RETURNING *`,
+    [workspaceId, workspaceId, dependsOnEntryId],
+  );
+  await tx.runSql(
+    'DELETE FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?',
+    [workspaceId, dependsOnEntryId],
+  );
+  return dependents.filter((entry) => entry.dependencies_unmet === 0 && entry.status === 'pending');
+}
+
+/** Gives leases that ran out while no hub was up a little longer. */
+export async function extendExpired(tx: Tx, graceMs: number): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE queue_entries SET lease_expires_at = ?
+     WHERE status = 'running' AND lease_expires_at <= ?`,
+    [tx.nowMs + graceMs, tx.nowMs],
+  );
+  return changes;
+}
+
+function expectEntry(row: Entry | undefined, entry: Entry): Entry {
+  // The caller read the entry in this very transaction, so it cannot have moved on.
+  if (row === undefined) throw new Error(`entry ${entry.entry_id} changed under its transaction`);
+  return row;
+}

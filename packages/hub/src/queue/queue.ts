@@ -1,0 +1,292 @@
+import type { AgentCapabilities } from '@signalbox/contract';
+import { PRIORITY_POINT_MS } from '@signalbox/contract';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { QueueName } from '../db/schema.ts';
+import { assert, HubError } from '../errors.ts';
+import { type Entry, type EntryStatus, type Lane, type LaneSpec, laneIdOf } from './entry.ts';
+import {
+  announce,
+  findHold,
+  promoteDependents,
+  promoteKeyHeld,
+  type ReadyListener,
+} from './holds.ts';
+import { meetsNeeds, type Needs } from './matching.ts';
+import {
+  insertDependency,
+  insertEntry,
+  insertLane,
+  isKeyRunning,
+  type LaneHead,
+  type LeaseGrant,
+  listExpired,
+  listLanes,
+  readEntry,
+  readLaneHead,
+  returnToPending,
+  setHold,
+  startAttempt,
+  stopAttempt,
+  updateRunning,
+} from './queue-sqlite.ts';
+import { type Cause, mayMove } from './states.ts';
+
+export interface EntryDraft {
+  workspaceId: string;
+  entryId: string;
+  lane: LaneSpec;
+  priority: number;
+  attemptsMax: number;
+  delayMs: number;
+  /** Entries of this workspace; the caller has made sure that they exist. */
+  dependsOn: readonly string[];
+  concurrencyKey: string | null;
+}
+
+/** Where an expired or released lease left its entry. */
+export interface Recovery {
+  /** As it was under the lost lease. */
+  lost: Entry;
+  entry: Entry;
+  cause: Extract<Cause, 'lease-lost' | 'attempts-exhausted' | 'cancel'>;
+}
+
+/**
+ * The leased queue, for jobs and cloud AI jobs alike: at least one attempt, at most one live
+ * lease, exactly one accepted completion. All of it works inside the caller's action, so that the
+ * noun's own rows and events change with it or not at all.
+ */
+export class Queue {
+  readonly #onReady: ReadyListener;
+  /** Lanes known to be committed; they are never deleted. */
+  readonly #knownLanes = new Set<string>();
+
+  constructor(onReady: ReadyListener) {
+    this.#onReady = onReady;
+  }
+
+  async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
+    const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
+    const dependsOn = [...new Set(draft.dependsOn)];
+    let unmet = 0;
+    for (const id of dependsOn) {
+      const dependency = await readEntry(tx, draft.workspaceId, id);
+      assert(dependency !== undefined, 'a dependency exists');
+      if (dependency.status === 'done') continue;
+      unmet += 1;
+      await insertDependency(tx, draft.workspaceId, id, draft.entryId);
+    }
+    const entry: Entry = {
+      workspace_id: draft.workspaceId,
+      entry_id: draft.entryId,
+      queue: draft.lane.queue,
+      lane_id: laneId,
+      status: 'pending',
+      hold: null,
+      priority: draft.priority,
+      sort_key: tx.nowMs - draft.priority * PRIORITY_POINT_MS,
+      enqueued_at: tx.nowMs,
+      available_at: tx.nowMs + draft.delayMs,
+      attempt: 0,
+      attempts_max: draft.attemptsMax,
+      dependencies_unmet: unmet,
+      concurrency_key: draft.concurrencyKey,
+      ...unclaimed,
+    };
+    entry.hold = await findHold(tx, entry);
+    await insertEntry(tx, entry);
+    announce(tx, entry, this.#onReady);
+    return entry;
+  }
+
+  /** The lanes of some repositories that suit an agent, and those that do not. */
+  async findLanes(
+    reader: Reader,
+    workspaceId: string,
+    queue: QueueName,
+    repoIds: readonly string[],
+    capabilities: AgentCapabilities,
+    kinds: readonly string[] | null,
+  ): Promise<{ suitable: Lane[]; unsuitable: Lane[] }> {
+    const lanes = (await listLanes(reader, workspaceId, queue, repoIds)).filter(
+      (lane) => kinds === null || kinds.includes(lane.kind),
+    );
+    const suits = (lane: Lane) => meetsNeeds(capabilities, JSON.parse(lane.requirements) as Needs);
+    return {
+      suitable: lanes.filter(suits),
+      unsuitable: lanes.filter((lane) => !suits(lane)),
+    };
+  }
+
+  /**
+   * Claims the entry that goes next in any of the lanes.
+   *
+   * @param grantFor makes the grant for the entry and generation that will be claimed.
+   * @returns the claimed entry, or null when nothing in the lanes is ready.
+   */
+  async claim(
+    tx: Tx,
+    workspaceId: string,
+    lanes: readonly Lane[],
+    grantFor: (entryId: string, generation: number) => LeaseGrant,
+  ): Promise<Entry | null> {
+    const heads = new Map<string, LaneHead>();
+    for (const lane of lanes) {
+      const head = await readLaneHead(tx, workspaceId, lane.lane_id);
+      if (head !== undefined) heads.set(lane.lane_id, head);
+    }
+    for (;;) {
+      const head = firstOf(heads.values());
+      if (head === null) return null;
+      const entry = await readEntry(tx, workspaceId, head.entry_id);
+      assert(entry?.hold === 'ready', 'a lane head is ready');
+      const key = entry.concurrency_key;
+      if (key === null || !(await isKeyRunning(tx, workspaceId, entry.queue, key))) {
+        const grant = grantFor(entry.entry_id, entry.attempt + 1);
+        const place = { workspaceId, entryId: entry.entry_id, attempt: entry.attempt };
+        const claimed = await startAttempt(tx, place, grant);
+        assert(claimed !== undefined, 'a ready entry can be claimed');
+        return claimed;
+      }
+      await setHold(tx, workspaceId, entry.entry_id, 'key');
+      const next = await readLaneHead(tx, workspaceId, head.lane_id);
+      if (next === undefined) heads.delete(head.lane_id);
+      else heads.set(head.lane_id, next);
+    }
+  }
+
+  /** Sets the lease to now + leaseMs; never below what remains, unless `shorten`. */
+  renew(tx: Tx, entry: Entry, leaseMs: number, shorten: boolean): Promise<Entry> {
+    const wanted = tx.nowMs + leaseMs;
+    const current = entry.lease_expires_at ?? 0;
+    return updateRunning(tx, entry, {
+      lease_ms: leaseMs,
+      lease_expires_at: shorten ? wanted : Math.max(wanted, current),
+    });
+  }
+
+  /** Ends a running entry with an accepted completion. */
+  async finish(tx: Tx, entry: Entry, status: 'done' | 'failed' | 'blocked'): Promise<Entry> {
+    const finished = await this.#stop(tx, entry, status, 'complete');
+    if (status === 'done') await promoteDependents(tx, finished, this.#onReady);
+    return finished;
+  }
+
+  /** Whether a retryable outcome or a lost lease leads to another attempt. */
+  hasAttemptsLeft(entry: Entry): boolean {
+    return entry.attempt < entry.attempts_max;
+  }
+
+  async requeue(
+    tx: Tx,
+    entry: Entry,
+    cause: Extract<Cause, 'retryable-outcome' | 'lease-lost' | 'retry' | 'decision'>,
+    options: { delayMs?: number; attemptsMax?: number } = {},
+  ): Promise<Entry> {
+    assert(mayMove(entry.status, 'pending', cause), `${entry.status} → pending by ${cause}`);
+    const availableAtMs = tx.nowMs + (options.delayMs ?? 0);
+    // Its own running attempt ends with this very move, so its key counts as free.
+    const freesKey = entry.status === 'running';
+    const hold = await findHold(tx, {
+      ...entry,
+      available_at: availableAtMs,
+      concurrency_key: freesKey ? null : entry.concurrency_key,
+    });
+    const attemptsMax = options.attemptsMax ?? entry.attempts_max;
+    const pending = await returnToPending(tx, entry, { hold, availableAtMs, attemptsMax });
+    announce(tx, pending, this.#onReady);
+    if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
+    return pending;
+  }
+
+  /** Marks a running entry, or cancels any other that has not finished. */
+  async cancel(tx: Tx, entry: Entry): Promise<Entry> {
+    if (entry.status === 'running') {
+      return entry.cancel_requested_at === null
+        ? updateRunning(tx, entry, { cancel_requested_at: tx.nowMs })
+        : entry;
+    }
+    return this.#stop(tx, entry, 'canceled', 'cancel');
+  }
+
+  /** Ends a running entry whose cancel was asked for: its agent has let go. */
+  async endCanceled(tx: Tx, entry: Entry): Promise<Entry> {
+    return this.#stop(tx, entry, 'canceled', 'cancel');
+  }
+
+  /** Takes a running entry from its holder, as if its lease had run out. */
+  async recover(tx: Tx, lost: Entry): Promise<Recovery> {
+    if (lost.cancel_requested_at !== null) {
+      const entry = await this.#stop(tx, lost, 'canceled', 'cancel');
+      return { lost, entry, cause: 'cancel' };
+    }
+    if (!this.hasAttemptsLeft(lost)) {
+      const entry = await this.#stop(tx, lost, 'failed', 'attempts-exhausted');
+      return { lost, entry, cause: 'attempts-exhausted' };
+    }
+    return { lost, entry: await this.requeue(tx, lost, 'lease-lost'), cause: 'lease-lost' };
+  }
+
+  /** Takes back leases that have run out; of all workspaces when none is named. */
+  async recoverExpired(tx: Tx, workspaceId: string | null, limit: number): Promise<Recovery[]> {
+    const recoveries: Recovery[] = [];
+    for (const lost of await listExpired(tx, tx.nowMs, workspaceId, limit)) {
+      recoveries.push(await this.recover(tx, lost));
+    }
+    return recoveries;
+  }
+
+  async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
+    if (!mayMove(entry.status, status, cause)) {
+      throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
+    }
+    const stopped = await stopAttempt(tx, entry, status);
+    await promoteKeyHeld(tx, stopped, this.#onReady);
+    return stopped;
+  }
+
+  async #ensureLane(tx: Tx, workspaceId: string, spec: LaneSpec): Promise<string> {
+    const laneId = laneIdOf(spec);
+    const known = `${workspaceId} ${laneId}`;
+    if (this.#knownLanes.has(known)) return laneId;
+    await insertLane(tx, {
+      workspace_id: workspaceId,
+      lane_id: laneId,
+      queue: spec.queue,
+      repo_id: spec.repoId,
+      kind: spec.kind,
+      requirements: spec.requirements,
+    });
+    tx.afterCommit(() => this.#knownLanes.add(known));
+    return laneId;
+  }
+}
+
+const unclaimed = {
+  agent_id: null,
+  lease_ms: null,
+  lease_expires_at: null,
+  claim_key: null,
+  job_token_hash: null,
+  started_at: null,
+  finished_at: null,
+  cancel_requested_at: null,
+  log_seq: 0,
+  heartbeat_seq: null,
+  heartbeat_count: 0,
+} as const;
+
+/** The head with the lowest sort key; ids rise with time, so they break ties first-in-first-out. */
+function firstOf(heads: Iterable<LaneHead>): LaneHead | null {
+  let first: LaneHead | null = null;
+  for (const head of heads) {
+    if (
+      first === null ||
+      head.sort_key < first.sort_key ||
+      (head.sort_key === first.sort_key && head.entry_id < first.entry_id)
+    ) {
+      first = head;
+    }
+  }
+  return first;
+}

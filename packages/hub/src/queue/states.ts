@@ -1,0 +1,80 @@
+import { HubError } from '../errors.ts';
+import type { Entry, EntryStatus } from './entry.ts';
+
+/** What moves an entry from one status to another; drawn in docs/JOB_STATES.md. */
+export type Cause =
+  | 'claim'
+  | 'complete'
+  | 'retryable-outcome'
+  | 'lease-lost'
+  | 'attempts-exhausted'
+  | 'cancel'
+  | 'retry'
+  | 'decision';
+
+/** Every move there is. What is not here does not happen. */
+const moves: Record<EntryStatus, Partial<Record<EntryStatus, readonly Cause[]>>> = {
+  pending: {
+    running: ['claim'],
+    canceled: ['cancel'],
+  },
+  running: {
+    done: ['complete'],
+    failed: ['complete', 'attempts-exhausted'],
+    blocked: ['complete'],
+    pending: ['retryable-outcome', 'lease-lost'],
+    canceled: ['cancel'],
+  },
+  blocked: {
+    pending: ['retry', 'decision'],
+    canceled: ['cancel'],
+  },
+  failed: {
+    pending: ['retry'],
+  },
+  done: {},
+  canceled: {},
+};
+
+export function mayMove(from: EntryStatus, to: EntryStatus, cause: Cause): boolean {
+  return moves[from][to]?.includes(cause) ?? false;
+}
+
+/** The claim that a write names: by its generation, or else by the agent alone. */
+export interface ClaimRef {
+  agentId: string;
+  claimGeneration?: number | undefined;
+}
+
+/**
+ * The fence of every write by an agent: passes only the claim that holds the entry now. An expired
+ * lease that nobody has reclaimed yet still passes, so that a late agent loses nothing.
+ *
+ * @returns the refusal, or null when the claim holds the entry.
+ */
+export function checkClaim(entry: Entry, claim: ClaimRef): HubError | null {
+  const { claimGeneration: generation } = claim;
+  if (generation !== undefined && generation !== entry.attempt) {
+    return new HubError(
+      'CLAIM_GENERATION_MISMATCH',
+      `The current claim generation is ${entry.attempt}, not ${generation}: stop this attempt.`,
+    );
+  }
+  switch (entry.status) {
+    case 'running':
+      return entry.agent_id === claim.agentId
+        ? null
+        : new HubError('LEASE_LOST', 'Another agent holds the lease now: stop this attempt.');
+    case 'pending':
+      return entry.agent_id === claim.agentId
+        ? new HubError('LEASE_LOST', 'The lease ran out and was reclaimed: stop this attempt.')
+        : new HubError('JOB_NOT_RUNNING', 'The job is not running: claim it first.');
+    case 'canceled':
+      return new HubError('JOB_CANCELED');
+    case 'blocked':
+      return new HubError('JOB_NOT_RUNNING', 'The job is blocked: it waits for a person.');
+    case 'done':
+    case 'failed':
+      return new HubError('JOB_ALREADY_FINISHED');
+  }
+}
