@@ -1,0 +1,18 @@
+// `npm run e2e`: the numbered scenarios, one after the other; words choose among them.
+import { join } from 'node:path';
+import { findTestFiles } from './test-files.ts';
+import { readTestOptions, testUsage } from './test-options.ts';
+import { runTests } from './test-run.ts';
+
+const root = join(import.meta.dirname, '..');
+
+try {
+  const options = readTestOptions(process.argv.slice(2), process.env);
+  const files = findTestFiles(root, options.filters);
+  const scenarios = { parallel: [], alone: files.alone, console: [] };
+  process.exitCode = (await runTests(root, scenarios, options)) ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  process.stderr.write(`signalbox: ${error.message}\n${testUsage}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,30 @@
+// `npm start`: builds the console when it is stale, then becomes the hub.
+import { AssertionError } from 'node:assert';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { buildConsole } from './console-build.ts';
+
+const root = join(import.meta.dirname, '..');
+
+// Kept beside the packages it was made from; the hub is imported after it is on, so that a second
+// start neither strips types nor compiles.
+enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
+
+try {
+  const consoleDir = await buildConsole(root, (line) => process.stderr.write(`${line}\n`));
+  const { startFromEnvironment } = await import('@signalbox/hub');
+  await startFromEnvironment({
+    argv: process.argv.slice(2),
+    ...(consoleDir === undefined ? {} : { consoleDir }),
+  });
+} catch (error) {
+  process.stderr.write(`signalbox: ${describeRefusal(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** A refused start (bad setting, port in use, …) is a sentence; a bug keeps its stack. */
+function describeRefusal(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError];
+  return bugs.some((bug) => error instanceof bug) ? (error.stack ?? error.message) : error.message;
+}

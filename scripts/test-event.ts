@@ -1,0 +1,18 @@
+/** What a test file's process tells the process that started it, one message an event. */
+export type TestEvent =
+  /** A test is about to run; the last ones without an end are where a hanging file hangs. */
+  | { readonly kind: 'started'; readonly name: string }
+  | { readonly kind: 'ended'; readonly name: string }
+  | {
+      readonly kind: 'result';
+      /** Names of the suites and tests around it, then its own, joined by ` › `. */
+      readonly name: string;
+      readonly outcome: TestOutcome;
+      /** Why it was skipped, in the words of the test; for a failure the error. */
+      readonly detail: string;
+    }
+  /** The file came to its end; a process that exits without this did not. */
+  | { readonly kind: 'finished' };
+
+/** `todo` is a skip by another name, and is counted as one. */
+export type TestOutcome = 'passed' | 'failed' | 'skipped' | 'todo';

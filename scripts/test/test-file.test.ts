@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { isGroupRunning } from '../process-group.ts';
+import { type FileReport, runTestFile } from '../test-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-test-file-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const enoughMs = 60_000;
+/** For files that hang on purpose; long enough for Node to start on a busy machine. */
+const hangMs = 4_000;
+let fileCount = 0;
+
+async function run(source: string, limitMs = enoughMs): Promise<FileReport> {
+  fileCount += 1;
+  const file = `planted-${fileCount}.test.ts`;
+  writeFileSync(join(folder, file), `import { describe, test } from 'node:test';\n${source}`);
+  return await runTestFile(folder, file, limitMs);
+}
+
+function outcomes(report: FileReport): string[] {
+  return report.results.map(({ name, outcome, detail }) => {
+    return `${outcome} ${name}${detail === '' ? '' : ` | ${detail.split('\n')[0]}`}`;
+  });
+}
+
+test('passes, failures, skips and todos are counted with their full names and reasons', async () => {
+  const report = await run(`
+    test('adds', () => {});
+    describe('a suite', () => {
+      test('inside', () => {});
+      test('breaks', () => { throw new Error('planted failure'); });
+      test('is away', { skip: 'no chromium here' }, () => {});
+      test('is late', (t) => t.skip('only on Linux'));
+      test('is silent', { skip: true }, () => {});
+    });
+    test('outer', async (t) => {
+      await t.test('inner breaks', () => { throw new Error('inner failure'); });
+    });
+    test('is to be done', { todo: 'issue 7' }, () => { throw new Error('known'); });
+    describe.skip('a suite away', () => { test('never', () => {}); });
+  `);
+  assert.deepEqual(outcomes(report), [
+    'passed adds',
+    'passed a suite › inside',
+    'failed a suite › breaks | Error: planted failure',
+    'skipped a suite › is away | no chromium here',
+    'skipped a suite › is late | only on Linux',
+    'skipped a suite › is silent | no reason given',
+    'failed outer › inner breaks | Error: inner failure',
+    'todo is to be done | issue 7',
+    'skipped a suite away | no reason given',
+  ]);
+});
+
+test('a failure of a hook is a failure', async () => {
+  const report = await run(`
+    import { after } from 'node:test';
+    describe('a suite', () => {
+      after(() => { throw new Error('planted in a hook'); });
+      test('inside', () => {});
+    });
+  `);
+  assert.ok(outcomes(report).includes('failed a suite | Error: planted in a hook'));
+});
+
+test('a test that hangs is ended at the limit, with its name', async () => {
+  const report = await run(
+    `
+    test('is quick', () => {});
+    describe('a suite', () => {
+      test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));
+    });
+  `,
+    hangMs,
+  );
+  assert.deepEqual(outcomes(report), [
+    'passed is quick',
+    'failed (the file) | ended after 4 s without a result; still running: a suite, hangs',
+  ]);
+});
+
+test('a file that never closes what it opened is ended at the limit, and says so', async () => {
+  const report = await run(
+    `
+    import { createServer } from 'node:net';
+    test('listens', (t, done) => { createServer().listen(0, '127.0.0.1', done); });
+  `,
+    hangMs,
+  );
+  assert.match(outcomes(report).join('\n'), /passed listens\n.*something it opened was never/);
+});
+
+test('a file that ignores SIGTERM is ended at the limit all the same', async () => {
+  const report = await run(
+    `
+    process.on('SIGTERM', () => {});
+    test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));
+  `,
+    hangMs,
+  );
+  assert.match(outcomes(report).join('\n'), /still running: hangs/);
+});
+
+test('a test that exits the process is a failure of the file', async () => {
+  const report = await run(`
+    test('leaves', () => process.exit(0));
+    test('is never reached', () => {});
+  `);
+  assert.deepEqual(outcomes(report), [
+    'failed (the file) | no test ended: it holds none, or one exits',
+  ]);
+});
+
+test('a file that does not load is a failure with its output', async () => {
+  const report = await run(`import './missing.ts';`);
+  assert.deepEqual(outcomes(report), ['failed (the file) | exited with code 1']);
+  assert.match(report.output, /ERR_MODULE_NOT_FOUND/);
+});
+
+test('a file without a test is a failure', async () => {
+  assert.deepEqual(outcomes(await run('')), [
+    'failed (the file) | no test ended: it holds none, or one exits',
+  ]);
+});
+
+test('what a file leaves running is ended', { skip: process.platform === 'win32' }, async () => {
+  const groupPath = join(folder, 'group');
+  const report = await run(`
+    import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    test('forgets a child', () => {
+      writeFileSync(${JSON.stringify(groupPath)}, String(process.pid));
+      const idle = ['-e', 'setInterval(() => {}, 1000)'];
+      spawn(process.execPath, idle, { stdio: 'inherit' }).unref();
+    });
+  `);
+  assert.deepEqual(outcomes(report), ['passed forgets a child']);
+  assert.match(report.output, /left processes running/);
+  assert.equal(isGroupRunning(Number(readFileSync(groupPath, 'utf8'))), false);
+});
+
+test('settings of the hub do not reach the tests', async () => {
+  process.env.SVC_PORT = '1';
+  const report = await run(`
+    import assert from 'node:assert';
+    test('sees no port', () => assert.equal(process.env.SVC_PORT, undefined));
+  `);
+  delete process.env.SVC_PORT;
+  assert.deepEqual(outcomes(report), ['passed sees no port']);
+});

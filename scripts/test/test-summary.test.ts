@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FileReport, TestResult } from '../test-file.ts';
+import { readTestOptions } from '../test-options.ts';
+import { countResults, describeReport, describeRun, forbidSkips } from '../test-summary.ts';
+
+const results: TestResult[] = [
+  { name: 'adds', outcome: 'passed', detail: '' },
+  { name: 'breaks', outcome: 'failed', detail: 'Error: planted' },
+  { name: 'opens a page', outcome: 'skipped', detail: 'no chromium here' },
+  { name: 'is to be done', outcome: 'todo', detail: 'issue 7' },
+];
+const report: FileReport = {
+  file: 'packages/hub/test/a.test.ts',
+  results,
+  durationMs: 1_234,
+  output: 'a printed line',
+};
+
+test('a todo counts as a skip', () => {
+  assert.deepEqual(countResults([report]), { passed: 1, failed: 1, skipped: 2 });
+});
+
+test('the last line of a run is the totals', () => {
+  const lines = describeRun([report, report], 2_000).split('\n');
+  assert.equal(lines.at(-1), '2 passed, 2 failed, 4 skipped');
+});
+
+test('a run names every skip with its reason, and every failure', () => {
+  const text = describeRun([report], 2_000);
+  assert.match(text, /packages\/hub\/test\/a\.test\.ts: opens a page .*: no chromium here/);
+  assert.match(text, /packages\/hub\/test\/a\.test\.ts: is to be done \(todo\): issue 7/);
+  assert.match(text, /Failed:\n {2}packages\/hub\/test\/a\.test\.ts: breaks\n/);
+});
+
+test('a failed file shows its errors and what it printed; a good one is one line', () => {
+  assert.match(describeReport(report), /^✗ .*1 failed.*\n.*breaks\n.*planted\n.*\n.*a printed/);
+  const good = { ...report, results: results.filter(({ outcome }) => outcome !== 'failed') };
+  assert.equal(describeReport(good).split('\n').length, 1);
+});
+
+test('with skips forbidden, a skip and a todo are failures that keep their reason', () => {
+  const judged = forbidSkips(report);
+  assert.deepEqual(countResults([judged]), { passed: 1, failed: 3, skipped: 0 });
+  assert.match(describeReport(judged), /skipped: no chromium here/);
+});
+
+test('options come from the arguments and the environment', () => {
+  const options = readTestOptions(['--no-skips', './packages/hub', '--concurrency', '3'], {});
+  assert.deepEqual(options, {
+    filters: ['packages/hub'],
+    noSkips: true,
+    concurrency: 3,
+    fileLimitMs: undefined,
+  });
+  assert.equal(readTestOptions([], { SIGNALBOX_TEST_NO_SKIPS: '1' }).noSkips, true);
+  assert.equal(readTestOptions([], {}).noSkips, false);
+});
+
+test('an unknown option and a bad number are refused', () => {
+  assert.throws(() => readTestOptions(['--no-skip'], {}), /--no-skip/);
+  assert.throws(() => readTestOptions(['--concurrency', '0'], {}), /whole number/);
+});
