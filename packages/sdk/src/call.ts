@@ -90,17 +90,24 @@ function buildRequest(
   const hasBody = method !== 'GET';
   const body = hasBody ? JSON.stringify(fields) : undefined;
   if (body !== undefined) refuseLargeBody(body);
-  const { waitMs } = fields;
-  const usualMs = typeof waitMs === 'number' && waitMs > 0 ? waitMs + LONG_POLL_MARGIN_MS : null;
   return {
     baseUrl,
     url: baseUrl + context.pathOf(endpoint) + (hasBody ? '' : queryOf(fields)),
     method,
     headers: headersOf(context, endpoint, hasBody),
     body,
-    timeoutMs: options.timeoutMs ?? usualMs ?? context.timeoutMs,
+    timeoutMs: options.timeoutMs ?? longPollMs(endpoint, fields) ?? context.timeoutMs,
     signal: options.signal,
   };
+}
+
+/** How long a call that waits at the hub may take; null: it does not wait. */
+function longPollMs(endpoint: Endpoint, fields: Fields): number | null {
+  const { waitMs: schema } = endpoint.request.properties;
+  // Where the hub fills in a default, a caller that names no time waits all the same.
+  const standard = schema !== undefined && 'default' in schema ? schema.default : undefined;
+  const waitMs = fields.waitMs ?? standard;
+  return typeof waitMs === 'number' && waitMs > 0 ? waitMs + LONG_POLL_MARGIN_MS : null;
 }
 
 function headersOf(

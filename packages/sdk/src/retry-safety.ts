@@ -9,7 +9,7 @@ export type RetrySafety = 'repeatable' | 'idempotencyKey' | 'claimKey' | 'once';
 
 /**
  * By the last part of the path, which is the verb of the contract. Reads, writes that set a state
- * (heartbeats, upserts, pause), and writes that the hub recognizes (complete by its attempt,
+ * (heartbeats, upserts, pause, promote), and writes that the hub recognizes (complete by its attempt,
  * append by its sequence numbers, ingest by the key of its event, poll by its device session). Device start is here because an
  * orphaned session merely expires; cancel and revoke because a thing ends only once, though the
  * second answer may say so (JOB_ALREADY_FINISHED, TOKEN_REVOKED). `release` is not: the second
@@ -27,6 +27,7 @@ const repeatableVerbs: ReadonlySet<string> = new Set([
   'list-for-job',
   'pause',
   'poll',
+  'promote',
   'resolve',
   'resolve-run-v1',
   'resume',
