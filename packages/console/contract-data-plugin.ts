@@ -1,0 +1,46 @@
+import * as contract from '@signalbox/contract';
+import type { Plugin } from 'vite';
+
+const MODULE_ID = 'virtual:contract-data';
+/** The leading NUL marks a module that no other plugin may resolve (Rollup's convention). */
+const RESOLVED_ID = `\0${MODULE_ID}`;
+
+type Nouns = Record<string, Record<string, { readonly path: string }>>;
+
+function pathsOf(nouns: Nouns): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(nouns).map(([noun, rows]) => [
+      noun,
+      Object.fromEntries(
+        Object.entries(rows).map(([action, row]) => [action, contract.consolePathOf(row)]),
+      ),
+    ]),
+  );
+}
+
+/**
+ * The little of the contract that the console needs at run time, as plain data. The rows hold
+ * every schema of the wire; the console needs their types (which cost nothing) and their paths.
+ * Reading them at build time keeps the wire in one place and the schema library out of the bundle.
+ */
+export function contractData(): Plugin {
+  const exports = {
+    endpointPaths: pathsOf({ ...contract.consoleEndpoints, ...contract.mirroredEndpoints }),
+    jobKinds: contract.jobKinds,
+    jobStatuses: contract.jobStatuses,
+    jobEventsLimitMax: contract.JOB_EVENTS_LIMIT_MAX,
+    passwordCharsMin: contract.PASSWORD_CHARS_MIN,
+    passwordCharsMax: contract.PASSWORD_CHARS_MAX,
+    errorConditions: Object.fromEntries(
+      Object.entries(contract.errorCodes).map(([code, [, condition]]) => [code, condition]),
+    ),
+  };
+  const source = Object.entries(exports)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+    .join('\n');
+  return {
+    name: 'signalbox-contract-data',
+    resolveId: (id) => (id === MODULE_ID ? RESOLVED_ID : undefined),
+    load: (id) => (id === RESOLVED_ID ? source : undefined),
+  };
+}

@@ -1,0 +1,125 @@
+import { jobEventsLimitMax } from 'virtual:contract-data';
+import type { JobEvent, JobKind, JobStatus } from '@signalbox/contract';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
+import { callHub } from './hub-call.ts';
+
+/** What the job list is narrowed to; both are part of the address. */
+export interface JobFilters {
+  status?: JobStatus | undefined;
+  kind?: JobKind | undefined;
+}
+
+const LIST_REFRESH_MS = 5_000;
+/** A refresh reads every page again, so a long list refreshes less often. */
+const LONG_LIST_REFRESH_MS = 20_000;
+const LONG_LIST_PAGES = 3;
+const PAGE_JOBS = 50;
+const LIVE_REFRESH_MS = 2_000;
+const NAMES_STALE_MS = 60_000;
+
+export function jobsQuery(workspaceId: string, filters: JobFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['jobs', workspaceId, filters],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'jobs',
+        'list',
+        {
+          workspaceId,
+          limit: PAGE_JOBS,
+          ...(filters.status && { status: filters.status }),
+          ...(filters.kind && { kind: filters.kind }),
+          ...(pageParam && { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) =>
+      (query.state.data?.pages.length ?? 0) > LONG_LIST_PAGES
+        ? LONG_LIST_REFRESH_MS
+        : LIST_REFRESH_MS,
+  });
+}
+
+export function jobQuery(workspaceId: string, jobId: string) {
+  return queryOptions({
+    queryKey: ['job', workspaceId, jobId],
+    queryFn: ({ signal }) => callHub('jobs', 'get', { workspaceId, jobId }, signal),
+    refetchInterval: LIVE_REFRESH_MS,
+  });
+}
+
+/** The timeline read so far, in the order of `seq`. */
+export interface JobEvents {
+  events: JobEvent[];
+  nextAfter: number;
+}
+
+/**
+ * The latest events of a job; every refresh adds what is new. `live` is whether any can come.
+ * Earlier ones than the first thousand from the end are not read.
+ */
+export function jobEventsQuery(
+  client: QueryClient,
+  workspaceId: string,
+  jobId: string,
+  live: boolean,
+) {
+  const queryKey = ['job-events', workspaceId, jobId];
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ signal }): Promise<JobEvents> => {
+      const known = client.getQueryData<JobEvents>(queryKey);
+      const read = (after: number | undefined, limit: number) =>
+        callHub(
+          'jobEvents',
+          'listForJob',
+          { workspaceId, jobId, limit, ...(after !== undefined && { after }) },
+          signal,
+        );
+      const heartbeat = known?.events.findLast((event) => event.kind === 'heartbeat');
+      const [news, beats] = await Promise.all([
+        read(known?.nextAfter, jobEventsLimitMax),
+        // A folded heartbeat changes in its place, behind `after`: it is read again by its seq.
+        heartbeat ? read(heartbeat.seq - 1, 1) : undefined,
+      ]);
+      return {
+        events: mergeEvents(known?.events ?? [], [...(beats?.events ?? []), ...news.events]),
+        nextAfter: news.nextAfter,
+      };
+    },
+    refetchInterval: live ? LIVE_REFRESH_MS : false,
+  });
+}
+
+/** Adds events, replacing those of the same id, in the order of `seq`. */
+export function mergeEvents(known: readonly JobEvent[], added: readonly JobEvent[]): JobEvent[] {
+  const byId = new Map(known.map((event) => [event.eventId, event]));
+  for (const event of added) byId.set(event.eventId, event);
+  return [...byId.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Labels of repositories by id, for showing; an unknown one shows its id. */
+export function repositoriesQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['repositories', workspaceId],
+    queryFn: ({ signal }) => callHub('repositories', 'list', { workspaceId, limit: 200 }, signal),
+    staleTime: NAMES_STALE_MS,
+  });
+}
+
+/** Agents of a workspace, for their names. */
+export function agentsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['agents', workspaceId],
+    queryFn: ({ signal }) => callHub('agents', 'list', { workspaceId, limit: 200 }, signal),
+    staleTime: NAMES_STALE_MS,
+  });
+}

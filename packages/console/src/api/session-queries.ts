@@ -1,0 +1,55 @@
+import type { ResponseOf, SessionState } from '@signalbox/contract';
+import { queryOptions } from '@tanstack/react-query';
+import { type ConsoleRows, callHub } from './hub-call.ts';
+
+export type { Membership, Person } from '@signalbox/contract';
+
+/** Nobody signed in, as the hub would say it. */
+export const signedOut: SessionState = {
+  ok: true,
+  person: null,
+  workspaces: [],
+  firstOwnerPending: false,
+};
+
+/** Who is signed in. Read once; signing in and out write it, a refused call ends it. */
+export function sessionQuery() {
+  return queryOptions({
+    queryKey: ['session'],
+    queryFn: ({ signal }) => callHub('session', 'get', {}, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The console sessions of the person who is signed in. */
+export function sessionsQuery() {
+  return queryOptions({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => callHub('session', 'list', {}, signal),
+  });
+}
+
+/** Whether a first-owner link can still be used. */
+export function firstOwnerQuery(linkToken: string) {
+  return queryOptions({
+    queryKey: ['first-owner', linkToken],
+    queryFn: ({ signal }) => callHub('firstOwner', 'check', { linkToken }, signal),
+    enabled: linkToken !== '',
+  });
+}
+
+const DEVICE_REFRESH_MS = 5_000;
+
+/** A device session to answer. Opening it binds it to this console session; it may be repeated. */
+export function deviceApprovalQuery(deviceId: string) {
+  return queryOptions({
+    queryKey: ['device-approval', deviceId],
+    queryFn: ({ signal }) => callHub('deviceApprovals', 'open', { deviceId }, signal),
+    enabled: deviceId !== '',
+    refetchInterval: (query) =>
+      query.state.data?.status === 'pending' ? DEVICE_REFRESH_MS : false,
+  });
+}
+
+/** A device session as the page shows it. */
+export type DeviceApproval = ResponseOf<ConsoleRows['deviceApprovals']['open']>;

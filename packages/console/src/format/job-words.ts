@@ -1,0 +1,53 @@
+import type { JobEventKind, JobKind, JobStatus, WaitingFor } from '@signalbox/contract';
+
+/** Words for the wire's values, so that every page says the same. */
+export const statusWords: Readonly<Record<JobStatus, string>> = {
+  pending: 'Pending',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  blocked: 'Blocked',
+  canceled: 'Canceled',
+};
+
+export const kindWords: Readonly<Record<JobKind, string>> = {
+  install_ias: 'Install',
+  create_run: 'Create run',
+  context_architect: 'Context architect',
+  apply_decision: 'Apply decision',
+  update_git_policy: 'Update Git policy',
+  git_repair: 'Git repair',
+  work: 'Work',
+  pr_review: 'Pull request review',
+};
+
+export const eventWords: Readonly<Record<JobEventKind, string>> = {
+  enqueued: 'Enqueued',
+  claimed: 'Claimed',
+  heartbeat: 'Heartbeat',
+  log: 'Output',
+  completed: 'Completed',
+  failed: 'Failed',
+  blocked: 'Blocked',
+  canceled: 'Canceled',
+  recovered: 'Recovered',
+};
+
+export const waitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
+  not_yet_available: 'Waiting for its start time',
+  dependencies: 'Waiting for other jobs',
+  concurrency_key: 'Waiting for a job with the same concurrency key',
+  queue_paused: 'The queue is paused',
+  repository_archived: 'The repository is archived',
+  no_agent_serves_repository: 'No online agent serves the repository',
+  no_agent_with_capabilities: 'No online agent has what the job requires',
+  agents_at_capacity: 'Every suitable agent is busy',
+  queue_position: 'Waiting for its turn',
+  lease_of_running_attempt: 'An agent holds the job',
+  decision: "Waiting for a person's decision",
+};
+
+/** A finished job does not change any more by itself. */
+export function isFinished(status: JobStatus): boolean {
+  return status === 'done' || status === 'failed' || status === 'canceled';
+}

@@ -1,0 +1,12 @@
+const SLUG_CHARS_MAX = 63;
+
+/** A slug that fits a name: `Ärzte & Co.` → `arzte-co`. May be empty; the form then asks for one. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_CHARS_MAX)
+    .replace(/^-+|-+$/g, '');
+}

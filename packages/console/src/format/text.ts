@@ -1,0 +1,58 @@
+/**
+ * Text that agents and requesters write is hostile until shown otherwise. React keeps it text;
+ * what remains are characters that make text read differently from what it is: controls, and the
+ * marks that turn the writing direction around (CVE-2021-42574). They become a visible sign.
+ */
+const deceptive =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds.
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The text with every deceptive character replaced by U+FFFD; tabs and line ends stay. */
+export function plainText(text: string): string {
+  return text.replace(deceptive, '\ufffd');
+}
+
+/** The first line that says something, at most `charsMax` long, for a title or a row. */
+export function firstLine(text: string, charsMax: number): string {
+  const line =
+    text
+      .slice(0, 4_000)
+      .split('\n')
+      .map((part) => part.trim())
+      .find((part) => part !== '') ?? '';
+  const plain = plainText(line);
+  return plain.length > charsMax ? `${plain.slice(0, charsMax - 1).trimEnd()}…` : plain;
+}
+
+export interface TextPiece {
+  text: string;
+  /** Set when the piece is an http or https address. */
+  href?: string;
+}
+
+const address = /https?:\/\/[^\s<>"'`\\^{|}]+/gi;
+/** Punctuation after an address belongs to the sentence around it. */
+const trailing = /[.,;:!?)\]]+$/;
+
+/** Splits text into plain pieces and http(s) addresses; joined, the pieces are the text again. */
+export function splitLinks(text: string): TextPiece[] {
+  if (!text.includes('://')) return [{ text }];
+  const pieces: TextPiece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(address)) {
+    const shown = match[0].replace(trailing, '');
+    const href = hrefOf(shown);
+    if (href === undefined) continue;
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index) });
+    pieces.push({ text: shown, href });
+    end = match.index + shown.length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end) });
+  return pieces;
+}
+
+function hrefOf(shown: string): string | undefined {
+  if (!URL.canParse(shown)) return undefined;
+  const { protocol, href } = new URL(shown);
+  return protocol === 'http:' || protocol === 'https:' ? href : undefined;
+}

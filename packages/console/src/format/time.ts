@@ -1,0 +1,78 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Beyond this a date says more than a count of days. */
+const RELATIVE_MAX_MS = 30 * DAY_MS;
+
+const dateFormat = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
+const absoluteFormat = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'long',
+});
+const clockFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/**
+ * How long ago, or how soon: `12 s ago`, `in 3 min`, `5 d ago`; a date beyond thirty days.
+ * Clocks of browser and hub differ a little, so the seconds around now are `just now`.
+ */
+export function formatRelative(at: string, nowMs: number): string {
+  const atMs = Date.parse(at);
+  if (Number.isNaN(atMs)) return at;
+  const distanceMs = Math.abs(nowMs - atMs);
+  if (distanceMs < 5 * SECOND_MS) return 'just now';
+  if (distanceMs > RELATIVE_MAX_MS) return dateFormat.format(atMs);
+  const amount = largestUnit(distanceMs);
+  return atMs > nowMs ? `in ${amount}` : `${amount} ago`;
+}
+
+/** In the reader's time zone, with its name: `2 Nov 2026, 09:00:00 UTC`. */
+export function formatAbsolute(at: string): string {
+  const atMs = Date.parse(at);
+  return Number.isNaN(atMs) ? at : absoluteFormat.format(atMs);
+}
+
+/** Hours, minutes and seconds of a moment: `09:00:12`. */
+export function formatClock(at: string): string {
+  const atMs = Date.parse(at);
+  return Number.isNaN(atMs) ? at : clockFormat.format(atMs);
+}
+
+/** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`: two units at most. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < SECOND_MS) return `${Math.max(0, Math.round(durationMs))} ms`;
+  if (durationMs < 10 * SECOND_MS) return `${(durationMs / SECOND_MS).toFixed(1)} s`;
+  if (durationMs < MINUTE_MS) return `${Math.floor(durationMs / SECOND_MS)} s`;
+  if (durationMs < HOUR_MS) return pairOf(durationMs, MINUTE_MS, 'min', SECOND_MS, 's');
+  if (durationMs < DAY_MS) return pairOf(durationMs, HOUR_MS, 'h', MINUTE_MS, 'min');
+  return pairOf(durationMs, DAY_MS, 'd', HOUR_MS, 'h');
+}
+
+/** Minutes and seconds that remain, never below zero: `9:05`. */
+export function formatCountdown(remainingMs: number): string {
+  const seconds = Math.max(0, Math.ceil(remainingMs / SECOND_MS));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+function largestUnit(durationMs: number): string {
+  if (durationMs < MINUTE_MS) return `${Math.floor(durationMs / SECOND_MS)} s`;
+  if (durationMs < HOUR_MS) return `${Math.floor(durationMs / MINUTE_MS)} min`;
+  if (durationMs < DAY_MS) return `${Math.floor(durationMs / HOUR_MS)} h`;
+  return `${Math.floor(durationMs / DAY_MS)} d`;
+}
+
+function pairOf(
+  durationMs: number,
+  bigMs: number,
+  bigWord: string,
+  smallMs: number,
+  smallWord: string,
+): string {
+  const big = Math.floor(durationMs / bigMs);
+  const small = Math.floor((durationMs % bigMs) / smallMs);
+  return small === 0 ? `${big} ${bigWord}` : `${big} ${bigWord} ${small} ${smallWord}`;
+}

@@ -1,0 +1,30 @@
+import './styles.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/query-client.ts';
+import { sessionQuery, signedOut } from './api/session-queries.ts';
+import { createConsoleRouter } from './router.tsx';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no element with the id root');
+
+const client = createQueryClient(() => {
+  client.setQueryData(sessionQuery().queryKey, signedOut);
+  // The guards of the routes send the person to sign in, and back afterwards.
+  void router.invalidate();
+});
+const router = createConsoleRouter(client);
+
+createRoot(root).render(
+  <StrictMode>
+    {/* The content security policy allows no style elements; what they hold is in styles.css. */}
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

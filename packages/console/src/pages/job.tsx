@@ -1,0 +1,159 @@
+import type { Job, JobStatus, ResponseOf } from '@signalbox/contract';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ConsoleRows } from '../api/hub-call.ts';
+import { hasCode } from '../api/hub-error.ts';
+import { agentsQuery, jobQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { firstLine, plainText } from '../format/text.ts';
+import { Button } from '../parts/button.tsx';
+import { CopyId } from '../parts/copy-button.tsx';
+import { EndState } from '../parts/end-state.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Evidence } from '../parts/evidence.tsx';
+import { Panel } from '../parts/facts.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { JobActions } from '../parts/job-actions.tsx';
+import { JobFacts } from '../parts/job-facts.tsx';
+import { OutcomeNote, WaitingNote } from '../parts/job-notes.tsx';
+import { JobTimeline } from '../parts/job-timeline.tsx';
+import { LinkedText } from '../parts/linked-text.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { jobRoute, workspaceRoute } from '../router.tsx';
+
+const TITLE_CHARS_MAX = 200;
+/** A prompt longer than this is folded, so that what happened stays in sight. */
+const PROMPT_FOLD_CHARS = 1_500;
+
+/** One job: where it stands, why, what it was asked to do, what it did. */
+export function JobPage() {
+  const { membership } = workspaceRoute.useRouteContext();
+  const { slug, jobId } = jobRoute.useParams();
+  const read = useQuery(jobQuery(membership.workspaceId, jobId));
+  const title = read.data ? firstLine(read.data.job.prompt, TITLE_CHARS_MAX) || jobId : jobId;
+  usePageTitle(title);
+  return (
+    <div className="mx-auto grid max-w-6xl gap-4">
+      <Link
+        to="/w/$slug/jobs"
+        params={{ slug }}
+        className="inline-flex h-8 items-center gap-1 justify-self-start rounded-md text-sm text-muted hover:text-ink pointer-coarse:h-11"
+      >
+        <Icon name="arrowLeft" />
+        All jobs
+      </Link>
+      {read.isPending && <Loading what="the job" />}
+      {hasCode(read.error, 'JOB_NOT_FOUND') && <JobNotFound />}
+      {read.isError && !hasCode(read.error, 'JOB_NOT_FOUND') && (
+        <ErrorNotice
+          error={read.error}
+          action={<Button onClick={() => read.refetch()}>Try again</Button>}
+        />
+      )}
+      {read.data && !hasCode(read.error, 'JOB_NOT_FOUND') && (
+        <JobView title={title} {...read.data} />
+      )}
+    </div>
+  );
+}
+
+type JobViewProps = Omit<ResponseOf<ConsoleRows['jobs']['get']>, 'ok'> & { title: string };
+
+function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
+  const { membership } = workspaceRoute.useRouteContext();
+  const repositories = useQuery(repositoriesQuery(membership.workspaceId));
+  const agents = useQuery(agentsQuery(membership.workspaceId));
+  const nameOfAgent = (agentId: string) =>
+    agents.data?.agents.find((agent) => agent.agentId === agentId)?.displayName || agentId;
+  const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
+  return (
+    <>
+      <JobHeader title={title} job={job} mayAct={membership.role !== 'viewer'} />
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="grid min-w-0 gap-4">
+          {waitingFor && (
+            <WaitingNote
+              slug={membership.slug}
+              waitingFor={waitingFor}
+              queuePosition={queuePosition}
+            />
+          )}
+          <OutcomeNote job={job} />
+          <Panel title="Prompt">
+            <Prompt text={job.prompt} />
+          </Panel>
+          <Panel title="Timeline">
+            <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
+          </Panel>
+        </div>
+        <aside className="order-first grid min-w-0 gap-4 lg:order-none">
+          {job.evidence && (
+            <Panel title="Evidence">
+              <Evidence evidence={job.evidence} />
+            </Panel>
+          )}
+          <Panel title="Details">
+            <JobFacts
+              job={job}
+              slug={membership.slug}
+              repositoryLabel={plainText(repository?.label || job.repoId)}
+              agentName={job.agentId && plainText(nameOfAgent(job.agentId))}
+            />
+          </Panel>
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: boolean }) {
+  return (
+    <div className="grid gap-2">
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
+        {mayAct && <JobActions job={job} />}
+      </div>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <StatusAnnounced status={job.status} />
+        <CopyId id={job.jobId} what="job id" />
+      </div>
+    </div>
+  );
+}
+
+/** The status in a live region: a change while the page is open is read aloud. */
+function StatusAnnounced({ status }: { status: JobStatus }) {
+  return (
+    <span role="status" aria-label="Status" className="inline-flex">
+      <StatusBadge status={status} />
+    </span>
+  );
+}
+
+function Prompt({ text }: { text: string }) {
+  const body = (
+    <p className="text-sm wrap-anywhere whitespace-pre-wrap">
+      <LinkedText text={text} />
+    </p>
+  );
+  if (text.length <= PROMPT_FOLD_CHARS) return body;
+  return (
+    <details>
+      <summary className="cursor-pointer rounded-sm text-sm text-muted hover:text-ink">
+        {text.length.toLocaleString('en')} characters. Show the whole prompt
+      </summary>
+      <div className="mt-3">{body}</div>
+    </details>
+  );
+}
+
+function JobNotFound() {
+  return (
+    <div className="rounded-xl border bg-surface p-8">
+      <EndState icon="alert" tone="neutral" title="There is no such job in this workspace">
+        <p>Check the id, or look for the job in another workspace.</p>
+      </EndState>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import { jobKinds, jobStatuses } from 'virtual:contract-data';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type JobFilters, jobsQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { kindWords, statusWords } from '../format/job-words.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { SelectField } from '../parts/field.tsx';
+import { FirstSteps } from '../parts/first-steps.tsx';
+import { JobRow } from '../parts/job-row.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+import { jobsRoute, workspaceRoute } from '../router.tsx';
+
+const statusOptions = jobStatuses.map((value) => ({ value, word: statusWords[value] }));
+const kindOptions = jobKinds.map((value) => ({ value, word: kindWords[value] }));
+
+/** The jobs of a workspace, newest first. */
+export function JobsPage() {
+  const { membership } = workspaceRoute.useRouteContext();
+  usePageTitle(`Jobs · ${membership.name}`);
+  const filters = jobsRoute.useSearch();
+  const navigate = jobsRoute.useNavigate();
+  const narrow = (change: JobFilters) =>
+    navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  return (
+    <div className="mx-auto grid max-w-5xl gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
+        <search className="flex flex-wrap gap-2">
+          <SelectField
+            label="Status"
+            anyWord="Any status"
+            value={filters.status}
+            options={statusOptions}
+            onChange={(status) => narrow({ status })}
+          />
+          <SelectField
+            label="Kind"
+            anyWord="Any kind"
+            value={filters.kind}
+            options={kindOptions}
+            onChange={(kind) => narrow({ kind })}
+          />
+        </search>
+      </div>
+      <JobList filters={filters} />
+    </div>
+  );
+}
+
+function JobList({ filters }: { filters: JobFilters }) {
+  const { membership } = workspaceRoute.useRouteContext();
+  const navigate = jobsRoute.useNavigate();
+  const list = useInfiniteQuery(jobsQuery(membership.workspaceId, filters));
+  const repositories = useQuery(repositoriesQuery(membership.workspaceId));
+  if (list.isPending) return <Loading what="the jobs" />;
+  if (!list.data) return <ErrorNotice error={list.error} action={<Again list={list} />} />;
+
+  const jobs = list.data.pages.flatMap((page) => page.jobs);
+  const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
+  if (jobs.length === 0 && filters.status === undefined && filters.kind === undefined) {
+    return <FirstSteps slug={membership.slug} />;
+  }
+  return (
+    <>
+      {list.isError && <ErrorNotice error={list.error} action={<Again list={list} />} />}
+      {jobs.length === 0 ? (
+        <div className="grid justify-items-center gap-3 rounded-xl border border-dashed py-12 text-sm text-muted">
+          <p>No job matches these filters.</p>
+          <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>
+        </div>
+      ) : (
+        <ol aria-label="Jobs" className="overflow-hidden rounded-xl border bg-surface">
+          {jobs.map((job) => (
+            <JobRow
+              key={job.jobId}
+              job={job}
+              slug={membership.slug}
+              repositoryLabel={labels.get(job.repoId)}
+            />
+          ))}
+        </ol>
+      )}
+      {list.hasNextPage && (
+        <Button
+          className="justify-self-center"
+          busy={list.isFetchingNextPage}
+          onClick={() => list.fetchNextPage()}
+        >
+          Show more jobs
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Again({ list }: { list: { refetch: () => unknown; isFetching: boolean } }) {
+  return (
+    <Button busy={list.isFetching} onClick={() => list.refetch()}>
+      Try again
+    </Button>
+  );
+}

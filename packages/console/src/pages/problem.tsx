@@ -1,0 +1,49 @@
+import { Link, useRouter } from '@tanstack/react-router';
+import { Button, buttonClasses } from '../parts/button.tsx';
+import { CardPage } from '../parts/card-page.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+
+/** An address that leads nowhere, or into a workspace that the person does not belong to. */
+export function NotFoundPage() {
+  usePageTitle('Not found');
+  return (
+    <CardPage>
+      <p className="font-mono text-xs text-muted">404 NOT_FOUND</p>
+      <h1 className="mt-1 text-xl font-semibold">There is nothing here</h1>
+      <p className="mt-3 text-sm text-muted">
+        The address is wrong, or it belongs to a workspace that you are not a member of. Check the
+        address, or ask an owner of the workspace to add you.
+      </p>
+      <Link to="/" className={buttonClasses('primary', 'mt-5')}>
+        Go to your workspace
+      </Link>
+    </CardPage>
+  );
+}
+
+/** A page that could not be shown. */
+export function ErrorPage({ error, reset }: { error: unknown; reset: () => void }) {
+  usePageTitle('Something failed');
+  const router = useRouter();
+  const tryAgain = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <CardPage>
+      <h1 className="mb-4 text-xl font-semibold">This page could not be shown</h1>
+      <ErrorNotice
+        error={error}
+        action={
+          <div className="flex gap-2">
+            <Button onClick={tryAgain}>Try again</Button>
+            <Link to="/" className={buttonClasses('quiet')}>
+              Go to the start
+            </Link>
+          </div>
+        }
+      />
+    </CardPage>
+  );
+}

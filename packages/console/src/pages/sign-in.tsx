@@ -1,0 +1,78 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { type SubmitEvent, useState } from 'react';
+import { callHub } from '../api/hub-call.ts';
+import { sessionQuery } from '../api/session-queries.ts';
+import { Button } from '../parts/button.tsx';
+import { CardPage } from '../parts/card-page.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { PasswordField, TextField } from '../parts/field.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+
+const route = getRouteApi('/sign-in');
+
+export function SignInPage() {
+  usePageTitle('Sign in');
+  const { data: session } = useQuery(sessionQuery());
+  const search = route.useSearch();
+  return (
+    <CardPage>
+      <h1 className="mb-1 text-xl font-semibold">Sign in</h1>
+      {search.return?.startsWith('/device') && (
+        <p className="text-sm text-muted">Then you can answer the login of your machine.</p>
+      )}
+      {session?.firstOwnerPending && (
+        <p className="mt-3 rounded-lg border bg-well p-3 text-sm">
+          This hub has no owner yet. Open the one-time link that it printed when it started; a
+          restart prints a new one.
+        </p>
+      )}
+      <SignInForm />
+    </CardPage>
+  );
+}
+
+function SignInForm() {
+  const client = useQueryClient();
+  const router = useRouter();
+  const search = route.useSearch();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useMutation({
+    mutationFn: () => callHub('session', 'signIn', { email: email.trim(), password }),
+    onSuccess: async (state) => {
+      client.setQueryData(sessionQuery().queryKey, state);
+      await router.navigate({ href: search.return ?? '/', replace: true });
+    },
+    onError: () => setPassword(''),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    signIn.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="mt-5 grid gap-4">
+      {signIn.isError && <ErrorNotice error={signIn.error} />}
+      <TextField
+        label="E-mail address"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <Button type="submit" look="primary" className="mt-1 h-9" busy={signIn.isPending}>
+        Sign in
+      </Button>
+    </form>
+  );
+}

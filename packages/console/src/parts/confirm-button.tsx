@@ -1,0 +1,62 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog';
+import { type ReactNode, useState } from 'react';
+import { Button, type ButtonLook, buttonClasses } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+
+interface ConfirmButtonProps {
+  /** What it does, on the button and on the one that confirms it. */
+  label: string;
+  title: string;
+  /** What will happen, in a sentence or two. */
+  children: ReactNode;
+  look?: ButtonLook;
+  confirmLook?: ButtonLook;
+  /** Rejects to keep the dialog open with the failure in it. */
+  onConfirm: () => Promise<unknown>;
+}
+
+/** A button whose action is asked about first. */
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { label, title, children, look = 'plain', confirmLook = 'danger', onConfirm } = props;
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+
+  const changeOpen = (next: boolean) => {
+    setOpen(next);
+    setError(undefined);
+  };
+  const confirm = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <AlertDialog.Root open={open} onOpenChange={changeOpen}>
+      <AlertDialog.Trigger className={buttonClasses(look)}>{label}</AlertDialog.Trigger>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="fixed inset-0 bg-[#0008] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <AlertDialog.Popup className="fixed top-1/2 left-1/2 grid w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-3 rounded-xl border bg-raised p-5 shadow-popup">
+          <AlertDialog.Title className="text-lg font-semibold">{title}</AlertDialog.Title>
+          <AlertDialog.Description className="text-sm text-muted">
+            {children}
+          </AlertDialog.Description>
+          {error !== undefined && <ErrorNotice error={error} />}
+          <div className="mt-2 flex flex-wrap justify-end gap-2">
+            <AlertDialog.Close className={buttonClasses('plain')}>Keep as it is</AlertDialog.Close>
+            <Button look={confirmLook} busy={busy} onClick={confirm}>
+              {label}
+            </Button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

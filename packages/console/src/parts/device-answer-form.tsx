@@ -1,0 +1,152 @@
+import type { DeviceApprovalStatus } from '@signalbox/contract';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { callHub } from '../api/hub-call.ts';
+import { hasCode } from '../api/hub-error.ts';
+import { type DeviceApproval, deviceApprovalQuery } from '../api/session-queries.ts';
+import { plainText } from '../format/text.ts';
+import { formatCountdown } from '../format/time.ts';
+import { isCompleteUserCode } from '../format/user-code.ts';
+import { Button } from './button.tsx';
+import { CodeField } from './code-field.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { Facts } from './facts.tsx';
+import { PasswordField } from './field.tsx';
+import { RelativeTime, useNow } from './relative-time.tsx';
+
+interface DeviceAnswerFormProps {
+  approval: DeviceApproval;
+  onAnswer: (status: DeviceApprovalStatus) => void;
+}
+
+/** The request, the code to compare, and the two answers. */
+export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) {
+  const form = useAnswer(approval, onAnswer);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!isCompleteUserCode(form.code)) form.setCodeError('The code has eight letters.');
+    else form.answer.mutate('approve');
+  };
+  return (
+    <>
+      <h1 className="text-xl font-semibold">Log in a machine?</h1>
+      <p className="mt-1 text-sm text-muted">
+        It will act for you in this workspace. Approve only a login that you have just started
+        yourself.
+      </p>
+      <div className="my-5 rounded-lg border bg-well px-4 py-3">
+        <RequestFacts approval={approval} />
+      </div>
+      <form onSubmit={submit} className="grid gap-4" noValidate>
+        {form.failure !== undefined && <ErrorNotice error={form.failure} />}
+        <CodeField value={form.code} onChange={form.changeCode} error={form.codeError} />
+        {form.needsPassword && (
+          <PasswordField
+            label="Your password"
+            hint="You signed in more than ten minutes ago, so please confirm that it is you."
+            error={form.passwordError}
+            name="password"
+            autoComplete="current-password"
+            required
+            value={form.password}
+            onChange={(event) => form.setPassword(event.target.value)}
+          />
+        )}
+        <div className="mt-1 grid grid-cols-2 gap-2">
+          <Button
+            className="h-10"
+            busy={form.answer.isPending}
+            onClick={() => form.answer.mutate('deny')}
+          >
+            Deny
+          </Button>
+          <Button type="submit" look="primary" className="h-10" busy={form.answer.isPending}>
+            Approve
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+function RequestFacts({ approval }: { approval: DeviceApproval }) {
+  const expiresMs = Date.parse(approval.expiresAt);
+  const left = useNow((nowMs) => formatCountdown(expiresMs - nowMs));
+  return (
+    <Facts
+      rows={[
+        [
+          'Workspace',
+          <span key="workspace">
+            <span className="font-medium">{plainText(approval.workspaceName ?? '')}</span>{' '}
+            <span className="text-muted">{plainText(approval.workspaceSlug)}</span>
+          </span>,
+        ],
+        ['Machine', plainText(approval.machineName ?? 'not named')],
+        [
+          'Asked from',
+          <code key="ip" className="font-mono text-xs">
+            {approval.requesterIp}
+          </code>,
+        ],
+        ['Asked', <RelativeTime key="at" at={approval.requestedAt} />],
+        [
+          'Expires in',
+          <span key="left" className="tabular-nums">
+            {left}
+          </span>,
+        ],
+      ]}
+    />
+  );
+}
+
+/** The form's state, and what each refusal of the hub means for it. */
+function useAnswer(approval: DeviceApproval, onAnswer: (status: DeviceApprovalStatus) => void) {
+  const client = useQueryClient();
+  const [code, setCode] = useState('');
+  const [codeError, setCodeError] = useState<string>();
+  const [password, setPassword] = useState('');
+  const [asked, setAsked] = useState(false);
+  const { deviceId } = approval;
+
+  const answer = useMutation({
+    mutationFn: (decision: 'approve' | 'deny') =>
+      callHub('deviceApprovals', 'answer', {
+        deviceId,
+        decision,
+        ...(decision === 'approve' && { userCode: code }),
+        ...(decision === 'approve' && password !== '' && { password }),
+      }),
+    onSuccess: ({ status }) => onAnswer(status),
+    onError: (error) => {
+      if (hasCode(error, 'DEVICE_CODE_MISMATCH')) setCodeError(error.message);
+      if (hasCode(error, 'CONFIRMATION_REQUIRED')) setAsked(true);
+      if (hasCode(error, 'SIGN_IN_FAILED')) setPassword('');
+      // Whatever else it was, the request may look different now: closed, expired, taken.
+      return client.invalidateQueries(deviceApprovalQuery(deviceId));
+    },
+  });
+  const { error } = answer;
+  const besideField = hasCode(
+    error,
+    'DEVICE_CODE_MISMATCH',
+    'CONFIRMATION_REQUIRED',
+    'SIGN_IN_FAILED',
+  );
+  return {
+    answer,
+    code,
+    codeError,
+    setCodeError,
+    changeCode: (next: string) => {
+      setCode(next);
+      setCodeError(undefined);
+    },
+    password,
+    setPassword,
+    passwordError: hasCode(error, 'SIGN_IN_FAILED') ? 'The password is wrong.' : undefined,
+    needsPassword: approval.needsPassword || asked,
+    failure: error !== null && !besideField ? error : undefined,
+  };
+}

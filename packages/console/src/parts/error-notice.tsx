@@ -1,0 +1,64 @@
+import { errorConditions } from 'virtual:contract-data';
+import type { ReactNode } from 'react';
+import { HubError } from '../api/hub-error.ts';
+import { plainText } from '../format/text.ts';
+import { CopyButton } from './copy-button.tsx';
+import { Icon } from './icon.tsx';
+
+interface ErrorParts {
+  code: string;
+  cause: string;
+  fix: string;
+  requestId: string | null;
+}
+
+const causesWithoutHub: Readonly<Record<string, string>> = {
+  UNREACHABLE: 'No answer came back from the hub.',
+  ANSWER_UNREADABLE: 'The answer did not come from the hub.',
+};
+
+/** Code, cause, fix and request id of any failure; one that is no HubError is the console's own. */
+export function explainError(error: unknown): ErrorParts {
+  if (!(error instanceof HubError)) {
+    return {
+      code: 'CONSOLE_FAILED',
+      cause: `The console itself failed: ${error instanceof Error ? error.message : String(error)}`,
+      fix: 'Reload the page. If it happens again, report it with what you did before.',
+      requestId: null,
+    };
+  }
+  const conditions: Readonly<Record<string, string>> = errorConditions;
+  return {
+    code: error.code,
+    cause: conditions[error.code] ?? causesWithoutHub[error.code] ?? '',
+    fix: error.message,
+    requestId: error.requestId,
+  };
+}
+
+/** A failure beside the thing that failed. `action` may offer to try again. */
+export function ErrorNotice({ error, action }: { error: unknown; action?: ReactNode }) {
+  const { code, cause, fix, requestId } = explainError(error);
+  return (
+    <div role="alert" className="rounded-lg border border-danger/40 bg-danger-soft p-3 text-sm">
+      <p className="flex items-center gap-2 font-medium text-danger">
+        <Icon name="alert" />
+        <code className="font-mono text-xs">{code}</code>
+      </p>
+      <p className="mt-1.5">{plainText(fix)}</p>
+      {cause !== '' && cause !== fix && <p className="mt-1 text-muted">{plainText(cause)}</p>}
+      {requestId && <RequestId requestId={requestId} />}
+      {action && <div className="mt-3">{action}</div>}
+    </div>
+  );
+}
+
+function RequestId({ requestId }: { requestId: string }) {
+  return (
+    <p className="mt-1 flex items-center gap-1 text-xs text-muted">
+      <span>Request</span>
+      <code className="truncate font-mono">{requestId}</code>
+      <CopyButton text={requestId} what="request id" />
+    </p>
+  );
+}

@@ -1,0 +1,53 @@
+import { Command } from './copy-button.tsx';
+
+/** The empty job list: the very commands that lead to the first job, in their order. */
+export function FirstSteps({ slug }: { slug: string }) {
+  const hub = window.location.origin;
+  const steps = [
+    {
+      title: 'Log this machine in',
+      text: 'Opens a page of this console that asks for the code shown in the terminal.',
+      command: `npx signalbox login --hub ${hub} --workspace ${slug}`,
+    },
+    {
+      title: 'Link a repository',
+      text: 'In a clone of it. Only a hash of its address leaves the machine.',
+      command: 'npx signalbox repo link',
+    },
+    {
+      title: 'Enqueue a job',
+      text: 'Say what is to be done, as you would to a colleague.',
+      command: 'npx signalbox enqueue --kind work "Add a health check to the API"',
+    },
+    {
+      title: 'Start an agent',
+      text: 'It claims the job, works in a branch of its own, and reports here.',
+      command: 'npx signalbox agent start',
+    },
+  ];
+  return (
+    <section className="rounded-xl border bg-surface p-5 sm:p-8">
+      <h2 className="text-lg font-semibold">No jobs yet</h2>
+      <p className="mt-1 text-sm text-muted">Four commands lead to the first one.</p>
+      <ol className="mt-6 grid max-w-2xl gap-6">
+        {steps.map((step, index) => (
+          <li key={step.title} className="grid grid-cols-[1.75rem_minmax(0,1fr)] gap-x-3">
+            <span
+              aria-hidden="true"
+              className="grid size-7 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
+            >
+              {index + 1}
+            </span>
+            <div className="grid min-w-0 gap-2">
+              <div>
+                <h3 className="font-medium">{step.title}</h3>
+                <p className="text-sm text-muted">{step.text}</p>
+              </div>
+              <Command text={step.command} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,125 @@
+import type { Job, OutcomeReason, WaitingFor } from '@signalbox/contract';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { classNames } from '../class-names.ts';
+import { waitingWords } from '../format/job-words.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { LinkedText } from './linked-text.tsx';
+
+interface WaitingNoteProps {
+  slug: string;
+  waitingFor: WaitingFor;
+  queuePosition: number | null;
+}
+
+/** Why the job does not go on, on the job itself. */
+export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProps) {
+  const { reason, message, jobIds = [] } = waitingFor;
+  return (
+    <Note
+      icon="circle"
+      tone="border-blocked/30 bg-blocked-soft"
+      signTone="text-blocked"
+      title={waitingWords[reason]}
+    >
+      <p className="wrap-anywhere">
+        <LinkedText text={message} />
+      </p>
+      {queuePosition !== null && <p>Position in the queue of its repository: {queuePosition}.</p>}
+      {jobIds.length > 0 && (
+        <ul className="grid gap-1">
+          {jobIds.map((jobId) => (
+            <li key={jobId}>
+              <JobLink slug={slug} jobId={jobId} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Note>
+  );
+}
+
+const outcomeLooks: Readonly<
+  Record<
+    NonNullable<Job['outcome']>,
+    { icon: IconName; tone: string; signTone: string; title: string }
+  >
+> = {
+  done: {
+    icon: 'checkCircle',
+    tone: 'border-done/30 bg-done-soft',
+    signTone: 'text-done',
+    title: 'The agent reports it done',
+  },
+  failed: {
+    icon: 'crossCircle',
+    tone: 'border-failed/30 bg-failed-soft',
+    signTone: 'text-failed',
+    title: 'The attempt failed',
+  },
+  blocked: {
+    icon: 'hand',
+    tone: 'border-blocked/30 bg-blocked-soft',
+    signTone: 'text-blocked',
+    title: 'The agent could not go on',
+  },
+};
+
+/** What the agent said at the end, and why. */
+export function OutcomeNote({ job }: { job: Job }) {
+  if (job.outcome === null || (job.message === null && job.outcomeReason === null)) return null;
+  const reason = job.outcomeReason === null ? undefined : reasonText(job.outcomeReason);
+  return (
+    <Note {...outcomeLooks[job.outcome]}>
+      {job.message && (
+        <p className="max-h-80 overflow-auto wrap-anywhere whitespace-pre-wrap">
+          <LinkedText text={job.message} />
+        </p>
+      )}
+      {reason && (
+        <p className="wrap-anywhere text-muted">
+          <LinkedText text={reason} />
+        </p>
+      )}
+    </Note>
+  );
+}
+
+function reasonText(reason: OutcomeReason): string {
+  if (typeof reason === 'string') return reason;
+  const { category, code, summary } = reason;
+  return [[category, code].filter(Boolean).join(' · '), summary].filter(Boolean).join(': ');
+}
+
+/** A link to another job by its id. */
+export function JobLink({ slug, jobId }: { slug: string; jobId: string }) {
+  return (
+    <Link
+      to="/w/$slug/jobs/$jobId"
+      params={{ slug, jobId }}
+      className="inline-block max-w-full truncate font-mono text-xs text-accent underline underline-offset-2"
+    >
+      {jobId}
+    </Link>
+  );
+}
+
+interface NoteProps {
+  icon: IconName;
+  tone: string;
+  signTone: string;
+  title: string;
+  children: ReactNode;
+}
+
+function Note({ icon, tone, signTone, title, children }: NoteProps) {
+  return (
+    <section className={classNames('grid gap-1.5 rounded-xl border p-4 text-sm', tone)}>
+      <h2 className={classNames('flex items-center gap-2 font-semibold', signTone)}>
+        <Icon name={icon} />
+        {title}
+      </h2>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { jobEventsLimitMax } from 'virtual:contract-data';
+import type { Job } from '@signalbox/contract';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { callHub } from '../api/hub-call.ts';
+import { type JobEvents, jobEventsQuery, mergeEvents } from '../api/job-queries.ts';
+import { isFinished } from '../format/job-words.ts';
+import { Button } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { Loading } from './loading.tsx';
+import { Timeline } from './timeline.tsx';
+
+interface JobTimelineProps {
+  job: Job;
+  nameOfAgent: (agentId: string) => string;
+}
+
+/** The timeline of a job, kept up to date while anything can still happen. */
+export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
+  const client = useQueryClient();
+  const { workspaceId, jobId } = job;
+  const query = jobEventsQuery(client, workspaceId, jobId, !isFinished(job.status));
+  const read = useQuery(query);
+  // The last events come with the change of status, when the regular refresh has stopped.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the change of status is the occasion.
+  useEffect(() => {
+    void client.invalidateQueries({ queryKey: query.queryKey });
+  }, [job.status, job.attempt]);
+
+  const firstSeq = read.data?.events[0]?.seq ?? 1;
+  const readEarlier = useMutation({
+    mutationFn: () =>
+      callHub('jobEvents', 'listForJob', {
+        workspaceId,
+        jobId,
+        limit: jobEventsLimitMax,
+        after: Math.max(0, firstSeq - 1 - jobEventsLimitMax),
+      }),
+    onSuccess: ({ events }) =>
+      client.setQueryData<JobEvents>(
+        query.queryKey,
+        (known) => known && { ...known, events: mergeEvents(known.events, events) },
+      ),
+  });
+  if (read.isPending) return <Loading what="the timeline" />;
+  const failure = read.error ?? readEarlier.error;
+  return (
+    <div className="grid min-w-0 gap-4">
+      {failure && <ErrorNotice error={failure} />}
+      {firstSeq > 1 && (
+        <Button
+          className="justify-self-start"
+          busy={readEarlier.isPending}
+          onClick={() => readEarlier.mutate()}
+        >
+          Show earlier events
+        </Button>
+      )}
+      {read.data && (
+        <Timeline
+          events={read.data.events}
+          liveAttempt={job.status === 'running' ? job.attempt : null}
+          nameOfAgent={nameOfAgent}
+        />
+      )}
+    </div>
+  );
+}

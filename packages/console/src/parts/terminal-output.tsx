@@ -1,0 +1,156 @@
+import { type CSSProperties, memo, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { classNames } from '../class-names.ts';
+import { type AnsiLine, type AnsiSpan, parseAnsi } from '../format/ansi.ts';
+import type { AnsiColor } from '../format/ansi-style.ts';
+import { Button } from './button.tsx';
+import { LinkedText } from './linked-text.tsx';
+
+/** Lines shown at first, and added with each step back. */
+const LINES_STEP = 2_000;
+/** Lines laid out together, so that those out of sight cost nothing. */
+const CHUNK_LINES = 100;
+/** Closer to the end than this counts as being there. */
+const END_PX = 24;
+
+interface TerminalOutputProps {
+  /** Names the block to screen readers, for instance `Output of attempt 1`. */
+  label: string;
+  text: string;
+  /** Characters cut off before `text`. */
+  skippedChars?: number;
+  /** More output may come: the block follows it until the person scrolls up. */
+  live: boolean;
+}
+
+/** Output of a tool. Whatever it holds, it becomes text nodes in spans, and nothing else. */
+export function TerminalOutput({ label, text, skippedChars = 0, live }: TerminalOutputProps) {
+  const lines = useMemo(() => parseAnsi(text), [text]);
+  const [shownCount, setShownCount] = useState(LINES_STEP);
+  const { boxRef, follow, setFollow, onScroll } = useFollow(live, lines);
+  const hiddenCount = Math.max(0, lines.length - shownCount);
+  return (
+    <div className="min-w-0 overflow-hidden rounded-lg border bg-well">
+      <div className="flex min-h-9 items-center justify-between gap-2 border-b px-3 text-xs text-muted">
+        <span>
+          {lines.length} {lines.length === 1 ? 'line' : 'lines'}
+        </span>
+        {live && (
+          <label className="flex items-center gap-1.5 py-2">
+            <input
+              type="checkbox"
+              checked={follow}
+              onChange={(event) => setFollow(event.target.checked)}
+              className="size-4 accent-accent-fill"
+            />
+            Follow
+          </label>
+        )}
+      </div>
+      <div
+        ref={boxRef}
+        role="log"
+        aria-label={label}
+        aria-live="off"
+        // A region that scrolls has to be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG 2.1.1, scrolling by keyboard.
+        tabIndex={0}
+        onScroll={onScroll}
+        className="terminal max-h-[34rem] overflow-auto px-3 py-2 outline-offset-[-2px]"
+      >
+        {skippedChars > 0 && (
+          <p className="mb-2 text-faint">
+            {skippedChars.toLocaleString('en')} earlier characters are not shown.
+          </p>
+        )}
+        {hiddenCount > 0 && (
+          <Button className="mb-2" onClick={() => setShownCount(shownCount + LINES_STEP)}>
+            Show {Math.min(hiddenCount, LINES_STEP).toLocaleString('en')} earlier lines
+          </Button>
+        )}
+        <Lines lines={lines} from={hiddenCount} />
+      </div>
+    </div>
+  );
+}
+
+function useFollow(live: boolean, lines: readonly AnsiLine[]) {
+  const boxRef = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
+  const [follow, setFollow] = useState(live);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the occasion to scroll.
+  useLayoutEffect(() => {
+    if (follow && live && boxRef.current) boxRef.current.scrollTop = boxRef.current.scrollHeight;
+  }, [lines, follow, live]);
+
+  const onScroll = () => {
+    const box = boxRef.current;
+    if (!box) return;
+    const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < END_PX;
+    // Only upward movement is the person's: growing output moves the end away by itself.
+    if (atEnd) setFollow(true);
+    else if (box.scrollTop < lastTop.current) setFollow(false);
+    lastTop.current = box.scrollTop;
+  };
+  return { boxRef, follow, setFollow, onScroll };
+}
+
+function Lines({ lines, from }: { lines: readonly AnsiLine[]; from: number }) {
+  const chunks: AnsiLine[][] = [];
+  // Chunks begin at fixed lines, so that showing earlier ones leaves the later chunks alone.
+  for (let start = from; start < lines.length; start += CHUNK_LINES - (start % CHUNK_LINES)) {
+    chunks.push(lines.slice(start, start - (start % CHUNK_LINES) + CHUNK_LINES));
+  }
+  const firstChunk = Math.floor(from / CHUNK_LINES);
+  return chunks.map((chunk, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: chunks are numbered by their first line.
+    <div key={firstChunk + index} className="terminal-chunk">
+      {chunk.map((line, lineIndex) => (
+        // Lines only ever come at the end.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
+        <Line key={lineIndex} line={line} />
+      ))}
+    </div>
+  ));
+}
+
+const Line = memo(function Line({ line }: { line: AnsiLine }) {
+  return (
+    <div>
+      {/* biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity. */}
+      {line.length === 0 ? '\n' : line.map((span, index) => <Span key={index} span={span} />)}
+    </div>
+  );
+});
+
+function Span({ span }: { span: AnsiSpan }) {
+  const { style, text } = span;
+  const className = classNames(
+    style.fg !== null && (typeof style.fg === 'number' ? 'ansi-fg' : 'ansi-fg-own'),
+    style.bg !== null && 'ansi-bg',
+    style.inverse && 'ansi-inverse',
+    style.bold && 'ansi-bold',
+    style.dim && 'ansi-dim',
+    style.italic && 'ansi-italic',
+    style.underline && 'ansi-underline',
+    style.strike && 'ansi-strike',
+  );
+  if (className === '') return <LinkedText text={text} />;
+  return (
+    <span className={className} style={colorsOf(style.fg, style.bg)}>
+      <LinkedText text={text} />
+    </span>
+  );
+}
+
+/** React sets these through the DOM, which the content security policy allows. */
+function colorsOf(fg: AnsiColor | null, bg: AnsiColor | null): CSSProperties | undefined {
+  if (fg === null && bg === null) return undefined;
+  return {
+    ...(fg !== null && { '--fg': cssColor(fg) }),
+    ...(bg !== null && { '--bg': cssColor(bg) }),
+  } as CSSProperties; // The type knows no custom properties.
+}
+
+function cssColor(color: AnsiColor): string {
+  return typeof color === 'number' ? `var(--ansi-${color})` : color;
+}

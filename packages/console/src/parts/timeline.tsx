@@ -1,0 +1,176 @@
+import type { JobEvent, JobEventKind } from '@signalbox/contract';
+import { type ReactNode, useMemo } from 'react';
+import { classNames } from '../class-names.ts';
+import { eventWords } from '../format/job-words.ts';
+import { formatAbsolute, formatClock } from '../format/time.ts';
+import {
+  foldEvents,
+  isLate,
+  type TimelineAttempt,
+  type TimelineEntry,
+} from '../format/timeline.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { LinkedText } from './linked-text.tsx';
+import { RelativeTime } from './relative-time.tsx';
+import { TerminalOutput } from './terminal-output.tsx';
+
+const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }>> = {
+  enqueued: { icon: 'plus', tone: 'text-muted' },
+  claimed: { icon: 'play', tone: 'text-running' },
+  heartbeat: { icon: 'pulse', tone: 'text-muted' },
+  log: { icon: 'output', tone: 'text-muted' },
+  completed: { icon: 'checkCircle', tone: 'text-done' },
+  failed: { icon: 'crossCircle', tone: 'text-failed' },
+  blocked: { icon: 'hand', tone: 'text-blocked' },
+  canceled: { icon: 'ban', tone: 'text-canceled' },
+  recovered: { icon: 'recover', tone: 'text-blocked' },
+};
+
+interface TimelineProps {
+  events: readonly JobEvent[];
+  /** The attempt that runs now: its output is followed. Null when none does. */
+  liveAttempt: number | null;
+  nameOfAgent: (agentId: string) => string;
+}
+
+/** What happened to a job, attempt by attempt, oldest first. */
+export function Timeline({ events, liveAttempt, nameOfAgent }: TimelineProps) {
+  const attempts = useMemo(() => foldEvents(events), [events]);
+  return (
+    <div className="grid gap-6">
+      {attempts.map((attempt, index) => (
+        <Attempt
+          // Late evidence gives an attempt a second place; the place is part of the identity.
+          // biome-ignore lint/suspicious/noArrayIndexKey: groups only ever come at the end.
+          key={`${attempt.attempt}-${index}`}
+          attempt={attempt}
+          live={attempt.attempt === liveAttempt}
+          nameOfAgent={nameOfAgent}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface AttemptProps {
+  attempt: TimelineAttempt;
+  live: boolean;
+  nameOfAgent: (agentId: string) => string;
+}
+
+function Attempt({ attempt, live, nameOfAgent }: AttemptProps) {
+  return (
+    <section className="grid min-w-0 gap-3">
+      {attempt.attempt > 0 && (
+        <h3 className="flex flex-wrap items-baseline gap-x-2 text-sm font-semibold">
+          Attempt {attempt.attempt}
+          {attempt.agentId && (
+            <span className="font-normal text-muted">by {nameOfAgent(attempt.agentId)}</span>
+          )}
+        </h3>
+      )}
+      <ol className="grid min-w-0 gap-3">
+        {attempt.entries.map((entry) => (
+          <Entry
+            key={entry.type === 'event' ? entry.event.eventId : entry.id}
+            entry={entry}
+            attempt={attempt.attempt}
+            live={live}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Entry({ entry, attempt, live }: { entry: TimelineEntry; attempt: number; live: boolean }) {
+  if (entry.type === 'event') return <EventEntry event={entry.event} />;
+  if (entry.type === 'heartbeats') {
+    return (
+      <Row icon="pulse" tone="text-muted" at={entry.lastAt}>
+        <span className="text-muted">
+          {entry.count === 1 ? '1 heartbeat' : `${entry.count} heartbeats`}, the last{' '}
+          <RelativeTime at={entry.lastAt} />
+        </span>
+      </Row>
+    );
+  }
+  return (
+    <Row icon="output" tone="text-muted" at={entry.firstAt} title="Output">
+      <TerminalOutput
+        label={`Output of attempt ${attempt}`}
+        text={entry.text}
+        skippedChars={entry.skippedChars}
+        live={live}
+      />
+    </Row>
+  );
+}
+
+function EventEntry({ event }: { event: JobEvent }) {
+  const { icon, tone } = eventLooks[event.kind];
+  const title = isLate(event)
+    ? `${eventWords[event.kind]} (too late, kept as evidence)`
+    : eventWords[event.kind];
+  return (
+    <Row
+      icon={icon}
+      tone={tone}
+      at={event.at}
+      title={event.kind === 'heartbeat' ? undefined : title}
+    >
+      {event.message && (
+        <p className="max-h-80 overflow-auto text-sm wrap-anywhere whitespace-pre-wrap">
+          <LinkedText text={event.message} />
+        </p>
+      )}
+      <EventData event={event} />
+    </Row>
+  );
+}
+
+/** What the kind adds, for those who want all of it. */
+function EventData({ event }: { event: JobEvent }) {
+  if (event.data === null || Object.keys(event.data).length === 0) return null;
+  return (
+    <details className="text-xs text-muted">
+      <summary className="w-fit cursor-pointer rounded-sm py-1 hover:text-ink">Details</summary>
+      <pre className="mt-1 max-h-60 overflow-auto rounded-md border bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
+        <LinkedText text={JSON.stringify(event.data, null, 2)} />
+      </pre>
+    </details>
+  );
+}
+
+interface RowProps {
+  icon: IconName;
+  tone: string;
+  at: string;
+  title?: string | undefined;
+  children?: ReactNode;
+}
+
+function Row({ icon, tone, at, title, children }: RowProps) {
+  return (
+    <li className="grid min-w-0 grid-cols-[1.25rem_minmax(0,1fr)] gap-x-2">
+      <Icon name={icon} className={classNames('mt-0.5', tone)} />
+      <div className="grid min-w-0 gap-1.5">
+        <div className="flex min-w-0 items-baseline justify-between gap-3 text-sm">
+          {title ? (
+            <span className="font-medium">{title}</span>
+          ) : (
+            <div className="min-w-0">{children}</div>
+          )}
+          <time
+            dateTime={at}
+            title={formatAbsolute(at)}
+            className="shrink-0 text-xs text-faint tabular-nums"
+          >
+            {formatClock(at)}
+          </time>
+        </div>
+        {title && children}
+      </div>
+    </li>
+  );
+}

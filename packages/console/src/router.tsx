@@ -1,0 +1,132 @@
+import { jobKinds, jobStatuses } from 'virtual:contract-data';
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  redirect,
+} from '@tanstack/react-router';
+import type { JobFilters } from './api/job-queries.ts';
+import { sessionQuery } from './api/session-queries.ts';
+import { safeReturnPath } from './format/return-path.ts';
+import { ErrorPage, NotFoundPage } from './pages/problem.tsx';
+
+const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({});
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async ({ context }) => {
+    const { person, workspaces } = await context.client.ensureQueryData(sessionQuery());
+    const first = workspaces[0];
+    if (person === null) throw redirect({ to: '/sign-in', replace: true });
+    if (first) throw redirect({ to: '/w/$slug/jobs', params: { slug: first.slug }, replace: true });
+  },
+  component: lazyRouteComponent(() => import('./pages/no-workspace.tsx'), 'NoWorkspacePage'),
+});
+
+const firstOwnerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/first-owner',
+  component: lazyRouteComponent(() => import('./pages/first-owner.tsx'), 'FirstOwnerPage'),
+});
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search): { return?: string | undefined } => {
+    const path = safeReturnPath(search.return);
+    return path === undefined ? {} : { return: path };
+  },
+  beforeLoad: async ({ context, search }) => {
+    const { person } = await context.client.ensureQueryData(sessionQuery());
+    if (person !== null) throw redirect({ href: search.return ?? '/', replace: true });
+  },
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+});
+
+/** Refuses a page to those who are not signed in: sends them to sign in, and back afterwards. */
+async function requireSession(client: QueryClient, href: string) {
+  const session = await client.ensureQueryData(sessionQuery());
+  if (session.person === null) {
+    throw redirect({ to: '/sign-in', search: { return: href }, replace: true });
+  }
+  return { person: session.person, workspaces: session.workspaces };
+}
+
+const deviceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device',
+  validateSearch: (search): { id: string } => ({ id: String(search.id ?? '') }),
+  beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
+  component: lazyRouteComponent(() => import('./pages/device.tsx'), 'DevicePage'),
+});
+
+/** Everything of one workspace; its pages find the membership in the route's context. */
+export const workspaceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/w/$slug',
+  beforeLoad: async ({ context, params, location }) => {
+    const session = await requireSession(context.client, location.href);
+    const membership = session.workspaces.find((each) => each.slug === params.slug);
+    if (!membership) throw notFound();
+    return { ...session, membership };
+  },
+  component: lazyRouteComponent(() => import('./pages/shell.tsx'), 'Shell'),
+});
+
+const workspaceHomeRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/w/$slug/jobs', params, replace: true });
+  },
+});
+
+/** The filters are the address, so that a view can be sent to somebody; unknown ones are dropped. */
+function readJobFilters(search: Record<string, unknown>): JobFilters {
+  const status = jobStatuses.find((each) => each === search.status);
+  const kind = jobKinds.find((each) => each === search.kind);
+  return { ...(status && { status }), ...(kind && { kind }) };
+}
+
+export const jobsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/jobs',
+  validateSearch: readJobFilters,
+  component: lazyRouteComponent(() => import('./pages/jobs.tsx'), 'JobsPage'),
+});
+
+export const jobRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/jobs/$jobId',
+  component: lazyRouteComponent(() => import('./pages/job.tsx'), 'JobPage'),
+});
+
+const routeTree = rootRoute.addChildren([
+  homeRoute,
+  firstOwnerRoute,
+  signInRoute,
+  deviceRoute,
+  workspaceRoute.addChildren([workspaceHomeRoute, jobsRoute, jobRoute]),
+]);
+
+/** Every page, with its address. Pages are read when they are first opened. */
+export function createConsoleRouter(client: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { client },
+    defaultPreload: 'intent',
+    defaultNotFoundComponent: NotFoundPage,
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

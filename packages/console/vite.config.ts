@@ -1,0 +1,23 @@
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+import { contractData } from './contract-data-plugin.ts';
+
+const hubUrl = process.env.SVC_BASE_URL ?? 'http://127.0.0.1:4400';
+
+export default defineConfig({
+  base: '/',
+  plugins: [contractData(), react(), tailwindcss()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    // The policy allows no data: fonts or scripts, so nothing is inlined.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // light-dark() and nesting as written; older engines than these are not served.
+    cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
+  },
+  // changeOrigin stays off: the hub compares Origin with the host that the browser named.
+  server: { proxy: { '/console-api': { target: hubUrl } } },
+  test: { include: ['test/**/*.test.{ts,tsx}'], environment: 'happy-dom' },
+});
