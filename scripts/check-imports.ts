@@ -82,6 +82,8 @@ function judgeRelative(
 function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): string | undefined {
   const { target } = found;
   if (target.startsWith('node:')) return judgeOutside(from, target);
+  // Made by a plugin of the console's build; its types are declared beside it.
+  if (target.startsWith('virtual:') && from.package === 'console') return undefined;
   if (builtins.has(target)) return `write node:${target}`;
   const name = target
     .split('/')

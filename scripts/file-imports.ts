@@ -1,6 +1,4 @@
-// The compiler of TypeScript 7 has no programming interface; rolldown (which builds the console)
-// brings a parser that reads types too.
-import { parseAst } from 'rolldown/parseAst';
+import { lineAt, parseSource, type SyntaxNode, visitNodes } from './source-syntax.ts';
 
 /** One import of a file. */
 export interface FileImport {
@@ -12,9 +10,7 @@ export interface FileImport {
   readonly typeOnly: boolean;
 }
 
-interface SyntaxNode {
-  readonly type: string;
-  readonly start: number;
+interface ImportNode extends SyntaxNode {
   readonly importKind?: string;
   readonly exportKind?: string;
   readonly source?: { readonly value?: unknown } | null;
@@ -28,9 +24,8 @@ interface SyntaxNode {
  * @throws when the file is no TypeScript; the message names the place.
  */
 export function readImports(file: string, source: string): FileImport[] {
-  const program = parseAst(source, { lang: file.endsWith('.tsx') ? 'tsx' : 'ts' }, file);
   const found: FileImport[] = [];
-  visitNodes(program, (node) => {
+  visitNodes(parseSource(file, source), (node: ImportNode) => {
     const target = targetOf(node);
     if (target === undefined) return;
     const typeOnly =
@@ -40,7 +35,7 @@ export function readImports(file: string, source: string): FileImport[] {
   return found;
 }
 
-function targetOf(node: SyntaxNode): string | undefined {
+function targetOf(node: ImportNode): string | undefined {
   switch (node.type) {
     case 'ImportDeclaration':
     case 'ExportNamedDeclaration':
@@ -53,17 +48,4 @@ function targetOf(node: SyntaxNode): string | undefined {
     default:
       return undefined;
   }
-}
-
-function visitNodes(value: unknown, see: (node: SyntaxNode) => void): void {
-  if (Array.isArray(value)) {
-    for (const item of value) visitNodes(item, see);
-  } else if (typeof value === 'object' && value !== null) {
-    if ('type' in value && 'start' in value) see(value as SyntaxNode);
-    for (const item of Object.values(value)) visitNodes(item, see);
-  }
-}
-
-function lineAt(source: string, offset: number): number {
-  return source.slice(0, offset).split('\n').length;
 }

@@ -154,8 +154,9 @@ export function judgeRooms(from: string, to: string, typeOnly: boolean): string 
   const rule = roomRules[source.room];
   if (rule.typesOnly) return typeOnly ? undefined : rule.says;
   if (target.room === 'ground' || rule.rooms.includes(target.room)) return undefined;
-  if (typeOnly && roomsWithOpenTypes.includes(target.room)) return undefined;
   const isOwn = source.noun !== undefined && source.noun === target.noun;
+  // A presenter must know the shape of its noun's row; what is in one folder is one thing.
+  if (typeOnly && (isOwn || roomsWithOpenTypes.includes(target.room))) return undefined;
   return isOwn && rule.own?.includes(target.room) ? undefined : rule.says;
 }
 

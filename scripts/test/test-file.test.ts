@@ -17,7 +17,8 @@ let fileCount = 0;
 async function run(source: string, limitMs = enoughMs): Promise<FileReport> {
   fileCount += 1;
   const file = `planted-${fileCount}.test.ts`;
-  writeFileSync(join(folder, file), `import { describe, test } from 'node:test';\n${source}`);
+  const imports = "import { describe, test } from 'node:test';\n";
+  writeFileSync(join(folder, file), imports + source);
   return await runTestFile(folder, file, limitMs);
 }
 
@@ -27,7 +28,7 @@ function outcomes(report: FileReport): string[] {
   });
 }
 
-test('passes, failures, skips and todos are counted with their full names and reasons', async () => {
+test('passes, failures, skips and todos are counted with full names and reasons', async () => {
   const report = await run(`
     test('adds', () => {});
     describe('a suite', () => {

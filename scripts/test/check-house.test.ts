@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { checkHouse } from '../check-house.ts';
+
+/** Writes one file into a new folder and says what the check finds there. */
+function check(file: string, source = ''): string[] {
+  const root = mkdtempSync(join(tmpdir(), 'signalbox-house-'));
+  try {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), source);
+    return checkHouse(root).map((finding) => `${finding.line} ${finding.message}`);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+const names: readonly (readonly [file: string, isRefused: boolean])[] = [
+  ['packages/hub/src/jobs/store.ts', false],
+  ['packages/hub/src/tokens/service-principal.ts', false],
+  ['packages/hub/src/jobs/job-service.ts', true],
+  ['packages/hub/src/utils/time.ts', true],
+  ['packages/agent/src/worker.ts', true],
+  ['packages/agent/src/network.ts', false],
+  ['packages/console/src/JobList.tsx', true],
+  ['packages/hub/src/jobs/store.test.ts', true],
+  ['packages/hub/test/store.test.ts', false],
+  ['packages/hub/test/store.spec.ts', true],
+  ['e2e/main-job.test.ts', false],
+  ['packages/hub/dist/utils.ts', false],
+  ['packages/hub/node_modules/utils.ts', false],
+];
+
+for (const [file, isRefused] of names) {
+  test(`the name ${file} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+    assert.equal(check(file).length, isRefused ? 1 : 0);
+  });
+}
+
+const words = 'word '.repeat(30);
+
+const lines: readonly (readonly [what: string, file: string, text: string, isRefused: boolean])[] =
+  [
+    ['of 100 columns', 'packages/hub/src/a.ts', `//${'-'.repeat(49)} ${'-'.repeat(48)}`, false],
+    ['of 101 columns', 'packages/hub/src/a.ts', `//${'-'.repeat(49)} ${'-'.repeat(49)}`, true],
+    ['of prose', 'packages/hub/src/a.ts', `// ${words}`, true],
+    ['with a long string', 'packages/hub/src/a.ts', `const a = '${words}';`, true],
+    ['with an address', 'packages/hub/src/a.ts', `// see https://a/${'b'.repeat(100)}`, false],
+    ['with classes', 'packages/console/src/a.tsx', `<p className="${words}" />;`, false],
+    ['of code', 'packages/console/src/a.tsx', `f(${'a, b, c, '.repeat(12)}d);`, true],
+    ['that promises', 'packages/hub/src/a.ts', `// ${'TO'}DO: later`, true],
+    ['that promises an issue', 'packages/hub/src/a.ts', `// ${'TO'}DO(#12): later`, false],
+  ];
+
+for (const [what, file, text, isRefused] of lines) {
+  test(`a line ${what} in ${file} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+    const findings = check(file, `\n${text}\n`);
+    assert.equal(findings.length, isRefused ? 1 : 0);
+    assert.ok(findings.every((finding) => finding.startsWith('2 ')));
+  });
+}
+
+const marks: readonly (readonly [source: string, isRefused: boolean])[] = [
+  ["test('a', () => {});", false],
+  ["test.only('a', () => {});", true],
+  ["describe.only('a', () => {});", true],
+  ["test('a', { only: true }, () => {});", true],
+  ["test.skip('a', () => {});", true],
+  ["it.todo('a');", true],
+  ["test('a', { skip: true }, () => {});", true],
+  ["test('a', { skip: 'no browser here' }, () => {});", false],
+  ["test('a', { skip: reason }, () => {});", false],
+  ["test('a', { todo: true });", true],
+  ["test('a', (t) => t.skip());", true],
+  ["test('a', (t) => t.skip('no browser here'));", false],
+  ["test('a', async (t) => { await t.test('b', { skip: true }, () => {}); });", true],
+  ["// test.only('a')\nconst text = 'test.only()';", false],
+  ['query.skip(10); list.only;', false],
+];
+
+for (const [source, isRefused] of marks) {
+  test(`in a test file, ${source} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+    assert.equal(check('packages/hub/test/a.test.ts', source).length, isRefused ? 1 : 0);
+  });
+}

@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** The command files of the tools that the project installs; all are run by this Node. */
+const toolFiles = {
+  biome: '@biomejs/biome/bin/biome',
+  oxlint: 'oxlint/bin/oxlint',
+  tsc: 'typescript/bin/tsc',
+} as const;
+
+/** Runs an installed tool with its output shown; true when it found nothing. */
+export function runTool(
+  root: string,
+  tool: keyof typeof toolFiles,
+  args: readonly string[],
+): boolean {
+  const file = join(root, 'node_modules', toolFiles[tool]);
+  const { status, error } = spawnSync(process.execPath, [file, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
+  return status === 0;
+}
