@@ -93,7 +93,8 @@ function hubTables(keyed: string): string[] {
       answered_at BIGINT,
       workspace_id TEXT,
       token_id TEXT,
-      sealed_token TEXT
+      token_hash TEXT NOT NULL,
+      sealed_token TEXT NOT NULL
     )${keyed}`,
     'CREATE INDEX device_sessions_by_address ON device_sessions (address, expires_at)',
     'CREATE INDEX device_sessions_by_expiry ON device_sessions (expires_at)',

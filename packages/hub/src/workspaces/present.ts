@@ -1,0 +1,17 @@
+import type { Workspace } from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { WorkspaceRow } from './store.ts';
+
+export function presentWorkspace(row: WorkspaceRow): Workspace {
+  return {
+    workspaceId: row.workspace_id,
+    slug: row.slug,
+    name: row.name,
+    createdAt: timestampOf(row.created_at),
+    dataPolicy: {
+      contentStorage: row.content_storage,
+      retentionDays: row.retention_days,
+      redactSecrets: row.redact_secrets === 1,
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { WorkspacesTable } from '../db/schema.ts';
+
+export type WorkspaceRow = WorkspacesTable;
+
+export function readWorkspace(
+  reader: Reader,
+  workspaceId: string,
+): Promise<WorkspaceRow | undefined> {
+  return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE workspace_id = ?', [
+    workspaceId,
+  ]);
+}
+
+export function readWorkspaceBySlug(
+  reader: Reader,
+  slug: string,
+): Promise<WorkspaceRow | undefined> {
+  return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE slug = ?', [slug]);
+}
+
+/** Adds a workspace with the default data policy; the caller has made sure that the slug is free. */
+export async function insertWorkspace(
+  database: Database,
+  tx: Tx,
+  draft: Pick<WorkspaceRow, 'workspace_id' | 'slug' | 'name'>,
+): Promise<WorkspaceRow> {
+  const row: WorkspaceRow = {
+    ...draft,
+    created_at: tx.nowMs,
+    content_storage: 'full',
+    retention_days: null,
+    redact_secrets: 1,
+    queue_paused_at: null,
+  };
+  await tx.run(database.build.insertInto('workspaces').values(row));
+  return row;
+}
+
+/** Stops or resumes handing out jobs of the whole workspace. */
+export async function updateWorkspacePause(
+  tx: Tx,
+  workspaceId: string,
+  pausedAtMs: number | null,
+): Promise<void> {
+  await tx.runSql('UPDATE workspaces SET queue_paused_at = ? WHERE workspace_id = ?', [
+    pausedAtMs,
+    workspaceId,
+  ]);
+}
