@@ -85,6 +85,17 @@ test('a token with any one character changed is refused', () => {
   assert.ok(changed > 3_000);
 });
 
+test('a character whose low byte is that of the right one is refused', () => {
+  const token = formatToken(
+    'job',
+    Uint8Array.from({ length: 32 }, (_, i) => i * 5),
+  );
+  for (let at = 0; at < token.length; at++) {
+    const alias = String.fromCharCode(token.charCodeAt(at) + 0x100);
+    assert.equal(parseToken(token.slice(0, at) + alias + token.slice(at + 1)), null);
+  }
+});
+
 test('a token with two neighbours swapped is refused', () => {
   fc.assert(
     fc.property(kind, bytes, fc.integer({ min: 0, max: 53 }), (of, random, at) => {
