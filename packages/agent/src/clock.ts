@@ -1,0 +1,34 @@
+/** Time as the agent sees it; tests bring their own. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970; for timestamps that people read. */
+  nowMs(): number;
+  /** Never steps back or jumps; every deadline of a lease is kept on it. */
+  monotonicMs(): number;
+  /** Resolves after `ms`, or at once when the signal fires. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The longest delay that a Node timer keeps; a longer one would fire immediately. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const timer = setTimeout(done, Math.max(0, Math.min(ms, TIMER_MS_MAX)));
+      function done() {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      }
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};
+
+/** A signal that fires after `ms`, or with `signal` if that comes first. */
+export function limitSignal(ms: number, signal?: AbortSignal): AbortSignal {
+  const limit = AbortSignal.timeout(Math.max(1, Math.round(ms)));
+  return signal === undefined ? limit : AbortSignal.any([limit, signal]);
+}

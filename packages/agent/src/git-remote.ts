@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { hostname } from 'node:os';
+import { basename, isAbsolute, resolve } from 'node:path';
+import { hashRemoteUrl } from '@signalbox/contract';
+import { askGit } from './git.ts';
+import { findCloneRoot } from './git-mirror.ts';
+
+export interface ResolvedRemote {
+  /** What the hub knows the repository by. */
+  remoteUrlHash: string;
+  /** For people, `owner/name` as a rule; never holds credentials or a host. */
+  label: string;
+  /** The top of the clone. */
+  path: string;
+  /** False: the clone has no origin, and the hash is that of its place on this machine. */
+  hasOrigin: boolean;
+}
+
+/** `host[:port]` or an address: what SSH takes for a destination. */
+const scpForm = /^(?:([^@/\s]+)@)?([^:/\s@]+):(?!\/\/)(.*)$/s;
+const sshForm = /^(?:git\+)?ssh:\/\/(?:([^@/\s]+)@)?([^:/\s@]+)(?::(\d+))?(\/.*)$/is;
+const SSH_PORT = '22';
+const SSH_TIMEOUT_MS = 5_000;
+
+/**
+ * Reads a clone's origin. An alias of the person's SSH configuration is replaced by what it stands
+ * for, so that the same repository has one hash on every machine. A repository without an origin
+ * is named by `file://<machine>/<path>`: it can be linked and worked on, on this machine only.
+ * Throws `GitError` when the path is in no git repository.
+ */
+export async function resolveRemote(
+  path: string,
+  options: { env?: NodeJS.ProcessEnv } = {},
+): Promise<ResolvedRemote> {
+  const env = options.env ?? process.env;
+  const root = await findCloneRoot(path);
+  const origin = await askGit(['-C', root, 'remote', 'get-url', 'origin'], { env });
+  if (origin === null || origin === '') {
+    const url = `file://${hostname()}${root}`;
+    const label = basename(root);
+    return { remoteUrlHash: await hashRemoteUrl(url), label, path: root, hasOrigin: false };
+  }
+  const url = await resolveSshAlias(resolveRelative(origin, root), env);
+  return {
+    remoteUrlHash: await hashRemoteUrl(url),
+    label: labelOf(url),
+    path: root,
+    hasOrigin: true,
+  };
+}
+
+/** git reads a relative origin from the top of the clone. */
+function resolveRelative(origin: string, root: string): string {
+  const isRelative = /^\.{1,2}(\/|$)/.test(origin);
+  return isRelative && !isAbsolute(origin) ? resolve(root, origin) : origin;
+}
+
+/** `ssh -G` prints the configuration that a connection to the host would use. */
+export async function resolveSshAlias(url: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const ssh = sshForm.exec(url);
+  const scp = ssh === null && !/^[a-z]:[\\/]/i.test(url) ? scpForm.exec(url) : null;
+  const [, user, host, port, path] = ssh ?? [scp?.[0], scp?.[1], scp?.[2], undefined, scp?.[3]];
+  // A host that begins with a dash would be an option; the contract refuses it anyway.
+  if (host === undefined || path === undefined || host.startsWith('-')) return url;
+  const settings = await readSshSettings(host, env);
+  if (settings === null) return url;
+  const realHost = settings.get('hostname') ?? host;
+  const realPort = port ?? settings.get('port') ?? SSH_PORT;
+  const separator = path.startsWith('/') ? '' : '/';
+  const userPart = user === undefined ? '' : `${user}@`;
+  return `ssh://${userPart}${realHost}:${realPort}${separator}${path}`;
+}
+
+function readSshSettings(
+  host: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Map<string, string> | null> {
+  return new Promise((resolveSettings) => {
+    execFile('ssh', ['-G', '--', host], { env, timeout: SSH_TIMEOUT_MS }, (error, stdout) => {
+      // Without SSH, or with a configuration that it rejects, the name is taken as it stands.
+      if (error !== null) return resolveSettings(null);
+      const lines = stdout.split('\n').map((line): [string, string] => {
+        const space = line.indexOf(' ');
+        return [line.slice(0, space), line.slice(space + 1)];
+      });
+      resolveSettings(new Map(lines));
+    });
+  });
+}
+
+function labelOf(url: string): string {
+  const path = url
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/\/+$/, '')
+    .replace(/\.git$/i, '');
+  const afterHost = url.includes('://') ? path : path.replace(/^(?:[^/]*@)?[^/:]*:/, '');
+  const label = afterHost.split('/').filter(Boolean).slice(-2).join('/');
+  return label.slice(0, 200);
+}

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, watch } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import {
+  type AgentEvent,
+  type AgentOptions,
+  createCommandExecutor,
+  type RunningAgent,
+  startAgent,
+} from '../src/index.ts';
+import { FakeHub } from './fake-hub.ts';
+
+export const repoId = 'repo_test';
+
+export interface Setup {
+  directory: string;
+  hub: FakeHub;
+  /** The person's clone. */
+  clone: string;
+  stateDir: string;
+  events: AgentEvent[];
+  /** Starts an agent that runs a shell command for each job. */
+  start(command: string, options?: Partial<AgentOptions>): Promise<RunningAgent>;
+}
+
+/** A fake hub, a person's clone and a state directory; all gone when the test ends. */
+export async function setup(t: TestContext): Promise<Setup> {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-agent-'));
+  const hub = new FakeHub();
+  await hub.start();
+  const clone = join(directory, 'clone');
+  await makeRepository(clone);
+  const stateDir = join(directory, 'state');
+  const events: AgentEvent[] = [];
+  const agents: RunningAgent[] = [];
+  t.after(async () => {
+    await Promise.allSettled(agents.map((agent) => agent.stop()));
+    await hub.stop();
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return {
+    ...{ directory, hub, clone, stateDir, events },
+    async start(command, options = {}) {
+      const agent = await startAgent({
+        baseUrl: hub.baseUrl,
+        token: hub.token,
+        workspaceId: hub.workspaceId,
+        displayName: 'test agent',
+        repositories: [{ repoId, path: clone }],
+        stateDir,
+        executor: createCommandExecutor({ command }),
+        killGraceMs: 1_000,
+        flushMs: 500,
+        // No jitter: the shortest pauses, so that tests wait for events and not for chance.
+        random: () => 0.05,
+        onEvent(event) {
+          events.push(event);
+          hub.changed();
+        },
+        ...options,
+      });
+      agents.push(agent);
+      return agent;
+    },
+  };
+}
+
+export async function makeRepository(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  git(path, 'init', '--quiet', '--initial-branch=main');
+  git(path, 'config', 'user.name', 'Ada Person');
+  git(path, 'config', 'user.email', 'ada@example.test');
+  await writeFile(join(path, 'README.md'), 'hello\n');
+  git(path, 'add', '.');
+  git(path, 'commit', '--quiet', '-m', 'Begin');
+}
+
+export function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8' }).trimEnd();
+}
+
+/** Resolves when a file is there. */
+export async function fileAppears(file: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watcher = watch(dirname(file), () => {
+    if (existsSync(file)) resolve();
+  });
+  if (existsSync(file)) resolve();
+  await promise;
+  watcher.close();
+}
+
+/** The pid that a command has written to a file. */
+export async function readPid(file: string): Promise<number> {
+  await fileAppears(file);
+  return Number(readFileSync(file, 'utf8'));
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A zombie is dead, though a signal would still reach it.
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+export function eventOf<T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T) {
+  return events.find((event) => event.type === type) as
+    | Extract<AgentEvent, { type: T }>
+    | undefined;
+}
