@@ -1,13 +1,14 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { bundleBudget } from './bundle-budget-plugin.ts';
 import { contractData } from './contract-data-plugin.ts';
 
 const hubUrl = process.env.SVC_BASE_URL ?? 'http://127.0.0.1:4400';
 
 export default defineConfig({
   base: '/',
-  plugins: [contractData(), react(), tailwindcss()],
+  plugins: [contractData(), react(), tailwindcss(), bundleBudget()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

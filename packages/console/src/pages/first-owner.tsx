@@ -79,7 +79,7 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
       <p className="mt-1 text-sm text-muted">
         You will own this hub and its first workspace. Others are invited later.
       </p>
-      <form onSubmit={submit} className="mt-5 grid gap-4">
+      <form onSubmit={submit} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
         {create.isError && !isFieldError(create.error) && <ErrorNotice error={create.error} />}
         <TextField label="Your name" autoComplete="name" maxLength={200} {...bind('name')} />
         <TextField

@@ -34,7 +34,7 @@ export function JobPage() {
   const title = read.data ? firstLine(read.data.job.prompt, TITLE_CHARS_MAX) || jobId : jobId;
   usePageTitle(title);
   return (
-    <div className="mx-auto grid max-w-6xl gap-4">
+    <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-4">
       <Link
         to="/w/$slug/jobs"
         params={{ slug }}
@@ -80,6 +80,11 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
             />
           )}
           <OutcomeNote job={job} />
+          {job.evidence && (
+            <Panel title="Evidence">
+              <Evidence evidence={job.evidence} />
+            </Panel>
+          )}
           <Panel title="Prompt">
             <Prompt text={job.prompt} />
           </Panel>
@@ -87,12 +92,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
             <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
           </Panel>
         </div>
-        <aside className="order-first grid min-w-0 gap-4 lg:order-none">
-          {job.evidence && (
-            <Panel title="Evidence">
-              <Evidence evidence={job.evidence} />
-            </Panel>
-          )}
+        <aside className="grid min-w-0 gap-4">
           <Panel title="Details">
             <JobFacts
               job={job}
@@ -110,7 +110,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
 function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: boolean }) {
   return (
     <div className="grid gap-2">
-      <div className="flex flex-wrap items-start justify-between gap-3">
+      <div className="flex flex-wrap items-start justify-between gap-3 sm:flex-nowrap">
         <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
         {mayAct && <JobActions job={job} />}
       </div>

@@ -23,7 +23,7 @@ export function JobsPage() {
   const narrow = (change: JobFilters) =>
     navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   return (
-    <div className="mx-auto grid max-w-5xl gap-4">
+    <div className="mx-auto grid max-w-5xl grid-cols-[minmax(0,1fr)] gap-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
         <search className="flex flex-wrap gap-2">

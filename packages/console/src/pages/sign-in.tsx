@@ -51,7 +51,7 @@ function SignInForm() {
     signIn.mutate();
   };
   return (
-    <form onSubmit={submit} className="mt-5 grid gap-4">
+    <form onSubmit={submit} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
       {signIn.isError && <ErrorNotice error={signIn.error} />}
       <TextField
         label="E-mail address"

@@ -37,7 +37,7 @@ export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) 
       <div className="my-5 rounded-lg border bg-well px-4 py-3">
         <RequestFacts approval={approval} />
       </div>
-      <form onSubmit={submit} className="grid gap-4" noValidate>
+      <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4" noValidate>
         {form.failure !== undefined && <ErrorNotice error={form.failure} />}
         <CodeField value={form.code} onChange={form.changeCode} error={form.codeError} />
         {form.needsPassword && (

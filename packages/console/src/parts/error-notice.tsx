@@ -40,13 +40,18 @@ export function explainError(error: unknown): ErrorParts {
 export function ErrorNotice({ error, action }: { error: unknown; action?: ReactNode }) {
   const { code, cause, fix, requestId } = explainError(error);
   return (
-    <div role="alert" className="rounded-lg border border-danger/40 bg-danger-soft p-3 text-sm">
+    <div
+      role="alert"
+      className="min-w-0 rounded-lg border border-danger/40 bg-danger-soft p-3 text-sm"
+    >
       <p className="flex items-center gap-2 font-medium text-danger">
         <Icon name="alert" />
         <code className="font-mono text-xs">{code}</code>
       </p>
       <p className="mt-1.5">{plainText(fix)}</p>
-      {cause !== '' && cause !== fix && <p className="mt-1 text-muted">{plainText(cause)}</p>}
+      {cause !== '' && !fix.startsWith(cause) && (
+        <p className="mt-1 text-muted">{plainText(cause)}</p>
+      )}
       {requestId && <RequestId requestId={requestId} />}
       {action && <div className="mt-3">{action}</div>}
     </div>
@@ -55,9 +60,9 @@ export function ErrorNotice({ error, action }: { error: unknown; action?: ReactN
 
 function RequestId({ requestId }: { requestId: string }) {
   return (
-    <p className="mt-1 flex items-center gap-1 text-xs text-muted">
+    <p className="mt-1 flex min-w-0 items-center gap-1 text-xs text-muted">
       <span>Request</span>
-      <code className="truncate font-mono">{requestId}</code>
+      <code className="min-w-0 truncate font-mono">{requestId}</code>
       <CopyButton text={requestId} what="request id" />
     </p>
   );

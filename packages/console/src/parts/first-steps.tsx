@@ -29,7 +29,7 @@ export function FirstSteps({ slug }: { slug: string }) {
     <section className="rounded-xl border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
       <p className="mt-1 text-sm text-muted">Four commands lead to the first one.</p>
-      <ol className="mt-6 grid max-w-2xl gap-6">
+      <ol className="mt-6 grid max-w-2xl grid-cols-[minmax(0,1fr)] gap-6">
         {steps.map((step, index) => (
           <li key={step.title} className="grid grid-cols-[1.75rem_minmax(0,1fr)] gap-x-3">
             <span
@@ -38,7 +38,7 @@ export function FirstSteps({ slug }: { slug: string }) {
             >
               {index + 1}
             </span>
-            <div className="grid min-w-0 gap-2">
+            <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2">
               <div>
                 <h3 className="font-medium">{step.title}</h3>
                 <p className="text-sm text-muted">{step.text}</p>

@@ -10,7 +10,7 @@ export function JobActions({ job }: { job: Job }) {
   const act = useJobAction(job);
   const mayRetry = job.status === 'failed' || job.status === 'blocked';
   return (
-    <div className="flex flex-wrap gap-2">
+    <div className="flex shrink-0 flex-wrap gap-2">
       {mayRetry && (
         <ConfirmButton
           label="Retry"

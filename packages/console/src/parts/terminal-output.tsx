@@ -95,19 +95,18 @@ function useFollow(live: boolean, lines: readonly AnsiLine[]) {
 }
 
 function Lines({ lines, from }: { lines: readonly AnsiLine[]; from: number }) {
-  const chunks: AnsiLine[][] = [];
+  const chunks: { number: number; lines: AnsiLine[] }[] = [];
   // Chunks begin at fixed lines, so that showing earlier ones leaves the later chunks alone.
-  for (let start = from; start < lines.length; start += CHUNK_LINES - (start % CHUNK_LINES)) {
-    chunks.push(lines.slice(start, start - (start % CHUNK_LINES) + CHUNK_LINES));
+  for (let number = Math.floor(from / CHUNK_LINES); number * CHUNK_LINES < lines.length; number++) {
+    const start = Math.max(from, number * CHUNK_LINES);
+    chunks.push({ number, lines: lines.slice(start, (number + 1) * CHUNK_LINES) });
   }
-  const firstChunk = Math.floor(from / CHUNK_LINES);
-  return chunks.map((chunk, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: chunks are numbered by their first line.
-    <div key={firstChunk + index} className="terminal-chunk">
-      {chunk.map((line, lineIndex) => (
-        // Lines only ever come at the end.
-        // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
-        <Line key={lineIndex} line={line} />
+  return chunks.map((chunk) => (
+    // The last chunk is always laid out: following needs the true height of the end.
+    <div key={chunk.number} className={chunk === chunks.at(-1) ? undefined : 'terminal-chunk'}>
+      {chunk.lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines only ever come at the end.
+        <Line key={index} line={line} />
       ))}
     </div>
   ));

@@ -20,7 +20,7 @@ export function WorkspaceMenu({ current, workspaces }: WorkspaceMenuProps) {
     <Menu.Root modal={false}>
       <Menu.Trigger
         aria-label={`Workspace ${current.name}. Switch workspace`}
-        className="flex h-9 min-w-0 grow items-center gap-2 rounded-md px-2 text-left font-semibold hover:bg-hover pointer-coarse:h-11"
+        className="flex h-9 min-w-0 grow items-center gap-2 rounded-md px-2 text-left font-semibold md:grow-0 hover:bg-hover pointer-coarse:h-11"
       >
         <Initial name={current.name} />
         <span className="min-w-0 grow truncate">{current.name}</span>
