@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { type AnsiLine, parseAnsi } from '../src/format/ansi.ts';
+import { xssCorpus } from './xss-corpus.ts';
+
+const ESC = '\u001b';
+
+const textOf = (lines: AnsiLine[]) =>
+  lines.map((line) => line.map((span) => span.text).join('')).join('\n');
+const firstStyle = (text: string) => parseAnsi(text)[0]?.[0]?.style;
+
+describe('text', () => {
+  test.each([
+    ['plain', 'plain'],
+    ['two\nlines\n', 'two\nlines'],
+    ['two\r\nlines', 'two\nlines'],
+    ['an\n\nempty line', 'an\n\nempty line'],
+    ['10%\r50%\r100%', '100%'],
+    ['kept\r', 'kept'],
+    ['abc\b\bX', 'aX'],
+    ['\b\bX', 'X'],
+    ['tab\tstays', 'tab\tstays'],
+    ['null\0bell\u0007gone', 'nullbellgone'],
+    ['', ''],
+  ])('%j reads %j', (input, text) => {
+    expect(textOf(parseAnsi(input))).toBe(text);
+  });
+});
+
+describe('styles', () => {
+  test.each([
+    ['31', { fg: 1 }],
+    ['97', { fg: 15 }],
+    ['44', { bg: 4 }],
+    ['104', { bg: 12 }],
+    ['1;31', { bold: true, fg: 1 }],
+    ['38;5;9', { fg: 9 }],
+    ['38;5;196', { fg: '#ff0000' }],
+    ['38;5;255', { fg: '#eeeeee' }],
+    ['38;2;1;2;3', { fg: '#010203' }],
+    ['38:2:1:2:3', { fg: '#010203' }],
+    ['48;2;255;0;0;4', { bg: '#ff0000', underline: true }],
+    ['38;5', { fg: null }],
+    ['38;5;999', { fg: null }],
+    ['38;2;300;0;0', { fg: null }],
+    ['38;2;1;1', { fg: null }],
+    ['31;39', { fg: null }],
+    ['7;27', { inverse: false }],
+    ['1;2;22', { bold: false, dim: false }],
+    ['31;0', { fg: null }],
+    ['31;', { fg: null }],
+    ['999999999999', { fg: null }],
+  ])('ESC[%sm gives %j', (params, style) => {
+    expect(firstStyle(`${ESC}[${params}mx`)).toMatchObject(style);
+  });
+
+  test('last over lines, and end where the output says', () => {
+    const lines = parseAnsi(`${ESC}[32mgreen\nstill${ESC}[m plain`);
+    expect(lines[1]?.map((span) => [span.text, span.style.fg])).toEqual([
+      ['still', 2],
+      [' plain', null],
+    ]);
+  });
+
+  test('that do not change make no new span', () => {
+    expect(parseAnsi(`a${ESC}[31m${ESC}[39mb${ESC}[0mc`)[0]).toHaveLength(1);
+  });
+});
+
+describe('control sequences that are not shown', () => {
+  test.each([
+    [`${ESC}[2J${ESC}[H${ESC}[?25lx`, 'x'],
+    [`${ESC}]0;title\u0007x`, 'x'],
+    [`${ESC}]8;;https://a.example${ESC}\\link${ESC}]8;;${ESC}\\`, 'link'],
+    [`${ESC}P1$r0m${ESC}\\x`, 'x'],
+    [`${ESC}(Bx${ESC}=y${ESC}7z`, 'xyz'],
+    ['\u009b31mx', '31mx'],
+    [`x${ESC}`, 'x'],
+    [`x${ESC}[`, 'x'],
+    [`x${ESC}[3`, 'x'],
+    [`x${ESC}[31\u0001my`, 'x31my'],
+  ])('%j reads %j', (input, text) => {
+    expect(textOf(parseAnsi(input))).toBe(text);
+  });
+
+  test('a command that never ends hides nothing', () => {
+    const hidden = 'rm -rf /\n'.repeat(10);
+    expect(textOf(parseAnsi(`${ESC}]0;${hidden}`))).toContain('rm -rf /');
+    expect(textOf(parseAnsi(`${ESC}]0;${'x'.repeat(5_000)}\u0007`))).toContain('xxxx');
+  });
+
+  test('marks that turn the direction of writing are made visible', () => {
+    expect(textOf(parseAnsi('a\u202eb\u2066c\u200fd'))).toBe('a\ufffdb\ufffdc\ufffdd');
+  });
+});
+
+describe('hostile input', () => {
+  test.each(xssCorpus)('%j holds no control character afterwards', (input) => {
+    const text = textOf(parseAnsi(input));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are looked for.
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  test('long lines are broken, and lose nothing', () => {
+    const lines = parseAnsi('x'.repeat(100_000));
+    expect(Math.max(...lines.map((line) => line[0]?.text.length ?? 0))).toBe(4_000);
+    expect(textOf(lines).replaceAll('\n', '')).toHaveLength(100_000);
+  });
+
+  test('a line of nothing but colours keeps its text in a bounded number of spans', () => {
+    const [line = []] = parseAnsi(
+      Array.from({ length: 2_000 }, (_, i) => `${ESC}[${31 + (i % 7)}mx`).join(''),
+    );
+    expect(line.length).toBeLessThanOrEqual(400);
+    expect(textOf([line])).toHaveLength(2_000);
+  });
+
+  test.each([
+    ['unfinished commands', `${ESC}]`],
+    ['unfinished sequences', `${ESC}[`],
+    ['long parameters', `${ESC}[1;2;3;4;5`],
+    ['device control strings', `${ESC}P1`],
+    ['backspaces', 'ab\b'],
+    ['carriage returns', 'a\r'],
+    ['resets', `${ESC}[m`],
+    ['line ends', '\n'],
+    ['escapes with intermediates', `${ESC}    `],
+  ])('a megabyte of %s takes linear time', (_name, piece) => {
+    const timeOf = (chars: number) => {
+      const text = piece.repeat(Math.ceil(chars / piece.length));
+      const startMs = performance.now();
+      parseAnsi(text);
+      return performance.now() - startMs;
+    };
+    timeOf(10_000);
+    // Quadratic work on a megabyte would take minutes; the bound leaves slow machines room.
+    expect(timeOf(1_000_000)).toBeLessThan(5_000);
+  });
+});
