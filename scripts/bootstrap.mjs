@@ -279,7 +279,8 @@ function runScript(node, args) {
     process.execve(node, [node, ...args], process.env);
   }
   const child = spawn(node, args, { stdio: 'inherit' });
-  const stopForwarding = forwardSignals(child);
+  // At a terminal, Ctrl-C reaches the child without us; passed on, it would count as a second one.
+  const stopForwarding = forwardSignals(child, process.stdin.isTTY ? ['SIGINT'] : []);
   child.on('error', (cause) => {
     const remedy = `install Node ${nodeMajorNeeded} and start again`;
     say(`signalbox: ${nodePackage} does not run here (${cause.message}); ${remedy}.`);
@@ -293,9 +294,11 @@ function runScript(node, args) {
 }
 
 /** Passes signals on and outlives them, so that the child decides how to end. */
-function forwardSignals(child) {
+function forwardSignals(child, swallowed = []) {
+  const pass = (signal) => {
+    if (!swallowed.includes(signal)) child.kill(signal);
+  };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  const pass = (signal) => child.kill(signal);
   for (const signal of signals) process.on(signal, pass);
   return () => {
     for (const signal of signals) process.off(signal, pass);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { isGroupRunning } from '../process-group.ts';
 import { type FileReport, runTestFile } from '../test-file.ts';
 
@@ -68,42 +68,45 @@ test('a failure of a hook is a failure', async () => {
   assert.ok(outcomes(report).includes('failed a suite | Error: planted in a hook'));
 });
 
-test('a test that hangs is ended at the limit, with its name', async () => {
-  const report = await run(
-    `
+// At once, because each of them waits for its whole limit.
+describe('a file that hangs', { concurrency: true }, () => {
+  test('a test that hangs is ended at the limit, with its name', async () => {
+    const report = await run(
+      `
     test('is quick', () => {});
     describe('a suite', () => {
       test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));
     });
   `,
-    hangMs,
-  );
-  assert.deepEqual(outcomes(report), [
-    'passed is quick',
-    'failed (the file) | ended after 4 s without a result; still running: a suite, hangs',
-  ]);
-});
+      hangMs,
+    );
+    assert.deepEqual(outcomes(report), [
+      'passed is quick',
+      'failed (the file) | ended after 4 s without a result; still running: a suite, hangs',
+    ]);
+  });
 
-test('a file that never closes what it opened is ended at the limit, and says so', async () => {
-  const report = await run(
-    `
+  test('a file that never closes what it opened is ended at the limit, and says so', async () => {
+    const report = await run(
+      `
     import { createServer } from 'node:net';
     test('listens', (t, done) => { createServer().listen(0, '127.0.0.1', done); });
   `,
-    hangMs,
-  );
-  assert.match(outcomes(report).join('\n'), /passed listens\n.*something it opened was never/);
-});
+      hangMs,
+    );
+    assert.match(outcomes(report).join('\n'), /passed listens\n.*something it opened was never/);
+  });
 
-test('a file that ignores SIGTERM is ended at the limit all the same', async () => {
-  const report = await run(
-    `
+  test('a file that ignores SIGTERM is ended at the limit all the same', async () => {
+    const report = await run(
+      `
     process.on('SIGTERM', () => {});
     test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));
   `,
-    hangMs,
-  );
-  assert.match(outcomes(report).join('\n'), /still running: hangs/);
+      hangMs,
+    );
+    assert.match(outcomes(report).join('\n'), /still running: hangs/);
+  });
 });
 
 test('a test that exits the process is a failure of the file', async () => {
