@@ -126,6 +126,7 @@ class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     while (this.#flushing !== null) await this.#flushing;
     this.#readConnection.close();

@@ -97,6 +97,17 @@ export class Api {
     });
   }
 
+  /** Binds a row under its own path and, with the session in place of the token, for the console. */
+  bindBoth<Req extends TObject, Res extends TObject>(
+    endpoint: Endpoint<Req, Res>,
+    consolePath: string,
+    handler: Handler<Req, Res>,
+    options: Omit<BindOptions<Req>, 'as'> = {},
+  ): void {
+    this.bind(endpoint, handler, options);
+    this.bind(endpoint, handler, { ...options, as: { path: consolePath, auth: 'session' } });
+  }
+
   /** After all rows are bound: other methods on their paths are 405, with `Allow`. */
   finish(): void {
     for (const [path, methods] of this.#methodsByPath) {

@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie';
 import { BODY_BYTES_MAX, type IdSource } from '@signalbox/contract';
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
 import { HubError } from '../errors.ts';
 import { replyWithError } from './error-reply.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -24,7 +24,7 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     genReqId: () => options.ids('request'),
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -26,17 +26,9 @@ export interface RequestValidator<R extends TObject> {
 
 export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
   const compiled = Compile(schema);
-  const defaults = Object.entries((schema as SchemaNode).properties ?? {}).filter(
-    ([, field]) => field.default !== undefined,
-  );
   return {
     validate(body) {
-      if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-        const fields = body as Record<string, unknown>;
-        for (const [name, field] of defaults) {
-          if (fields[name] === undefined) fields[name] = structuredClone(field.default);
-        }
-      }
+      fillDefaults(body, schema);
       if (compiled.Check(body)) return body;
       const details = describeErrors(compiled.Errors(body));
       const first = details[0];
@@ -52,6 +44,20 @@ export function createRequestValidator<R extends TObject>(schema: R): RequestVal
       return found;
     },
   };
+}
+
+function fillDefaults(value: unknown, schema: SchemaNode): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    if (schema.items?.properties === undefined) return;
+    for (const item of value) fillDefaults(item, schema.items);
+    return;
+  }
+  const fields = value as Record<string, unknown>;
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (fields[name] !== undefined) fillDefaults(fields[name], field);
+    else if (field.default !== undefined) fields[name] = structuredClone(field.default);
+  }
 }
 
 interface SchemaError {

@@ -12,6 +12,15 @@ interface Parked extends ClaimWaiter {
   wake(laneId: string | null): void;
 }
 
+/** Wakes remembered for each workspace: more than happen while one claim is tried. */
+const RECENT_MAX = 256;
+
+/** The latest wakes of a workspace, in a ring; null stands for a wake that is not of one lane. */
+interface RecentWakes {
+  version: number;
+  laneIds: (string | null)[];
+}
+
 /**
  * Claims that wait, in memory: an idle one costs a socket and no query. Each job that becomes ready
  * wakes the waiter that has waited longest of those that it suits; a waiter that then cannot take
@@ -20,8 +29,7 @@ interface Parked extends ClaimWaiter {
 export class ClaimWaiters {
   readonly #clock: Clock;
   readonly #parked = new Map<string, Set<Parked>>();
-  /** Rises whenever a waiter of the workspace might have been woken; see `version`. */
-  readonly #versions = new Map<string, number>();
+  readonly #recent = new Map<string, RecentWakes>();
   #closed = false;
 
   constructor(clock: Clock) {
@@ -33,7 +41,7 @@ export class ClaimWaiters {
    * two ends the wait at once, so that nothing is missed.
    */
   version(workspaceId: string): number {
-    return this.#versions.get(workspaceId) ?? 0;
+    return this.#recent.get(workspaceId)?.version ?? 0;
   }
 
   get count(): number {
@@ -55,7 +63,8 @@ export class ClaimWaiters {
     signal: AbortSignal,
   ): Promise<{ laneId: string | null } | 'timeout'> {
     if (this.#closed || signal.aborted || waitMs <= 0) return Promise.resolve('timeout');
-    if (this.version(waiter.workspaceId) !== version) return Promise.resolve({ laneId: null });
+    const missed = this.#findMissed(waiter, version);
+    if (missed !== null) return Promise.resolve(missed);
     return new Promise((resolve) => {
       const waiters = this.#parked.get(waiter.workspaceId) ?? new Set();
       this.#parked.set(waiter.workspaceId, waiters);
@@ -76,7 +85,7 @@ export class ClaimWaiters {
 
   /** Wakes one waiter for a job that became ready in a lane. */
   wakeNext(workspaceId: string, laneId: string): void {
-    this.#bump(workspaceId);
+    this.#note(workspaceId, laneId);
     for (const parked of this.#parked.get(workspaceId) ?? []) {
       if (parked.suits(laneId)) {
         parked.wake(laneId);
@@ -87,7 +96,7 @@ export class ClaimWaiters {
 
   /** Wakes those of one agent: what it may claim has changed. */
   wakeAgent(workspaceId: string, agentId: string): void {
-    this.#bump(workspaceId);
+    this.#note(workspaceId, null);
     for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) {
       if (parked.agentId === agentId) parked.wake(null);
     }
@@ -95,7 +104,7 @@ export class ClaimWaiters {
 
   /** Wakes all of a workspace: a pause ended, a repository came back. */
   wakeWorkspace(workspaceId: string): void {
-    this.#bump(workspaceId);
+    this.#note(workspaceId, null);
     for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) parked.wake(null);
   }
 
@@ -105,7 +114,25 @@ export class ClaimWaiters {
     for (const workspaceId of [...this.#parked.keys()]) this.wakeWorkspace(workspaceId);
   }
 
-  #bump(workspaceId: string): void {
-    this.#versions.set(workspaceId, this.version(workspaceId) + 1);
+  #note(workspaceId: string, laneId: string | null): void {
+    let recent = this.#recent.get(workspaceId);
+    if (recent === undefined) {
+      recent = { version: 0, laneIds: [] };
+      this.#recent.set(workspaceId, recent);
+    }
+    recent.version += 1;
+    recent.laneIds[recent.version % RECENT_MAX] = laneId;
+  }
+
+  /** What this waiter would have been woken by since it took its mark. */
+  #findMissed(waiter: ClaimWaiter, version: number): { laneId: string | null } | null {
+    const recent = this.#recent.get(waiter.workspaceId);
+    if (recent === undefined) return null;
+    if (recent.version - version > RECENT_MAX) return { laneId: null };
+    for (let at = version + 1; at <= recent.version; at++) {
+      const laneId = recent.laneIds[at % RECENT_MAX] ?? null;
+      if (laneId === null || waiter.suits(laneId)) return { laneId };
+    }
+    return null;
   }
 }

@@ -8,6 +8,7 @@ import {
   announce,
   findHold,
   promoteDependents,
+  promoteDue,
   promoteKeyHeld,
   type ReadyListener,
 } from './holds.ts';
@@ -60,6 +61,8 @@ export class Queue {
   readonly #onReady: ReadyListener;
   /** Lanes known to be committed; they are never deleted. */
   readonly #knownLanes = new Set<string>();
+  /** What lane ids stand for. An id is a hash of it, so an entry never becomes wrong. */
+  readonly #specs = new Map<string, LaneSpec & { needs: Needs; laneId: string }>();
 
   constructor(onReady: ReadyListener) {
     this.#onReady = onReady;
@@ -111,11 +114,31 @@ export class Queue {
     const lanes = (await listLanes(reader, workspaceId, queue, repoIds)).filter(
       (lane) => kinds === null || kinds.includes(lane.kind),
     );
-    const suits = (lane: Lane) => meetsNeeds(capabilities, JSON.parse(lane.requirements) as Needs);
+    const suits = (lane: Lane) => meetsNeeds(capabilities, this.#remember(lane).needs);
     return {
       suitable: lanes.filter(suits),
       unsuitable: lanes.filter((lane) => !suits(lane)),
     };
+  }
+
+  /** Whether a lane can hold something for an agent; true when this hub does not know the lane. */
+  laneSuits(
+    laneId: string,
+    wanted: {
+      queue: QueueName;
+      repoIds: ReadonlySet<string>;
+      capabilities: AgentCapabilities;
+      kinds: readonly string[] | null;
+    },
+  ): boolean {
+    const spec = this.#specs.get(laneId);
+    if (spec === undefined) return true;
+    return (
+      spec.queue === wanted.queue &&
+      wanted.repoIds.has(spec.repoId) &&
+      (wanted.kinds === null || wanted.kinds.includes(spec.kind)) &&
+      meetsNeeds(wanted.capabilities, spec.needs)
+    );
   }
 
   /**
@@ -236,6 +259,11 @@ export class Queue {
     return recoveries;
   }
 
+  /** Makes delayed entries of all workspaces claimable whose time has come. Returns how many. */
+  promoteDue(tx: Tx, limit: number): Promise<number> {
+    return promoteDue(tx, limit, this.#onReady);
+  }
+
   async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
@@ -245,8 +273,29 @@ export class Queue {
     return stopped;
   }
 
+  #remember(
+    lane: Pick<Lane, 'lane_id' | 'queue' | 'repo_id' | 'kind' | 'requirements'>,
+  ): LaneSpec & { needs: Needs; laneId: string } {
+    const known = this.#specs.get(lane.lane_id);
+    if (known !== undefined) return known;
+    const spec = {
+      laneId: lane.lane_id,
+      queue: lane.queue,
+      repoId: lane.repo_id,
+      kind: lane.kind,
+      requirements: lane.requirements,
+      needs: JSON.parse(lane.requirements) as Needs,
+    };
+    this.#specs.set(lane.lane_id, spec);
+    return spec;
+  }
+
   async #ensureLane(tx: Tx, workspaceId: string, spec: LaneSpec): Promise<string> {
-    const laneId = laneIdOf(spec);
+    const laneId = this.#remember({
+      lane_id: laneIdOf(spec),
+      repo_id: spec.repoId,
+      ...spec,
+    }).laneId;
     const known = `${workspaceId} ${laneId}`;
     if (this.#knownLanes.has(known)) return laneId;
     await insertLane(tx, {

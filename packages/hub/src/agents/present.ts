@@ -1,0 +1,29 @@
+import { AGENT_OFFLINE_AFTER_MS, type Agent, type AgentCapabilities } from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { AgentRow } from './store.ts';
+
+export function capabilitiesOf(row: Pick<AgentRow, 'capabilities'>): AgentCapabilities {
+  // Stored as it passed the schema of the heartbeat.
+  return JSON.parse(row.capabilities) as AgentCapabilities;
+}
+
+/** What an agent counts as now: silence makes it offline whatever it said last. */
+export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
+  return nowMs - row.last_seen_at >= AGENT_OFFLINE_AFTER_MS ? 'offline' : row.status;
+}
+
+export function presentAgent(row: AgentRow, nowMs: number): Agent {
+  return {
+    agentId: row.agent_id,
+    workspaceId: row.workspace_id,
+    displayName: row.display_name,
+    machineFingerprint: row.machine_fingerprint,
+    status: agentStatusAt(row, nowMs),
+    capabilities: capabilitiesOf(row),
+    agentVersion: row.agent_version,
+    platform: row.platform,
+    arch: row.arch,
+    lastSeenAt: timestampOf(row.last_seen_at),
+    createdAt: timestampOf(row.created_at),
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * The settings, read once at the start. Each is a row of the table below: its environment name, its
+ * flag, its default and its meaning; the README's table and the CLI's flags are held against it.
+ */
+export interface Setting {
+  env: string;
+  flag: string;
+  /** As a person would write it; empty when there is none. */
+  default: string;
+  description: string;
+  secret?: true;
+}
+
+export const settings = {
+  host: {
+    env: 'SVC_HOST',
+    flag: 'host',
+    default: '127.0.0.1',
+    description: 'Address to listen on.',
+  },
+  port: {
+    env: 'SVC_PORT',
+    flag: 'port',
+    default: '4400',
+    description: 'Port to listen on; 0 takes any free one.',
+  },
+  baseUrl: {
+    env: 'SVC_BASE_URL',
+    flag: 'base-url',
+    default: '',
+    description:
+      'Address under which people and agents reach the hub, as in https://signalbox.acme.dev; ' +
+      'without it, the address it listens on.',
+  },
+  dataDir: {
+    env: 'SVC_DATA_DIR',
+    flag: 'data-dir',
+    default: '.signalbox',
+    description: 'Directory of the database and the hub’s key; on a local disk.',
+  },
+  databaseUrl: {
+    env: 'SVC_DATABASE_URL',
+    flag: 'database-url',
+    default: '',
+    description: 'Unset: SQLite in the data directory. postgres://… is not supported yet.',
+    secret: true,
+  },
+  devAllowUnauth: {
+    env: 'SVC_DEV_ALLOW_UNAUTH',
+    flag: 'dev-allow-unauth',
+    default: 'false',
+    description:
+      'true: requests without a token act as the development principal; on loopback addresses only.',
+  },
+  globalToken: {
+    env: 'SVC_CONTROL_PLANE_TOKEN',
+    flag: 'control-plane-token',
+    default: '',
+    description: 'Legacy global token; rejected unless the next setting is true.',
+    secret: true,
+  },
+  allowGlobalToken: {
+    env: 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN',
+    flag: 'control-plane-allow-global-token',
+    default: 'false',
+    description: 'true: the legacy global token is accepted.',
+  },
+  logLevel: {
+    env: 'SVC_LOG_LEVEL',
+    flag: 'log-level',
+    default: 'warn',
+    description: 'fatal, error, warn, info, debug, trace or silent; logs are JSON on stderr.',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof settings;
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const PORT_MAX = 65_535;
+const GLOBAL_TOKEN_CHARS_MIN = 20;
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Without a trailing slash; null: made from the address that the hub listens on. */
+  baseUrl: string | null;
+  dataDir: string;
+  devAllowUnauth: boolean;
+  globalToken: string | null;
+  allowGlobalToken: boolean;
+  logLevel: LogLevel;
+}
+
+/** A setting that cannot be used; the message is the whole explanation. */
+export class SettingError extends Error {}
+
+/**
+ * Reads all settings. Flags go before the environment.
+ *
+ * @param flags values by setting, as the CLI read them.
+ * @throws SettingError one sentence that names the setting, its value and what it takes.
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Partial<Record<SettingName, string>> = {},
+): Config {
+  const read = (name: SettingName): string => {
+    const value = flags[name] ?? env[settings[name].env];
+    return value === undefined || value === '' ? settings[name].default : value;
+  };
+  const config: Config = {
+    host: read('host'),
+    port: readPort(read('port')),
+    baseUrl: readBaseUrl(read('baseUrl')),
+    dataDir: read('dataDir'),
+    devAllowUnauth: readFlag('devAllowUnauth', read('devAllowUnauth')),
+    globalToken: read('globalToken') || null,
+    allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
+    logLevel: readLogLevel(read('logLevel')),
+  };
+  checkDatabaseUrl(read('databaseUrl'));
+  checkTogether(config);
+  return config;
+}
+
+/** Names that look like settings and are none: typing errors, most likely. */
+export function findUnknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set<string>(Object.values(settings).map((setting) => setting.env));
+  return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) {
+    throw new SettingError(`SVC_PORT is "${text}": it takes a port number from 0 to ${PORT_MAX}.`);
+  }
+  return port;
+}
+
+function readBaseUrl(text: string): string | null {
+  if (text === '') return null;
+  const url = URL.parse(text);
+  const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
+  if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/') {
+    throw new SettingError(
+      `SVC_BASE_URL is "${text}": it takes an address without a path, as in https://signalbox.acme.dev.`,
+    );
+  }
+  return url.origin;
+}
+
+function readFlag(name: SettingName, text: string): boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw new SettingError(`${settings[name].env} is "${text}": it takes true or false.`);
+}
+
+function readLogLevel(text: string): LogLevel {
+  const level = logLevels.find((known) => known === text);
+  if (level === undefined) {
+    throw new SettingError(`SVC_LOG_LEVEL is "${text}": it takes one of ${logLevels.join(', ')}.`);
+  }
+  return level;
+}
+
+function checkDatabaseUrl(text: string): void {
+  if (text === '') return;
+  // The value holds a password, so it is not repeated.
+  throw new SettingError(
+    /^postgres(ql)?:\/\//.test(text)
+      ? 'SVC_DATABASE_URL names a PostgreSQL, which this version cannot use yet: unset it to use SQLite.'
+      : 'SVC_DATABASE_URL is not a postgres:// address: unset it to use SQLite in the data directory.',
+  );
+}
+
+function checkTogether(config: Config): void {
+  if (config.devAllowUnauth && !isLoopback(config.host)) {
+    throw new SettingError(
+      `SVC_DEV_ALLOW_UNAUTH is true while SVC_HOST is "${config.host}": ` +
+        'anybody on the network could do anything, so listen on 127.0.0.1 or set it to false.',
+    );
+  }
+  if (config.globalToken !== null && config.globalToken.length < GLOBAL_TOKEN_CHARS_MIN) {
+    throw new SettingError(
+      `SVC_CONTROL_PLANE_TOKEN is too short: it takes at least ${GLOBAL_TOKEN_CHARS_MIN} characters.`,
+    );
+  }
+  if (config.allowGlobalToken && config.globalToken === null) {
+    throw new SettingError(
+      'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN is true while SVC_CONTROL_PLANE_TOKEN is unset: set both or neither.',
+    );
+  }
+}
+
+/** Addresses that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,22 @@
+import { buildOpenApi, endpoints } from '@signalbox/contract';
+import type { Api } from './bind.ts';
+
+/** Health, and the description of what this hub answers. */
+export function bindDescription(
+  api: Api,
+  { version, baseUrl }: { version: string; baseUrl: () => string },
+): void {
+  const { health } = endpoints;
+  api.bind(health.health, async () => ({}));
+  // Built at the first request: the base URL is known once the hub listens, and a start need not
+  // wait for it.
+  let document: ReturnType<typeof buildOpenApi> | null = null;
+  api.bind(
+    health.openapi,
+    async () => {
+      document ??= buildOpenApi({ endpoints: api.bound, baseUrl: baseUrl(), version });
+      return document;
+    },
+    { bare: true },
+  );
+}

@@ -1,0 +1,30 @@
+import { invalidField } from '../errors.ts';
+
+/**
+ * A cursor is the last key of a page, in base64url so that nobody builds on its form.
+ * @throws HubError INVALID_REQUEST for a string that no hub made.
+ */
+export function decodeCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (key === '' || encodeCursor(key) !== cursor) {
+    throw invalidField('/cursor', 'is not a nextCursor of this hub');
+  }
+  return key;
+}
+
+export function encodeCursor(key: string): string {
+  return Buffer.from(key, 'utf8').toString('base64url');
+}
+
+/** Cuts a page off rows of which one more than `limit` was asked for. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => string,
+): { items: Row[]; nextCursor: string | null } {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { items, nextCursor: more ? encodeCursor(keyOf(last)) : null };
+}

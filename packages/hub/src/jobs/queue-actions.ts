@@ -1,0 +1,54 @@
+import { appendAudit } from '../audit/actions.ts';
+import type { Tx } from '../db/engine.ts';
+import type { Principal } from '../principal.ts';
+import { requireRepository } from '../repositories/actions.ts';
+import { updateRepository } from '../repositories/store.ts';
+import { updateWorkspacePause } from '../workspaces/store.ts';
+import type { JobDeps } from './deps.ts';
+
+interface PauseInput {
+  workspaceId: string;
+  repoId?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** Stops handing out jobs of a workspace or a repository; what runs goes on. */
+export function pauseQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
+  return deps.database.write(async (tx) => {
+    await setPaused(deps, tx, input, tx.nowMs);
+    await auditPause(tx, principal, 'queue.pause', input);
+  });
+}
+
+/** Hands out jobs again; undoes a pause of the same extent. */
+export function resumeQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
+  return deps.database.write(async (tx) => {
+    await setPaused(deps, tx, input, null);
+    await auditPause(tx, principal, 'queue.resume', input);
+    tx.afterCommit(() => deps.waiters.wakeWorkspace(input.workspaceId));
+  });
+}
+
+async function setPaused(
+  { database }: JobDeps,
+  tx: Tx,
+  { workspaceId, repoId }: PauseInput,
+  pausedAtMs: number | null,
+): Promise<void> {
+  if (repoId === undefined) {
+    await updateWorkspacePause(tx, workspaceId, pausedAtMs);
+    return;
+  }
+  const repository = await requireRepository(tx, workspaceId, repoId);
+  await updateRepository(database, tx, { ...repository, queue_paused_at: pausedAtMs });
+}
+
+async function auditPause(tx: Tx, principal: Principal, action: string, input: PauseInput) {
+  await appendAudit(tx, {
+    workspaceId: input.workspaceId,
+    actor: principal.principalId,
+    action,
+    subject: input.repoId ?? input.workspaceId,
+    data: input.reason === undefined ? {} : { reason: input.reason },
+  });
+}

@@ -1,0 +1,187 @@
+import {
+  AGENT_OFFLINE_AFTER_MS,
+  type endpoints,
+  type Job,
+  type RequestInput,
+  type WaitingFor,
+} from '@signalbox/contract';
+import { capabilitiesOf } from '../agents/present.ts';
+import { listAgentsSeenSince } from '../agents/store.ts';
+import { timestampOf } from '../clock.ts';
+import type { Reader } from '../db/engine.ts';
+import { meetsNeeds, needsOf } from '../queue/matching.ts';
+import { countRunningOfAgent } from '../queue/queue-sqlite.ts';
+import { listServedRepositories, readRepository } from '../repositories/store.ts';
+import { readWorkspace } from '../workspaces/store.ts';
+import { type JobRecord, requireJob } from './actions.ts';
+import type { JobDeps } from './deps.ts';
+import { presentJob } from './present.ts';
+import { countReadyBefore, listJobIds, listUnmetDependencies, readKeyHolder } from './store.ts';
+
+type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
+
+/** Beyond this many jobs ahead, the position is not worth its price. */
+const POSITION_MAX = 100_000;
+
+/** A page of jobs, newest first, and one more when there is a next page. */
+export async function listJobs(
+  { database }: JobDeps,
+  input: ListInput,
+  before: string | null,
+): Promise<Job[]> {
+  const { workspaceId, limit } = input;
+  const ids = await listJobIds(database, workspaceId, input, { limit, before });
+  const jobs: Job[] = [];
+  for (const id of ids) {
+    const { entry, row } = await requireJob(database.reader, workspaceId, id);
+    jobs.push(presentJob(entry, row));
+  }
+  return jobs;
+}
+
+export interface JobView {
+  job: Job;
+  queuePosition: number | null;
+  waitingFor: WaitingFor | null;
+}
+
+/** A job, its place in the queue, and what it waits for. */
+export async function getJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<JobView> {
+  const { reader } = deps.database;
+  const record = await requireJob(reader, workspaceId, jobId);
+  const { entry, row } = record;
+  let queuePosition: number | null = null;
+  if (entry.hold === 'ready') {
+    const ahead = await countReadyBefore(
+      reader,
+      { workspaceId, repoId: row.repo_id, sortKey: entry.sort_key, entryId: jobId },
+      POSITION_MAX,
+    );
+    queuePosition = ahead < POSITION_MAX ? ahead + 1 : null;
+  }
+  return {
+    job: presentJob(entry, row),
+    queuePosition,
+    waitingFor: await explainWaiting(deps, record, queuePosition),
+  };
+}
+
+async function explainWaiting(
+  deps: JobDeps,
+  record: JobRecord,
+  queuePosition: number | null,
+): Promise<WaitingFor | null> {
+  const { entry, row } = record;
+  if (entry.status === 'blocked' && row.waiting_on_uncertainty_id !== null) {
+    return { reason: 'decision', message: 'A person has to answer its question.' };
+  }
+  if (entry.status !== 'pending') return null;
+  return (
+    (await explainHold(deps.database.reader, record)) ??
+    (await explainPause(deps.database.reader, record)) ??
+    (await explainAgents(deps, record)) ?? {
+      reason: 'queue_position',
+      message:
+        queuePosition === 1
+          ? 'It is next: the next agent that asks gets it.'
+          : `${queuePosition === null ? `More than ${POSITION_MAX}` : queuePosition - 1} jobs of ` +
+            'its repository go first.',
+    }
+  );
+}
+
+async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<WaitingFor | null> {
+  const { workspace_id: workspaceId } = row;
+  switch (entry.hold) {
+    case 'dependencies': {
+      const unmet = await listUnmetDependencies(reader, workspaceId, row.job_id);
+      const stuck = unmet.filter(({ status }) => status === 'failed' || status === 'canceled');
+      return {
+        reason: 'dependencies',
+        message:
+          stuck.length === 0
+            ? `${unmet.length} jobs that it depends on are not done.`
+            : `${stuck.length} jobs that it depends on have ${stuck[0]?.status ?? 'failed'}: ` +
+              'retry them, or cancel this job.',
+        jobIds: unmet.map((dependency) => dependency.entry_id),
+      };
+    }
+    case 'delayed':
+      return {
+        reason: 'not_yet_available',
+        message: `It is available from ${timestampOf(entry.available_at)}.`,
+      };
+    case 'key': {
+      const holder = await readKeyHolder(reader, workspaceId, entry.concurrency_key ?? '');
+      return {
+        reason: 'concurrency_key',
+        message: `Another job with the concurrency key ${entry.concurrency_key} goes first.`,
+        ...(holder === undefined ? {} : { jobIds: [holder.entry_id] }),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+async function explainPause(reader: Reader, { row }: JobRecord): Promise<WaitingFor | null> {
+  const workspace = await readWorkspace(reader, row.workspace_id);
+  if (workspace?.queue_paused_at != null) {
+    return { reason: 'queue_paused', message: 'The queue of the workspace is paused: resume it.' };
+  }
+  const repository = await readRepository(reader, row.workspace_id, row.repo_id);
+  if (repository?.queue_paused_at != null) {
+    return { reason: 'queue_paused', message: 'The queue of the repository is paused: resume it.' };
+  }
+  return repository?.status === 'archived'
+    ? { reason: 'repository_archived', message: 'The repository is archived: make it active.' }
+    : null;
+}
+
+/** Whether an agent that is online could take it now, and if none could, why not. */
+async function explainAgents(deps: JobDeps, { row }: JobRecord): Promise<WaitingFor | null> {
+  const { reader } = deps.database;
+  const sinceMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
+  const agents = await listAgentsSeenSince(reader, row.workspace_id, sinceMs);
+  const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
+  const needs = needsOf(row.kind as Job['kind'], requirements);
+  let serving = 0;
+  let capable = 0;
+  for (const agent of agents.filter(({ status }) => status === 'online')) {
+    const capabilities = capabilitiesOf(agent);
+    const served = await listServedRepositories(reader, row.workspace_id, {
+      tokenId: agent.token_id,
+      reposAllowed: capabilities.reposAllowed,
+    });
+    if (!served.some((repo) => repo.repo_id === row.repo_id)) continue;
+    serving += 1;
+    if (!meetsNeeds(capabilities, needs)) continue;
+    capable += 1;
+    const most = capabilities.maxConcurrentJobs;
+    const running = await countRunningOfAgent(reader, row.workspace_id, agent.agent_id);
+    if (most === undefined || running < most) return null;
+  }
+  if (capable > 0) {
+    return { reason: 'agents_at_capacity', message: 'Every agent that could take it is busy.' };
+  }
+  return serving > 0
+    ? {
+        reason: 'no_agent_with_capabilities',
+        message: `No online agent that serves its repository has: ${describeNeeds(needs)}.`,
+      }
+    : {
+        reason: 'no_agent_serves_repository',
+        message: 'No online agent serves its repository: start one, or link the repository.',
+      };
+}
+
+function describeNeeds(needs: ReturnType<typeof needsOf>): string {
+  const { write, network, executionMode, models, labels } = needs;
+  return [
+    ...(write ? ['canWrite'] : []),
+    ...(network ? ['canUseNetwork'] : []),
+    ...(executionMode === undefined ? [] : [`execution mode ${executionMode}`]),
+    ...(models === undefined ? [] : [`a model of ${models.join(', ')}`]),
+    ...Object.entries(labels ?? {}).map(([name, value]) => `label ${name}=${value}`),
+  ].join('; ');
+}

@@ -1,0 +1,69 @@
+import type { JobEventKind } from '@signalbox/contract';
+import { nullableTimestampOf } from '../clock.ts';
+import type { Tx } from '../db/engine.ts';
+import type { Recovery } from '../queue/queue.ts';
+import type { JobDeps } from './deps.ts';
+import { updateJobVerdict } from './store.ts';
+import { appendEvent } from './store-events.ts';
+
+/** Leases taken back in one action; the next tick goes on. */
+const RECOVERIES_MAX = 500;
+
+/**
+ * Takes back the leases that have run out, with their timelines.
+ *
+ * @param workspaceId null: of all workspaces, for the sweeper.
+ * @returns how many leases were taken back.
+ */
+export async function recoverExpiredJobs(
+  deps: JobDeps,
+  tx: Tx,
+  workspaceId: string | null,
+): Promise<number> {
+  const recoveries = await deps.queue.recoverExpired(tx, workspaceId, RECOVERIES_MAX);
+  for (const recovery of recoveries) {
+    if (recovery.lost.queue === 'jobs') await recordRecovery(deps, tx, recovery, {});
+  }
+  return recoveries.length;
+}
+
+/** Writes what a lost lease means into the job and its timeline. */
+export async function recordRecovery(
+  deps: JobDeps,
+  tx: Tx,
+  { lost, cause }: Recovery,
+  data: Record<string, unknown>,
+): Promise<void> {
+  const job = { workspace_id: lost.workspace_id, job_id: lost.entry_id };
+  const append = (kind: JobEventKind, message: string | null, more: Record<string, unknown>) =>
+    appendEvent(tx, {
+      eventId: deps.ids('jobEvent'),
+      workspaceId: lost.workspace_id,
+      jobId: lost.entry_id,
+      kind,
+      attempt: lost.attempt,
+      agentId: lost.agent_id,
+      message,
+      data: more,
+    });
+  const released = 'releasedBy' in data;
+  await append('recovered', released ? 'A person released the job.' : 'The lease ran out.', {
+    lostByAgentId: lost.agent_id,
+    leaseExpiresAt: nullableTimestampOf(lost.lease_expires_at),
+    ...data,
+  });
+  if (cause === 'cancel') await append('canceled', null, {});
+  if (cause !== 'attempts-exhausted') return;
+  const reason = {
+    category: 'lease',
+    code: 'attempts_exhausted',
+    retryable: false,
+    summary: `All ${lost.attempts_max} attempts lost their lease or failed.`,
+  };
+  await updateJobVerdict(tx, job, {
+    outcome: 'failed',
+    outcome_reason: JSON.stringify(reason),
+    message: reason.summary,
+  });
+  await append('failed', reason.summary, { outcomeReason: reason });
+}

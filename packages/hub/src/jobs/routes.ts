@@ -1,0 +1,80 @@
+import { consolePathOf, endpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import { cancelJob, enqueueJob, releaseJob, requireJob, retryJob } from './actions.ts';
+import { claimNextJob } from './claim-actions.ts';
+import type { JobDeps } from './deps.ts';
+import { appendJobLog, completeJob, renewLease } from './lease-actions.ts';
+import { coversJob, coversRun } from './policy.ts';
+import { presentJobEvent } from './present.ts';
+import { pauseQueue, resumeQueue } from './queue-actions.ts';
+import { getJob, listJobs } from './read-actions.ts';
+import { listEvents } from './store-events.ts';
+
+export function bindJobRoutes(api: Api, deps: JobDeps): void {
+  bindAgentCalls(api, deps);
+  bindPeopleCalls(api, deps);
+}
+
+/** The agent's loop: claim, renew, report, complete. */
+function bindAgentCalls(api: Api, deps: JobDeps): void {
+  const { jobs, jobEvents } = endpoints;
+  const ownJob = { allowJob: coversJob };
+  api.bind(jobs.claimNext, (input, context) => claimNextJob(deps, context, input));
+  api.bind(jobs.heartbeat, (input, context) => renewLease(deps, context, input), ownJob);
+  api.bind(jobs.complete, (input, context) => completeJob(deps, context, input), ownJob);
+  api.bind(jobEvents.append, (input, context) => appendJobLog(deps, context, input), ownJob);
+}
+
+/** What people and their programs do with jobs; the console has all of it, too. */
+function bindPeopleCalls(api: Api, deps: JobDeps): void {
+  const { jobs, jobEvents, queue } = endpoints;
+  api.bindBoth(jobs.enqueue, consolePathOf(jobs.enqueue), (input, { principal }) =>
+    enqueueJob(deps, principal, input),
+  );
+  api.bindBoth(
+    jobs.list,
+    consolePathOf(jobs.list),
+    async (input) => {
+      const rows = await listJobs(deps, input, decodeCursor(input.cursor));
+      const page = pageOf(rows, input.limit, (job) => job.jobId);
+      return { jobs: page.items, nextCursor: page.nextCursor };
+    },
+    { allowJob: coversRun },
+  );
+  api.bindBoth(
+    jobs.get,
+    consolePathOf(jobs.get),
+    (input) => getJob(deps, input.workspaceId, input.jobId),
+    { allowJob: coversJob },
+  );
+  api.bindBoth(jobs.cancel, consolePathOf(jobs.cancel), async (input, { principal }) => ({
+    job: await cancelJob(deps, principal, input),
+  }));
+  api.bindBoth(jobs.retry, consolePathOf(jobs.retry), async (input, { principal }) => ({
+    job: await retryJob(deps, principal, input),
+  }));
+  api.bindBoth(jobs.release, consolePathOf(jobs.release), async (input, { principal }) => ({
+    job: await releaseJob(deps, principal, input),
+  }));
+  api.bindBoth(
+    jobEvents.listForJob,
+    consolePathOf(jobEvents.listForJob),
+    async (input) => {
+      const { workspaceId, jobId, limit, after } = input;
+      const { reader } = deps.database;
+      await requireJob(reader, workspaceId, jobId);
+      const rows = await listEvents(reader, workspaceId, jobId, { after, limit });
+      return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? after ?? 0 };
+    },
+    { allowJob: coversJob },
+  );
+  api.bindBoth(queue.pause, consolePathOf(queue.pause), async (input, { principal }) => {
+    await pauseQueue(deps, principal, input);
+    return { paused: true };
+  });
+  api.bindBoth(queue.resume, consolePathOf(queue.resume), async (input, { principal }) => {
+    await resumeQueue(deps, principal, input);
+    return { paused: false };
+  });
+}

@@ -1,0 +1,104 @@
+import type { JobEventKind } from '@signalbox/contract';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { JobEventsTable } from '../db/schema.ts';
+
+export type JobEventRow = JobEventsTable;
+
+export interface JobEventDraft {
+  eventId: string;
+  workspaceId: string;
+  jobId: string;
+  kind: JobEventKind;
+  attempt: number;
+  agentId: string | null;
+  message?: string | null | undefined;
+  data?: Record<string, unknown> | null | undefined;
+}
+
+/** Adds an event at the end of a job's timeline and returns its place. */
+export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<number> {
+  const row = await tx.firstSql<{ seq: number }>(
+    `INSERT INTO job_events
+       (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
+     SELECT ?, ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ?, ?, ?, ?
+     FROM job_events WHERE workspace_id = ? AND job_id = ? RETURNING seq`,
+    [
+      event.workspaceId,
+      event.jobId,
+      event.eventId,
+      event.kind,
+      tx.nowMs,
+      event.attempt,
+      event.agentId,
+      event.message ?? null,
+      event.data ? JSON.stringify(event.data) : null,
+      event.workspaceId,
+      event.jobId,
+    ],
+  );
+  if (row === undefined) throw new Error('an event was not inserted');
+  return row.seq;
+}
+
+/** Folds one more heartbeat without a message into the attempt's heartbeat event. */
+export async function foldHeartbeat(
+  tx: Tx,
+  place: { workspaceId: string; jobId: string; seq: number },
+  count: number,
+): Promise<void> {
+  await tx.runSql(
+    'UPDATE job_events SET at = ?, data = ? WHERE workspace_id = ? AND job_id = ? AND seq = ?',
+    [tx.nowMs, JSON.stringify({ count }), place.workspaceId, place.jobId, place.seq],
+  );
+}
+
+/** Ascending: the events behind `after`, or the last `limit`. */
+export async function listEvents(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  page: { after: number | undefined; limit: number },
+): Promise<JobEventRow[]> {
+  if (page.after !== undefined) {
+    return reader.allSql<JobEventRow>(
+      `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq > ?
+       ORDER BY seq LIMIT ?`,
+      [workspaceId, jobId, page.after, page.limit],
+    );
+  }
+  const rows = await reader.allSql<JobEventRow>(
+    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? ORDER BY seq DESC LIMIT ?`,
+    [workspaceId, jobId, page.limit],
+  );
+  return rows.reverse();
+}
+
+/** Whether an agent ever held a job: only such an agent may leave late evidence. */
+export async function hasClaimed(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  agentId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM job_events
+     WHERE workspace_id = ? AND job_id = ? AND kind = 'claimed' AND agent_id = ? LIMIT 1`,
+    [workspaceId, jobId, agentId],
+  );
+  return row !== undefined;
+}
+
+/** Whether this very completion was kept as late evidence before. */
+export async function hasLateEvidence(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  completionHash: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM job_events WHERE workspace_id = ? AND job_id = ? AND kind = 'log'
+       AND data LIKE ? LIMIT 1`,
+    [workspaceId, jobId, `%"completionHash":"${completionHash}"%`],
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,197 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { JobsTable, QueueEntriesTable } from '../db/schema.ts';
+
+export type JobRow = JobsTable;
+
+const jobColumns = [
+  'workspace_id',
+  'job_id',
+  'repo_id',
+  'run_id',
+  'kind',
+  'role',
+  'prompt',
+  'requirements',
+  'parent_job_id',
+  'depends_on',
+  'budget',
+  'created_by',
+  'outcome',
+  'outcome_reason',
+  'message',
+  'evidence',
+  'usage',
+  'completion_hash',
+  'completion_attempt',
+  'completion_answer',
+  'waiting_on_uncertainty_id',
+  'decisions',
+] as const satisfies readonly (keyof JobRow)[];
+
+const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
+  VALUES (${jobColumns.map(() => '?').join(', ')})`;
+
+export async function insertJob(tx: Tx, row: JobRow): Promise<void> {
+  await tx.runSql(
+    INSERT_JOB,
+    jobColumns.map((column) => row[column]),
+  );
+}
+
+export function readJob(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<JobRow | undefined> {
+  return reader.firstSql<JobRow>('SELECT * FROM jobs WHERE workspace_id = ? AND job_id = ?', [
+    workspaceId,
+    jobId,
+  ]);
+}
+
+export type JobOutcomeColumns = Pick<
+  JobRow,
+  | 'run_id'
+  | 'outcome'
+  | 'outcome_reason'
+  | 'message'
+  | 'evidence'
+  | 'usage'
+  | 'completion_hash'
+  | 'completion_attempt'
+  | 'completion_answer'
+>;
+
+/** Keeps what an accepted completion said. */
+export async function updateJobOutcome(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  values: JobOutcomeColumns,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
+       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?
+     WHERE workspace_id = ? AND job_id = ?`,
+    [
+      values.run_id,
+      values.outcome,
+      values.outcome_reason,
+      values.message,
+      values.evidence,
+      values.usage,
+      values.completion_hash,
+      values.completion_attempt,
+      values.completion_answer,
+      row.workspace_id,
+      row.job_id,
+    ],
+  );
+}
+
+/** The outcome that the hub itself gives, such as when no attempts remain. */
+export async function updateJobVerdict(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  values: Pick<JobRow, 'outcome' | 'outcome_reason' | 'message'>,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE jobs SET outcome = ?, outcome_reason = ?, message = ?
+     WHERE workspace_id = ? AND job_id = ?`,
+    [values.outcome, values.outcome_reason, values.message, row.workspace_id, row.job_id],
+  );
+}
+
+export async function hasRun(reader: Reader, workspaceId: string, runId: string): Promise<boolean> {
+  const row = await reader.firstSql('SELECT 1 FROM runs WHERE workspace_id = ? AND run_id = ?', [
+    workspaceId,
+    runId,
+  ]);
+  return row !== undefined;
+}
+
+export interface JobFilter {
+  status?: QueueEntriesTable['status'] | undefined;
+  kind?: string | undefined;
+  repoId?: string | undefined;
+  runId?: string | undefined;
+  agentId?: string | undefined;
+}
+
+/**
+ * Newest first; one more than `limit`. The filter that selects most leads, so that the page comes
+ * from the end of one index: ids rise with time.
+ */
+export async function listJobIds(
+  database: Database,
+  workspaceId: string,
+  filter: JobFilter,
+  page: { limit: number; before: string | null },
+): Promise<string[]> {
+  let query = database.build
+    .selectFrom('queue_entries as e')
+    .innerJoin('jobs as j', (join) =>
+      join.onRef('j.workspace_id', '=', 'e.workspace_id').onRef('j.job_id', '=', 'e.entry_id'),
+    )
+    .select('e.entry_id as jobId')
+    .where('e.workspace_id', '=', workspaceId)
+    .where('j.workspace_id', '=', workspaceId)
+    .where('e.queue', '=', 'jobs')
+    .limit(page.limit + 1);
+  if (filter.status !== undefined) query = query.where('e.status', '=', filter.status);
+  if (filter.agentId !== undefined) query = query.where('e.agent_id', '=', filter.agentId);
+  if (filter.kind !== undefined) query = query.where('j.kind', '=', filter.kind);
+  if (filter.repoId !== undefined) query = query.where('j.repo_id', '=', filter.repoId);
+  if (filter.runId !== undefined) query = query.where('j.run_id', '=', filter.runId);
+  const leads = filter.kind ?? filter.repoId ?? filter.runId;
+  const id = leads === undefined ? 'e.entry_id' : 'j.job_id';
+  if (page.before !== null) query = query.where(id, '<', page.before);
+  const rows = await database.reader.all(query.orderBy(id, 'desc'));
+  return rows.map((row) => row.jobId);
+}
+
+/** How many ready entries of a repository go before a place; counted up to `most`. */
+export async function countReadyBefore(
+  reader: Reader,
+  place: { workspaceId: string; repoId: string; sortKey: number; entryId: string },
+  most: number,
+): Promise<number> {
+  const row = await reader.firstSql<{ ahead: number }>(
+    `SELECT COUNT(*) AS ahead FROM (
+       SELECT 1 FROM queue_lanes l
+       JOIN queue_entries e ON e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id
+         AND e.hold = 'ready'
+       WHERE l.workspace_id = ? AND l.queue = 'jobs' AND l.repo_id = ?
+         AND (e.sort_key < ? OR (e.sort_key = ? AND e.entry_id < ?))
+       LIMIT ?)`,
+    [place.workspaceId, place.repoId, place.sortKey, place.sortKey, place.entryId, most],
+  );
+  return row?.ahead ?? 0;
+}
+
+/** Those of a job's dependencies that are not done, with their status. */
+export function listUnmetDependencies(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<{ entry_id: string; status: string }[]> {
+  return reader.allSql(
+    `SELECT e.entry_id, e.status FROM json_each(
+       (SELECT depends_on FROM jobs WHERE workspace_id = ? AND job_id = ?)) d
+     JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = d.value
+     WHERE e.status <> 'done' LIMIT 100`,
+    [workspaceId, jobId, workspaceId],
+  );
+}
+
+/** The running entry that holds a concurrency key. */
+export function readKeyHolder(
+  reader: Reader,
+  workspaceId: string,
+  key: string,
+): Promise<{ entry_id: string } | undefined> {
+  return reader.firstSql(
+    `SELECT entry_id FROM queue_entries
+     WHERE workspace_id = ? AND queue = 'jobs' AND concurrency_key = ? AND status = 'running'`,
+    [workspaceId, key],
+  );
+}

@@ -1,0 +1,15 @@
+import type { Repository } from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { RepositoryRow } from './store.ts';
+
+export function presentRepository(row: RepositoryRow): Repository {
+  return {
+    repoId: row.repo_id,
+    workspaceId: row.workspace_id,
+    remoteUrlHash: row.remote_url_hash,
+    label: row.label,
+    status: row.status,
+    createdAt: timestampOf(row.created_at),
+    updatedAt: timestampOf(row.updated_at),
+  };
+}

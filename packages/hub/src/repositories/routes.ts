@@ -1,0 +1,39 @@
+import { consolePathOf, endpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import {
+  getRepository,
+  type RepositoryDeps,
+  resolveRepository,
+  upsertRepository,
+} from './actions.ts';
+import { presentRepository } from './present.ts';
+import { listRepositories } from './store.ts';
+
+export function bindRepositoryRoutes(api: Api, deps: RepositoryDeps): void {
+  const { repositories } = endpoints;
+  api.bind(repositories.resolve, async (input, { principal }) => {
+    const { workspaceId, remoteUrlHash } = input;
+    const row = await resolveRepository(deps, principal, workspaceId, remoteUrlHash);
+    return row === null
+      ? { repoId: null, repo: null }
+      : { repoId: row.repo_id, repo: presentRepository(row) };
+  });
+  api.bind(repositories.get, async (input, { principal }) => {
+    const row = await getRepository(deps, principal, input.workspaceId, input.repoId);
+    return { repo: presentRepository(row) };
+  });
+  api.bind(repositories.upsert, async (input, { principal }) => {
+    const { row, created } = await upsertRepository(deps, principal, input);
+    return { repoId: row.repo_id, repo: presentRepository(row), created };
+  });
+  api.bindBoth(repositories.list, consolePathOf(repositories.list), async (input) => {
+    const before = decodeCursor(input.cursor);
+    const rows = await listRepositories(deps.database, input.workspaceId, {
+      limit: input.limit,
+      before,
+    });
+    const page = pageOf(rows, input.limit, (row) => row.repo_id);
+    return { repos: page.items.map(presentRepository), nextCursor: page.nextCursor };
+  });
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findUnknownSettings, readConfig, settings } from '../src/config.ts';
+
+test('without any setting the hub listens on loopback, port 4400, with data in .signalbox', () => {
+  assert.deepEqual(readConfig({}), {
+    host: '127.0.0.1',
+    port: 4400,
+    baseUrl: null,
+    dataDir: '.signalbox',
+    devAllowUnauth: false,
+    globalToken: null,
+    allowGlobalToken: false,
+    logLevel: 'warn',
+  });
+});
+
+test('a flag goes before the environment, and an empty value counts as unset', () => {
+  const config = readConfig({ SVC_PORT: '5000', SVC_HOST: '' }, { port: '6000' });
+  assert.equal(config.port, 6000);
+  assert.equal(config.host, '127.0.0.1');
+});
+
+const refused: [env: Record<string, string>, names: string][] = [
+  [{ SVC_PORT: '70000' }, 'SVC_PORT'],
+  [{ SVC_PORT: '-1' }, 'SVC_PORT'],
+  [{ SVC_PORT: '44e2' }, 'SVC_PORT'],
+  [{ SVC_BASE_URL: 'signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'ftp://signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'https://signalbox.dev/path' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'https://user@signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'yes' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '0.0.0.0' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '127.example.com' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_CONTROL_PLANE_TOKEN: 'short' }, 'SVC_CONTROL_PLANE_TOKEN'],
+  [{ SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN: 'true' }, 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN'],
+  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL'],
+  [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
+];
+
+for (const [env, names] of refused) {
+  test(`refuses ${JSON.stringify(env)} in one sentence that names ${names}`, () => {
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) => {
+        assert.match(error.message, new RegExp(names));
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  });
+}
+
+test('the password in a database address is not repeated', () => {
+  assert.throws(
+    () => readConfig({ SVC_DATABASE_URL: 'postgres://user:hunter2@db/signalbox' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
+});
+
+test('names that look like settings and are none are found', () => {
+  assert.deepEqual(findUnknownSettings({ SVC_PROT: '1', SVC_PORT: '1', PATH: '' }), ['SVC_PROT']);
+});
+
+test('every setting has a flag and an environment name of its own, and says what it does', () => {
+  const rows = Object.values(settings);
+  assert.equal(new Set(rows.map((row) => row.env)).size, rows.length);
+  assert.equal(new Set(rows.map((row) => row.flag)).size, rows.length);
+  for (const row of rows) assert.ok(row.description.length > 10, row.env);
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { migrate, NewerDatabaseError } from '../src/db/migrate.ts';
+import { openSqlite } from '../src/db/sqlite.ts';
+import { HubError } from '../src/errors.ts';
+import { createManualClock } from './manual-clock.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+function openTestDatabase(t: TestContext) {
+  const path = join(makeTempDir(t), 'test.db');
+  const database = openSqlite(path, createManualClock());
+  t.after(() => database.close());
+  return { database, path };
+}
+
+async function createNotes(t: TestContext) {
+  const opened = openTestDatabase(t);
+  await opened.database.write(async (tx) => {
+    await tx.runSql('CREATE TABLE notes (note TEXT NOT NULL UNIQUE)', []);
+  });
+  const insert = (note: string) =>
+    opened.database.write(async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      return note;
+    });
+  const list = async () => {
+    const rows = await opened.database.reader.allSql<{ note: string }>(
+      'SELECT note FROM notes ORDER BY note',
+      [],
+    );
+    return rows.map((row) => row.note);
+  };
+  return { ...opened, insert, list };
+}
+
+test('waiting actions share one transaction, and each is answered with its own value', async (t) => {
+  const { insert, list, path } = await createNotes(t);
+  const observer = new DatabaseSync(path);
+  t.after(() => observer.close());
+  const version = () => observer.prepare('PRAGMA data_version').get()?.['data_version'];
+  const before = version();
+  const names = Array.from({ length: 100 }, (_, i) => `note ${i}`);
+  assert.deepEqual(await Promise.all(names.map(insert)), names);
+  assert.equal((await list()).length, 100);
+  assert.notEqual(version(), before);
+});
+
+test('an action that throws leaves nothing, and its neighbours in the batch commit', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  const refused = database.write(async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['half']);
+    throw new HubError('NOT_ALLOWED');
+  });
+  const outcomes = await Promise.allSettled([insert('a'), refused, insert('a'), insert('b')]);
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await list(), ['a', 'b']);
+});
+
+test('readers see nothing of an action before it is committed', async (t) => {
+  const { database, list } = await createNotes(t);
+  let seenWithin: string[] | undefined;
+  await database.write(async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['pending']);
+    seenWithin = await list();
+  });
+  assert.deepEqual(seenWithin, []);
+  assert.deepEqual(await list(), ['pending']);
+});
+
+test('afterCommit calls come once the action is durable, and never for a refused one', async (t) => {
+  const { database, list } = await createNotes(t);
+  const calls: string[] = [];
+  const accepted = database.write(async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['kept']);
+    tx.afterCommit(() => calls.push('accepted'));
+  });
+  const refused = database.write(async (tx) => {
+    tx.afterCommit(() => calls.push('refused'));
+    throw new HubError('NOT_ALLOWED');
+  });
+  await Promise.allSettled([accepted, refused]);
+  assert.deepEqual(calls, ['accepted']);
+  assert.deepEqual(await list(), ['kept']);
+});
+
+test('a database that cannot grow refuses with UNAVAILABLE and works again afterwards', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  const pages = await database.write(async (tx) => {
+    const row = await tx.firstSql<{ page_count: number }>('PRAGMA page_count', []);
+    await tx.firstSql(`PRAGMA max_page_count = ${row?.page_count ?? 0}`, []);
+    return row?.page_count ?? 0;
+  });
+  assert.ok(pages > 0);
+  await assert.rejects(insert('x'.repeat(100_000)), { code: 'UNAVAILABLE' });
+  await database.write(async (tx) => {
+    await tx.firstSql('PRAGMA max_page_count = 1000000', []);
+  });
+  await insert('after');
+  assert.deepEqual(await list(), ['after']);
+});
+
+test('a closed database refuses new actions and has finished the earlier ones', async (t) => {
+  const { database, path } = await createNotes(t);
+  const last = database.write(async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['last']);
+  });
+  await database.close();
+  await last;
+  await assert.rejects(
+    database.write(async () => undefined),
+    { code: 'UNAVAILABLE' },
+  );
+  const reopened = new DatabaseSync(path);
+  t.after(() => reopened.close());
+  assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.['n'], 1);
+});
+
+test('migrations run once, in order, and resume where a database stands', async (t) => {
+  const { database } = openTestDatabase(t);
+  const first = { version: 1, name: 'one', statements: () => ['CREATE TABLE one (x INTEGER)'] };
+  const second = { version: 2, name: 'two', statements: () => ['CREATE TABLE two (x INTEGER)'] };
+  assert.deepEqual(await migrate(database, [first]), [1]);
+  assert.deepEqual(await migrate(database, [first, second]), [2]);
+  assert.deepEqual(await migrate(database, [first, second]), []);
+});
+
+test('a migration that fails leaves the schema as it was', async (t) => {
+  const { database } = openTestDatabase(t);
+  const broken = {
+    version: 1,
+    name: 'broken',
+    statements: () => ['CREATE TABLE half (x INTEGER)', 'CREATE NONSENSE'],
+  };
+  await assert.rejects(migrate(database, [broken]));
+  const tables = await database.reader.allSql(
+    "SELECT name FROM sqlite_master WHERE type = 'table'",
+    [],
+  );
+  assert.deepEqual(tables, []);
+});
+
+test('a database from a newer version is refused and left alone', async (t) => {
+  const { database } = openTestDatabase(t);
+  await migrate(database, [{ version: 9, name: 'future', statements: () => [] }]);
+  await assert.rejects(migrate(database), NewerDatabaseError);
+});
