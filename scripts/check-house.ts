@@ -15,8 +15,8 @@ const emptyWords = new Set(
     'utility utilities helper helpers common impl misc'
   ).split(' '),
 );
-/** Terms of the glossary that hold such a word. */
-const properTerms = /service-principals?/g;
+/** Terms that hold such a word and mean something by it. */
+const properTerms = /service-principals?|common-passwords/g;
 /** A word this long (an address, a hash, an expression to match) cannot be broken. */
 const longWord = /\S{60}/;
 /** Class lists and drawings of the console are strings that cannot be broken either. */

@@ -101,8 +101,8 @@ export const roomRules: Readonly<Record<Exclude<Room, 'door' | 'entry'>, RoomRul
   },
   present: {
     rooms: ['present'],
-    own: ['inside'],
-    says: 'a presenter imports the contract and other presenters',
+    own: ['inside', 'policy'],
+    says: 'a presenter imports the contract, other presenters and what is pure in its folder',
   },
   inside: { rooms: ['db'], own: nounRooms, says: 'the inside of a noun imports db and its folder' },
   'small-noun': {
@@ -157,6 +157,8 @@ export function judgeRooms(from: string, to: string, typeOnly: boolean): string 
   const isOwn = source.noun !== undefined && source.noun === target.noun;
   // A presenter must know the shape of its noun's row; what is in one folder is one thing.
   if (typeOnly && (isOwn || roomsWithOpenTypes.includes(target.room))) return undefined;
+  // Whoever may call a noun's actions may name what they take and give.
+  if (typeOnly && target.noun !== undefined && rule.rooms.includes('actions')) return undefined;
   return isOwn && rule.own?.includes(target.room) ? undefined : rule.says;
 }
 
