@@ -1,4 +1,5 @@
 import { type IdSource, WorkspaceSlug } from '@signalbox/contract';
+import { Compile } from 'typebox/compile';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
@@ -13,7 +14,7 @@ export interface WorkspaceDeps {
 const DEVELOPMENT_SLUG = 'dev';
 const NAME_CHARS_MAX = 200;
 
-const slugPattern = new RegExp(WorkspaceSlug.pattern ?? '');
+const slugSchema = Compile(WorkspaceSlug);
 
 /**
  * Makes a workspace on behalf of the operator.
@@ -26,7 +27,7 @@ export async function createWorkspace(
   draft: { slug: string; name: string },
 ): Promise<WorkspaceRow> {
   const { slug, name } = draft;
-  if (slug.length > (WorkspaceSlug.maxLength ?? 0) || !slugPattern.test(slug)) {
+  if (!slugSchema.Check(slug)) {
     throw invalidField('/slug', 'takes 1 to 63 lower-case letters, digits and inner dashes');
   }
   if (name.length < 1 || name.length > NAME_CHARS_MAX) {

@@ -1,0 +1,197 @@
+import { timingSafeEqual } from 'node:crypto';
+import {
+  type consoleEndpoints,
+  DEVICE_CODE_ATTEMPTS_MAX,
+  type DeviceApprovalStatus,
+  normalizeUserCode,
+  type RequestInput,
+} from '@signalbox/contract';
+import { appendAudit } from '../audit/actions.ts';
+import type { Tx } from '../db/engine.ts';
+import type { Role } from '../db/schema.ts';
+import { assert, HubError } from '../errors.ts';
+import { allScopes, DEVICE_TOKEN_MS } from '../tokens/policy.ts';
+import { insertToken } from '../tokens/store.ts';
+import type { WorkspaceRow } from '../workspaces/store.ts';
+import type { DeviceDeps } from './actions.ts';
+import { type Approver, isConfirmed } from './approver-actions.ts';
+import { isOpen, mayApprove, WRONG_CODES_MAX, WRONG_CODES_WINDOW_MS } from './policy.ts';
+import {
+  countCodeFailures,
+  type DeviceRow,
+  deleteCodeFailures,
+  insertCodeFailure,
+  updateDevice,
+} from './store.ts';
+
+export type AnswerInput = RequestInput<typeof consoleEndpoints.deviceApprovals.answer.request>;
+
+/** What the steps of an answer read and pass on. */
+interface Answering {
+  deps: DeviceDeps;
+  tx: Tx;
+  input: AnswerInput;
+  approver: Approver;
+  device: DeviceRow;
+  workspace: WorkspaceRow | null;
+  role: Role | null;
+}
+
+/**
+ * How an answer ends. A refusal that ends it is kept together with what it wrote, a wrong code
+ * for one; a refusal that is thrown leaves nothing.
+ */
+type Ending = { status: DeviceApprovalStatus } | { refusal: HubError };
+type Step = (answering: Answering) => Promise<Ending | undefined>;
+
+/** In this order; the first step with an ending ends the answer. */
+export const answerSteps: readonly Step[] = [
+  requireOpener,
+  repeatGivenAnswer,
+  requireOpenSession,
+  denyIfAsked,
+  requireRole,
+  requireConfirmation,
+  requireFewFailures,
+  compareCode,
+  approve,
+];
+
+async function requireOpener({ device, approver, role }: Answering) {
+  if (device.opened_by_session_id === approver.sessionId) return undefined;
+  if (device.opened_by_session_id !== null) throw new HubError('DEVICE_OPENED_ELSEWHERE');
+  throw new HubError(
+    'NOT_ALLOWED',
+    mayApprove(role)
+      ? 'Open the device session before you answer it.'
+      : 'Only members of the workspace who may change things can log machines in.',
+  );
+}
+
+async function repeatGivenAnswer({ device, input }: Answering) {
+  const given = input.decision === 'approve' ? 'approved' : 'denied';
+  return device.status === given ? { status: device.status } : undefined;
+}
+
+async function requireOpenSession({ device, tx }: Answering) {
+  if (!isOpen(device, tx.nowMs)) throw new HubError('DEVICE_SESSION_CLOSED');
+  return undefined;
+}
+
+async function denyIfAsked(answering: Answering) {
+  return answering.input.decision === 'deny' ? deny(answering, 'person') : undefined;
+}
+
+/** Again, because roles change between opening and answering. */
+async function requireRole({ role }: Answering) {
+  if (!mayApprove(role)) {
+    throw new HubError(
+      'NOT_ALLOWED',
+      'Only members of the workspace who may change things can log machines in.',
+    );
+  }
+  return undefined;
+}
+
+async function requireConfirmation({ tx, approver }: Answering) {
+  if (!(await isConfirmed(tx, approver))) throw new HubError('CONFIRMATION_REQUIRED');
+  return undefined;
+}
+
+async function requireFewFailures({ tx, approver }: Answering) {
+  const sinceMs = tx.nowMs - WRONG_CODES_WINDOW_MS;
+  const { count, firstAtMs } = await countCodeFailures(tx, approver.address, sinceMs);
+  if (count >= WRONG_CODES_MAX) {
+    throw new HubError('RATE_LIMITED', 'Too many wrong codes came from this address.', {
+      retryAfterMs: firstAtMs + WRONG_CODES_WINDOW_MS - tx.nowMs,
+    });
+  }
+  return undefined;
+}
+
+async function compareCode(answering: Answering): Promise<Ending | undefined> {
+  const { deps, tx, input, approver, device } = answering;
+  // Nothing was guessed, so nothing is counted.
+  if (input.userCode === undefined) throw new HubError('DEVICE_CODE_MISMATCH');
+  const typed = normalizeUserCode(input.userCode);
+  if (typed !== null && timingSafeEqual(Buffer.from(typed), Buffer.from(device.user_code))) {
+    return undefined;
+  }
+  await deleteCodeFailures(tx, approver.address, tx.nowMs - WRONG_CODES_WINDOW_MS);
+  await insertCodeFailure(tx, approver.address);
+  const wrongCodes = device.wrong_codes + 1;
+  await updateDevice(deps.database, tx, device.device_id, { wrong_codes: wrongCodes });
+  if (wrongCodes < DEVICE_CODE_ATTEMPTS_MAX)
+    return { refusal: new HubError('DEVICE_CODE_MISMATCH') };
+  await deny(answering, 'wrong-codes');
+  return {
+    refusal: new HubError(
+      'DEVICE_CODE_MISMATCH',
+      'The code was wrong too often, so this login is denied: start it again in the terminal.',
+    ),
+  };
+}
+
+async function approve({ deps, tx, approver, device, workspace }: Answering): Promise<Ending> {
+  assert(workspace !== null, 'who has a role has a workspace');
+  const { database, ids } = deps;
+  const { workspace_id: workspaceId } = workspace;
+  const { personId } = approver;
+  const tokenId = ids('token');
+  await insertToken(database, tx, {
+    workspaceId,
+    tokenId,
+    tokenHash: device.token_hash,
+    kind: 'device',
+    principalId: personId,
+    personId,
+    name: device.machine_name,
+    scopes: allScopes,
+    expiresAtMs: tx.nowMs + DEVICE_TOKEN_MS,
+    createdBy: personId,
+  });
+  await updateDevice(database, tx, device.device_id, {
+    status: 'approved',
+    answered_at: tx.nowMs,
+    workspace_id: workspaceId,
+    token_id: tokenId,
+  });
+  const place = { machineName: device.machine_name, requesterIp: device.address };
+  const actor = personId;
+  await appendAudit(tx, {
+    workspaceId,
+    actor,
+    action: 'device.approve',
+    subject: device.device_id,
+    data: { ...place, address: approver.address },
+  });
+  await appendAudit(tx, {
+    workspaceId,
+    actor,
+    action: 'token.mint',
+    subject: tokenId,
+    data: { kind: 'device', deviceId: device.device_id },
+  });
+  return { status: 'approved' };
+}
+
+async function deny(
+  { deps, tx, approver, device, workspace }: Answering,
+  cause: 'person' | 'wrong-codes',
+): Promise<Ending> {
+  await updateDevice(deps.database, tx, device.device_id, {
+    status: 'denied',
+    answered_at: tx.nowMs,
+  });
+  // Without a workspace that she belongs to there is no log that it concerns.
+  if (workspace !== null) {
+    await appendAudit(tx, {
+      workspaceId: workspace.workspace_id,
+      actor: approver.personId,
+      action: 'device.deny',
+      subject: device.device_id,
+      data: { cause, machineName: device.machine_name, requesterIp: device.address },
+    });
+  }
+  return { status: 'denied' };
+}

@@ -1,0 +1,39 @@
+import { CONFIRMATION_AGE_MS } from '@signalbox/contract';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { Role } from '../db/schema.ts';
+import { assert } from '../errors.ts';
+import { readRole, readSession } from '../people/store.ts';
+import type { RequestContext } from '../principal.ts';
+import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
+import type { DeviceRow } from './store.ts';
+
+/** The person at the console and where she sits. */
+export interface Approver {
+  personId: string;
+  sessionId: string;
+  address: string;
+}
+
+export function approverOf({ principal, address }: RequestContext): Approver {
+  const { personId, sessionId } = principal;
+  assert(personId !== null && sessionId !== null, 'a console session has a person');
+  return { personId, sessionId, address };
+}
+
+/** The workspace that was asked for, if the person belongs to it, and what she is there. */
+export async function findAccess(
+  reader: Reader,
+  device: DeviceRow,
+  { personId }: Approver,
+): Promise<{ workspace: WorkspaceRow | null; role: Role | null }> {
+  const workspace = await readWorkspaceBySlug(reader, device.workspace_slug);
+  if (workspace === undefined) return { workspace: null, role: null };
+  const role = await readRole(reader, personId, workspace.workspace_id);
+  return { workspace: role === null ? null : workspace, role };
+}
+
+/** Whether the person has proved her password lately. */
+export async function isConfirmed(tx: Tx, { sessionId }: Approver): Promise<boolean> {
+  const session = await readSession(tx, sessionId);
+  return session !== undefined && tx.nowMs - session.confirmed_at <= CONFIRMATION_AGE_MS;
+}

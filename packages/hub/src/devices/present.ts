@@ -1,0 +1,44 @@
+import {
+  type consoleEndpoints,
+  type endpoints,
+  formatUserCode,
+  type ResponseOf,
+} from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { OpenedDevice } from './approval-actions.ts';
+import type { DeviceRow } from './store.ts';
+
+export function presentStart(
+  device: DeviceRow,
+  deviceSecret: string,
+  baseUrl: string,
+): Omit<ResponseOf<typeof endpoints.devices.start>, 'ok'> {
+  return {
+    deviceId: device.device_id,
+    deviceSecret,
+    approvalUrl: new URL(`/device?id=${device.device_id}`, baseUrl).href,
+    userCode: formatUserCode(device.user_code),
+    expiresAt: timestampOf(device.expires_at),
+    intervalMs: device.interval_ms,
+  };
+}
+
+/** Without the code: the person types the one that her terminal shows. */
+export function presentOpened({
+  device,
+  workspace,
+  status,
+  needsPassword,
+}: OpenedDevice): Omit<ResponseOf<typeof consoleEndpoints.deviceApprovals.open>, 'ok'> {
+  return {
+    deviceId: device.device_id,
+    workspaceSlug: device.workspace_slug,
+    workspaceName: workspace?.name ?? null,
+    machineName: device.machine_name === '' ? null : device.machine_name,
+    requesterIp: device.address,
+    requestedAt: timestampOf(device.created_at),
+    expiresAt: timestampOf(device.expires_at),
+    status,
+    needsPassword,
+  };
+}

@@ -1,0 +1,105 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { DeviceSessionsTable } from '../db/schema.ts';
+
+/** A device session. It belongs to no workspace until it is approved, so its id alone finds it. */
+export type DeviceRow = DeviceSessionsTable;
+
+export function readDevice(reader: Reader, deviceId: string): Promise<DeviceRow | undefined> {
+  return reader.firstSql<DeviceRow>('SELECT * FROM device_sessions WHERE device_id = ?', [
+    deviceId,
+  ]);
+}
+
+/** How many sessions of an address wait for a person, and when the first of them ends. */
+export async function countOpenDevices(
+  tx: Tx,
+  address: string,
+): Promise<{ count: number; firstExpiryMs: number }> {
+  const row = await tx.firstSql<{ count: number; first_expiry: number | null }>(
+    `SELECT COUNT(*) AS count, MIN(expires_at) AS first_expiry FROM device_sessions
+     WHERE address = ? AND expires_at > ? AND status = 'pending'`,
+    [address, tx.nowMs],
+  );
+  return { count: Number(row?.count ?? 0), firstExpiryMs: row?.first_expiry ?? tx.nowMs };
+}
+
+export async function insertDevice(
+  database: Database,
+  tx: Tx,
+  draft: Omit<DeviceRow, keyof typeof unanswered | 'created_at'>,
+): Promise<DeviceRow> {
+  const row: DeviceRow = { ...draft, ...unanswered, created_at: tx.nowMs };
+  await tx.run(database.build.insertInto('device_sessions').values(row));
+  return row;
+}
+
+const unanswered = {
+  status: 'pending',
+  polled_at: null,
+  opened_by_session_id: null,
+  wrong_codes: 0,
+  answered_at: null,
+  workspace_id: null,
+  token_id: null,
+} as const;
+
+export async function updateDevice(
+  database: Database,
+  tx: Tx,
+  deviceId: string,
+  change: Partial<
+    Pick<
+      DeviceRow,
+      | 'status'
+      | 'interval_ms'
+      | 'polled_at'
+      | 'opened_by_session_id'
+      | 'wrong_codes'
+      | 'answered_at'
+      | 'workspace_id'
+      | 'token_id'
+    >
+  >,
+): Promise<void> {
+  await tx.run(
+    database.build.updateTable('device_sessions').set(change).where('device_id', '=', deviceId),
+  );
+}
+
+/** Wrong codes of an address since a time, and when the first of them was. */
+export async function countCodeFailures(
+  reader: Reader,
+  address: string,
+  sinceMs: number,
+): Promise<{ count: number; firstAtMs: number }> {
+  const row = await reader.firstSql<{ count: number; first_at: number | null }>(
+    `SELECT COUNT(*) AS count, MIN(at) AS first_at FROM device_code_failures
+     WHERE address = ? AND at > ?`,
+    [address, sinceMs],
+  );
+  return { count: Number(row?.count ?? 0), firstAtMs: row?.first_at ?? sinceMs };
+}
+
+export async function insertCodeFailure(tx: Tx, address: string): Promise<void> {
+  await tx.runSql('INSERT INTO device_code_failures (address, at) VALUES (?, ?)', [
+    address,
+    tx.nowMs,
+  ]);
+}
+
+/** Wrong codes that count for nothing any more. */
+export async function deleteCodeFailures(tx: Tx, address: string, untilMs: number): Promise<void> {
+  await tx.runSql('DELETE FROM device_code_failures WHERE address = ? AND at <= ?', [
+    address,
+    untilMs,
+  ]);
+}
+
+/** Forgets sessions that ended long ago. Each start sweeps a few, so the table stays small. */
+export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: number) {
+  await tx.runSql(
+    `DELETE FROM device_sessions WHERE device_id IN (
+       SELECT device_id FROM device_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    [expiredBeforeMs, limit],
+  );
+}

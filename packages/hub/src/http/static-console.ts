@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Security requirement 5: nothing by default, and what the console needs from the hub alone. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The build names these files by their content, so what a name stands for never changes. */
+const HASHED_FOLDER = '/assets/';
+const HASHED_CACHING = 'public, max-age=31536000, immutable';
+/** Everything else is asked for again each time; the tag makes that cheap. */
+const PLAIN_CACHING = 'no-cache';
+const INDEX = '/index.html';
+
+/** Paths of programs: an unknown one is an error there, never the console. */
+const programPaths = ['/control-plane', '/console-api', '/integrations'];
+
+const contentTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+};
+/** Of these types compression makes little or nothing. */
+const packedTypes = new Set(['.png', '.ico', '.woff2']);
+
+type Encoding = 'br' | 'gzip';
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+
+interface ConsoleFile {
+  bytes: Buffer;
+  contentType: string;
+  caching: string;
+  etag: string;
+  isCompressible: boolean;
+  /** Made when first asked for, once. */
+  compressed: Partial<Record<Encoding, Promise<Buffer>>>;
+}
+
+/**
+ * Serves the built console: its files, and its page under every path that a browser opens and no
+ * program owns. The files are few and small, and are read once: no request's path ever reaches the
+ * file system.
+ *
+ * @param directory the build; without one a plain page says how to make it.
+ */
+export function serveConsole(server: FastifyInstance, directory: string): void {
+  const files = readConsole(directory);
+  const index = files.get(INDEX) ?? fileOf(INDEX, Buffer.from(UNBUILT_PAGE));
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.replace(/[?#].*$/, '');
+    const file = files.get(path) ?? (isPage(request, path) ? index : undefined);
+    return file === undefined ? reply.callNotFound() : sendFile(request, reply, file);
+  };
+  server.route({ method: ['GET', 'HEAD'], url: '/*', handler });
+}
+
+function readConsole(directory: string): Map<string, ConsoleFile> {
+  const files = new Map<string, ConsoleFile>();
+  if (!existsSync(join(directory, INDEX))) return files;
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const place = join(entry.parentPath, entry.name);
+    const path = `/${relative(directory, place).replaceAll(sep, '/')}`;
+    files.set(path, fileOf(path, readFileSync(place)));
+  }
+  return files;
+}
+
+function fileOf(path: string, bytes: Buffer): ConsoleFile {
+  const extension = extname(path);
+  return {
+    bytes,
+    contentType: contentTypes[extension] ?? 'application/octet-stream',
+    caching: path.startsWith(HASHED_FOLDER) ? HASHED_CACHING : PLAIN_CACHING,
+    etag: `"${hash('sha256', bytes, 'base64url')}"`,
+    isCompressible: !packedTypes.has(extension),
+    compressed: {},
+  };
+}
+
+/** A page of the console: opened by a browser, and not the name of a missing file. */
+function isPage(request: FastifyRequest, path: string): boolean {
+  const isOfProgram = programPaths.some((own) => path === own || path.startsWith(`${own}/`));
+  const wantsPage = request.headers.accept?.includes('text/html') ?? false;
+  return path === '/' || (wantsPage && !isOfProgram && extname(path) === '');
+}
+
+async function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile) {
+  reply.headers({
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'cache-control': file.caching,
+    etag: file.etag,
+    vary: 'accept-encoding',
+  });
+  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+  const encoding = file.isCompressible ? chooseEncoding(request) : null;
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  reply.type(file.contentType);
+  return reply.send(encoding === null ? file.bytes : await compressedBytes(file, encoding));
+}
+
+function compressedBytes(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
+  file.compressed[encoding] ??= compress[encoding](file.bytes);
+  return file.compressed[encoding];
+}
+
+function chooseEncoding(request: FastifyRequest): Encoding | null {
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+    .split(',')
+    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
+    .map((part) => part.replace(/;.*$/, '').trim());
+  return (['br', 'gzip'] as const).find((known) => accepted.includes(known)) ?? null;
+}
+
+const UNBUILT_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Signalbox</title>
+  </head>
+  <body>
+    <h1>Signalbox is running</h1>
+    <p>Its console is not built. In the folder of the project, stop this hub and run:</p>
+    <pre>npm start</pre>
+    <p>That builds the console and starts the hub again. The HTTP API works without it.</p>
+  </body>
+</html>
+`;

@@ -1,0 +1,87 @@
+import type { Clock } from '../clock.ts';
+import { HubError } from '../errors.ts';
+
+interface Failures {
+  count: number;
+  lastAtMs: number;
+}
+
+/** How failures turn into waiting: none at first, then twice as long with each, up to a limit. */
+interface DelayCurve {
+  freeFailures: number;
+  firstDelayMs: number;
+  delayMaxMs: number;
+}
+
+/** Somebody who forgot a password gets five tries; a program gets twelve an hour after those. */
+const perAccount: DelayCurve = { freeFailures: 5, firstDelayMs: 1_000, delayMaxMs: 300_000 };
+/** An office shares one address; trying one password on many accounts must not pay all the same. */
+const perAddress: DelayCurve = { freeFailures: 50, firstDelayMs: 1_000, delayMaxMs: 60_000 };
+
+/** Failures are forgotten when nothing failed for so long. */
+const FORGET_MS = 60 * 60 * 1_000;
+const KEYS_MAX = 20_000;
+
+/**
+ * Slows down those who guess passwords, and locks nobody out: waiting is bounded, and it counts per
+ * account and address, so that a stranger elsewhere cannot make the owner wait. Kept in memory: a
+ * restart forgives, and each hub counts for itself.
+ */
+export class FailureDelay {
+  readonly #clock: Clock;
+  readonly #failures = new Map<string, Failures>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Begins an attempt, which counts as failed until it is told otherwise: attempts made at once
+   * do not slip through together.
+   *
+   * @throws HubError RATE_LIMITED
+   */
+  begin(account: string, address: string): { succeed(): void } {
+    const accountKey = JSON.stringify([account, address]);
+    const addressKey = JSON.stringify([address]);
+    const waitMs = Math.max(
+      this.#waitMs(accountKey, perAccount),
+      this.#waitMs(addressKey, perAddress),
+    );
+    if (waitMs > 0) {
+      throw new HubError('RATE_LIMITED', 'Too many attempts failed: wait, then try again.', {
+        retryAfterMs: waitMs,
+      });
+    }
+    this.#count(accountKey, 1);
+    this.#count(addressKey, 1);
+    return {
+      succeed: () => {
+        this.#failures.delete(accountKey);
+        this.#count(addressKey, -1);
+      },
+    };
+  }
+
+  #waitMs(key: string, curve: DelayCurve): number {
+    const failures = this.#failures.get(key);
+    if (failures === undefined || failures.count < curve.freeFailures) return 0;
+    const doublings = failures.count - curve.freeFailures;
+    const delayMs = Math.min(curve.delayMaxMs, curve.firstDelayMs * 2 ** doublings);
+    return failures.lastAtMs + delayMs - this.#clock.nowMs();
+  }
+
+  #count(key: string, by: 1 | -1): void {
+    const nowMs = this.#clock.nowMs();
+    const known = this.#failures.get(key);
+    const isOld = known !== undefined && nowMs - known.lastAtMs > FORGET_MS;
+    const count = (known === undefined || isOld ? 0 : known.count) + by;
+    this.#failures.delete(key);
+    if (count <= 0) return;
+    for (const oldest of this.#failures.keys()) {
+      if (this.#failures.size < KEYS_MAX) break;
+      this.#failures.delete(oldest);
+    }
+    this.#failures.set(key, { count, lastAtMs: by > 0 ? nowMs : (known?.lastAtMs ?? nowMs) });
+  }
+}

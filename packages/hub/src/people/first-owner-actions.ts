@@ -1,0 +1,114 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
+import { appendAudit } from '../audit/actions.ts';
+import type { Database, Reader } from '../db/engine.ts';
+import { HubError, invalidField } from '../errors.ts';
+import type { RequestContext } from '../principal.ts';
+import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
+import { findPasswordFault } from './password-rules.ts';
+import { beginSession, foldEmail, type PeopleDeps } from './session-actions.ts';
+import {
+  deleteHubSetting,
+  hasPeople,
+  insertMembership,
+  insertPerson,
+  type PersonRow,
+  readHubSetting,
+  writeHubSetting,
+} from './store.ts';
+
+type CreateInput = RequestInput<typeof consoleEndpoints.firstOwner.create.request>;
+
+/** Holds the hash of the latest link. */
+const LINK_SETTING = 'first_owner_link';
+const LINK_BYTES = 32;
+
+/**
+ * Makes a new link for the first owner, which replaces the one before.
+ *
+ * @returns the link's token, or null when the hub has people and needs no link.
+ */
+export function issueFirstOwnerLink(database: Database): Promise<string | null> {
+  const linkToken = randomBytes(LINK_BYTES).toString('base64url');
+  return database.write(async (tx) => {
+    if (await hasPeople(tx)) return null;
+    await writeHubSetting(tx, LINK_SETTING, hash('sha256', linkToken));
+    return linkToken;
+  });
+}
+
+/** The address to print. The token stands in the fragment, which browsers send to nobody. */
+export function firstOwnerUrl(baseUrl: string, linkToken: string): string {
+  return new URL(`/first-owner#token=${linkToken}`, baseUrl).href;
+}
+
+/** Whether a link can still be used; uses nothing up. */
+export async function isLinkValid(reader: Reader, linkToken: string): Promise<boolean> {
+  const expected = await readHubSetting(reader, LINK_SETTING);
+  if (expected === null) return false;
+  const actual = hash('sha256', linkToken);
+  return timingSafeEqual(Buffer.from(actual), Buffer.from(expected)) && !(await hasPeople(reader));
+}
+
+/**
+ * Uses the link up: person, workspace, ownership and session in one action, so that of many who
+ * send it at once exactly one becomes the owner.
+ *
+ * @returns the owner, and the secret for the session's cookie.
+ * @throws HubError FIRST_OWNER_LINK_INVALID, SLUG_TAKEN, INVALID_REQUEST for a common password.
+ */
+export async function createFirstOwner(
+  deps: PeopleDeps,
+  input: CreateInput,
+  origin: Pick<RequestContext, 'address' | 'userAgent'>,
+): Promise<{ person: PersonRow; secret: string }> {
+  const { database, ids } = deps;
+  // Strangers must not make the hub hash passwords.
+  if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
+  const fault = findPasswordFault(input.password, input);
+  if (fault !== null) throw invalidField('/password', fault);
+  const passwordHash = await deps.passwords.hash(input.password);
+  return database.write(async (tx) => {
+    if (!(await isLinkValid(tx, input.linkToken))) throw linkInvalid();
+    if ((await readWorkspaceBySlug(tx, input.workspaceSlug)) !== undefined) {
+      throw new HubError('SLUG_TAKEN');
+    }
+    const person: PersonRow = {
+      person_id: ids('person'),
+      email: foldEmail(input.email),
+      name: input.name,
+      password_hash: passwordHash,
+      created_at: tx.nowMs,
+    };
+    await insertPerson(database, tx, person);
+    const workspace = await insertWorkspace(database, tx, {
+      workspace_id: ids('workspace'),
+      slug: input.workspaceSlug,
+      name: input.workspaceName,
+    });
+    await insertMembership(database, tx, {
+      workspace_id: workspace.workspace_id,
+      person_id: person.person_id,
+      role: 'owner',
+      created_at: tx.nowMs,
+    });
+    await deleteHubSetting(tx, LINK_SETTING);
+    const { sessionId, secret } = await beginSession(deps, tx, person.person_id, origin);
+    await appendAudit(tx, {
+      workspaceId: workspace.workspace_id,
+      actor: person.person_id,
+      action: 'first-owner.create',
+      subject: person.person_id,
+      data: { workspaceSlug: workspace.slug, sessionId, address: origin.address },
+    });
+    return { person, secret };
+  });
+}
+
+function linkInvalid(): HubError {
+  return new HubError(
+    'FIRST_OWNER_LINK_INVALID',
+    'The first-owner link was used or is not the latest one: if this hub has no owner yet, ' +
+      'restart it, and it prints a new link.',
+  );
+}
