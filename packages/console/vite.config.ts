@@ -15,8 +15,8 @@ export default defineConfig({
     // The policy allows no data: fonts or scripts, so nothing is inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // light-dark() and nesting as written; older engines than these are not served.
-    cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
+    // light-dark() and relative colours as written; older engines than these are not served.
+    cssTarget: ['chrome123', 'firefox128', 'safari17.5'],
   },
   // changeOrigin stays off: the hub compares Origin with the host that the browser named.
   server: { proxy: { '/console-api': { target: hubUrl } } },

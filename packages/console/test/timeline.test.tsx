@@ -52,6 +52,14 @@ describe('folding', () => {
     expect(attempt?.entries).toHaveLength(2);
   });
 
+  test("lets the agent's own lines stand back behind the tool's", () => {
+    const [attempt] = foldEvents([
+      event('log', { message: 'cloning\n', data: { stream: 'agent' } }),
+      event('log', { message: 'ok\n', data: { stream: 'stdout' } }),
+    ]);
+    expect(attempt?.entries[0]).toMatchObject({ text: '\u001b[0;2mcloning\n\u001b[0mok\n' });
+  });
+
   test('counts heartbeats without a message, and shows those with one', () => {
     const beats = [
       event('heartbeat', { data: { count: 12 } }),

@@ -84,7 +84,9 @@ export function jobEventsQuery(
           { workspaceId, jobId, limit, ...(after !== undefined && { after }) },
           signal,
         );
-      const heartbeat = known?.events.findLast((event) => event.kind === 'heartbeat');
+      const heartbeat = known?.events.findLast(
+        (event) => event.kind === 'heartbeat' && event.message === null,
+      );
       const [news, beats] = await Promise.all([
         read(known?.nextAfter, jobEventsLimitMax),
         // A folded heartbeat changes in its place, behind `after`: it is read again by its seq.

@@ -55,7 +55,7 @@ export function isLate(event: JobEvent): boolean {
 }
 
 function addOutput(entries: TimelineEntry[], event: JobEvent): void {
-  const text = event.message ?? '';
+  const text = event.data?.stream === 'agent' ? dim(event.message ?? '') : (event.message ?? '');
   const block = entries.find((entry) => entry.type === 'output');
   if (block) {
     block.text += text;
@@ -70,6 +70,11 @@ function addOutput(entries: TimelineEntry[], event: JobEvent): void {
     text,
     skippedChars: 0,
   });
+}
+
+/** The agent's own lines stand back behind the tool's, in the terminal's own language. */
+function dim(text: string): string {
+  return `\u001b[0;2m${text}\u001b[0m`;
 }
 
 function addHeartbeat(entries: TimelineEntry[], event: JobEvent): void {

@@ -1,4 +1,5 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { AccountMenu } from '../parts/account-menu.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ThemeToggle } from '../parts/theme-toggle.tsx';
@@ -8,6 +9,7 @@ import { workspaceRoute } from '../router.tsx';
 /** The frame of a workspace: navigation at the side, on a phone at the top. */
 export function Shell() {
   const { person, workspaces, membership } = workspaceRoute.useRouteContext();
+  const mainRef = useFocusOnNewPage();
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[14rem_minmax(0,1fr)]">
       <a
@@ -28,11 +30,29 @@ export function Shell() {
           <ThemeToggle />
         </div>
       </header>
-      <main id="content" tabIndex={-1} className="min-w-0 px-4 py-5 outline-none sm:px-6 lg:px-8">
+      <main
+        ref={mainRef}
+        id="content"
+        tabIndex={-1}
+        className="min-w-0 px-4 py-5 outline-none sm:px-6 lg:px-8"
+      >
         <Outlet />
       </main>
     </div>
   );
+}
+
+/** Another page has come: the keyboard goes on there, and screen readers hear of it. */
+function useFocusOnNewPage() {
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const shownPath = useRef(path);
+  const mainRef = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (shownPath.current === path) return;
+    shownPath.current = path;
+    mainRef.current?.focus({ preventScroll: true });
+  }, [path]);
+  return mainRef;
 }
 
 /** The pages of a workspace in the order of the navigation; the inbox will stand first. */

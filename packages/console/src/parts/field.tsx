@@ -121,7 +121,7 @@ export function SelectField<Value extends string>(props: SelectFieldProps<Value>
         className={classNames(
           'h-8 appearance-none rounded-md border bg-surface pr-8 pl-3 text-sm font-medium hover:bg-hover',
           'pointer-coarse:h-11',
-          value ? 'border-accent text-accent' : 'border-control/60 text-ink',
+          value ? 'border-accent text-accent' : 'border-control text-ink',
         )}
       >
         <option value="">{anyWord}</option>

@@ -109,9 +109,7 @@ function Entry({ entry, attempt, live }: { entry: TimelineEntry; attempt: number
 
 function EventEntry({ event }: { event: JobEvent }) {
   const { icon, tone } = eventLooks[event.kind];
-  const title = isLate(event)
-    ? `${eventWords[event.kind]} (too late, kept as evidence)`
-    : eventWords[event.kind];
+  const title = isLate(event) ? 'Result that came too late' : eventWords[event.kind];
   return (
     <Row
       icon={icon}
