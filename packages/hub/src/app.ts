@@ -96,9 +96,18 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
   api.finish();
+  server.addHook('preClose', async () => waiters.close());
 
   const onLoopError = (error: unknown) => log.error({ err: error }, 'A background loop failed.');
   const loops = [createSweeper(deps, onLoopError), createKeyRetention(deps, onLoopError)];
+
+  let stopped: Promise<void> | null = null;
+  async function stopOnce(): Promise<void> {
+    await server.close();
+    for (const loop of loops) await loop.stop();
+    await database.close();
+    unlock();
+  }
 
   return {
     server,
@@ -114,12 +123,9 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (config.baseUrl === null) baseUrl = address;
       for (const loop of loops) loop.start();
     },
-    async stop() {
-      waiters.close();
-      for (const loop of loops) await loop.stop();
-      await server.close();
-      await database.close();
-      unlock();
+    stop() {
+      stopped ??= stopOnce();
+      return stopped;
     },
   };
 }

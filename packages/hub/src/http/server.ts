@@ -63,5 +63,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('referrer-policy', 'no-referrer');
     if (options.secure) reply.header('strict-transport-security', 'max-age=31536000');
   });
+  endConnectionsOnClose(server);
   return server;
+}
+
+/** While the server closes, each answer is the last on its connection: none stays open idle. */
+function endConnectionsOnClose(server: FastifyInstance): void {
+  let closing = false;
+  server.addHook('preClose', async () => {
+    closing = true;
+  });
+  server.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
+  });
 }
