@@ -28,7 +28,6 @@ export function contractData(): Plugin {
     endpointPaths: pathsOf({ ...contract.consoleEndpoints, ...contract.mirroredEndpoints }),
     jobKinds: contract.jobKinds,
     jobStatuses: contract.jobStatuses,
-    jobEventsLimitMax: contract.JOB_EVENTS_LIMIT_MAX,
     passwordCharsMin: contract.PASSWORD_CHARS_MIN,
     passwordCharsMax: contract.PASSWORD_CHARS_MAX,
     errorConditions: Object.fromEntries(

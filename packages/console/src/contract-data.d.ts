@@ -15,7 +15,6 @@ declare module 'virtual:contract-data' {
   };
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];
-  export const jobEventsLimitMax: number;
   export const passwordCharsMin: number;
   export const passwordCharsMax: number;
   /** When each code is answered, one sentence. */

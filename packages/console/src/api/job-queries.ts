@@ -1,4 +1,3 @@
-import { jobEventsLimitMax } from 'virtual:contract-data';
 import type { JobEvent, JobKind, JobStatus } from '@signalbox/contract';
 import {
   infiniteQueryOptions,
@@ -20,6 +19,8 @@ const LONG_LIST_REFRESH_MS = 20_000;
 const LONG_LIST_PAGES = 3;
 const PAGE_JOBS = 50;
 const LIVE_REFRESH_MS = 2_000;
+/** Events in one read: an event of output can hold 64 KB. */
+export const EVENTS_PAGE = 300;
 const NAMES_STALE_MS = 60_000;
 
 export function jobsQuery(workspaceId: string, filters: JobFilters) {
@@ -64,7 +65,7 @@ export interface JobEvents {
 
 /**
  * The latest events of a job; every refresh adds what is new. `live` is whether any can come.
- * Earlier ones than the first thousand from the end are not read.
+ * Earlier ones than the last page are read when the person asks for them.
  */
 export function jobEventsQuery(
   client: QueryClient,
@@ -88,7 +89,7 @@ export function jobEventsQuery(
         (event) => event.kind === 'heartbeat' && event.message === null,
       );
       const [news, beats] = await Promise.all([
-        read(known?.nextAfter, jobEventsLimitMax),
+        read(known?.nextAfter, EVENTS_PAGE),
         // A folded heartbeat changes in its place, behind `after`: it is read again by its seq.
         heartbeat ? read(heartbeat.seq - 1, 1) : undefined,
       ]);

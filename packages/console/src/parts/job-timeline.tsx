@@ -1,9 +1,8 @@
-import { jobEventsLimitMax } from 'virtual:contract-data';
 import type { Job } from '@signalbox/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { callHub } from '../api/hub-call.ts';
-import { type JobEvents, jobEventsQuery, mergeEvents } from '../api/job-queries.ts';
+import { EVENTS_PAGE, type JobEvents, jobEventsQuery, mergeEvents } from '../api/job-queries.ts';
 import { isFinished } from '../format/job-words.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
@@ -33,8 +32,8 @@ export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
       callHub('jobEvents', 'listForJob', {
         workspaceId,
         jobId,
-        limit: jobEventsLimitMax,
-        after: Math.max(0, firstSeq - 1 - jobEventsLimitMax),
+        limit: EVENTS_PAGE,
+        after: Math.max(0, firstSeq - 1 - EVENTS_PAGE),
       }),
     onSuccess: ({ events }) =>
       client.setQueryData<JobEvents>(
