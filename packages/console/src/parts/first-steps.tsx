@@ -7,7 +7,7 @@ export function FirstSteps({ slug }: { slug: string }) {
     {
       title: 'Log this machine in',
       text: 'Opens a page of this console that asks for the code shown in the terminal.',
-      command: `npx signalbox login --hub ${hub} --workspace ${slug}`,
+      command: `npx signalbox login --url ${hub} --workspace ${slug}`,
     },
     {
       title: 'Link a repository',
