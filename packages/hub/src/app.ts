@@ -7,13 +7,19 @@ import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts'
 import type { Database } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
 import { openSqlite } from './db/sqlite.ts';
+import { bindDeviceRoutes } from './devices/routes.ts';
 import { Api } from './http/bind.ts';
 import { bindDescription } from './http/description.ts';
 import { createServer } from './http/server.ts';
+import { serveConsole } from './http/static-console.ts';
 import type { JobDeps } from './jobs/deps.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import type { Loop } from './loops/loop.ts';
 import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
+import { FailureDelay } from './people/failure-delay.ts';
+import { firstOwnerUrl, issueFirstOwnerLink } from './people/first-owner-actions.ts';
+import { createPasswordHasher } from './people/passwords.ts';
+import { bindPeopleRoutes } from './people/routes.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
@@ -41,8 +47,11 @@ export interface Hub {
   loops: readonly Loop<unknown>[];
   /** Where people and agents reach it; known once it listens. */
   readonly baseUrl: string;
-  /** Starts to answer and to sweep. */
-  listen(): Promise<void>;
+  /**
+   * Starts to answer and to sweep.
+   * @returns the one-time link that makes the first owner; null when there are people.
+   */
+  listen(): Promise<{ firstOwnerUrl: string | null }>;
   /**
    * Ends: claims that wait are answered, requests under way are served, the database is closed.
    */
@@ -50,8 +59,8 @@ export interface Hub {
 }
 
 /**
- * Composes a hub, visibly and in order: the data directory, the database, the queue, the rooms and
- * their routes, the loops.
+ * Composes a hub, visibly and in order: the data directory, the database, the rooms and their
+ * routes, the loops.
  *
  * @throws StartError, NewerDatabaseError: one sentence that says what to do.
  */
@@ -60,72 +69,99 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const directory = prepareDataDirectory(config.dataDir);
   const unlock = lockDataDirectory(directory.path);
   const database = openSqlite(directory.databasePath, clock);
-  await migrate(database);
+  try {
+    await migrate(database);
+    const ids = createIdSource(clock.nowMs);
+    const waiters = new ClaimWaiters(clock);
+    const queue = new Queue((entry) => waiters.wakeNext(entry.workspace_id, entry.lane_id));
+    const { secretKey } = directory;
+    const deps: JobDeps = { database, clock, ids, queue, waiters, secretKey };
+    if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);
+    return assembleHub(options, deps, unlock);
+  } catch (error) {
+    await database.close();
+    unlock();
+    throw error;
+  }
+}
 
-  const ids = createIdSource(clock.nowMs);
-  const waiters = new ClaimWaiters(clock);
-  const queue = new Queue((entry) => waiters.wakeNext(entry.workspace_id, entry.lane_id));
-  const { secretKey } = directory;
-  const deps: JobDeps = { database, clock, ids, queue, waiters, secretKey };
-
-  let baseUrl = config.baseUrl ?? '';
-  const secure = baseUrl.startsWith('https:');
-  const server = createServer({ ids, secure, logger: { level: config.logLevel } });
-  const { log } = server;
-  const tokenCache = new TokenCache({ database, clock });
-  const identity = {
-    ...deps,
-    tokenCache,
-    log,
-    secure,
-    globalToken: config.globalToken,
-    globalTokenAllowed: config.allowGlobalToken,
-    unauthenticatedAllowed: config.devAllowUnauth,
-    get baseUrl() {
-      return baseUrl;
-    },
-  };
-  const gatekeeper = createGatekeeper(identity);
-  if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);
-
-  const api = new Api(server, gatekeeper, options.checkAnswer);
-  bindDescription(api, { version: HUB_VERSION, baseUrl: () => baseUrl });
-  bindWorkspaceRoutes(api, { database, gatekeeper });
-  bindTokenRoutes(api, identity);
-  bindAgentRoutes(api, deps);
-  bindRepositoryRoutes(api, deps);
-  bindJobRoutes(api, deps);
-  api.finish();
-  server.addHook('preClose', async () => waiters.close());
-
-  const onLoopError = (error: unknown) => log.error({ err: error }, 'A background loop failed.');
+function assembleHub(options: HubOptions, deps: JobDeps, unlock: () => void): Hub {
+  const { config } = options;
+  const address = { baseUrl: config.baseUrl ?? '' };
+  const server = createServer({
+    ids: deps.ids,
+    secure: address.baseUrl.startsWith('https:'),
+    logger: { level: config.logLevel, stream: process.stderr },
+  });
+  bindRooms(server, options, deps, address);
+  server.addHook('preClose', async () => deps.waiters.close());
+  const onLoopError = (error: unknown) =>
+    server.log.error({ err: error }, 'A background loop failed.');
   const loops = [createSweeper(deps, onLoopError), createKeyRetention(deps, onLoopError)];
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     await server.close();
     for (const loop of loops) await loop.stop();
-    await database.close();
+    await deps.database.close();
     unlock();
   }
 
   return {
     server,
-    database,
+    database: deps.database,
     deps,
     loops,
     get baseUrl() {
-      return baseUrl;
+      return address.baseUrl;
     },
     async listen() {
       await graceExpiredLeases(deps);
-      const address = await server.listen({ host: config.host, port: config.port });
-      if (config.baseUrl === null) baseUrl = address;
+      const listening = await server.listen({ host: config.host, port: config.port });
+      address.baseUrl ||= listening;
       for (const loop of loops) loop.start();
+      const linkToken = await issueFirstOwnerLink(deps.database);
+      return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },
     stop() {
       stopped ??= stopOnce();
       return stopped;
     },
   };
+}
+
+/** Every room of the hub and its routes; the console last, since it takes what is left. */
+function bindRooms(
+  server: FastifyInstance,
+  { config, consoleDir, checkAnswer }: HubOptions,
+  deps: JobDeps,
+  /** Known once the hub listens, if no setting names it. */
+  address: { readonly baseUrl: string },
+): void {
+  const { database, clock } = deps;
+  const identity = {
+    ...deps,
+    tokenCache: new TokenCache({ database, clock }),
+    passwords: createPasswordHasher(),
+    failureDelay: new FailureDelay(clock),
+    log: server.log,
+    globalToken: config.globalToken,
+    globalTokenAllowed: config.allowGlobalToken,
+    unauthenticatedAllowed: config.devAllowUnauth,
+    get baseUrl() {
+      return address.baseUrl;
+    },
+  };
+  const gatekeeper = createGatekeeper(identity);
+  const api = new Api(server, gatekeeper, checkAnswer);
+  bindDescription(api, { version: HUB_VERSION, baseUrl: () => address.baseUrl });
+  bindWorkspaceRoutes(api, { database, gatekeeper });
+  bindTokenRoutes(api, identity);
+  bindPeopleRoutes(api, identity);
+  bindDeviceRoutes(api, identity);
+  bindAgentRoutes(api, deps);
+  bindRepositoryRoutes(api, deps);
+  bindJobRoutes(api, deps);
+  api.finish();
+  serveConsole(server, consoleDir ?? '');
 }

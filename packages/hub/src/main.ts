@@ -25,14 +25,27 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   }
   const { consoleDir } = options;
   const hub = await createHub({ config, ...(consoleDir === undefined ? {} : { consoleDir }) });
-  try {
-    await hub.listen();
-  } catch (error) {
+  const { firstOwnerUrl } = await hub.listen().catch(async (error: unknown) => {
     await hub.stop();
     throw explainListenError(error, config.host, config.port);
-  }
+  });
   stopOnSignal(hub);
-  process.stdout.write(`Signalbox listens on ${hub.baseUrl}\n`);
+  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config.devAllowUnauth));
+}
+
+function describeStart(baseUrl: string, firstOwnerUrl: string | null, open: boolean): string {
+  const lines = [`Signalbox listens on ${baseUrl}`];
+  if (firstOwnerUrl !== null) {
+    lines.push(
+      '',
+      'Nobody is here yet. This link makes the first owner, once:',
+      `  ${firstOwnerUrl}`,
+    );
+  }
+  if (open) {
+    lines.push('', 'SVC_DEV_ALLOW_UNAUTH is true: requests without a token may do anything.');
+  }
+  return `${lines.join('\n')}\n`;
 }
 
 /** @throws StartError for a flag that is none. */

@@ -1,4 +1,4 @@
-import { buildOpenApi, endpoints } from '@signalbox/contract';
+import { buildOpenApi, endpointList, endpoints } from '@signalbox/contract';
 import type { Api } from './bind.ts';
 
 /** Health, and the description of what this hub answers. */
@@ -14,7 +14,12 @@ export function bindDescription(
   api.bind(
     health.openapi,
     async () => {
-      document ??= buildOpenApi({ endpoints: api.bound, baseUrl: baseUrl(), version });
+      document ??= buildOpenApi({
+        // The console's own rows are nobody else's business.
+        endpoints: endpointList.filter((row) => api.bound.includes(row)),
+        baseUrl: baseUrl(),
+        version,
+      });
       return document;
     },
     { bare: true },
