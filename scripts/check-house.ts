@@ -7,7 +7,10 @@ import type { Finding } from './check-imports.ts';
 import { codeFolders, listFiles } from './source-files.ts';
 import { findTestMarks } from './test-marks.ts';
 
-const lineMax = 100;
+/** Columns of a comment. Code is broken at 100 by the formatter wherever it can be broken. */
+const commentMax = 100;
+/** What the formatter leaves longer is a sentence in a string; splitting it reads worse. */
+const lineMax = 120;
 /** Words that say nothing about what is in a file. */
 const emptyWords = new Set(
   (
@@ -54,8 +57,9 @@ function checkLines(file: string, source: string): Finding[] {
   const findings: Finding[] = [];
   for (const [index, text] of source.split('\n').entries()) {
     const line = index + 1;
-    if (text.length > lineMax && !isUnbreakable(file, text)) {
-      findings.push({ file, line, message: `${text.length} columns, ${lineMax} at most` });
+    const max = /^\s*(?:\/\/|\/?\*)/.test(text) ? commentMax : lineMax;
+    if (text.length > max && !isUnbreakable(file, text)) {
+      findings.push({ file, line, message: `${text.length} columns, ${max} at most` });
     }
     if (openPromise.test(text)) {
       findings.push({

@@ -64,7 +64,7 @@ async function run(root: string, args: readonly string[]) {
 }
 
 describe('bootstrap', { concurrency: 2 }, () => {
-  test('installs once, then runs the script at once with its arguments and exit code', async (t) => {
+  test('installs once, then runs the script at once with arguments and exit code', async (t) => {
     const root = makeProject(t);
     const first = await run(root, ['scripts/say.ts', 'a', '--b']);
     assert.match(first.stderr, /^Installing packages.*\nInstalled packages in .* s\.\n$/);

@@ -41,19 +41,23 @@ for (const [file, isRefused] of names) {
   });
 }
 
+const source = 'packages/hub/src/a.ts';
 const words = 'word '.repeat(30);
 
 const lines: readonly (readonly [what: string, file: string, text: string, isRefused: boolean])[] =
   [
-    ['of 100 columns', 'packages/hub/src/a.ts', `//${'-'.repeat(49)} ${'-'.repeat(48)}`, false],
-    ['of 101 columns', 'packages/hub/src/a.ts', `//${'-'.repeat(49)} ${'-'.repeat(49)}`, true],
-    ['of prose', 'packages/hub/src/a.ts', `// ${words}`, true],
-    ['with a long string', 'packages/hub/src/a.ts', `const a = '${words}';`, true],
-    ['with an address', 'packages/hub/src/a.ts', `// see https://a/${'b'.repeat(100)}`, false],
+    ['of comment, 100 columns', source, `//${'-'.repeat(49)} ${'-'.repeat(48)}`, false],
+    ['of comment, 101 columns', source, `//${'-'.repeat(49)} ${'-'.repeat(49)}`, true],
+    ['in a block comment, 101 columns', source, ` * ${'-'.repeat(48)} ${'-'.repeat(49)}`, true],
+    ['of code, 120 columns', source, `f('${'-'.repeat(57)} ${'-'.repeat(56)}');`, false],
+    ['of code, 121 columns', source, `f('${'-'.repeat(57)} ${'-'.repeat(57)}');`, true],
+    ['of prose', source, `// ${words}`, true],
+    ['with a long string', source, `const a = '${words}';`, true],
+    ['with an address', source, `// see https://a/${'b'.repeat(100)}`, false],
     ['with classes', 'packages/console/src/a.tsx', `<p className="${words}" />;`, false],
     ['of code', 'packages/console/src/a.tsx', `f(${'a, b, c, '.repeat(12)}d);`, true],
-    ['that promises', 'packages/hub/src/a.ts', `// ${'TO'}DO: later`, true],
-    ['that promises an issue', 'packages/hub/src/a.ts', `// ${'TO'}DO(#12): later`, false],
+    ['that promises', source, `// ${'TO'}DO: later`, true],
+    ['that promises an issue', source, `// ${'TO'}DO(#12): later`, false],
   ];
 
 for (const [what, file, text, isRefused] of lines) {
