@@ -114,6 +114,8 @@ export const roomRules: Readonly<Record<Exclude<Room, 'door' | 'entry'>, RoomRul
 /** Their types are what rooms hand each other; holding a handle is not reaching into a room. */
 const roomsWithOpenTypes: readonly Room[] = ['config', 'db', 'queue'];
 
+/** What composes the rooms: the hub, its start, and the commands that work beside it. */
+const entries = ['app.ts', 'main.ts', 'admin.ts'];
 const nouns = new Set(
   (
     'workspaces people tokens devices agents repositories jobs runs uncertainties cloud-ai-jobs ' +
@@ -136,7 +138,7 @@ export function roomOf(inner: string): { room: Room; noun: string | undefined } 
 
 function topRoomOf(file: string): Room {
   if (file === 'index.ts') return 'door';
-  if (file === 'main.ts' || file === 'app.ts') return 'entry';
+  if (entries.includes(file)) return 'entry';
   if (file === 'config.ts') return 'config';
   return nouns.has(file.replace(/\.ts$/, '')) ? 'small-noun' : 'ground';
 }
@@ -148,7 +150,7 @@ export function judgeRooms(from: string, to: string, typeOnly: boolean): string 
   if (target.room === 'door') return 'nobody imports the door of its own package';
   if (source.room === 'door') return undefined;
   if (target.room === 'entry') {
-    return source.room === 'entry' ? undefined : 'app.ts and main.ts are imported by nobody';
+    return source.room === 'entry' ? undefined : `${entries.join(', ')} are imported by nobody`;
   }
   if (source.room === 'entry') return undefined;
   const rule = roomRules[source.room];

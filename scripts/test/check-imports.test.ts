@@ -36,9 +36,9 @@ const manifests = {
 const hub = 'packages/hub/src';
 const rooms = Object.fromEntries(
   [
-    'index app main config errors audit http/server db/engine queue/claim loops/sweeper',
+    'index app main admin config errors audit http/server db/engine queue/claim loops/sweeper',
     'jobs/routes jobs/policy jobs/store jobs/actions jobs/present jobs/order jobs/store-events',
-    'runs/routes runs/policy runs/store runs/actions runs/present runs/names',
+    'runs/routes runs/policy runs/store runs/actions runs/present runs/names tokens/actions',
   ]
     .join(' ')
     .split(' ')
@@ -108,6 +108,9 @@ const hubTable: readonly (readonly [from: string, to: string, value: boolean, ty
   ['app', 'jobs/routes', true, true],
   ['app', 'db/engine', true, true],
   ['main', 'app', true, true],
+  ['admin', 'tokens/actions', true, true],
+  ['index', 'admin', true, true],
+  ['jobs/actions', 'admin', false, false],
   ['loops/sweeper', 'app', false, false],
   ['jobs/routes', 'main', false, false],
   ['index', 'main', true, true],
