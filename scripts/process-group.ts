@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,6 +15,12 @@ const hasGroups = process.platform !== 'win32';
 
 /** Processes that are running now, so that an interrupted run takes them all with it. */
 const running = new Set<ChildProcess>();
+/**
+ * A variable that each one's environment holds and its descendants inherit. By it, Linux finds
+ * those that left the group, as every command does that an agent starts. The mark is in the name,
+ * so that a run inside a run adds a second one instead of hiding the first.
+ */
+const marks = new WeakMap<ChildProcess, string>();
 
 /** Starts this Node on the arguments, in a process group of its own where there are groups. */
 export function spawnGroup(
@@ -22,7 +29,14 @@ export function spawnGroup(
   stdio: ('ignore' | 'pipe' | 'ipc')[],
   env: NodeJS.ProcessEnv,
 ): ChildProcess {
-  const child = spawn(process.execPath, args, { cwd: folder, stdio, env, detached: hasGroups });
+  const mark = `SIGNALBOX_TEST_MARK_${randomUUID().replaceAll('-', '')}`;
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio,
+    env: { ...env, [mark]: '1' },
+    detached: hasGroups,
+  });
+  marks.set(child, mark);
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;
@@ -52,7 +66,7 @@ export async function endOf(child: ChildProcess, limitMs: number): Promise<Endin
   const heard = Promise.all([once(child, 'close'), child.connected && once(child, 'disconnect')]);
   const limit = setTimeout(() => {
     isLate = true;
-    signalGroup(child, 'SIGKILL');
+    endMembers(child);
   }, limitMs);
   const exit = await exitOf(child);
   clearTimeout(limit);
@@ -68,30 +82,33 @@ export function endGroupsOnSignal(): void {
   const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   for (const [signal, code] of Object.entries(signals)) {
     process.once(signal, () => {
-      for (const child of running) signalGroup(child, 'SIGKILL');
+      for (const child of running) endMembers(child);
       process.stdout.write(`\nended by ${signal}\n`);
       process.exit(code);
     });
   }
 }
 
-/** Whether a process of the group is running; those that are dead but not collected are not. */
-export function isGroupRunning(groupId: number): boolean {
-  if (process.platform !== 'linux') return killGroup(groupId, 0);
-  // In a container whose first process collects nobody, dead orphans stay in the table for ever.
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isMember(name, groupId));
+/** On Linux: processes of the child's group or with its mark; dead ones that nobody collected are none. */
+function listMembers(child: ChildProcess): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isMember(name, child))
+    .map(Number);
 }
 
-function isMember(processId: string, groupId: number): boolean {
+function isMember(processId: string, child: ChildProcess): boolean {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, 'utf8');
     // After the name, which is in brackets and may hold anything: state, parent, group.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(group) === groupId && state !== 'Z' && state !== 'X';
+    if (state === 'Z' || state === 'X') return false;
+    if (Number(group) === child.pid) return true;
+    const mark = marks.get(child);
+    return mark !== undefined && readFileSync(`/proc/${processId}/environ`).includes(mark);
   } catch (error) {
-    // It ended between the listing and the reading.
+    // It ended between the listing and the reading, or belongs to somebody else.
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return false;
+    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES') return false;
     throw error;
   }
 }
@@ -108,25 +125,37 @@ function exitOf(child: ChildProcess): Promise<string> {
 
 /** Ends what a finished process left running; true when there was something. */
 async function endLeftovers(child: ChildProcess): Promise<boolean> {
-  if (!hasGroups || child.pid === undefined) return false;
   const deadlineMs = performance.now() + leftoverGraceMs;
-  while (isGroupRunning(child.pid)) {
-    if (performance.now() > deadlineMs) return killGroup(child.pid, 'SIGKILL');
+  while (isRunning(child)) {
+    if (performance.now() > deadlineMs) {
+      endMembers(child);
+      return true;
+    }
     await wait(20);
   }
   return false;
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  if (hasGroups) killGroup(child.pid, signal);
-  else child.kill(signal);
+/** Whether a process of the child, or one that it started, is running. */
+function isRunning(child: ChildProcess): boolean {
+  if (process.platform === 'linux') return listMembers(child).length > 0;
+  return hasGroups && child.pid !== undefined && killProcess(-child.pid, 0);
 }
 
-/** False when no process of the group is left. */
-function killGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
+function endMembers(child: ChildProcess): void {
+  if (process.platform === 'linux') {
+    for (const processId of listMembers(child)) killProcess(processId, 'SIGKILL');
+  } else if (hasGroups && child.pid !== undefined) {
+    killProcess(-child.pid, 'SIGKILL');
+  } else {
+    child.kill('SIGKILL');
+  }
+}
+
+/** False when there is no such process (a negative number: no such group). */
+function killProcess(processId: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-groupId, signal);
+    return process.kill(processId, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
     throw error;
