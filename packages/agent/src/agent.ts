@@ -79,7 +79,8 @@ function runAgent(
   });
 
   async function leave(): Promise<void> {
-    const flushMs = options.flushMs ?? agentDefaults.flushMs;
+    // An agent that cannot go on cannot deliver either; its results stay on disk.
+    const flushMs = fault === null ? (options.flushMs ?? agentDefaults.flushMs) : 0;
     await leaveHub({ ...loops, clock: settings.clock, hurry: hurry.signal, flushMs });
     if (fault === null) await loops.presence.leave();
     await lock.release();

@@ -26,9 +26,3 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true });
     }),
 };
-
-/** A signal that fires after `ms`, or with `signal` if that comes first. */
-export function limitSignal(ms: number, signal?: AbortSignal): AbortSignal {
-  const limit = AbortSignal.timeout(Math.max(1, Math.round(ms)));
-  return signal === undefined ? limit : AbortSignal.any([limit, signal]);
-}

@@ -50,21 +50,24 @@ export async function publishBranch(worktree: Worktree): Promise<void> {
   );
 }
 
+/** Puts a checkout whose work could not be handed over aside, with its branch, for the person. */
+export async function keepWorktree(worktree: Worktree, target: string): Promise<void> {
+  const { mirror, path } = worktree;
+  await withMirror(mirror, () =>
+    runGit(['worktree', 'move', path, target], { gitDir: mirror.gitDir }),
+  );
+}
+
 /**
  * Removes the checkout and the mirror's branch; what was published stays in the clone. Works on
- * whatever an interrupted attempt has left. `isKept` leaves the branch in the mirror.
+ * whatever an interrupted attempt has left.
  */
-export async function removeWorktree(
-  mirror: Mirror,
-  path: string,
-  branch: string,
-  isKept: boolean,
-): Promise<void> {
+export async function removeWorktree(mirror: Mirror, path: string, branch: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
   const git = { gitDir: mirror.gitDir };
   await withMirror(mirror, async () => {
     if ((await askGit(['rev-parse', '--git-dir'], git)) === null) return;
     await runGit(['worktree', 'prune'], git);
-    if (!isKept) await askGit(['branch', '--quiet', '-D', branch], git);
+    await askGit(['branch', '--quiet', '-D', branch], git);
   });
 }

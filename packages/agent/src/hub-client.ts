@@ -3,6 +3,8 @@ import { ApiError, UnreachableError } from '@signalbox/sdk';
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** For the whole call. */
+  timeoutMs?: number;
 }
 
 type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import {
   collectEvidence,
@@ -8,7 +9,7 @@ import {
   hasUncommittedChanges,
 } from './git-evidence.ts';
 import { mirrorOf, type RepositoryMapping } from './git-mirror.ts';
-import { branchOf, publishBranch, removeWorktree } from './git-worktree.ts';
+import { branchOf, keepWorktree, publishBranch, removeWorktree } from './git-worktree.ts';
 import type { CompleteBody } from './hub-client.ts';
 import { openJobLog } from './job-log.ts';
 import { isReadOnlyJob } from './job-prompt.ts';
@@ -65,14 +66,12 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     try {
       evidence = await saveWork(work, stopOf(options.signal)?.reason ?? null);
     } catch (error) {
-      // The clone may be gone or broken; then the mirror's branch is the only place of the work.
       isKept = true;
-      const summary = `The work could not be handed over: ${(error as Error).message}`;
-      await work.log.note(`signalbox: ${summary}`);
-      result &&= resultOfFailure(new JobFailure('environment', 'evidence_failed', summary));
+      const failure = await keepWork(work, error);
+      result &&= resultOfFailure(failure);
     }
     const completion = result === null ? null : completionOf(work, result, evidence);
-    return { completion, cleanUp: () => cleanUp(work, isKept) };
+    return { completion, cleanUp: () => (isKept ? Promise.resolve() : cleanUp(work)) };
   } finally {
     await work.log.close();
   }
@@ -143,9 +142,23 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   return evidence;
 }
 
-async function cleanUp(work: JobWork, isKept: boolean): Promise<void> {
+async function cleanUp(work: JobWork): Promise<void> {
   const mirror = mirrorOf(work.settings.state, work.repository);
-  await removeWorktree(mirror, work.directory.worktree, work.branch, isKept);
+  await removeWorktree(mirror, work.directory.worktree, work.branch);
+}
+
+/** A clone that is gone, or a merge that the tool has left half-way, must not cost the work. */
+async function keepWork(work: JobWork, error: unknown): Promise<JobFailure> {
+  const { worktree, settings, claimed } = work;
+  let where = '';
+  if (worktree !== undefined) {
+    const target = join(settings.state.kept, claimed.key);
+    await keepWorktree(worktree, target);
+    where = ` It is kept in ${target}.`;
+  }
+  const summary = `The work could not be handed over: ${(error as Error).message}${where}`;
+  await work.log.note(`signalbox: ${summary}`);
+  return new JobFailure('environment', 'evidence_failed', summary);
 }
 
 function stopOf(signal: AbortSignal): JobStop | null {

@@ -68,6 +68,7 @@ async function writePrompt(work: JobWork): Promise<void> {
 /** An attempt whose lease is in doubt must not begin; nobody waits longer than for its end. */
 async function confirmLease(work: JobWork): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
+    if (work.signal.aborted) resolve();
     work.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await Promise.race([work.leaseConfirmed, stopped]);

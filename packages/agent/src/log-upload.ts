@@ -1,5 +1,5 @@
 import type { Attempt } from './attempt.ts';
-import type { HubClient } from './hub-client.ts';
+import type { CallOptions, HubClient } from './hub-client.ts';
 import { readLogBatch } from './job-log.ts';
 
 /**
@@ -12,14 +12,14 @@ export async function uploadLogBatch(
   attempt: Attempt,
   logFile: string,
   offset: number,
-  signal: AbortSignal,
+  options: CallOptions,
 ): Promise<number | null> {
   const batch = await readLogBatch(logFile, offset);
   if (batch.entries.length === 0) return null;
   const { workspaceId, jobId, agentId, claimGeneration } = attempt;
   await client.jobEvents.append(
     { workspaceId, jobId, agentId, claimGeneration, entries: batch.entries },
-    { signal },
+    options,
   );
   return batch.nextOffset;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { attemptKey, type ClaimedJob } from './attempt.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, limitSignal } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { type HubClient, judgeFailure } from './hub-client.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
@@ -62,7 +62,7 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
     const { claimKey, sentAtMs } = open;
     const answer = await client.jobs.claimNext(
       { workspaceId, agentId, leaseMs, waitMs, claimKey, repoIds: [...options.repoIds] },
-      { signal: limitSignal(waitMs + CALL_TIMEOUT_MS, signal) },
+      { signal, timeoutMs: waitMs + CALL_TIMEOUT_MS },
     );
     open = null;
     backoff.reset();

@@ -1,12 +1,11 @@
 import type { AgentCommand } from '@signalbox/contract';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, limitSignal } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { type Failure, type HubClient, judgeFailure } from './hub-client.ts';
+import { createLeaseTerm } from './lease-term.ts';
 import { startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
-/** Two renewals may fail before the lease is in danger. */
-const RENEWALS_PER_LEASE = 3;
 const CALL_TIMEOUT_MS = 10_000;
 /** The shortest lease there is; asked for to let a canceled job go. */
 const LEASE_LET_GO_MS = 1_000;
@@ -31,8 +30,7 @@ export interface Lease {
  *
  * Stopping is not cancelling. This loop never ends the job's process. It says `onLost`, once, when
  * the agent may no longer act as the holder: the hub said so, or no renewal got through until the
- * lease ran out by the agent's own clock. That clock starts when a request is *sent*, so the agent
- * gives up no later than the hub does.
+ * lease ran out by the agent's own clock.
  */
 export function startLease(options: {
   client: HubClient;
@@ -45,19 +43,11 @@ export function startLease(options: {
   onDefect(error: unknown): void;
 }): Lease {
   const { client, claimed, leaseMs, clock, backoff } = options;
-  const renewalMs = leaseMs / RENEWALS_PER_LEASE;
   const confirmed = Promise.withResolvers<void>();
-  let renewAtMs = claimed.claimSentAtMs + renewalMs;
-  let endsAtMs = claimed.claimSentAtMs + leaseMs;
+  const term = createLeaseTerm(clock, leaseMs, claimed.claimSentAtMs);
   let progress: string | undefined;
   let isLost = false;
-
-  if (clock.monotonicMs() < renewAtMs) {
-    confirmed.resolve();
-  } else {
-    // Answered late: the hub may count from any moment since. The first renewal will tell.
-    endsAtMs = clock.monotonicMs() + leaseMs;
-  }
+  if (term.isCertain()) confirmed.resolve();
 
   function lose(reason: StopReason, why: string): number {
     if (!isLost) options.onLost(reason, why);
@@ -65,7 +55,7 @@ export function startLease(options: {
     return UNTIL_WOKEN_MS;
   }
 
-  async function renew(extra: { leaseMs: number; shorten?: boolean }, signal: AbortSignal) {
+  async function renew(extra: { leaseMs: number; shorten?: boolean }, timeoutMs: number) {
     const { workspaceId, jobId, agentId, claimGeneration } = claimed;
     const message = progress;
     progress = undefined;
@@ -74,27 +64,25 @@ export function startLease(options: {
         ...{ workspaceId, jobId, agentId, claimGeneration, ...extra },
         ...(message === undefined ? {} : { message }),
       },
-      { signal },
+      { timeoutMs },
     );
   }
 
   async function runOnce(): Promise<number> {
-    const nowMs = clock.monotonicMs();
-    if (nowMs >= endsAtMs && !isLost) {
+    if (isLost) return UNTIL_WOKEN_MS;
+    if (term.isOver()) {
       return lose('lease_lost', 'The hub could not be reached until the lease ran out.');
     }
-    if (isLost) return UNTIL_WOKEN_MS;
-    if (nowMs < renewAtMs) return renewAtMs - nowMs;
+    if (!term.isRenewalDue()) return term.pauseMs();
     try {
-      const timeoutMs = Math.min(CALL_TIMEOUT_MS, endsAtMs - nowMs);
-      const answer = await renew({ leaseMs }, limitSignal(timeoutMs));
+      const sentAtMs = clock.monotonicMs();
+      const answer = await renew({ leaseMs }, Math.min(CALL_TIMEOUT_MS, term.remainingMs()));
       backoff.reset();
-      endsAtMs = nowMs + leaseMs;
-      renewAtMs = nowMs + renewalMs;
+      term.renew(sentAtMs);
       confirmed.resolve();
       options.onCommands(answer.commands);
       if (answer.cancelRequested) return lose('canceled', 'The job was canceled.');
-      return renewAtMs - clock.monotonicMs();
+      return term.pauseMs();
     } catch (error) {
       return afterTrouble(judgeFailure(error));
     }
@@ -105,8 +93,8 @@ export function startLease(options: {
       return lose(failure.code === 'JOB_CANCELED' ? 'canceled' : 'lease_lost', failure.message);
     }
     const retryAfterMs = failure.kind === 'retry' ? failure.retryAfterMs : 0;
-    const delayMs = Math.min(backoff.nextDelayMs(retryAfterMs), renewalMs);
-    return Math.max(0, Math.min(delayMs, endsAtMs - clock.monotonicMs()));
+    const delayMs = Math.min(backoff.nextDelayMs(retryAfterMs), term.renewalMs);
+    return Math.min(delayMs, term.remainingMs());
   }
 
   const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });
@@ -119,7 +107,7 @@ export function startLease(options: {
     async letGo() {
       await loop.stop();
       try {
-        await renew({ leaseMs: LEASE_LET_GO_MS, shorten: true }, limitSignal(CALL_TIMEOUT_MS));
+        await renew({ leaseMs: LEASE_LET_GO_MS, shorten: true }, CALL_TIMEOUT_MS);
       } catch (error) {
         // Refused or unreachable: then the lease ends by itself, which is only slower.
         judgeFailure(error);

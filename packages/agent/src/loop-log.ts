@@ -1,6 +1,6 @@
 import type { Attempt } from './attempt.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, limitSignal } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { type HubClient, judgeFailure } from './hub-client.ts';
 import { uploadLogBatch } from './log-upload.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
@@ -34,8 +34,8 @@ export function startLogLoop(options: {
   async function runOnce(stopping: AbortSignal): Promise<number> {
     if (isRefused) return UNTIL_WOKEN_MS;
     try {
-      const signal = limitSignal(CALL_TIMEOUT_MS, stopping);
-      const next = await uploadLogBatch(client, attempt, logFile, offset, signal);
+      const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
+      const next = await uploadLogBatch(client, attempt, logFile, offset, options);
       backoff.reset();
       if (next === null) return UNTIL_WOKEN_MS;
       offset = next;

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
-import { deliverEntry, type Settlement } from './outbox-delivery.ts';
+import { deliverEntry, type Settlement, substituteFor } from './outbox-delivery.ts';
 import { jobDirectory, type StateDirectory } from './state-directory.ts';
 
 export interface OutboxLoop extends Loop {
@@ -43,8 +43,14 @@ export function startOutboxLoop(options: {
       await outbox.remove(entry);
     } else {
       const { code, message } = settlement;
-      const at = new Date(clock.nowMs()).toISOString();
-      await outbox.refuse(entry, { code, message, at }, directory.logFile);
+      const refusal = { code, message, at: new Date(clock.nowMs()).toISOString() };
+      const substitute = substituteFor(entry, refusal);
+      if (substitute !== null) {
+        await outbox.replace(entry, refusal, substitute);
+        options.onSettled(entry, settlement);
+        return loop.wake();
+      }
+      await outbox.refuse(entry, refusal, directory.logFile);
     }
     await rm(directory.path, { recursive: true, force: true, maxRetries: 3 });
     open.delete(entry.attempt.key);

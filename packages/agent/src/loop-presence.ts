@@ -5,8 +5,8 @@ import {
 } from '@signalbox/contract';
 import type { AgentEvent } from './agent-events.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, limitSignal } from './clock.ts';
-import { type HubClient, judgeFailure } from './hub-client.ts';
+import type { Clock } from './clock.ts';
+import { type CallOptions, type HubClient, judgeFailure } from './hub-client.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
@@ -53,7 +53,7 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
   let roundsBegun = 0;
   const listeners = new Set<(round: number) => void>();
 
-  async function send(status: AgentStatus, signal: AbortSignal) {
+  async function send(status: AgentStatus, callOptions: CallOptions) {
     const { workspaceId, displayName, machineFingerprint, capabilities, agentVersion } = options;
     return await client.agents.heartbeat(
       {
@@ -61,7 +61,7 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
         platform: process.platform,
         arch: process.arch,
       },
-      { signal },
+      callOptions,
     );
   }
 
@@ -69,8 +69,8 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
     roundsBegun += 1;
     const round = roundsBegun;
     try {
-      const signal = limitSignal(CALL_TIMEOUT_MS, stopping);
-      const answer = await send(options.status(), signal);
+      const call = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
+      const answer = await send(options.status(), call);
       backoff.reset();
       if (!isReachable) options.emit({ type: 'hub-back' });
       isReachable = true;
@@ -109,13 +109,14 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
           signal.removeEventListener('abort', finish);
           resolve();
         };
+        if (signal.aborted) return resolve();
         listeners.add(listener);
         signal.addEventListener('abort', finish, { once: true });
       });
     },
     async leave() {
       try {
-        await send('offline', limitSignal(CALL_TIMEOUT_MS));
+        await send('offline', { timeoutMs: CALL_TIMEOUT_MS });
       } catch (error) {
         // Without this word the agent shows as offline 45 s later.
         judgeFailure(error);

@@ -18,9 +18,15 @@ export interface OutboxEntry {
   createdAt: string;
 }
 
+export interface Refusal {
+  code: string;
+  message: string;
+  at: string;
+}
+
 /** A refused result as it is kept for the person. */
 export interface RefusedEntry extends OutboxEntry {
-  refusal: { code: string; message: string; at: string };
+  refusal: Refusal;
 }
 
 /** Results on disk; each survives the agent and is there until the hub has answered it. */
@@ -32,7 +38,9 @@ export interface Outbox {
   /** The hub has taken it. */
   remove(entry: OutboxEntry): Promise<void>;
   /** The hub has said no: kept under `outbox/refused`, with its log if there is one. */
-  refuse(entry: OutboxEntry, refusal: RefusedEntry['refusal'], logFile: string): Promise<void>;
+  refuse(entry: OutboxEntry, refusal: Refusal, logFile: string): Promise<void>;
+  /** The hub has said no, and another result takes the place of this one. */
+  replace(entry: OutboxEntry, refusal: Refusal, substitute: OutboxEntry): Promise<void>;
 }
 
 export function openOutbox(state: StateDirectory): Outbox {
@@ -43,8 +51,19 @@ export function openOutbox(state: StateDirectory): Outbox {
     await syncDirectory(state.outbox);
   }
 
+  async function put(entry: OutboxEntry): Promise<void> {
+    await writeFileDurably(fileOf(entry), `${JSON.stringify(entry, null, 2)}\n`);
+  }
+
+  async function keepRefused(entry: OutboxEntry, refusal: Refusal): Promise<string> {
+    const target = join(state.refused, basename(fileOf(entry)));
+    const refused: RefusedEntry = { ...entry, refusal };
+    await writeFileDurably(target, `${JSON.stringify(refused, null, 2)}\n`);
+    return target;
+  }
+
   return {
-    put: (entry) => writeFileDurably(fileOf(entry), `${JSON.stringify(entry, null, 2)}\n`),
+    put,
     async list() {
       const names = (await readdir(state.outbox)).filter((name) => name.endsWith('.json'));
       const entries = await Promise.all(
@@ -57,15 +76,17 @@ export function openOutbox(state: StateDirectory): Outbox {
     },
     remove,
     async refuse(entry, refusal, logFile) {
-      const target = join(state.refused, basename(fileOf(entry)));
-      const refused: RefusedEntry = { ...entry, refusal };
-      await writeFileDurably(target, `${JSON.stringify(refused, null, 2)}\n`);
+      const target = await keepRefused(entry, refusal);
       try {
         await rename(logFile, target.replace(/\.json$/, '.log.ndjson'));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       }
       await remove(entry);
+    },
+    async replace(entry, refusal, substitute) {
+      await keepRefused(entry, refusal);
+      await put(substitute);
     },
   };
 }

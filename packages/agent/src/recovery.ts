@@ -40,7 +40,7 @@ export async function recoverState(
     if (record !== null) await stopProcesses(record, killGraceMs, clock);
     if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
     for (const mirror of mirrors) {
-      await removeWorktree(mirror, directory.worktree, branchOf(key), false);
+      await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
     await rm(directory.path, { recursive: true, force: true });

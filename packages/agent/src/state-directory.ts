@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
  * machine-id      made once; the machine's fingerprint is derived from it
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, result.json, process.json, worktree/
+ * kept/<key>/     a worktree whose work could not be handed over to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub has refused, kept for the person
  * ```
@@ -20,6 +21,7 @@ export interface StateDirectory {
   readonly machineIdFile: string;
   readonly mirrors: string;
   readonly jobs: string;
+  readonly kept: string;
   readonly outbox: string;
   readonly refused: string;
 }
@@ -42,10 +44,11 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
     machineIdFile: join(path, 'machine-id'),
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),
+    kept: join(path, 'kept'),
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  for (const part of [path, state.mirrors, state.jobs, state.refused]) {
+  for (const part of [path, state.mirrors, state.jobs, state.kept, state.refused]) {
     await mkdir(part, { recursive: true, mode: 0o700 });
   }
   return state;

@@ -62,6 +62,8 @@ export class FakeHub {
   private readonly claims = new Map<string, { jobId: string; generation: number }>();
   private readonly troubles: Trouble[] = [];
   private readonly watchers = new Set<() => void>();
+  private readonly refusals = new Map<string, ErrorCode>();
+  private readonly waitingClaims = new Set<IncomingMessage>();
   private server: Server | null = null;
   private port = 0;
 
@@ -95,6 +97,20 @@ export class FakeHub {
   /** The next `times` calls whose path ends so are in trouble. */
   trouble(path: string, kind: 'lose' | number, times = 1, retryAfterSeconds = 0): void {
     this.troubles.push({ path, kind, left: times, retryAfterSeconds });
+  }
+
+  /** The next call whose path ends so is refused with this code. */
+  refuseOnce(path: string, code: ErrorCode): void {
+    this.refusals.set(path, code);
+  }
+
+  /** Polls that wait now are given a job, and their connections cut before it is told. */
+  cutClaims(): void {
+    for (const request of this.waitingClaims) request.socket.destroy();
+  }
+
+  endTrouble(): void {
+    this.troubles.length = 0;
   }
 
   enqueue(fields: Partial<Job> & { repoId: string }): FakeJob {
@@ -177,6 +193,7 @@ export class FakeHub {
       request.headers.authorization === `Bearer ${this.token}` && !this.isTokenDead;
     try {
       if (!authorized) throw new Refusal('TOKEN_REVOKED');
+      this.refuseIfTold(path);
       if (Buffer.byteLength(text) > 262_144) throw new Refusal('BODY_TOO_LARGE');
       const answer = await this.act(path, body, request);
       if (trouble?.kind === 'lose') response.destroy();
@@ -189,6 +206,14 @@ export class FakeHub {
     this.changed();
   }
 
+  private refuseIfTold(path: string): void {
+    for (const [end, code] of this.refusals) {
+      if (!path.endsWith(end)) continue;
+      this.refusals.delete(end);
+      throw new Refusal(code);
+    }
+  }
+
   private send(response: ServerResponse, status: number, body: Body): void {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ requestId: 'req_1', ...body }));
@@ -197,7 +222,10 @@ export class FakeHub {
 
   private async act(path: string, body: Body, request: IncomingMessage): Promise<Body> {
     if (path.endsWith('/v2/agents/heartbeat')) return this.beat(body);
-    if (path.endsWith('/jobs/claim-next')) return await this.claim(body, request);
+    if (path.endsWith('/jobs/claim-next')) {
+      this.waitingClaims.add(request);
+      return await this.claim(body).finally(() => this.waitingClaims.delete(request));
+    }
     if (path.endsWith('/jobs/heartbeat')) return this.renew(body);
     if (path.endsWith('/job-events/append')) return this.append(body);
     if (path.endsWith('/jobs/complete')) return this.complete(body);
@@ -211,14 +239,14 @@ export class FakeHub {
     return { agentId: this.agentId, intervalMs: this.intervalMs, commands };
   }
 
-  private async claim(body: Body, request: IncomingMessage): Promise<Body> {
+  private async claim(body: Body): Promise<Body> {
     const claimKey = String(body.claimKey);
     const known = this.claims.get(claimKey);
     if (known !== undefined) return this.claimed(this.job(known.jobId));
     const isDraining = this.agentHeartbeats.at(-1)?.status === 'draining';
     if (isDraining) return { jobId: null, job: null, reason: 'agent_draining' };
     const find = () => [...this.jobs.values()].find((held) => this.isClaimable(held, body));
-    const gone = () => request.socket.destroyed || this.server === null;
+    const gone = () => this.server === null;
     const limitMs = Number(body.waitMs ?? 0);
     await this.until('a job', () => find() !== undefined || gone(), limitMs).catch(() => {});
     const held = find();

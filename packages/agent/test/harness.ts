@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, watch } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +12,7 @@ import {
   type RunningAgent,
   startAgent,
 } from '../src/index.ts';
-import { FakeHub } from './fake-hub.ts';
+import { FakeHub, type FakeJob } from './fake-hub.ts';
 
 export const repoId = 'repo_test';
 
@@ -84,19 +85,25 @@ export function git(cwd: string, ...args: string[]): string {
 
 /** Resolves when a file is there. */
 export async function fileAppears(file: string): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const watcher = watch(dirname(file), () => {
-    if (existsSync(file)) resolve();
-  });
-  if (existsSync(file)) resolve();
-  await promise;
-  watcher.close();
+  await watched(file, () => existsSync(file));
 }
 
 /** The pid that a command has written to a file. */
 export async function readPid(file: string): Promise<number> {
-  await fileAppears(file);
+  // The shell creates the file before it writes the line.
+  await watched(file, () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
   return Number(readFileSync(file, 'utf8'));
+}
+
+async function watched(file: string, condition: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = () => {
+    if (condition()) resolve();
+  };
+  const watcher = watch(dirname(file), look);
+  look();
+  await promise;
+  watcher.close();
 }
 
 export function isAlive(pid: number): boolean {
@@ -112,4 +119,26 @@ export function eventOf<T extends AgentEvent['type']>(events: readonly AgentEven
   return events.find((event) => event.type === type) as
     | Extract<AgentEvent, { type: T }>
     | undefined;
+}
+
+export interface AcceptedResult {
+  outcome: string;
+  message: string;
+  claimGeneration: number;
+  runId?: string;
+  outcomeReason?: Record<string, unknown>;
+  evidence: {
+    commitSha?: string;
+    changedFiles: string[];
+    branch?: string;
+    executor: Record<string, unknown>;
+  };
+  usage?: Record<string, unknown>;
+  children?: Record<string, unknown>[];
+}
+
+/** The completion that the hub has accepted. */
+export function resultOf(held: FakeJob): AcceptedResult {
+  assert.ok(held.accepted, 'a result was accepted');
+  return held.accepted as unknown as AcceptedResult;
 }

@@ -3,15 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { FakeJob } from './fake-hub.ts';
-import { eventOf, git, repoId, setup } from './harness.ts';
-
-type Evidence = { commitSha?: string; changedFiles: string[]; branch?: string };
-
-function evidenceOf(held: FakeJob): Evidence {
-  assert.ok(held.accepted, 'a result was accepted');
-  return held.accepted.evidence as Evidence;
-}
+import { eventOf, git, repoId, resultOf, setup } from './harness.ts';
 
 test('a job becomes a commit on its own branch, with evidence from git', async (t) => {
   const { hub, clone, start, events } = await setup(t);
@@ -20,8 +12,8 @@ test('a job becomes a commit on its own branch, with evidence from git', async (
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
 
-  const { outcome, message, evidence, claimGeneration } = held.accepted as Record<string, unknown>;
-  const { commitSha, changedFiles, branch } = evidence as Evidence;
+  const { outcome, message, evidence, claimGeneration } = resultOf(held);
+  const { commitSha, changedFiles, branch } = evidence;
   assert.equal(outcome, 'done');
   assert.equal(message, 'finished');
   assert.equal(claimGeneration, 1);
@@ -49,7 +41,7 @@ test('commits of the command itself are the evidence, and nothing is added to th
   const agent = await start('git mv README.md READ.md && git commit -qm "Rename it"');
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
-  const { commitSha, changedFiles } = evidenceOf(held);
+  const { commitSha, changedFiles } = resultOf(held).evidence;
   assert.deepEqual(changedFiles, ['READ.md', 'README.md']);
   assert.equal(git(clone, 'log', '-1', '--format=%s', String(commitSha)), 'Rename it');
 });
@@ -60,7 +52,7 @@ test('a job that changes nothing has no commit and leaves no branch', async (t) 
   const agent = await start('true');
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
-  const evidence = evidenceOf(held);
+  const evidence = resultOf(held).evidence;
   assert.deepEqual(evidence.changedFiles, []);
   assert.equal('commitSha' in evidence, false);
   assert.equal(git(clone, 'branch', '--list', 'signalbox/*'), '');
@@ -89,7 +81,7 @@ test('the person’s dirty checkout is the same before and after', async (t) => 
   const agent = await start('test ! -e loose.txt && cat README.md && echo new > README.md');
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
-  assert.equal(held.accepted?.outcome, 'done');
+  assert.equal(resultOf(held).outcome, 'done');
   assert.equal(hub.output(held, 'stdout'), 'hello\n');
   assert.deepEqual(look(), before);
 });
@@ -110,8 +102,8 @@ test('the command gets its variables, and neither the agent’s token nor git’
   });
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
-  assert.equal(held.accepted?.outcome, 'done', String(held.accepted?.message));
-  assert.equal(held.accepted?.runId, runId);
+  assert.equal(resultOf(held).outcome, 'done', String(resultOf(held).message));
+  assert.equal(resultOf(held).runId, runId);
   const text = readFileSync(file, 'utf8');
   const entries = text.split('\0').map((line): [string, string] => {
     return [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)];
@@ -135,7 +127,7 @@ test('a job that may only read changes nothing and says so', async (t) => {
   const agent = await start('echo scribble > README.md; git commit -qam Scribble; echo more > x');
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();
-  assert.deepEqual(evidenceOf(held).changedFiles, []);
+  assert.deepEqual(resultOf(held).evidence.changedFiles, []);
   assert.equal(git(clone, 'branch', '--list', 'signalbox/*'), '');
   assert.match(hub.output(held, 'agent'), /may only read; its changes are thrown away/);
 });
@@ -151,6 +143,6 @@ test('two jobs run at once, each in its own worktree', async (t) => {
   const agent = await start(meet, { maxConcurrentJobs: 2 });
   await hub.until('both results', () => first.accepted !== null && second.accepted !== null);
   await agent.drain();
-  assert.deepEqual(evidenceOf(first).changedFiles, ['README.md']);
-  assert.deepEqual(evidenceOf(second).changedFiles, ['README.md']);
+  assert.deepEqual(resultOf(first).evidence.changedFiles, ['README.md']);
+  assert.deepEqual(resultOf(second).evidence.changedFiles, ['README.md']);
 });

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { eventOf, fileAppears, git, repoId, resultOf, setup } from './harness.ts';
+
+test('a claim whose answer was lost is asked for again and its job done once', async (t) => {
+  const { hub, start } = await setup(t);
+  const held = hub.enqueue({ repoId });
+  hub.trouble('/claim-next', 'lose', 2);
+  const agent = await start('echo once');
+  await hub.until('the result', () => held.accepted !== null);
+  await agent.drain();
+  assert.equal(held.generation, 1);
+  assert.equal(held.completions.length, 1);
+  const keys = hub.calls
+    .filter(({ path }) => path.endsWith('/claim-next'))
+    .map(({ body }) => body.claimKey);
+  assert.equal(new Set(keys.slice(0, 3)).size, 1);
+  assert.notEqual(keys[3], keys[0]);
+});
+
+test('a hub that asks for patience is not asked again before its time', async (t) => {
+  const { hub, start } = await setup(t);
+  const held = hub.enqueue({ repoId });
+  hub.trouble('/claim-next', 503, 1, 1);
+  const beganMs = performance.now();
+  await start('true');
+  await hub.until('the result', () => held.accepted !== null);
+  assert.ok(performance.now() - beganMs >= 1_000);
+});
+
+test('a drain takes the job of a claim that it has cut short', async (t) => {
+  const { hub, start } = await setup(t);
+  const agent = await start('echo taken');
+  await hub.until('a poll', () => hub.calls.some(({ path }) => path.endsWith('/claim-next')));
+  // The hub gives the job out while the connection goes: the agent never hears of it.
+  const held = hub.enqueue({ repoId });
+  hub.cutClaims();
+  await agent.drain();
+  assert.equal(held.generation, 1);
+  assert.equal(resultOf(held).outcome, 'done');
+});
+
+test('no more jobs are claimed than the agent has room for', async (t) => {
+  const { hub, directory, start } = await setup(t);
+  const first = hub.enqueue({ repoId });
+  const second = hub.enqueue({ repoId });
+  hub.intervalMs = 500;
+  const agent = await start(
+    `touch ${directory}/b; until [ -e ${directory}/go ]; do sleep 0.02; done`,
+  );
+  await fileAppears(join(directory, 'b'));
+  const heartbeats = hub.agentHeartbeats.length;
+  await hub.until('time passes', () => hub.agentHeartbeats.length > heartbeats + 1);
+  assert.equal(second.generation, 0);
+  assert.deepEqual(agent.heldJobIds(), [first.job.jobId]);
+  git(directory, 'init', '--quiet', 'go');
+  await hub.until('both results', () => first.accepted !== null && second.accepted !== null);
+});
+
+test('a person can drain the agent from the hub and take it back', async (t) => {
+  const { hub, start, events } = await setup(t);
+  hub.intervalMs = 500;
+  hub.commands = [{ command: 'drain' }];
+  await start('true');
+  await hub.until('it drains', () => hub.agentHeartbeats.at(-1)?.status === 'draining');
+  assert.deepEqual(eventOf(events, 'draining'), { type: 'draining', byHub: true });
+  const held = hub.enqueue({ repoId });
+  const heartbeats = hub.agentHeartbeats.length;
+  await hub.until('time passes', () => hub.agentHeartbeats.length > heartbeats + 1);
+  assert.equal(held.generation, 0);
+  hub.commands = [{ command: 'resume' }];
+  await hub.until('the result', () => held.accepted !== null);
+  assert.ok(eventOf(events, 'resumed'));
+});
+
+test('a dead token ends the agent with the hub’s reason', async (t) => {
+  const { hub, start } = await setup(t);
+  hub.intervalMs = 500;
+  const agent = await start('true');
+  await hub.until('it is online', () => hub.agentHeartbeats.length > 0);
+  hub.isTokenDead = true;
+  await assert.rejects(agent.done, { name: 'ApiError', code: 'TOKEN_REVOKED' });
+});
+
+test('the heartbeat says what the agent is and serves, and goes on while it works', async (t) => {
+  const { hub, directory, start } = await setup(t);
+  hub.intervalMs = 500;
+  hub.enqueue({ repoId });
+  const agent = await start(`touch ${directory}/b; exec sleep 60`, {
+    maxConcurrentJobs: 3,
+    labels: { os: 'linux' },
+    capabilities: { models: ['m-1'] },
+  });
+  await fileAppears(join(directory, 'b'));
+  const heartbeats = hub.agentHeartbeats.length;
+  await hub.until('heartbeats go on', () => hub.agentHeartbeats.length > heartbeats + 1);
+  const body = hub.agentHeartbeats.at(-1);
+  assert.equal(body?.machineFingerprint, agent.machineFingerprint);
+  assert.match(agent.machineFingerprint, /^[0-9a-f]{32}$/);
+  assert.deepEqual(body?.capabilities, {
+    executionModes: ['cli'],
+    canWrite: true,
+    canUseNetwork: true,
+    models: ['m-1'],
+    reposAllowed: [repoId],
+    labels: { os: 'linux' },
+    maxConcurrentJobs: 3,
+  });
+  await agent.stop();
+  const again = await start('true');
+  assert.equal(again.machineFingerprint, agent.machineFingerprint);
+});

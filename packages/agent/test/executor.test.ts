@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { createClaudeExecutor, createCodexExecutor, type Executor } from '../src/index.ts';
+import { repoId, resultOf, type Setup, setup } from './harness.ts';
+
+/**
+ * A stand-in for a tool on the PATH: it keeps its arguments and its input and plays a stream that
+ * was written after the tool's public documentation.
+ */
+function playStream(parts: Setup, tool: string, stream: string, exitCode = 0) {
+  const bin = join(parts.directory, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const file = join(parts.directory, 'stream.jsonl');
+  cpSync(join(import.meta.dirname, 'streams', stream), file);
+  writeFileSync(
+    join(bin, tool),
+    `#!/bin/sh
+if [ "$1" = --version ]; then echo "${tool} 9.9.9"; exit 0; fi
+printf '%s\\n' "$@" > ${parts.directory}/arguments
+cat > ${parts.directory}/input
+echo changed > README.md
+cat ${file}
+exit ${exitCode}
+`,
+  );
+  chmodSync(join(bin, tool), 0o755);
+  return { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+}
+
+async function runWith(
+  parts: Setup,
+  executor: Executor,
+  env: NodeJS.ProcessEnv,
+  kind: 'work' | 'pr_review' = 'work',
+) {
+  const held = parts.hub.enqueue({ repoId, prompt: 'Say hello', kind });
+  const agent = await parts.start('', { executor, env });
+  await parts.hub.until('the result', () => held.accepted !== null);
+  await agent.drain();
+  const readLines = (name: string) => readFileSync(join(parts.directory, name), 'utf8');
+  return {
+    result: resultOf(held),
+    output: parts.hub.output(held, 'stdout'),
+    argumentsSent: readLines('arguments').split('\n').slice(0, -1),
+    input: readLines('input'),
+  };
+}
+
+test('Claude Code: session, model, tokens, cost and last words are read from its stream', async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'claude', 'claude-success.jsonl');
+  const executor = createClaudeExecutor({ model: 'sonnet', allowedTools: ['Bash(npm test:*)'] });
+  const run = await runWith(parts, executor, env);
+  assert.equal(run.result.outcome, 'done');
+  assert.equal(run.result.message, 'Added the greeting and ran the tests.');
+  assert.deepEqual(run.result.usage, {
+    inputTokens: 12 + 3_400 + 15_600,
+    outputTokens: 420,
+    costUsd: 0.0731,
+    model: 'claude-sonnet-4-5-20250929',
+  });
+  assert.deepEqual(run.result.evidence.executor, {
+    name: 'claude',
+    version: 'claude 9.9.9',
+    sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
+  });
+  assert.deepEqual(run.result.evidence.changedFiles, ['README.md']);
+  assert.equal(run.input, 'Say hello');
+  assert.deepEqual(run.argumentsSent, [
+    ...['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'acceptEdits'],
+    ...['--model', 'sonnet', '--allowedTools', 'Bash(npm test:*)'],
+  ]);
+  assert.equal(
+    run.output,
+    '[session 5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d, claude-sonnet-4-5-20250929]\n' +
+      'I will look at the file first.\n→ Read: README.md\n  1→hello\n' +
+      '→ Bash: npm test\n  3 passing\nAdded the greeting and ran the tests.\n',
+  );
+});
+
+test('Claude Code: an error in its result is a failure, whatever the exit code', async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'claude', 'claude-max-turns.jsonl');
+  const run = await runWith(parts, createClaudeExecutor(), env);
+  assert.equal(run.result.outcome, 'failed');
+  assert.equal(run.result.outcomeReason?.code, 'error_max_turns');
+  assert.equal(run.result.usage?.costUsd, 0.5);
+});
+
+test('Claude Code: a job that may only read gets no tools that write', async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'claude', 'claude-success.jsonl');
+  const run = await runWith(parts, createClaudeExecutor(), env, 'pr_review');
+  assert.deepEqual(run.argumentsSent.slice(-2), [
+    '--disallowedTools',
+    'Edit,MultiEdit,Write,NotebookEdit',
+  ]);
+  assert.deepEqual(run.result.evidence.changedFiles, []);
+});
+
+test('Codex: thread, tokens of all turns and last words are read from its stream', async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'codex', 'codex-success.jsonl');
+  const run = await runWith(parts, createCodexExecutor({ model: 'gpt-5-codex' }), env);
+  assert.equal(run.result.outcome, 'done');
+  assert.equal(run.result.message, 'The greeting is in README.md; all tests pass.');
+  assert.deepEqual(run.result.usage, {
+    inputTokens: 24_763,
+    outputTokens: 122,
+    model: 'gpt-5-codex',
+  });
+  assert.equal(run.result.evidence.executor.sessionId, '0199a213-81c0-7800-8aa1-bbab2a035a53');
+  assert.deepEqual(run.argumentsSent, [
+    ...['exec', '--json', '--sandbox', 'workspace-write', '--model', 'gpt-5-codex', '-'],
+  ]);
+  assert.equal(run.input, 'Say hello');
+  assert.equal(
+    run.output,
+    '[session 0199a213-81c0-7800-8aa1-bbab2a035a53]\n→ bash -lc ls\n  README.md\n' +
+      '→ update README.md\nThe greeting is in README.md; all tests pass.\n',
+  );
+});
+
+test('Codex: a failed turn is a failure with its reason', async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'codex', 'codex-failed.jsonl', 1);
+  const run = await runWith(parts, createCodexExecutor(), env);
+  assert.equal(run.result.outcome, 'failed');
+  assert.equal(run.result.message, 'The command exited with 1. usage limit reached');
+});
+
+test('a tool that is not on the PATH is said before any job is claimed', async (t) => {
+  const parts = await setup(t);
+  const env = { ...process.env, PATH: parts.directory };
+  for (const [executor, message] of [
+    [createClaudeExecutor(), /^claude is not on the PATH; install Claude Code/],
+    [createCodexExecutor(), /^codex is not on the PATH; install Codex/],
+  ] as const) {
+    await assert.rejects(parts.start('', { executor, env }), {
+      name: 'ExecutorMissingError',
+      message,
+    });
+  }
+  assert.deepEqual(parts.hub.calls, []);
+});
