@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { ApiError, type Client, createClient } from '@signalbox/sdk';
+import { type ClientCycle, checkCrashHistory } from './crash-history.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+const CLIENTS = 64;
+const KILLS = 10;
+const LOAD_MS = 60_000;
+/** Enough attempts to outlast a restart many times over; each pause is at most a few seconds. */
+const ATTEMPTS_MAX = 100;
+
+interface Load {
+  client: Client;
+  workspaceId: string;
+  repoId: string;
+  /** Whether new jobs are still to be made. */
+  goesOn: () => boolean;
+  cycles: ClientCycle[];
+}
+
+/**
+ * The promise that everything rests on: what the hub has acknowledged survives its death. Clients
+ * repeat each call until it is answered for certain, with the key that makes the repetition safe.
+ */
+test('64 clients lose no acknowledged job while the hub is killed ten times', async (t) => {
+  const dataDir = makeTempDir(t);
+  const config = { ...readConfig({}), dataDir };
+  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
+  const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
+
+  let hub = await startHubProcess({ dataDir });
+  t.after(() => hub.kill());
+  const client = createClient({ baseUrl: hub.baseUrl, token, maxAttempts: ATTEMPTS_MAX });
+  const remoteUrlHash = 'ab'.repeat(32);
+  const { repoId } = await client.repositories.upsert({ workspaceId, remoteUrlHash });
+
+  const endsAt = Date.now() + LOAD_MS;
+  const cycles: ClientCycle[] = [];
+  const load: Load = { client, workspaceId, repoId, goesOn: () => Date.now() < endsAt, cycles };
+  const clients = Promise.all(
+    Array.from({ length: CLIENTS }, (_, number) => runClient(load, number)),
+  );
+  const kills = killAgainAndAgain(hub, dataDir, endsAt, (restarted) => {
+    hub = restarted;
+  });
+  await Promise.all([clients, kills]);
+  await drain(load);
+  await hub.stop();
+
+  const report = checkCrashHistory(join(dataDir, 'signalbox.db'), cycles);
+  describe(t, report);
+  assert.ok(report.acknowledgedCompletions > CLIENTS * KILLS, 'the load was a load');
+});
+
+/** Kills at uneven moments, so that every phase of a commit is hit sooner or later. */
+async function killAgainAndAgain(
+  first: HubProcess,
+  dataDir: string,
+  endsAt: number,
+  onRestart: (hub: HubProcess) => void,
+): Promise<void> {
+  const port = Number(new URL(first.baseUrl).port);
+  let hub = first;
+  for (let kills = 0; kills < KILLS; kills++) {
+    const left = endsAt - Date.now();
+    // The load is a span of real time; these pauses are its rhythm, not a wait for something.
+    await delay((left / (KILLS - kills)) * (0.5 + Math.random() / 2));
+    await hub.kill();
+    hub = await startHubProcess({ dataDir, port });
+    onRestart(hub);
+  }
+}
+
+async function runClient(load: Load, number: number): Promise<void> {
+  const { client, workspaceId, repoId } = load;
+  const agentId = await beat(load, number);
+  for (let count = 0; load.goesOn(); count++) {
+    const { jobId } = await client.jobs.enqueue({
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: `Job ${count} of client ${number}.`,
+      maxAttempts: 100,
+      idempotencyKey: `${number}-${count}`,
+    });
+    load.cycles.push({ jobId, completed: await claimAndComplete(load, agentId) });
+  }
+}
+
+/** One job, whichever comes: another client may have taken the one that this client made. */
+async function claimAndComplete(
+  { client, workspaceId }: Load,
+  agentId: string,
+): Promise<ClientCycle['completed']> {
+  const claim = await client.jobs.claimNext({ workspaceId, agentId, leaseMs: 30_000 });
+  const { jobId, claimGeneration: generation } = claim;
+  if (jobId === null || generation === undefined) return null;
+  try {
+    await client.jobs.complete({
+      workspaceId,
+      jobId,
+      agentId,
+      claimGeneration: generation,
+      outcome: 'done',
+      message: `Done by ${agentId}.`,
+    });
+    return { jobId, agentId, generation };
+  } catch (error) {
+    // A lease that ran out during an outage is a legitimate loss; anything else is a failure.
+    const lost = ['LEASE_LOST', 'CLAIM_GENERATION_MISMATCH', 'JOB_ALREADY_FINISHED'];
+    if (error instanceof ApiError && lost.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+async function beat({ client, workspaceId }: Load, number: number): Promise<string> {
+  const { agentId } = await client.agents.heartbeat({
+    workspaceId,
+    displayName: `client ${number}`,
+    machineFingerprint: `client ${number}`,
+    capabilities: { canWrite: true },
+  });
+  return agentId;
+}
+
+/** Does what is left, so that every acknowledged job must be done at the end. */
+async function drain(load: Load): Promise<void> {
+  const { client, workspaceId } = load;
+  const agentId = await beat(load, CLIENTS);
+  for (;;) {
+    const running = await client.jobs.list({ workspaceId, status: 'running', limit: 1 });
+    const pending = await client.jobs.list({ workspaceId, status: 'pending', limit: 1 });
+    if (running.jobs.length + pending.jobs.length === 0) return;
+    const claim = await client.jobs.claimNext({ workspaceId, agentId, waitMs: 5_000 });
+    if (claim.jobId === null) continue;
+    const { jobId, claimGeneration } = claim;
+    await client.jobs.complete({
+      workspaceId,
+      jobId,
+      agentId,
+      outcome: 'done',
+      ...(claimGeneration === undefined ? {} : { claimGeneration }),
+    });
+  }
+}
+
+function describe(t: TestContext, report: object): void {
+  t.diagnostic(JSON.stringify(report));
+}
