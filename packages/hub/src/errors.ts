@@ -27,11 +27,15 @@ export class HubError extends Error {
   }
 }
 
-/** A refusal that names one field of the request. `path` is a JSON pointer. */
+/**
+ * A refusal that names one field of the request.
+ *
+ * @param path a JSON pointer; empty for the body itself.
+ * @param message what follows the field's name in a sentence, without a full stop.
+ */
 export function invalidField(path: string, message: string): HubError {
-  return new HubError('INVALID_REQUEST', `${path.slice(1)}: ${message}`, {
-    details: [{ path, message }],
-  });
+  const field = path.slice(1).replaceAll('/', '.') || 'The body';
+  return new HubError('INVALID_REQUEST', `${field} ${message}.`, { details: [{ path, message }] });
 }
 
 /** A condition that cannot be false unless the hub itself is wrong. */
