@@ -10,7 +10,7 @@ export function bindAgentRoutes(api: Api, deps: AgentDeps & { clock: Clock }): v
   const { agents } = endpoints;
   api.bind(agents.heartbeat, (input, { principal }) => recordHeartbeat(deps, principal, input));
   api.bindBoth(agents.list, consolePathOf(agents.list), async (input) => {
-    const before = decodeCursor(input.cursor);
+    const before = decodeCursor(input.cursor, 'agent');
     const rows = await listAgents(deps.database, input.workspaceId, { limit: input.limit, before });
     const page = pageOf(rows, input.limit, (row) => row.agent_id);
     const nowMs = deps.clock.nowMs();

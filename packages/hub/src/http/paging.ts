@@ -1,14 +1,17 @@
+import { type IdKind, idPrefixes } from '@signalbox/contract';
 import { invalidField } from '../errors.ts';
 
 /**
- * A cursor is the last key of a page, in base64url so that nobody builds on its form.
- * @throws HubError INVALID_REQUEST for a string that no hub made.
+ * A cursor is the last id of a page, in base64url so that nobody builds on its form.
+ *
+ * @param kind of the ids that the list is ordered by: the cursor of another list is none here.
+ * @throws HubError INVALID_REQUEST for a string that no hub made for such a list.
  */
-export function decodeCursor(cursor: string | undefined): string | null {
+export function decodeCursor(cursor: string | undefined, kind: IdKind): string | null {
   if (cursor === undefined) return null;
   const key = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (key === '' || encodeCursor(key) !== cursor) {
-    throw invalidField('/cursor', 'is not a nextCursor of this hub');
+  if (!key.startsWith(`${idPrefixes[kind]}_`) || encodeCursor(key) !== cursor) {
+    throw invalidField('/cursor', 'is not a nextCursor of this list');
   }
   return key;
 }

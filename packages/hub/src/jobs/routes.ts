@@ -36,7 +36,7 @@ function bindPeopleCalls(api: Api, deps: JobDeps): void {
     jobs.list,
     consolePathOf(jobs.list),
     async (input) => {
-      const rows = await listJobs(deps, input, decodeCursor(input.cursor));
+      const rows = await listJobs(deps, input, decodeCursor(input.cursor, 'job'));
       const page = pageOf(rows, input.limit, (job) => job.jobId);
       return { jobs: page.items, nextCursor: page.nextCursor };
     },

@@ -28,7 +28,7 @@ export function bindRepositoryRoutes(api: Api, deps: RepositoryDeps): void {
     return { repoId: row.repo_id, repo: presentRepository(row), created };
   });
   api.bindBoth(repositories.list, consolePathOf(repositories.list), async (input) => {
-    const before = decodeCursor(input.cursor);
+    const before = decodeCursor(input.cursor, 'repository');
     const rows = await listRepositories(deps.database, input.workspaceId, {
       limit: input.limit,
       before,
