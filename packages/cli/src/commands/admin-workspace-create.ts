@@ -1,0 +1,35 @@
+import { createWorkspaceByAdmin } from '@signalbox/hub';
+import { addExamples, addJsonOption, defineCommand } from '../command-module.ts';
+import { oneLine } from '../text.ts';
+import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+
+/**
+ * `signalbox admin workspace create`: beside a running or a stopped hub, by whoever may write its
+ * database. With `--json`: `{ok, workspace}`.
+ */
+export const command = defineCommand<{ slug: string; name?: string }>({
+  describe(program) {
+    program
+      .requiredOption('--slug <slug>', 'lower-case letters, digits and inner dashes')
+      .option('--name <text>', 'name for people (default: the slug)');
+    addJsonOption(program);
+    addSettings(program.optionsGroup('Which hub:'), databaseSettings);
+    addExamples(program, [
+      ['signalbox admin workspace create --slug acme --name Acme', 'in ./.signalbox'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const config = readHubConfig(io.env, { ...options });
+    const { slug, name = slug } = options;
+    try {
+      const workspace = await createWorkspaceByAdmin(config, { slug, name });
+      if (io.json) return io.printJson({ ok: true, workspace });
+      const { green, bold, dim } = io.styles;
+      const { workspaceId } = workspace;
+      io.print(`${green('✔')} Made ${bold(oneLine(workspace.slug))} ${dim(workspaceId)}`);
+    } catch (error) {
+      throw explainHubError(error);
+    }
+  },
+});

@@ -1,0 +1,131 @@
+import type { AgentEvent } from '@signalbox/agent';
+import { formatClock, formatDuration } from '../duration.ts';
+import { type ExitCode, exitCodes } from '../exit.ts';
+import type { HubSession } from '../hub-session.ts';
+import type { Io, Styles } from '../io.ts';
+import { exitCodeOf, shortId } from '../job-text.ts';
+import type { LinkedClone } from '../linked-clones.ts';
+import { printFields } from '../table.ts';
+import { oneLine, truncateText } from '../text.ts';
+
+/** Shows what an agent does, a calm line at a time. */
+export interface AgentLog {
+  sayStart(start: AgentStart): void;
+  say(text: string): void;
+  onEvent(event: AgentEvent): void;
+  /** What the last result means for the shell; 0 when there was none. */
+  resultCode(): ExitCode;
+}
+
+export interface AgentStart {
+  name: string;
+  session: HubSession;
+  tool: string;
+  clones: readonly LinkedClone[];
+  options: { jobs: number; once?: true };
+}
+
+const PROMPT_WIDTH = 60;
+
+export function createAgentLog(io: Io): AgentLog {
+  const { styles } = io;
+  const startedAtMs = new Map<string, number>();
+  let code: ExitCode = exitCodes.ok;
+
+  return {
+    sayStart(start) {
+      if (!io.json) printStart(io, start);
+    },
+    say(text) {
+      if (!io.json) io.note(text);
+    },
+    onEvent(event) {
+      code = exitCodeAfter(event) ?? code;
+      if (io.json) {
+        io.printJson({ at: new Date().toISOString(), ...event });
+        return;
+      }
+      if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
+      const beganMs = event.type === 'job-finished' ? startedAtMs.get(event.jobId) : undefined;
+      const took =
+        beganMs === undefined ? '' : ` in ${formatDuration(performance.now() - beganMs)}`;
+      if (event.type === 'job-finished') startedAtMs.delete(event.jobId);
+      const line = describeEvent(event, styles, took);
+      if (line !== null) io.print(`${styles.dim(formatClock(new Date()))}  ${line}`);
+    },
+    resultCode: () => code,
+  };
+}
+
+function printStart(io: Io, { name, session, tool, clones, options }: AgentStart): void {
+  const { bold, dim } = io.styles;
+  const { workspaceSlug, workspaceId, baseUrl } = session;
+  printFields(io, [
+    ['Agent', bold(oneLine(name))],
+    ['Workspace', `${workspaceSlug ?? workspaceId} at ${baseUrl}`],
+    ['Tool', tool],
+    ...clones.map(({ label, path }) => ['Clone', `${oneLine(label)}  ${dim(path)}`] as const),
+    ['Jobs', options.once ? 'one, then exit' : `${options.jobs} at a time`],
+  ]);
+  io.print();
+}
+
+function exitCodeAfter(event: AgentEvent): ExitCode | null {
+  if (event.type === 'result-refused') return exitCodes.refused;
+  if (event.type !== 'result-accepted') return null;
+  const { status } = event;
+  const isGood = status === 'done' || status === 'blocked' || status === 'canceled';
+  return isGood ? exitCodeOf(status) : exitCodes.failed;
+}
+
+/** The line for an event; null for what needs none. */
+function describeEvent(event: AgentEvent, styles: Styles, took: string): string | null {
+  const { dim, cyan, green, yellow, red, bold } = styles;
+  const about = (jobId: string, text: string) => `${bold(shortId(jobId))}  ${text}`;
+  switch (event.type) {
+    case 'online':
+      return `${green('●')} online, waiting for jobs`;
+    case 'hub-unreachable':
+      return `${yellow('●')} ${oneLine(event.message)} Work goes on; still trying.`;
+    case 'hub-back':
+      return `${green('●')} the hub is back`;
+    case 'job-claimed': {
+      const prompt = truncateText(oneLine(event.job.prompt), PROMPT_WIDTH);
+      const kind = dim(`${event.job.kind}, attempt ${event.attempt}`);
+      return `${cyan('▶')} ${about(event.job.jobId, `“${prompt}” ${kind}`)}`;
+    }
+    case 'job-progress':
+      return `${dim('·')} ${about(event.jobId, dim(oneLine(event.message)))}`;
+    case 'job-stopping':
+      return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
+    case 'job-finished':
+      return `${markOf(event.outcome, styles)} ${about(event.jobId, finishedText(event, took))}`;
+    case 'result-accepted':
+      if (event.status !== 'pending') return null;
+      return `${yellow('↻')} ${about(event.jobId, 'goes back to the queue')}`;
+    case 'result-refused': {
+      const text = `the hub refuses the result: ${oneLine(event.message)}`;
+      return `${red('✖')} ${about(event.jobId, text)}`;
+    }
+    case 'draining':
+      return `${dim('●')} ${event.byHub ? 'draining, as the hub asks' : 'taking no more jobs'}`;
+    case 'resumed':
+      return `${green('●')} taking jobs again`;
+    case 'offline':
+      return `${dim('○')} offline`;
+  }
+}
+
+function markOf(outcome: string | null, { green, red, yellow }: Styles): string {
+  if (outcome === 'done') return green('✔');
+  return outcome === 'failed' ? red('✖') : yellow('◆');
+}
+
+type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
+
+function finishedText({ outcome, commitSha, branch, message }: Finished, took: string): string {
+  const commit = commitSha === null ? '' : ` · commit ${commitSha.slice(0, 10)}`;
+  const place = branch === null || commitSha === null ? '' : ` on ${branch}`;
+  const said = oneLine(message);
+  return `${outcome ?? 'given back'}${took}${commit}${place}${said === '' ? '' : ` · ${said}`}`;
+}

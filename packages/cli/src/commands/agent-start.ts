@@ -1,0 +1,177 @@
+import { hostname } from 'node:os';
+import { AgentAlreadyRunningError, ExecutorMissingError, startAgent } from '@signalbox/agent';
+import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
+import { InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../cli-error.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { parseDurationMs } from '../duration.ts';
+import { type ExitCode, exitCodes } from '../exit.ts';
+import { type HubSession, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import type { LinkedClone } from '../linked-clones.ts';
+import { parseInteger } from '../numbers.ts';
+import { agentStateDir, chooseClones } from './agent-clones.ts';
+import { chooseExecutor, type ExecutorChoice, executorNames } from './agent-executor.ts';
+import { createAgentLog } from './agent-log.ts';
+import { agentSignals } from './agent-signals.ts';
+
+interface Options extends HubOptions, ExecutorChoice {
+  jobs: number;
+  label?: Record<string, string>;
+  name: string;
+  once?: true;
+  lease?: number;
+  timeLimit?: number;
+  repo?: string[];
+  base?: string;
+  fetch?: true;
+  readOnly?: true;
+  hooks?: string;
+  stateDir?: string;
+}
+
+/**
+ * `signalbox agent start`: an agent in the foreground. SIGTERM and the first SIGINT let it finish
+ * what it holds; a second one, or SIGQUIT, gives the jobs back and leaves. With `--json`: a line for
+ * each event of the agent, `{at, type, …}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .addOption(
+        new Option('--executor <tool>', 'the coding tool; found on the PATH when left out').choices(
+          executorNames,
+        ),
+      )
+      .option('--command <line>', 'run this for each job: prompt on standard input, in a worktree')
+      .option('--model <name>', 'the model that claude or codex is to use')
+      .option('--once', 'claim one job, finish it, and exit by its outcome');
+    addJobOptions(program.optionsGroup('Which jobs, and how:'));
+    addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox agent start', 'with the coding tool found here'],
+      ['signalbox agent start --command "./fix.sh" --once', 'any command, one job, for CI'],
+      ['signalbox agent start --jobs 3 --label gpu=yes', 'three at a time'],
+    ]);
+    program.addHelpText(
+      'after',
+      '\nCtrl-C (or SIGTERM) finishes what is held; a second one gives the jobs back and leaves.',
+    );
+  },
+
+  async run({ io, options }) {
+    const session = await openHubSession(io, options);
+    const executor = await chooseExecutor(options, io.env);
+    const clones = await chooseClones(io, session, options.repo ?? []);
+    try {
+      return await runAgent(io, session, options, { executor, clones });
+    } catch (error) {
+      throw explainStart(error);
+    }
+  },
+});
+
+type Program = Parameters<typeof addJsonOption>[0];
+
+function addJobOptions(program: Program): void {
+  const collect = (path: string, paths: string[] = []) => [...paths, path];
+  program
+    .option('--jobs <number>', 'how many at a time', parseInteger({ min: 1, max: 1_000 }), 1)
+    .option('--repo <path|id>', 'only linked clones named so; may be repeated', collect)
+    .option('--base <ref>', 'the commit that jobs start from (default: what the clone has out)')
+    .option('--fetch', "ask the clone's origin for news before each job")
+    .option('--read-only', 'take only jobs that change nothing')
+    .option('--label <name=value>', 'what jobs may ask for; may be repeated', readLabel)
+    .option('--name <text>', 'name of the agent', hostname())
+    .option('--lease <time>', 'how long the hub waits for a sign of life, as in 10m', readLease)
+    .option('--time-limit <time>', 'how long one job may take, as in 2h', parseDurationMs)
+    .option('--hooks <dir>', 'scripts: environment, pre-checkout, pre-command, post-command')
+    .option('--state-dir <dir>', "the agent's own directory; one agent a directory");
+}
+
+function readLabel(text: string, labels: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError('It looks like os=linux.');
+  }
+  return { ...labels, [name]: value };
+}
+
+function readLease(text: string): number {
+  const leaseMs = parseDurationMs(text);
+  if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) {
+    throw new InvalidArgumentError('It takes from 1s to 24h.');
+  }
+  return leaseMs;
+}
+
+interface Equipment {
+  executor: Awaited<ReturnType<typeof chooseExecutor>>;
+  clones: readonly LinkedClone[];
+}
+
+async function runAgent(
+  io: Io,
+  session: HubSession,
+  options: Options,
+  { executor, clones }: Equipment,
+): Promise<ExitCode> {
+  const log = createAgentLog(io);
+  const signals = agentSignals(log);
+  const { base, fetch, lease, timeLimit, hooks, readOnly } = options;
+  const agent = await startAgent({
+    baseUrl: session.baseUrl,
+    token: session.token,
+    workspaceId: session.workspaceId,
+    displayName: options.name,
+    executor,
+    repositories: clones.map(({ repoId, path }) => ({
+      ...{ repoId, path },
+      ...(base === undefined ? {} : { baseRef: base }),
+      ...(fetch === undefined ? {} : { fetchOrigin: fetch }),
+    })),
+    stateDir: options.stateDir ?? agentStateDir(io.env, session),
+    maxConcurrentJobs: options.once ? 1 : options.jobs,
+    labels: options.label,
+    leaseMs: lease,
+    jobTimeLimitMs: timeLimit,
+    hooksDir: hooks,
+    ...(readOnly ? { capabilities: { canWrite: false } } : {}),
+    env: io.env,
+    onEvent(event) {
+      log.onEvent(event);
+      if (options.once && event.type === 'job-claimed') signals.drain();
+    },
+  });
+  log.sayStart({ name: options.name, session, tool: executor.name, clones, options });
+  const release = signals.attach(agent);
+  try {
+    await agent.done;
+  } finally {
+    release();
+  }
+  return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
+}
+
+function explainStart(error: unknown): unknown {
+  if (error instanceof AgentAlreadyRunningError) {
+    return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
+      fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
+      cause: error,
+    });
+  }
+  if (error instanceof ExecutorMissingError) {
+    return new CliError(exitCodes.usage, 'EXECUTOR_MISSING', error.message, {
+      fix: 'signalbox agent start --command "…" runs any command.',
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,91 @@
+import { Argument, type Command } from 'commander';
+import { addExamples, defineCommand } from '../command-module.ts';
+import { commandTable } from '../command-table.ts';
+import { buildProgram } from '../program.ts';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+const shells: readonly Shell[] = ['bash', 'zsh', 'fish'];
+
+/** What may follow a command: further words, and flags. */
+interface Level {
+  /** Words before it, without `signalbox`; empty at the top. */
+  path: string;
+  words: { word: string; meaning: string }[];
+}
+
+/** `signalbox completion SHELL`: prints a script made from the very table of commands. */
+export const command = defineCommand<Record<string, never>>({
+  describe(program) {
+    program.addArgument(new Argument('<shell>', 'the shell').choices(shells));
+    addExamples(program, [
+      ['source <(signalbox completion bash)', 'in ~/.bashrc'],
+      ['source <(signalbox completion zsh)', 'in ~/.zshrc'],
+      ['signalbox completion fish | source', 'in ~/.config/fish/config.fish'],
+    ]);
+  },
+
+  async run({ io, args }) {
+    const levels = levelsOf(buildProgram(await loadAll()), []);
+    const [shell] = args;
+    io.print(shell === 'fish' ? fishScript(levels) : bashScript(levels, shell === 'zsh'));
+  },
+});
+
+async function loadAll() {
+  const modules = commandTable.map(async (entry) => [entry, (await entry.load()).command] as const);
+  return new Map(await Promise.all(modules));
+}
+
+function levelsOf(program: Command, path: readonly string[]): Level[] {
+  const children = program.commands.map((child) => ({
+    word: child.name(),
+    meaning: child.summary() || child.description(),
+  }));
+  const flags = program.options.flatMap(({ long, description }) =>
+    long ? [{ word: long, meaning: description }] : [],
+  );
+  const words = [...children, ...flags, { word: '--help', meaning: 'print help' }];
+  const below = program.commands.flatMap((child) => levelsOf(child, [...path, child.name()]));
+  return [{ path: path.join(' '), words }, ...below];
+}
+
+function bashScript(levels: readonly Level[], isZsh: boolean): string {
+  const cases = levels.map(
+    ({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
+  );
+  const paths = levels.map(({ path }) => `'${path}'`).join(' ');
+  return `${isZsh ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_signalbox() {
+  local at path='' next words=''
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    next="\${path:+$path }\${COMP_WORDS[at]}"
+    case " ${paths.replaceAll("' '", '|').replaceAll("'", '')} " in
+      *"|$next|"*|*"|$next "*) path="$next" ;;
+    esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _signalbox signalbox`;
+}
+
+function fishScript(levels: readonly Level[]): string {
+  const lines = levels.flatMap(({ path, words }) =>
+    words.map(({ word, meaning }) => {
+      const is = `__signalbox_at '${path}'`;
+      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`;
+      return `complete -c signalbox -n "${is}" ${what} -d '${meaning.replaceAll("'", "\\'")}'`;
+    }),
+  );
+  const paths = levels.map(({ path }) => `'${path}'`).join(' ');
+  return `function __signalbox_at
+  set -l path ''
+  for word in (commandline -opc)[2..]
+    set -l next (string trim "$path $word")
+    contains -- "$next" ${paths}; and set path "$next"
+  end
+  test "$path" = "$argv[1]"
+end
+${lines.join('\n')}`;
+}

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { configDirectory } from '../config-file.ts';
+import { describeFailure, exitCodes } from '../exit.ts';
+import { choosePlace, createHubClient, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { readLinkedClones } from '../linked-clones.ts';
+
+interface Finding {
+  name: string;
+  /** `missing`: nothing is wrong, but something cannot be used. */
+  state: 'ok' | 'missing' | 'wrong';
+  message: string;
+}
+
+const VERSION_TIMEOUT_MS = 10_000;
+
+/**
+ * `signalbox doctor`: looks at what commands and agents need, and changes nothing. Exit code 1 when
+ * something is wrong. With `--json`: `{ok, findings: [{name, state, message}]}`.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, options }) {
+    const findings: Finding[] = [
+      { name: 'Node', state: 'ok', message: process.versions.node },
+      await checkProgram('git', 'wrong', 'install it: agents work in git worktrees'),
+      await checkProgram('claude', 'missing', 'not here; needed for --executor claude'),
+      await checkProgram('codex', 'missing', 'not here; needed for --executor codex'),
+      { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
+      await check('Hub', () => checkHub(io, options)),
+      await check('Login', () => checkLogin(io, options)),
+      await check('Clones', () => checkClones(io, options)),
+    ];
+    const isWell = findings.every(({ state }) => state !== 'wrong');
+    if (io.json) io.printJson({ ok: isWell, findings });
+    else printFindings(io, findings);
+    return isWell ? exitCodes.ok : exitCodes.failed;
+  },
+});
+
+async function check(name: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { name, state: 'ok', message: await look() };
+  } catch (error) {
+    const { message, fix } = describeFailure(error);
+    return { name, state: 'wrong', message: fix === null ? message : `${message} ${fix}` };
+  }
+}
+
+function checkProgram(
+  name: string,
+  otherwise: 'missing' | 'wrong',
+  remedy: string,
+): Promise<Finding> {
+  return new Promise((resolve) => {
+    execFile(name, ['--version'], { timeout: VERSION_TIMEOUT_MS }, (error, stdout) => {
+      const version = stdout.split('\n')[0]?.trim() ?? '';
+      if (error === null) resolve({ name, state: 'ok', message: version });
+      else resolve({ name, state: otherwise, message: remedy });
+    });
+  });
+}
+
+async function checkHub(io: Io, options: HubOptions): Promise<string> {
+  const { baseUrl } = await choosePlace(io, options);
+  const startMs = performance.now();
+  await createHubClient(baseUrl, undefined).health.health({}, { signal: io.signal });
+  return `${baseUrl} answers in ${Math.round(performance.now() - startMs)} ms`;
+}
+
+async function checkLogin(io: Io, options: HubOptions): Promise<string> {
+  const { client } = await openHubSession(io, options);
+  const who = await client.tokens.whoami({}, { signal: io.signal });
+  return `${who.displayName} in ${who.workspaceSlug ?? 'every workspace'}`;
+}
+
+async function checkClones(io: Io, options: HubOptions): Promise<string> {
+  const { baseUrl, workspaceId } = await openHubSession(io, options);
+  const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
+  const gone = clones.filter(({ path }) => !existsSync(path)).map(({ path }) => path);
+  if (gone.length > 0) throw new Error(`Gone: ${gone.join(', ')}.`);
+  return clones.length === 0 ? 'none linked yet' : `${clones.length} linked`;
+}
+
+function printFindings(io: Io, findings: readonly Finding[]): void {
+  const { green, yellow, red, dim } = io.styles;
+  const marks = { ok: green('✔'), missing: yellow('–'), wrong: red('✖') };
+  for (const { name, state, message } of findings) {
+    io.print(`${marks[state]} ${dim(name.padEnd(9))} ${message}`);
+  }
+}

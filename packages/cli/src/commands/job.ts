@@ -1,0 +1,125 @@
+import { JOB_EVENTS_LIMIT_MAX, type Job, type WaitingFor } from '@signalbox/contract';
+import { readAgentNames } from '../agent-names.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { formatMoment, parseDurationMs } from '../duration.ts';
+import { type HubSession, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { followJob } from '../job-follow.ts';
+import { findJobId } from '../job-reference.ts';
+import {
+  colorStatus,
+  evidenceText,
+  exitCodeOf,
+  reasonText,
+  shortId,
+  statusText,
+} from '../job-text.ts';
+import { parseInteger } from '../numbers.ts';
+import { printFields } from '../table.ts';
+import { cleanText, oneLine } from '../text.ts';
+import { createTimelinePrinter } from '../timeline.ts';
+
+interface Options extends HubOptions {
+  follow?: true;
+  timeout?: number;
+  events: number;
+}
+
+const EVENTS_SHOWN = 200;
+const PROMPT_LINES_SHOWN = 12;
+
+/**
+ * `signalbox job ID`: a job, what it waits for, and its timeline. With `--json`:
+ * `{ok, job, queuePosition, waitingFor, events}`; with `--follow` lines `{event}` and at the end a
+ * line `{job}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    const limits = { min: 1, max: JOB_EVENTS_LIMIT_MAX };
+    program
+      .argument('<id>', 'a job, by its id or the end of it, as signalbox jobs shows it')
+      .option('-f, --follow', 'show the timeline as it grows; exit by the outcome')
+      .option('--timeout <time>', 'with --follow: give up waiting, as in 30m', parseDurationMs)
+      .option('--events <number>', 'the last so many events', parseInteger(limits), EVENTS_SHOWN);
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox job 8f3a1c2d', 'one job'],
+      ['signalbox job 8f3a1c2d --follow', 'live, until it ends'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    const session = await openHubSession(io, options);
+    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+    if (options.follow && io.json) return await follow(io, session, jobId, options, 0);
+    const { client, workspaceId } = session;
+    const { job, queuePosition, waitingFor } = await client.jobs.get(
+      { workspaceId, jobId },
+      { signal: io.signal },
+    );
+    const { events, nextAfter } = await client.jobEvents.listForJob(
+      { workspaceId, jobId, limit: options.events },
+      { signal: io.signal },
+    );
+    if (io.json) return io.printJson({ ok: true, job, queuePosition, waitingFor, events });
+    const names = await readAgentNames(session, io.signal);
+    printJob(io, job, names);
+    printWaiting(io, waitingFor, queuePosition);
+    io.print();
+    const printer = createTimelinePrinter(io, names);
+    printer.print(events);
+    printer.end();
+    if (options.follow) return await follow(io, session, jobId, options, nextAfter);
+  },
+});
+
+async function follow(
+  io: Io,
+  session: HubSession,
+  jobId: string,
+  { timeout: timeoutMs }: Options,
+  after: number,
+) {
+  const { status } = await followJob(io, session, jobId, { timeoutMs, after });
+  return exitCodeOf(status);
+}
+
+function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): void {
+  const { bold } = io.styles;
+  const { agentId, status } = job;
+  io.print(`${colorStatus(io.styles, status, statusText(status))}  ${bold(job.jobId)}`);
+  io.print();
+  const lines = cleanText(job.prompt).trimEnd().split('\n');
+  for (const line of lines.slice(0, PROMPT_LINES_SHOWN)) io.print(`  ${line}`);
+  const more = lines.length - PROMPT_LINES_SHOWN;
+  if (more > 0) io.print(io.styles.dim(`  … ${more} more line${more === 1 ? '' : 's'}`));
+  io.print();
+  printFields(io, [
+    ['Kind', `${job.kind}, ${oneLine(job.role)}`],
+    ['Priority', job.priority === 0 ? null : String(job.priority)],
+    ['Attempt', job.attempt === 0 ? null : `${job.attempt} of ${job.maxAttempts}`],
+    ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],
+    ['Enqueued', formatMoment(job.createdAt)],
+    ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
+    ['Finished', job.finishedAt === null ? null : formatMoment(job.finishedAt)],
+    ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
+    ['Result', job.message === null ? null : oneLine(job.message)],
+    ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
+    ['Evidence', evidenceText(job)],
+  ]);
+}
+
+function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: number | null): void {
+  if (waitingFor === null) return;
+  const place =
+    queuePosition === null ? '' : ` (number ${queuePosition} of its repository's queue)`;
+  io.print();
+  io.print(`${io.styles.yellow('Waits:')} ${oneLine(waitingFor.message)}${place}`);
+}

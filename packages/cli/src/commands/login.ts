@@ -1,0 +1,99 @@
+import { hostname } from 'node:os';
+import { runDeviceLogin } from '@signalbox/sdk';
+import { openBrowser } from '../browser.ts';
+import { addExamples, addHubOptions, addJsonOption, defineCommand } from '../command-module.ts';
+import { saveLogin } from '../credentials.ts';
+import { formatDuration } from '../duration.ts';
+import { choosePlace, createHubClient, type HubChoice } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { askText } from '../prompts.ts';
+import { withSpinner } from '../spinner.ts';
+import { oneLine } from '../text.ts';
+
+interface Options extends HubChoice {
+  browser: boolean;
+  name?: string;
+}
+
+/**
+ * `signalbox login`: the device login. Shows a code and an address, waits until a person has
+ * approved in the browser, and keeps the token for this user alone. The token is never printed.
+ * With `--json`: a line `{event: "code", userCode, approvalUrl, expiresAt}`, then a line
+ * `{event: "approved", url, workspaceId, workspaceSlug}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .option('--no-browser', 'only print the address, open no browser')
+      .option('--name <text>', "this machine's name on the approval page (default: the host's)");
+    addJsonOption(program, 'print JSON lines: the code, then the login');
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox login --workspace acme', 'the hub on this machine'],
+      ['signalbox login -w acme --url https://signalbox.acme.dev', 'the hub of a company'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const place = await choosePlace(io, options);
+    const { baseUrl } = place;
+    const workspaceSlug =
+      place.workspaceSlug ??
+      (await askText(io, {
+        message: 'Which workspace?',
+        placeholder: 'acme',
+        missing: 'Say which workspace: --workspace SLUG.',
+      }));
+    const client = createHubClient(baseUrl, undefined);
+    const approved = await withSpinner(io, 'Waiting for your approval …', () =>
+      runDeviceLogin({
+        client,
+        workspaceSlug,
+        machineName: options.name ?? hostname(),
+        signal: io.signal,
+        onCode: (shown) => showCode(io, shown, options.browser),
+      }),
+    );
+    const { token, workspaceId } = approved;
+    const loggedInAt = new Date().toISOString();
+    const slug = approved.workspaceSlug;
+    await saveLogin(io.env, { url: baseUrl, workspaceSlug: slug, workspaceId, token, loggedInAt });
+    if (io.json) {
+      io.printJson({ event: 'approved', url: baseUrl, workspaceId, workspaceSlug: slug });
+      return;
+    }
+    const { green, bold } = io.styles;
+    io.print(`${green('✔')} Logged in to ${bold(oneLine(slug))} at ${baseUrl}`);
+    if (io.env.SIGNALBOX_TOKEN) {
+      io.note('SIGNALBOX_TOKEN is set, and goes before this login until you unset it.');
+    }
+  },
+});
+
+function showCode(
+  io: Io,
+  shown: { userCode: string; approvalUrl: string; expiresAt: string },
+  mayOpen: boolean,
+): void {
+  if (io.json) {
+    io.printJson({ event: 'code', ...shown });
+    return;
+  }
+  const { bold, dim, cyan } = io.styles;
+  const opened = mayOpen && openBrowser(io, shown.approvalUrl);
+  const left = formatDuration(Date.parse(shown.expiresAt) - Date.now());
+  // The spinner has begun its line on standard error, which is the same terminal.
+  if (io.stderr.isTTY) io.stderr.write('\r\u001b[2K');
+  io.print();
+  io.print(`  Your code   ${bold(cyan(shown.userCode))}`);
+  io.print();
+  io.print(
+    opened
+      ? '  Your browser opens. If it does not:'
+      : '  Open this address and type the code there:',
+  );
+  io.print(`  ${shown.approvalUrl}`);
+  io.print();
+  io.print(dim(`  Approve only if you started this login yourself. The code lives for ${left}.`));
+  io.print();
+}

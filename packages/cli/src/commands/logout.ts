@@ -1,0 +1,57 @@
+import { ApiError } from '@signalbox/sdk';
+import { CliError } from '../cli-error.ts';
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { forgetLogin, readLogins } from '../credentials.ts';
+import { exitCodes } from '../exit.ts';
+import { choosePlace, createHubClient } from '../hub-session.ts';
+
+const STATUS_UNAUTHORIZED = 401;
+
+/**
+ * `signalbox logout`: revokes the stored token, then forgets it. A token that is dead already
+ * counts as revoked. When the hub cannot be reached the token is kept, unless `--forget` says that
+ * it is to be dropped unrevoked.
+ */
+export const command = defineCommand<HubOptions & { forget?: true }>({
+  describe(program) {
+    program.option('--forget', 'forget the token without asking the hub to revoke it');
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, options }) {
+    const { login } = await choosePlace({ ...io, env: withoutToken(io.env) }, options);
+    if (login === null) {
+      const others = await readLogins(io.env);
+      const message =
+        others.length === 0
+          ? 'This machine is not logged in.'
+          : 'This machine is not logged in there.';
+      throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', message);
+    }
+    const revoked = options.forget !== true;
+    if (revoked) await revoke(login.url, login.token, io.signal);
+    await forgetLogin(io.env, login);
+    const { url, workspaceSlug } = login;
+    if (io.json) return io.printJson({ ok: true, revoked, url, workspaceSlug });
+    const done = revoked ? 'Logged out of' : 'Forgot the login to';
+    io.print(`${io.styles.green('✔')} ${done} ${workspaceSlug} at ${url}`);
+    if (!revoked) io.note('The token is still valid: revoke it in the console.');
+  },
+});
+
+/** It is the stored login that ends; a token of the environment belongs to somebody else. */
+function withoutToken(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { SIGNALBOX_TOKEN: _, ...rest } = env;
+  return rest;
+}
+
+async function revoke(url: string, token: string, signal: AbortSignal): Promise<void> {
+  try {
+    await createHubClient(url, token).tokens.revoke({}, { signal });
+  } catch (error) {
+    // Revoked, expired or unknown: in each case nobody can use it any more.
+    if (error instanceof ApiError && error.status === STATUS_UNAUTHORIZED) return;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { resolve } from 'node:path';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { openHubSession } from '../hub-session.ts';
+import { linkClone } from '../linked-clones.ts';
+import { oneLine } from '../text.ts';
+import { readClone } from './agent-clone.ts';
+
+/**
+ * `signalbox repo link [PATH]`: tells the workspace of a repository (by the hash of its remote, never
+ * its address) and remembers on this machine where its clone is. With `--json`:
+ * `{ok, created, repo, path}`.
+ */
+export const command = defineCommand<HubOptions & { label?: string }>({
+  describe(program) {
+    program
+      .argument('[path]', 'a path in the clone', '.')
+      .option('--label <text>', "the repository's name for people (default: owner/name)");
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox repo link', 'the clone that you are in'],
+      ['signalbox repo link ~/src/api --label "API"', 'another one, with a name'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    const clone = await readClone(resolve(args[0] ?? '.'), io.env);
+    const { client, baseUrl, workspaceId } = await openHubSession(io, options);
+    const { remoteUrlHash, path } = clone;
+    const known = await client.repositories.resolve(
+      { workspaceId, remoteUrlHash },
+      { signal: io.signal },
+    );
+    // A label that somebody chose stays, unless this call chooses another.
+    const label = options.label ?? (known.repo?.label ? undefined : clone.label);
+    const { repo, repoId, created } = await client.repositories.upsert(
+      { workspaceId, remoteUrlHash, ...(label === undefined ? {} : { label }) },
+      { signal: io.signal },
+    );
+    const linked = { url: baseUrl, workspaceId, repoId, label: repo.label, path };
+    const replaced = await linkClone(io.env, linked);
+    if (io.json) return io.printJson({ ok: true, created, repo, path });
+    const { green, bold, dim } = io.styles;
+    io.print(`${green('✔')} Linked ${bold(oneLine(repo.label))} ${dim(repoId)}`);
+    io.print(`  ${dim('Clone')}  ${path}`);
+    if (replaced !== null) io.note(`It takes the place of ${replaced}.`);
+    if (repo.status === 'archived') io.note('The repository is archived: its jobs wait.');
+    if (!clone.hasOrigin) {
+      io.note('The clone has no origin, so only this machine can work on the repository.');
+    }
+  },
+});

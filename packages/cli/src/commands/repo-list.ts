@@ -1,0 +1,48 @@
+import type { Repository } from '@signalbox/contract';
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { openHubSession } from '../hub-session.ts';
+import { readLinkedClones } from '../linked-clones.ts';
+import { collectPages } from '../pages.ts';
+import { printTable } from '../table.ts';
+import { oneLine } from '../text.ts';
+
+/**
+ * `signalbox repo list`: the repositories of the workspace, with the clone of each on this machine.
+ * With `--json`: `{ok, repos}`, each with `path` (null: not linked here).
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, options }) {
+    const { client, baseUrl, workspaceId } = await openHubSession(io, options);
+    const found = await collectPages(Infinity, async (page) => {
+      const { repos, nextCursor } = await client.repositories.list(
+        { workspaceId, ...page },
+        { signal: io.signal },
+      );
+      return { rows: repos, nextCursor };
+    });
+    const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
+    const pathOf = new Map(clones.map(({ repoId, path }) => [repoId, path]));
+    const repos = found.rows.map((repo) => ({ ...repo, path: pathOf.get(repo.repoId) ?? null }));
+    if (io.json) return io.printJson({ ok: true, repos });
+    if (repos.length === 0) {
+      io.print('This workspace has no repositories yet. Add a clone: signalbox repo link PATH');
+      return;
+    }
+    const { dim, bold } = io.styles;
+    printTable<Repository & { path: string | null }>(
+      io,
+      [
+        { title: 'REPOSITORY', text: ({ label }) => oneLine(label) || '–', style: bold },
+        { title: 'ID', text: ({ repoId }) => repoId, style: dim },
+        { title: 'STATUS', text: ({ status }) => status },
+        { title: 'CLONE HERE', text: ({ path }) => path ?? '–' },
+      ],
+      repos,
+    );
+  },
+});

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { settings, startFromEnvironment } from '@signalbox/hub';
+import { addExamples, addJsonOption, defineCommand } from '../command-module.ts';
+import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
+
+/** Where the build of the console is, beside this package. */
+const consoleDirDefault = join(import.meta.dirname, '../../../console/dist');
+
+/**
+ * `signalbox serve`: a hub in the foreground, until SIGTERM or SIGINT. Every setting of the hub has
+ * its flag here; a flag goes before the environment.
+ */
+export const command = defineCommand<Record<string, string>>({
+  describe(program) {
+    addSettings(program, Object.values(settings));
+    addJsonOption(program, 'tell a refused start as JSON');
+    addExamples(program, [
+      ['signalbox serve', 'on 127.0.0.1:4400, data in ./.signalbox'],
+      ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'elsewhere'],
+    ]);
+  },
+
+  async run({ options }) {
+    const argv = flagsOf(options).flatMap(([{ flag }, value]) => [`--${flag}`, value]);
+    const isBuilt = existsSync(join(consoleDirDefault, 'index.html'));
+    try {
+      await startFromEnvironment({ argv, ...(isBuilt ? { consoleDir: consoleDirDefault } : {}) });
+    } catch (error) {
+      throw explainHubError(error);
+    }
+  },
+});

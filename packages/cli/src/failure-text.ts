@@ -1,0 +1,47 @@
+import type { Failure } from './exit.ts';
+import type { Styles } from './io.ts';
+import { cleanText } from './text.ts';
+
+export interface FailureManner {
+  isJson: boolean;
+  styles: Styles;
+  /** The words of the command that failed; empty when none was recognized. */
+  command: string;
+}
+
+/** Tells of a failure on standard error: what is wrong, its code, what to do, where to look. */
+export function printFailure(failure: Failure, manner: FailureManner): void {
+  process.stderr.write(`${manner.isJson ? failureJson(failure) : failureText(failure, manner)}\n`);
+}
+
+/** In the shape of the hub's own failures. */
+function failureJson(failure: Failure): string {
+  const { code, message, fix, requestId, details, exitCode } = failure;
+  return JSON.stringify({
+    ok: false,
+    error: code,
+    message,
+    ...(fix === null ? {} : { fix }),
+    requestId,
+    ...(details.length === 0 ? {} : { details }),
+    exitCode,
+  });
+}
+
+function failureText(failure: Failure, { styles, command }: FailureManner): string {
+  const { red, dim } = styles;
+  const isUsage = failure.code === 'USAGE';
+  const help = `signalbox ${command === '' ? '' : `${command} `}--help`;
+  const fix = failure.fix ?? (isUsage ? `See: ${help}` : null);
+  const fields = [
+    ...failure.details.map(({ path, message }) => ['Field', `${path || '/'} ${message}`]),
+    ['Fix', fix],
+    ['Code', isUsage ? null : failure.code],
+    ['Request', failure.requestId],
+  ].filter((field): field is [string, string] => typeof field[1] === 'string');
+  const width = Math.max(0, ...fields.map(([name]) => name.length));
+  return [
+    `${red('✖')} ${cleanText(failure.message)}`,
+    ...fields.map(([name, value]) => `  ${dim(name.padEnd(width))}  ${cleanText(value)}`),
+  ].join('\n');
+}

@@ -1,0 +1,127 @@
+import { type Client, createClient } from '@signalbox/sdk';
+import manifest from '../package.json' with { type: 'json' };
+import { CliError } from './cli-error.ts';
+import { type Login, readLogins } from './credentials.ts';
+import { exitCodes } from './exit.ts';
+import type { Io } from './io.ts';
+
+/** Where `signalbox serve` listens when nothing else is said. */
+const URL_DEFAULT = 'http://127.0.0.1:4400';
+
+/** The options by which every command that talks to a hub is told which. */
+export interface HubChoice {
+  url?: string;
+  workspace?: string;
+}
+
+/** A workspace of a hub, and the right to use it. */
+export interface HubSession {
+  client: Client;
+  baseUrl: string;
+  token: string | undefined;
+  workspaceId: string;
+  /** Null when only the token knows the workspace and does not name it. */
+  workspaceSlug: string | null;
+  /** The stored login; null when the environment gave the token. */
+  login: Login | null;
+}
+
+export interface HubPlace {
+  baseUrl: string;
+  token: string | undefined;
+  workspaceSlug: string | undefined;
+  login: Login | null;
+}
+
+/** A client that says which program it is. */
+export function createHubClient(baseUrl: string, token: string | undefined): Client {
+  return createClient({ baseUrl, token, userAgent: `signalbox-cli/${manifest.version}` });
+}
+
+/**
+ * Which hub, workspace and token are meant: options go before the environment, and both before the
+ * stored logins, of which the current one comes first.
+ */
+export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> {
+  const { SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE } = io.env;
+  const url = normalizeUrl(choice.url ?? (SIGNALBOX_URL || undefined));
+  const slug = choice.workspace ?? (SIGNALBOX_WORKSPACE || undefined);
+  const logins = await readLogins(io.env);
+  const login = logins.find(
+    (known) =>
+      (url === undefined || known.url === url) &&
+      (slug === undefined || known.workspaceSlug === slug),
+  );
+  if (SIGNALBOX_TOKEN) {
+    const baseUrl = url ?? login?.url ?? URL_DEFAULT;
+    return { baseUrl, token: SIGNALBOX_TOKEN, workspaceSlug: slug, login: null };
+  }
+  return {
+    baseUrl: url ?? login?.url ?? URL_DEFAULT,
+    token: login?.token,
+    workspaceSlug: slug ?? login?.workspaceSlug,
+    login: login ?? null,
+  };
+}
+
+/**
+ * Opens the session that a command works in.
+ * @throws {CliError} NOT_LOGGED_IN; {ApiError} WORKSPACE_NOT_FOUND and others.
+ */
+export async function openHubSession(io: Io, choice: HubChoice): Promise<HubSession> {
+  const { baseUrl, token, workspaceSlug, login } = await choosePlace(io, choice);
+  if (token === undefined && workspaceSlug === undefined) {
+    throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', 'This machine is not logged in.', {
+      fix: 'signalbox login --workspace SLUG',
+    });
+  }
+  const client = createHubClient(baseUrl, token);
+  const common = { client, baseUrl, token, login };
+  if (login !== null) {
+    return { ...common, workspaceId: login.workspaceId, workspaceSlug: login.workspaceSlug };
+  }
+  if (workspaceSlug === undefined) return { ...common, ...(await askWorkspace(client, io.signal)) };
+  const { workspaceId } = await client.workspaces.resolve(
+    { slug: workspaceSlug },
+    { signal: io.signal },
+  );
+  if (workspaceId === null) throw unknownWorkspace(workspaceSlug);
+  return { ...common, workspaceId, workspaceSlug };
+}
+
+async function askWorkspace(client: Client, signal: AbortSignal) {
+  const { workspaceId, workspaceSlug } = await client.tokens.whoami({}, { signal });
+  if (workspaceId !== null) return { workspaceId, workspaceSlug };
+  throw new CliError(
+    exitCodes.usage,
+    'WORKSPACE_MISSING',
+    'The token belongs to no single workspace, so name one.',
+    { fix: 'Add --workspace SLUG, or set SIGNALBOX_WORKSPACE.' },
+  );
+}
+
+function unknownWorkspace(slug: string): CliError {
+  return new CliError(
+    exitCodes.refused,
+    'WORKSPACE_NOT_FOUND',
+    `There is no workspace "${slug}" on this hub, or the token may not use it.`,
+    { fix: `signalbox login --workspace ${slug}` },
+  );
+}
+
+/** @throws {CliError} USAGE: it is no address of a hub. */
+export function normalizeUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  // People leave the scheme out; what runs on this machine seldom has a certificate.
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(text);
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http${isLocal ? '' : 's'}://${text}`;
+  const url = URL.parse(full);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new CliError(
+      exitCodes.usage,
+      'USAGE',
+      `"${text}" is no address of a hub: it looks like https://signalbox.acme.dev.`,
+    );
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}

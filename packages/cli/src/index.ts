@@ -1,0 +1,1 @@
+export { type ExitCode, exitCodes, exitMeanings } from './exit.ts';

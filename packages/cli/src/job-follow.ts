@@ -1,0 +1,139 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { JOB_EVENTS_LIMIT_MAX, type Job, type JobEvent } from '@signalbox/contract';
+import { ApiError, UnreachableError } from '@signalbox/sdk';
+import { readAgentNames } from './agent-names.ts';
+import { CliError } from './cli-error.ts';
+import { formatDuration } from './duration.ts';
+import { exitCodes } from './exit.ts';
+import type { HubSession } from './hub-session.ts';
+import type { Io } from './io.ts';
+import { colorStatus, evidenceText, isAtRest, reasonText, statusText } from './job-text.ts';
+import { oneLine } from './text.ts';
+import { createTimelinePrinter, type TimelinePrinter } from './timeline.ts';
+
+/** Between two looks at the timeline: quick while something happens, calm while nothing does. */
+const PAUSE_MS_MIN = 250;
+const PAUSE_MS_MAX = 2_000;
+/** A hub that is being upgraded is back by then. */
+const OUTAGE_MS_MAX = 5 * 60_000;
+
+export interface FollowOptions {
+  /** How long to wait for the end; absent: for as long as it takes. */
+  timeoutMs?: number | undefined;
+  /** Events up to this number are known. */
+  after?: number;
+}
+
+/**
+ * Shows the timeline of a job as it grows, until the job is at rest, and answers with the job. With
+ * `--json`: a line `{event}` for each event, then `{job}`.
+ * @throws {CliError} WAIT_TIMEOUT.
+ */
+export async function followJob(
+  io: Io,
+  session: HubSession,
+  jobId: string,
+  options: FollowOptions = {},
+): Promise<Job> {
+  const deadlineMs = performance.now() + (options.timeoutMs ?? Infinity);
+  const names = io.json ? new Map<string, string>() : await readAgentNames(session, io.signal);
+  const printer = io.json ? jsonPrinter(io) : createTimelinePrinter(io, names);
+  const look = createLook(session, jobId, options.after ?? 0, io.signal);
+  let pauseMs = PAUSE_MS_MIN;
+  for (;;) {
+    const { events, job } = await outlastOutage(io, look);
+    printer.print(events);
+    if (job !== null && isAtRest(job.status)) {
+      printer.end();
+      sayEnd(io, job);
+      return job;
+    }
+    pauseMs = events.length > 0 ? PAUSE_MS_MIN : Math.min(PAUSE_MS_MAX, pauseMs * 1.5);
+    if (performance.now() + pauseMs > deadlineMs) throw timedOut(jobId, options.timeoutMs ?? 0);
+    await wait(pauseMs, undefined, { signal: io.signal }).catch(() => io.signal.throwIfAborted());
+  }
+}
+
+interface Seen {
+  events: JobEvent[];
+  /** Null while there may be more events to read first. */
+  job: Job | null;
+}
+
+function createLook(
+  { client, workspaceId }: HubSession,
+  jobId: string,
+  from: number,
+  signal: AbortSignal,
+): () => Promise<Seen> {
+  let after = from;
+  return async () => {
+    // The job before its events: whatever brought it to rest is then among those read next.
+    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal });
+    const limit = JOB_EVENTS_LIMIT_MAX;
+    const answer = await client.jobEvents.listForJob(
+      { workspaceId, jobId, after, limit },
+      { signal },
+    );
+    after = answer.nextAfter;
+    return { events: answer.events, job: answer.events.length < limit ? job : null };
+  };
+}
+
+/** Looks again while the hub is away for a while, and says so once. */
+async function outlastOutage(io: Io, look: () => Promise<Seen>): Promise<Seen> {
+  const beganMs = performance.now();
+  for (let isSaid = false; ; ) {
+    try {
+      return await look();
+    } catch (error) {
+      const isAway =
+        error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
+      if (!isAway || performance.now() - beganMs > OUTAGE_MS_MAX) throw error;
+      if (!isSaid && !io.json) io.note('The hub does not answer; still trying …');
+      isSaid = true;
+      await wait(PAUSE_MS_MAX, undefined, { signal: io.signal }).catch(() =>
+        io.signal.throwIfAborted(),
+      );
+    }
+  }
+}
+
+function jsonPrinter(io: Io): TimelinePrinter {
+  return {
+    print: (events) => {
+      for (const event of events) io.printJson({ event });
+    },
+    end() {},
+  };
+}
+
+function sayEnd(io: Io, job: Job): void {
+  if (io.json) {
+    io.printJson({ job });
+    return;
+  }
+  const { status, startedAt, finishedAt } = job;
+  const took =
+    startedAt === null || finishedAt === null
+      ? ''
+      : ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}`;
+  const parts = [
+    job.message,
+    evidenceText(job),
+    status === 'done' ? null : reasonText(job.outcomeReason),
+  ];
+  io.print();
+  io.print(colorStatus(io.styles, status, `${statusText(status)}${took}`));
+  for (const part of new Set(parts)) if (part) io.print(`  ${oneLine(part)}`);
+  if (status === 'blocked') io.note('It goes on when a person has answered.');
+}
+
+function timedOut(jobId: string, timeoutMs: number): CliError {
+  return new CliError(
+    exitCodes.failed,
+    'WAIT_TIMEOUT',
+    `The job has not ended within ${formatDuration(timeoutMs)}; it goes on without you.`,
+    { fix: `signalbox job ${jobId} --follow` },
+  );
+}

@@ -1,0 +1,55 @@
+import { readConfigFile, updateConfigFile } from './config-file.ts';
+
+const FILE_NAME = 'repositories.json';
+
+/** Which clone on this machine is which repository of a workspace. Known to this machine only. */
+export interface LinkedClone {
+  url: string;
+  workspaceId: string;
+  repoId: string;
+  label: string;
+  /** The top of the clone, absolute. */
+  path: string;
+}
+
+type Place = Pick<LinkedClone, 'url' | 'workspaceId'>;
+
+/** The clones linked to a workspace. */
+export async function readLinkedClones(
+  env: NodeJS.ProcessEnv,
+  place: Place,
+): Promise<LinkedClone[]> {
+  const clones = clonesOf(await readConfigFile(env, FILE_NAME));
+  return clones.filter((clone) => isSameWorkspace(clone, place));
+}
+
+/** Links a clone; answers with the path of another clone whose place it takes, if there is one. */
+export async function linkClone(
+  env: NodeJS.ProcessEnv,
+  linked: LinkedClone,
+): Promise<string | null> {
+  return await updateConfigFile(env, FILE_NAME, (before) => {
+    const clones = clonesOf(before);
+    const isSame = (clone: LinkedClone) =>
+      isSameWorkspace(clone, linked) && clone.repoId === linked.repoId;
+    const replaced = clones.find((clone) => isSame(clone) && clone.path !== linked.path);
+    const kept = clones.filter((clone) => !isSame(clone));
+    const after = { version: 1, repositories: [...kept, linked] };
+    return { after, result: replaced?.path ?? null };
+  });
+}
+
+function isSameWorkspace(a: Place, b: Place): boolean {
+  return a.url === b.url && a.workspaceId === b.workspaceId;
+}
+
+function clonesOf(value: unknown): LinkedClone[] {
+  const { repositories } = (value ?? {}) as { repositories?: unknown };
+  return Array.isArray(repositories) ? repositories.filter(isLinkedClone) : [];
+}
+
+function isLinkedClone(value: unknown): value is LinkedClone {
+  const fields = ['url', 'workspaceId', 'repoId', 'label', 'path'] as const;
+  if (typeof value !== 'object' || value === null) return false;
+  return fields.every((field) => typeof (value as Partial<LinkedClone>)[field] === 'string');
+}

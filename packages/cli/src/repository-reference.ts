@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit.ts';
+import type { HubSession } from './hub-session.ts';
+import type { Io } from './io.ts';
+
+/**
+ * The id of the repository that a person means by an id or by a path in a clone.
+ * @throws {CliError} NOT_A_CLONE, REPO_NOT_LINKED.
+ */
+export async function findRepository(io: Io, session: HubSession, text: string): Promise<string> {
+  const path = resolve(text);
+  if (/^repo_[0-9a-z]+$/.test(text) && !existsSync(path)) return text;
+  const { client, workspaceId } = session;
+  // The agent is large, and most lists are asked for without a path.
+  const { readClone } = await import('./commands/agent-clone.ts');
+  const { remoteUrlHash, label } = await readClone(path, io.env);
+  const { repoId } = await client.repositories.resolve(
+    { workspaceId, remoteUrlHash },
+    { signal: io.signal },
+  );
+  if (repoId !== null) return repoId;
+  const message = `The workspace does not know the repository ${label} yet.`;
+  throw new CliError(exitCodes.refused, 'REPO_NOT_LINKED', message, {
+    fix: `signalbox repo link ${text}`,
+  });
+}

@@ -1,0 +1,27 @@
+import type { Io } from './io.ts';
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 100;
+const CLEAR_LINE = '\r\u001b[2K';
+
+/**
+ * Shows on a terminal that something is being waited for, until it has ended; elsewhere nothing.
+ * (The one of clack takes the keyboard and ends the process with code 0 at Ctrl-C.)
+ */
+export async function withSpinner<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
+  const { stderr, errorStyles } = io;
+  if (!stderr.isTTY || io.json) return await work();
+  const startMs = performance.now();
+  const draw = () => {
+    const frame = frames[Math.floor((performance.now() - startMs) / FRAME_MS) % frames.length];
+    stderr.write(`${CLEAR_LINE}${errorStyles.cyan(frame ?? '')} ${text}`);
+  };
+  draw();
+  const timer = setInterval(draw, FRAME_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    stderr.write(CLEAR_LINE);
+  }
+}

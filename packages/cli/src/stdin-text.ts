@@ -1,0 +1,33 @@
+import { BODY_BYTES_MAX } from '@signalbox/contract';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit.ts';
+import type { Io } from './io.ts';
+
+/**
+ * All of standard input, as text.
+ * @throws {CliError} USAGE: it is not UTF-8, or larger than the hub takes.
+ */
+export async function readText({ stdin, signal }: Io): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  const reading = (async () => {
+    for await (const chunk of stdin) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes > BODY_BYTES_MAX) {
+        const message = `Standard input is larger than the ${BODY_BYTES_MAX} bytes that a hub takes.`;
+        throw new CliError(exitCodes.usage, 'USAGE', message);
+      }
+    }
+  })();
+  await Promise.race([reading, interrupted]);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    const message = 'Standard input is not text in UTF-8.';
+    throw new CliError(exitCodes.usage, 'USAGE', message, { cause });
+  }
+}

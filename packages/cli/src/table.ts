@@ -1,0 +1,59 @@
+import type { Io } from './io.ts';
+import { padText, textWidth, truncateText } from './text.ts';
+
+export interface Column<Row> {
+  title: string;
+  /** Plain text; colour is added after the width is known. */
+  text: (row: Row) => string;
+  style?: (text: string, row: Row) => string;
+  /** Takes what the others leave of the line, and is cut to it. One column at most. */
+  isFlexible?: true;
+}
+
+const GAP = '  ';
+const FLEXIBLE_WIDTH_MIN = 16;
+
+/** Prints rows under a line of titles, aligned, within the width of the terminal. */
+export function printTable<Row>(
+  io: Io,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): void {
+  const cells = rows.map((row) => columns.map((column) => column.text(row)));
+  const widths = columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...cells.map((line) => textWidth(line[index] ?? ''))),
+  );
+  const flexible = columns.findIndex(({ isFlexible }) => isFlexible);
+  if (flexible !== -1) {
+    const others = widths.reduce((sum, width, index) => sum + (index === flexible ? 0 : width), 0);
+    const left = io.columns - others - GAP.length * (columns.length - 1);
+    widths[flexible] = Math.min(widths[flexible] ?? 0, Math.max(FLEXIBLE_WIDTH_MIN, left));
+  }
+  const fit = (text: string, index: number) => {
+    const width = widths[index] ?? 0;
+    // The last column is not padded: trailing spaces wrap on a narrow terminal.
+    return index === columns.length - 1
+      ? truncateText(text, width)
+      : padText(truncateText(text, width), width);
+  };
+  io.print(io.styles.dim(columns.map(({ title }, index) => fit(title, index)).join(GAP)));
+  for (const [at, row] of rows.entries()) {
+    const line = columns.map(({ style }, index) => {
+      const text = fit(cells[at]?.[index] ?? '', index);
+      return style === undefined ? text : style(text, row);
+    });
+    io.print(line.join(GAP).trimEnd());
+  }
+}
+
+/** Prints names and values in two columns; what has no value is left out. */
+export function printFields(
+  io: Io,
+  fields: readonly (readonly [name: string, value: string | null | undefined])[],
+): void {
+  const shown = fields.filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(0, ...shown.map(([name]) => name.length));
+  for (const [name, value] of shown) {
+    io.print(`${io.styles.dim(name.padEnd(width))}  ${value}`);
+  }
+}

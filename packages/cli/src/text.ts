@@ -1,0 +1,54 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Control characters, and those that turn the direction of what follows: text that came from
+ * elsewhere (prompts, output of tools) must not move the cursor, ring or lie about what it says.
+ */
+const unsafeCharacters =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text that is safe to print; lines and tabs stay. */
+export function cleanText(text: string): string {
+  // A bare carriage return overwrites the line, as progress bars do: the last state is shown.
+  const lines = stripVTControlCharacters(text).replace(/\r+\n/g, '\n');
+  return lines.replace(/[^\n]*\r(?=[^\n])/g, '').replace(unsafeCharacters, '');
+}
+
+/** The same in one line. */
+export function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const wide =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f)/u;
+const narrow = /^[\u0020-\u007e]*$/;
+
+/** Columns that a text without control characters (colours do not count) takes. */
+export function textWidth(text: string): number {
+  if (narrow.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) {
+    width += wide.test(segment) ? 2 : 1;
+  }
+  return width;
+}
+
+/** Cuts a plain text to a width, with `…` in place of what is missing. */
+export function truncateText(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    const columns = wide.test(segment) ? 2 : 1;
+    if (used + columns > width - 1) break;
+    kept += segment;
+    used += columns;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+export function padText(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - textWidth(text)));
+}

@@ -1,0 +1,102 @@
+import type { Job, JobEvent, JobEventKind } from '@signalbox/contract';
+import { formatClock } from './duration.ts';
+import type { Io, Styles } from './io.ts';
+import { evidenceText, reasonText, shortId } from './job-text.ts';
+import { cleanText, oneLine } from './text.ts';
+
+const words: Readonly<Record<Exclude<JobEventKind, 'log'>, string>> = {
+  enqueued: 'enqueued',
+  claimed: 'claimed',
+  heartbeat: 'progress',
+  completed: 'completed',
+  failed: 'failed',
+  blocked: 'blocked',
+  canceled: 'canceled',
+  recovered: 'recovered',
+};
+
+const colors: Partial<Record<JobEventKind, keyof Styles>> = {
+  claimed: 'cyan',
+  completed: 'green',
+  failed: 'red',
+  blocked: 'yellow',
+  recovered: 'magenta',
+};
+
+const WORD_WIDTH = 9;
+
+/** Prints events as they come, output of the tool set in under a bar. */
+export interface TimelinePrinter {
+  print(events: readonly JobEvent[]): void;
+  /** Prints what is left of a line of output without its end. */
+  end(): void;
+}
+
+export function createTimelinePrinter(
+  io: Io,
+  agentNames: ReadonlyMap<string, string>,
+): TimelinePrinter {
+  const { styles } = io;
+  const margin = ' '.repeat('00:00:00'.length + 2);
+  /** Output comes in pieces that are cut anywhere. */
+  let openLine = '';
+
+  function printOutput(text: string): void {
+    const lines = (openLine + text).split('\n');
+    openLine = lines.pop() ?? '';
+    for (const line of lines) io.print(`${margin}${styles.dim('│')} ${cleanText(line)}`.trimEnd());
+  }
+
+  function end(): void {
+    if (openLine === '') return;
+    openLine += '\n';
+    printOutput('');
+  }
+
+  function printEvent(event: JobEvent): void {
+    const { kind } = event;
+    // Output of an attempt that had lost the job: kept, but not the work of the one that holds it.
+    if (kind === 'log' && event.data?.late !== true) {
+      printOutput(event.message ?? '');
+      return;
+    }
+    if (kind === 'heartbeat' && !event.message) return;
+    end();
+    const word = (kind === 'log' ? 'late' : words[kind]).padEnd(WORD_WIDTH);
+    const color = colors[kind];
+    const shown = color === undefined ? word : styles[color](word);
+    io.print(
+      `${styles.dim(formatClock(event.at))}  ${shown}  ${describeEvent(event, agentNames)}`.trimEnd(),
+    );
+  }
+
+  return {
+    print(events) {
+      for (const event of events) printEvent(event);
+    },
+    end,
+  };
+}
+
+function describeEvent(event: JobEvent, agentNames: ReadonlyMap<string, string>): string {
+  const { kind, agentId, attempt, data } = event;
+  const message = oneLine(event.message ?? '');
+  if (kind === 'claimed') return `by ${nameOf(agentId, agentNames)}, attempt ${attempt}`;
+  if (kind === 'recovered') {
+    const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)} has lost the job`;
+    return message === '' ? loser : `${loser}: ${message}`;
+  }
+  // Its fields are the hub's to choose: shown where they have the shape that a completion has.
+  const { evidence = null, outcomeReason = null } = (data ?? {}) as Partial<Job>;
+  const parts = [message, reasonText(outcomeReason), evidenceText({ evidence })];
+  return parts
+    .filter((part) => part !== null && part !== '')
+    .map(String)
+    .map(oneLine)
+    .join(' · ');
+}
+
+function nameOf(agentId: string | null, agentNames: ReadonlyMap<string, string>): string {
+  if (agentId === null) return 'an agent';
+  return agentNames.get(agentId) ?? `agent ${shortId(agentId)}`;
+}
