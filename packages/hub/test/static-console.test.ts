@@ -115,11 +115,13 @@ test('no path leads out of the folder', async (t) => {
 });
 
 test('without a build a plain page says how to make one', async (t) => {
-  const hub = await startHub(t);
-  const response = await open(hub, '/');
-  assert.equal(response.status, 200);
-  assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-  assert.match(await response.text(), /npm start/);
+  for (const consoleDir of ['', join(makeTempDir(t), 'not-built')]) {
+    const hub = await startHub(t, { consoleDir });
+    const response = await open(hub, '/');
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.match(await response.text(), /npm start/);
+  }
 });
 
 /** Sends a path as it stands: clients fold `..` away. */

@@ -99,7 +99,7 @@ export interface DeviceSessionsTable {
   answered_at: number | null;
   workspace_id: string | null;
   token_id: string | null;
-  /** Of the token drawn at the start: it is worth nothing until the approval adds it to `tokens`. */
+  /** Of the token drawn at the start; worth nothing until the approval adds it to `tokens`. */
   token_hash: string;
   /** The token, sealed under a key that only the device secret yields. */
   sealed_token: string;

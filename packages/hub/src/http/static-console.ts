@@ -61,10 +61,10 @@ interface ConsoleFile {
  * program owns. The files are few and small, and are read once: no request's path ever reaches the
  * file system.
  *
- * @param directory the build; without one a plain page says how to make it.
+ * @param directory the build; empty, or without an `index.html`: a plain page says how to make it.
  */
 export function serveConsole(server: FastifyInstance, directory: string): void {
-  const files = readConsole(directory);
+  const files = directory === '' ? new Map<string, ConsoleFile>() : readConsole(directory);
   const index = files.get(INDEX) ?? fileOf(INDEX, Buffer.from(UNBUILT_PAGE));
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/[?#].*$/, '');

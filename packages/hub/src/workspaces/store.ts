@@ -19,7 +19,7 @@ export function readWorkspaceBySlug(
   return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE slug = ?', [slug]);
 }
 
-/** Adds a workspace with the default data policy; the caller has made sure that the slug is free. */
+/** Adds a workspace with the default data policy; the caller has seen that the slug is free. */
 export async function insertWorkspace(
   database: Database,
   tx: Tx,
