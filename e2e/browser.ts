@@ -1,0 +1,77 @@
+import { accessSync, constants } from 'node:fs';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+
+const chromiumPath = process.env.SIGNALBOX_TEST_CHROMIUM ?? '/usr/bin/chromium';
+
+/** Why scenarios in the browser are skipped; false when they run. */
+export const browserMissing = findBrowserFault();
+
+/** Generous for two busy cores; a page that is well is waited for by what it shows. */
+const STEP_MS_MAX = 15_000;
+
+function findBrowserFault(): string | false {
+  try {
+    accessSync(chromiumPath, constants.X_OK);
+    return false;
+  } catch {
+    return `there is no ${chromiumPath}; install chromium, or name one in SIGNALBOX_TEST_CHROMIUM`;
+  }
+}
+
+/** A real Chromium that talks to nobody but the hub. Close it when the scenario ends. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      // Build machines run as root, where Chromium's own sandbox cannot.
+      ...['--no-sandbox', '--disable-gpu', '--no-first-run'],
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    ],
+  });
+}
+
+/** One person's browser profile, and what went wrong in any of its pages. */
+export interface Visit {
+  readonly context: BrowserContext;
+  /**
+   * Errors and warnings of the browser's console (content-security-policy violations are among
+   * them), uncaught exceptions, answers of 500 and above, requests to anywhere but the hub.
+   */
+  readonly troubles: readonly string[];
+}
+
+export type VisitOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
+
+/** Opens a profile without cookies that watches all its pages. */
+export async function openVisit(
+  browser: Browser,
+  baseUrl: string,
+  options: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ baseURL: baseUrl, ...options });
+  context.setDefaultTimeout(STEP_MS_MAX);
+  const troubles: string[] = [];
+  context.on('console', (message) => {
+    const isBad = message.type() === 'error' || message.type() === 'warning';
+    if (isBad && !isRefusal(message.text(), message.location().url)) {
+      troubles.push(`console ${message.type()}: ${message.text()}`);
+    }
+  });
+  context.on('weberror', (webError) => troubles.push(`exception: ${webError.error().stack}`));
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    const isOwn = url.origin === new URL(baseUrl).origin || url.protocol === 'data:';
+    if (!isOwn) troubles.push(`request to ${url.href}`);
+  });
+  context.on('response', (response) => {
+    if (response.status() >= 500) troubles.push(`${response.status()} of ${response.url()}`);
+  });
+  return { context, troubles };
+}
+
+/** Browsers log each answer of 400 or 401 as an error; to the console these are plain refusals. */
+function isRefusal(text: string, url: string): boolean {
+  return (
+    /status of 40[01] /.test(text) && new URL(url, 'file:').pathname.startsWith('/console-api/')
+  );
+}
