@@ -3,6 +3,7 @@ import type { Compilable } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { createQueryBuilder } from './build.ts';
+import { StartError } from './data-directory.ts';
 import type { Database, Reader, SqlValue, Tx } from './engine.ts';
 
 /** How long a statement waits for another process, such as a CLI command, to let go. */
@@ -230,7 +231,17 @@ function toUnavailable(cause: unknown): HubError {
  *
  * @param path a file on a local disk; see `data-directory.ts` for what is refused.
  * @param clock the clock of `Tx.nowMs`.
+ * @throws StartError when it is damaged, no database at all, or cannot be read.
  */
 export function openSqlite(path: string, clock: Clock): Database {
-  return new SqliteDatabase(path, clock);
+  try {
+    return new SqliteDatabase(path, clock);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw error;
+    throw new StartError(
+      `The database ${path} cannot be opened (${(error as Error).message}): restore it from a ` +
+        'backup, or set SVC_DATA_DIR to another directory.',
+      { cause: error },
+    );
+  }
 }
