@@ -1,0 +1,168 @@
+// `npm run demo`: the main job on real input, unattended. A hub, its first owner, a machine that
+// logs in, a repository, a job, an agent that does it: each is the real thing, in processes of its
+// own; only the person and (unless a real one is named) the coding tool are played.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { styleText } from 'node:util';
+import { type DemoOptions, demoUsage, readDemoOptions } from './demo-options.ts';
+import { approveDevice, makeOwner, type Owner } from './demo-owner.ts';
+import { type CommandRun, createProcesses, type Processes } from './demo-processes.ts';
+import { checkEvidence, type Result } from './demo-result.ts';
+
+const root = join(import.meta.dirname, '..');
+const workspaceSlug = 'demo';
+
+/** What the steps hand on. */
+interface Demo {
+  options: DemoOptions;
+  processes: Processes;
+  directory: string;
+  clone: string;
+}
+
+const startMs = performance.now();
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const options = readDemoOptions(process.argv.slice(2), root);
+  if (typeof options === 'string') {
+    process.stderr.write(`demo: ${options}\n\n${demoUsage}\n`);
+    return 2;
+  }
+  if (options.help) {
+    process.stdout.write(`${demoUsage}\n`);
+    return 0;
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-'));
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)));
+  }
+  const processes = createProcesses({ root, directory, signal: interrupted.signal });
+  try {
+    await playDemo({ options, processes, directory, clone: join(directory, 'clone') });
+    say(`\n${styleText('green', '✔')} All done in ${seconds(startMs)}.`);
+    return 0;
+  } catch (error) {
+    const reason = interrupted.signal.aborted ? interrupted.signal.reason : error;
+    const text = reason instanceof Error ? reason.message : String(reason);
+    say(`\n${styleText('red', '✖')} The demo ended after ${seconds(startMs)}: ${text}`);
+    return interrupted.signal.aborted ? 130 : 1;
+  } finally {
+    await processes.endAll();
+    if (options.keep) say(`Kept in ${directory}`);
+    else rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function playDemo(demo: Demo): Promise<void> {
+  const { options, processes } = demo;
+  say(styleText('bold', 'Signalbox: one job, from the queue to a commit\n'));
+  const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
+  const owner = await step('The first owner opens the one-time link', async () => {
+    const made = await makeOwner(hub, workspaceSlug);
+    return { ...made, note: `owner of the workspace “${workspaceSlug}”` };
+  });
+  await step('A machine logs in: signalbox login', () => logIn(demo, hub.url, owner));
+  await step('A repository is linked: signalbox repo link', () => linkClone(demo));
+  const job = await step('A job is enqueued: signalbox enqueue', () => enqueueJob(demo));
+  say(`  ${styleText('dim', '“')}${options.prompt}${styleText('dim', '”')}`);
+  await step(`An agent does it with ${options.toolName}`, () => runAgent(demo), {
+    isLong: true,
+  });
+  const result = await step('The evidence is held against git', () =>
+    checkEvidence(processes, demo.clone, job.jobId),
+  );
+  await showResult(demo, job.jobId, result);
+}
+
+/** The person: reads the code in the terminal, and types it on the approval page. */
+async function logIn({ processes }: Demo, url: string, owner: Owner) {
+  const login = processes.startCommand([
+    'login',
+    '--no-browser',
+    '-w',
+    workspaceSlug,
+    '--url',
+    url,
+  ]);
+  const [code] = await login.waitFor(/\b[B-Z]{4}-[B-Z]{4}\b/);
+  const [deviceId] = await login.waitFor(/dev_[0-9a-z]+/);
+  await approveDevice(owner, { deviceId, userCode: code });
+  await finish(login);
+  return { note: `code ${code} compared and approved` };
+}
+
+async function linkClone({ options, processes, clone }: Demo) {
+  // A clone of the clone: whatever happens here, the person's repository stays as it is.
+  execFileSync('git', ['clone', '--quiet', options.repo, clone], { stdio: 'pipe' });
+  const label = basename(options.repo);
+  await finish(processes.startCommand(['repo', 'link', clone, '--label', label]));
+  return { note: `a clone of ${options.repo}` };
+}
+
+async function enqueueJob({ options, processes, clone }: Demo) {
+  const run = processes.startCommand(['enqueue', '-', '--repo', clone, '--json'], {
+    input: options.prompt,
+  });
+  const { jobId } = JSON.parse(await finish(run)) as { jobId: string };
+  return { jobId, note: jobId };
+}
+
+async function runAgent({ options, processes }: Demo) {
+  const args = ['agent', 'start', '--once', '--name', 'demo agent', ...options.toolArgs];
+  await finish(processes.startCommand(args, { showsOutput: true }));
+  return {};
+}
+
+async function showResult({ processes, clone }: Demo, jobId: string, result: Result) {
+  say(styleText('bold', '\nThe timeline: signalbox job'));
+  await finish(processes.startCommand(['job', jobId], { showsOutput: true }));
+  say(styleText('bold', '\nThe commit: git show --stat'));
+  const args = ['-C', clone, '--no-pager', 'show', '--stat', result.commitSha];
+  for (const line of execFileSync('git', args, { encoding: 'utf8' }).trimEnd().split('\n')) {
+    say(`  ${line}`.trimEnd());
+  }
+}
+
+/** The output of a command that has ended well. */
+async function finish(run: CommandRun): Promise<string> {
+  const { exitCode, output, errorOutput } = await run.ended;
+  if (exitCode === 0) return output;
+  const said = errorOutput.trim() || output.trim();
+  throw new Error(`signalbox ${run.words} exited with code ${exitCode}.\n${said}`);
+}
+
+/** Says what is under way, then how it went and how long it took. */
+async function step<T extends { note?: string }>(
+  title: string,
+  act: () => Promise<T>,
+  { isLong = false } = {},
+): Promise<T> {
+  const beganMs = performance.now();
+  if (isLong || process.stdout.isTTY) {
+    process.stdout.write(`${styleText('cyan', '▸')} ${title} …${isLong ? '\n' : ''}`);
+  }
+  try {
+    const result = await act();
+    const { note } = result;
+    const clear = process.stdout.isTTY && !isLong ? '\r\u001b[2K' : '';
+    const took = styleText('dim', ` ${seconds(beganMs)}`);
+    const said = note === undefined ? '' : ` ${styleText('dim', '·')} ${note}`;
+    process.stdout.write(`${clear}${styleText('green', '✔')} ${title}${said}${took}\n`);
+    return result;
+  } catch (error) {
+    if (process.stdout.isTTY && !isLong) process.stdout.write('\n');
+    throw error;
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function seconds(sinceMs: number): string {
+  return `${((performance.now() - sinceMs) / 1_000).toFixed(1)} s`;
+}
