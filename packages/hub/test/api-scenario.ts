@@ -17,8 +17,6 @@ export interface Scenario {
   endpoint: Endpoint | { method: string; path: string };
   /** `full` when absent. */
   credential?: CredentialName;
-  /** In place of a credential of the world, such as the token of a job. */
-  token?: (world: World) => string | Promise<string>;
   headers?: Record<string, string>;
   /** A value is sent as JSON; a string and bytes as they are; absent: no body. */
   body?: FromWorld<Body>;
@@ -57,7 +55,7 @@ async function runScenario(world: World, scenario: Scenario): Promise<void> {
   const answer = await exchange(world.hub.baseUrl, {
     method: endpoint.method,
     path: endpoint.path,
-    token: scenario.token ? await scenario.token(world) : world.credentials[credential],
+    token: world.credentials[credential],
     ...(scenario.headers === undefined ? {} : { headers: scenario.headers }),
     body,
   });

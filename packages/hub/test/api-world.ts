@@ -35,7 +35,7 @@ export interface Credentials {
   revoked: string;
   /** Of the workspace `other`. */
   foreign: string;
-  /** Of a job that runs in `home`, and that no request below is about. */
+  /** Of the job `held`, which runs in `home`; another one than most requests are about. */
   otherJob: string;
   /** Of the machine of a person with the role of a viewer. */
   viewer: string;
@@ -52,6 +52,8 @@ export interface World extends Harness {
   /** An online agent of `home` that may do everything. */
   agentId: string;
   credentials: Credentials;
+  /** The job of `home` whose token is the credential `otherJob`. */
+  held: HeldJob;
   other: TestWorkspace & { agentId: string; jobId: string; runningJobId: string };
   enqueue(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<string>;
   /** A job of `home` that its agent has just claimed. */
@@ -84,6 +86,7 @@ export async function setupWorld(
     ...harness,
     clock,
     agentId,
+    held,
     enqueue,
     startJob,
     async finishJob(outcome) {
@@ -103,7 +106,11 @@ async function claim(
   jobId: string,
 ): Promise<HeldJob> {
   const body = { workspaceId, agentId, leaseMs: DAY_MS };
-  const claimed = await harness.call(jobs.claimNext, body, token);
+  let claimed = await harness.call(jobs.claimNext, body, token);
+  // Others of the same rank may go first: they run as well, then.
+  while (claimed.jobId !== null && claimed.jobId !== jobId) {
+    claimed = await harness.call(jobs.claimNext, body, token);
+  }
   assert.equal(claimed.jobId, jobId);
   assert.ok(claimed.jobToken !== undefined && claimed.claimGeneration !== undefined);
   return { jobId, jobToken: claimed.jobToken, claimGeneration: claimed.claimGeneration };

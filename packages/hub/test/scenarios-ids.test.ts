@@ -1,0 +1,133 @@
+import { endpoints } from '@signalbox/contract';
+import { compareIdAnswers, type IdQuestion } from './api-scenario.ts';
+import type { World } from './api-world.ts';
+
+const { jobs, jobEvents, agents, repositories, queue } = endpoints;
+
+type Fields = Record<string, unknown>;
+const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
+const entries = [{ logSeq: 1, message: 'a' }];
+const draft = { kind: 'work', prompt: 'Do it.' };
+
+/** Calls that name a job, with what else they need. */
+const jobQuestions = (
+  [
+    [jobs.get, () => ({})],
+    [jobs.heartbeat, ({ agentId }: World) => ({ agentId })],
+    [jobs.complete, ({ agentId }: World) => ({ agentId, outcome: 'done' })],
+    [jobs.cancel, () => ({})],
+    [jobs.retry, () => ({})],
+    [jobEvents.listForJob, () => ({})],
+    [jobEvents.append, ({ agentId }: World) => ({ agentId, entries })],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'jobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.runningJobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, jobId) => inHome(world, { jobId, ...more(world) }),
+  }),
+);
+
+const repositoryQuestions = (
+  [
+    [repositories.get, {}],
+    [jobs.enqueue, draft],
+    [queue.pause, {}],
+    [queue.resume, {}],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'repoId',
+    unknown: 'repo_0199d1c0b2007000a1b2c3d4e5f6071a',
+    foreign: ({ other }) => other.repoId,
+    error: 'REPO_NOT_FOUND',
+    body: (world, repoId) => inHome(world, { repoId, ...more }),
+  }),
+);
+
+const agentQuestions = (
+  [
+    [jobs.claimNext, {}],
+    [jobs.heartbeat, {}],
+    [jobs.complete, { outcome: 'done' }],
+    [jobEvents.append, { entries }],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'agentId',
+    unknown: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+    foreign: ({ other }) => other.agentId,
+    error: 'AGENT_NOT_FOUND',
+    async body(world, agentId) {
+      const { jobs: list } = await world.call(jobs.list, inHome(world, { limit: 1 }) as never);
+      return inHome(world, { jobId: list[0]?.jobId, agentId, ...more });
+    },
+  }),
+);
+
+const workspaceQuestions = [
+  jobs.list,
+  jobs.get,
+  jobs.enqueue,
+  jobs.claimNext,
+  jobs.heartbeat,
+  jobs.complete,
+  jobs.cancel,
+  jobs.retry,
+  jobs.release,
+  jobEvents.listForJob,
+  jobEvents.append,
+  agents.heartbeat,
+  agents.list,
+  repositories.resolve,
+  repositories.get,
+  repositories.upsert,
+  repositories.list,
+  queue.pause,
+  queue.resume,
+].map(
+  (endpoint): IdQuestion => ({
+    endpoint,
+    field: 'workspaceId',
+    unknown: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
+    foreign: ({ other }) => other.workspaceId,
+    error: 'WORKSPACE_NOT_FOUND',
+    // The ids of the other workspace go with it: even right ones must not open anything.
+    body: ({ other }, workspaceId) => ({
+      ...endpoint.example.request,
+      ...('jobId' in endpoint.example.request ? { jobId: other.runningJobId } : {}),
+      ...('agentId' in endpoint.example.request ? { agentId: other.agentId } : {}),
+      ...('repoId' in endpoint.example.request ? { repoId: other.repoId } : {}),
+      workspaceId,
+    }),
+  }),
+);
+
+compareIdAnswers('an unknown id and one of another workspace get the same bytes', [
+  ...jobQuestions,
+  ...repositoryQuestions,
+  ...agentQuestions,
+  ...workspaceQuestions,
+  {
+    endpoint: jobs.enqueue,
+    field: 'dependsOn',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.jobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, id) => inHome(world, { ...draft, repoId: world.home.repoId, dependsOn: [id] }),
+  },
+  {
+    endpoint: jobs.enqueue,
+    field: 'parentJobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.jobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, parentJobId) =>
+      inHome(world, { ...draft, repoId: world.home.repoId, parentJobId }),
+  },
+]);
