@@ -39,9 +39,12 @@ export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Hides `user:password@` in addresses. */
+/**
+ * Hides `user:password@` in addresses. The pattern begins with a fixed text, so that hostile output
+ * (a long line of letters) costs no more than its length.
+ */
 export function hideUrlCredentials(text: string): string {
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1[redacted]@');
+  return text.replace(/:\/\/[^\s/@]+@/g, '://[redacted]@');
 }
 
 /**

@@ -123,7 +123,7 @@ async function putResult(
 }
 
 function finishedEvent(claimed: ClaimedJob, completion: Completion | null): AgentEvent {
-  const evidence = completion?.evidence as { commitSha?: string; branch?: string } | undefined;
+  const evidence: { commitSha?: string; branch?: string } | undefined = completion?.evidence;
   return {
     type: 'job-finished',
     jobId: claimed.jobId,

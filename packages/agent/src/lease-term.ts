@@ -25,8 +25,6 @@ export interface LeaseTerm {
   remainingMs(): number;
   /** Until there may be something to do. */
   pauseMs(): number;
-  /** Between two renewals. */
-  readonly renewalMs: number;
 }
 
 export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: number): LeaseTerm {
@@ -40,7 +38,6 @@ export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: nu
   if (!isCertain) endsAtMs = clock.monotonicMs() + leaseMs;
 
   return {
-    renewalMs,
     isCertain: () => isCertain,
     isOver: () => clock.monotonicMs() >= endsAtMs,
     isRenewalDue: () => clock.monotonicMs() >= renewAtMs || clocksApart() - apartMs > SLEPT_MS_MIN,

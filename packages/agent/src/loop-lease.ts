@@ -7,6 +7,9 @@ import { createLeaseTerm } from './lease-term.ts';
 import { startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
+/** After a failure the next try comes before so large a part of what is left has gone. */
+const TRIES_IN_REST = 4;
+const TRY_MS_MIN = 50;
 /** The shortest lease there is; asked for to let a canceled job go. */
 const LEASE_LET_GO_MS = 1_000;
 
@@ -93,8 +96,9 @@ export function startLease(options: {
       return lose(failure.code === 'JOB_CANCELED' ? 'canceled' : 'lease_lost', failure.message);
     }
     const retryAfterMs = failure.kind === 'retry' ? failure.retryAfterMs : 0;
-    const delayMs = Math.min(backoff.nextDelayMs(retryAfterMs), term.renewalMs);
-    return Math.min(delayMs, term.remainingMs());
+    // The shorter the rest of the lease, the more often: a job is worth more than a few requests.
+    const urgentMs = term.remainingMs() / TRIES_IN_REST + TRY_MS_MIN;
+    return Math.min(backoff.nextDelayMs(retryAfterMs), urgentMs);
   }
 
   const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });

@@ -75,7 +75,9 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
   // What cannot be kept (a full disk) ends the command: it must not run on unseen.
-  const broken = new Promise<void>((resolve) => output.catch(() => resolve()));
+  const broken = new Promise<void>((resolve) => {
+    output.catch(() => resolve());
+  });
   await Promise.race([exited, stopped, broken]);
   await stopTree(tree, signal.aborted ? options.killGraceMs : LEFTOVER_GRACE_MS, clock);
   const exit = await exited;

@@ -116,7 +116,7 @@ export class FakeHub {
   enqueue(fields: Partial<Job> & { repoId: string }): FakeJob {
     const jobId = fields.jobId ?? `job_${randomBytes(8).toString('hex')}`;
     const now = new Date().toISOString();
-    const job = {
+    const job: Job = {
       ...{ jobId, workspaceId: this.workspaceId, runId: null, kind: 'work', role: 'implementer' },
       ...{ prompt: 'Do it.', requirements: null, priority: 0, status: 'pending', attempt: 0 },
       ...{ maxAttempts: 5, agentId: null, leaseMs: null, leaseExpiresAt: null, usage: null },
@@ -125,7 +125,7 @@ export class FakeHub {
       ...{ dependsOn: [], concurrencyKey: null, cancelRequestedAt: null, decisions: [] },
       waitingOnUncertaintyId: null,
       ...fields,
-    } as Job;
+    };
     const held: FakeJob = {
       ...{ job, generation: 0, leaseEndsAtMs: 0, accepted: null, isCanceled: false },
       jobToken: formatToken('job', randomBytes(32)),

@@ -9,7 +9,8 @@ test('output arrives in order, in pieces the hub takes, with colours and without
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   const agent = await start(
-    `printf '\\033[31mred\\033[0m\\n'; seq 1 120000; printf 'a\\000b\\n'; head -c 100000 /dev/zero | tr '\\0' x; printf '\\nend'`,
+    `printf '\\033[31mred\\033[0m\\n'; seq 1 120000; printf 'a\\000b\\n'
+     head -c 100000 /dev/zero | tr '\\0' x; printf '\\nend'`,
   );
   await hub.until('the result', () => held.accepted !== null);
   await agent.drain();

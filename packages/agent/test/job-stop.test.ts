@@ -12,7 +12,8 @@ test('cancelling ends the whole tree: children, grandchildren, and those that le
   // The grandchild ignores SIGTERM; the escaped one is in a session of its own.
   await start(
     `echo $$ > ${leader}; echo left > half-done.txt;
-     bash -c 'echo $$ > ${child}; bash -c "trap \\"\\" TERM; echo \\$\\$ > ${grandchild}; while :; do sleep 0.1; done"; true' &
+     bash -c 'echo $$ > ${child}
+       bash -c "trap \\"\\" TERM; echo \\$\\$ > ${grandchild}; while :; do sleep 0.1; done"; true' &
      setsid bash -c 'echo $$ > ${escaped}; while :; do sleep 0.1; done' &
      wait`,
     { leaseMs: 1_500, killGraceMs: 300 },
@@ -65,7 +66,8 @@ test('a hub that is away until the lease has run out stops the process, not late
   const awaySince = performance.now();
   await hub.stop();
   await hub.until('the work stops', () => eventOf(events, 'job-stopping') !== undefined);
-  assert.ok(performance.now() - awaySince < 1_600, 'stopped within the lease');
+  // The lease of 1.5 s, and what a busy machine adds.
+  assert.ok(performance.now() - awaySince < 2_500, 'stopped when the lease was over');
   await hub.until('the work is over', () => eventOf(events, 'job-finished') !== undefined);
   assert.equal(isAlive(pid), false);
   assert.ok(eventOf(events, 'hub-unreachable'));
