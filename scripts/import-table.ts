@@ -95,9 +95,9 @@ export const roomRules: Readonly<Record<Exclude<Room, 'door' | 'entry'>, RoomRul
   policy: { rooms: [], typesOnly: true, says: 'a policy imports types only (import type)' },
   store: { rooms: ['db'], own: ['inside'], says: 'a store imports db and contract' },
   actions: {
-    rooms: ['store', 'policy', 'present', 'queue', 'db', 'small-noun'],
-    own: ['actions', 'inside'],
-    says: 'actions import stores, policies, queue and db',
+    rooms: ['actions', 'store', 'policy', 'present', 'queue', 'db', 'small-noun'],
+    own: ['inside'],
+    says: 'actions import actions, stores, policies, queue and db',
   },
   present: {
     rooms: ['present'],
@@ -115,7 +115,7 @@ export const roomRules: Readonly<Record<Exclude<Room, 'door' | 'entry'>, RoomRul
 const roomsWithOpenTypes: readonly Room[] = ['config', 'db', 'queue'];
 
 /** What composes the rooms: the hub, its start, and the commands that work beside it. */
-const entries = ['app.ts', 'main.ts', 'admin.ts'];
+const entries = ['app.ts', 'main.ts', 'admin.ts', 'gatekeeper.ts'];
 const nouns = new Set(
   (
     'workspaces people tokens devices agents repositories jobs runs uncertainties cloud-ai-jobs ' +

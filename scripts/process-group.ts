@@ -89,7 +89,7 @@ export function endGroupsOnSignal(): void {
   }
 }
 
-/** On Linux: processes of the child's group or with its mark; dead ones that nobody collected are none. */
+/** On Linux: processes of the child's group or with its mark; uncollected dead ones are none. */
 function listMembers(child: ChildProcess): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isMember(name, child))

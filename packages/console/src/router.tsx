@@ -15,11 +15,16 @@ import { ErrorPage, NotFoundPage } from './pages/problem.tsx';
 
 const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({});
 
+/** The session as it was read last; read now if it never was. */
+function readSession(client: QueryClient) {
+  return client.query({ ...sessionQuery(), staleTime: 'static' });
+}
+
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: async ({ context }) => {
-    const { person, workspaces } = await context.client.ensureQueryData(sessionQuery());
+    const { person, workspaces } = await readSession(context.client);
     const first = workspaces[0];
     if (person === null) throw redirect({ to: '/sign-in', replace: true });
     if (first) throw redirect({ to: '/w/$slug/jobs', params: { slug: first.slug }, replace: true });
@@ -41,7 +46,7 @@ const signInRoute = createRoute({
     return path === undefined ? {} : { return: path };
   },
   beforeLoad: async ({ context, search }) => {
-    const { person } = await context.client.ensureQueryData(sessionQuery());
+    const { person } = await readSession(context.client);
     if (person !== null) throw redirect({ href: search.return ?? '/', replace: true });
   },
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
@@ -49,7 +54,7 @@ const signInRoute = createRoute({
 
 /** Refuses a page to those who are not signed in: sends them to sign in, and back afterwards. */
 async function requireSession(client: QueryClient, href: string) {
-  const session = await client.ensureQueryData(sessionQuery());
+  const session = await readSession(client);
   if (session.person === null) {
     throw redirect({ to: '/sign-in', search: { return: href }, replace: true });
   }
@@ -59,13 +64,15 @@ async function requireSession(client: QueryClient, href: string) {
 const deviceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/device',
-  validateSearch: (search): { id: string } => ({ id: String(search.id ?? '') }),
+  validateSearch: (search): { id: string } => ({
+    id: typeof search.id === 'string' ? search.id : '',
+  }),
   beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
   component: lazyRouteComponent(() => import('./pages/device.tsx'), 'DevicePage'),
 });
 
 /** Everything of one workspace; its pages find the membership in the route's context. */
-export const workspaceRoute = createRoute({
+const workspaceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/w/$slug',
   beforeLoad: async ({ context, params, location }) => {
@@ -85,21 +92,21 @@ const workspaceHomeRoute = createRoute({
   },
 });
 
-/** The filters are the address, so that a view can be sent to somebody; unknown ones are dropped. */
+/** Filters are in the address, so that a view can be sent on; unknown ones are dropped. */
 function readJobFilters(search: Record<string, unknown>): JobFilters {
   const status = jobStatuses.find((each) => each === search.status);
   const kind = jobKinds.find((each) => each === search.kind);
   return { ...(status && { status }), ...(kind && { kind }) };
 }
 
-export const jobsRoute = createRoute({
+const jobsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/jobs',
   validateSearch: readJobFilters,
   component: lazyRouteComponent(() => import('./pages/jobs.tsx'), 'JobsPage'),
 });
 
-export const jobRoute = createRoute({
+const jobRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/jobs/$jobId',
   component: lazyRouteComponent(() => import('./pages/job.tsx'), 'JobPage'),

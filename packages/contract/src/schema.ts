@@ -31,7 +31,7 @@ export type TDefaulted<T extends TSchema> = TOptional<T> & { default: Static<T> 
 /** Marks a field as optional and gives the value that the hub uses in its place. */
 export function Defaulted<T extends TSchema>(schema: T, value: Static<T>): TDefaulted<T> {
   // TypeBox types options by schema kind; for any schema, `default` is an ordinary JSON keyword.
-  return Type.Optional({ ...schema, default: value } as T) as TDefaulted<T>;
+  return Type.Optional({ ...schema, default: value }) as unknown as TDefaulted<T>;
 }
 
 export function Nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {

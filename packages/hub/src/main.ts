@@ -4,6 +4,8 @@ import { StartError } from './db/data-directory.ts';
 
 /** How long a stop may take before what is left is cut off. */
 const STOP_MS_MAX = 30_000;
+/** Signals this close together are one. */
+const SAME_SIGNAL_MS = 1_000;
 
 export interface StartOptions {
   /** `--port 5000` and the like: one flag for each setting. */
@@ -87,10 +89,14 @@ function explainListenError(error: unknown, host: string, port: number): unknown
 
 /** The first signal stops gracefully; a second one, or the time limit, at once. */
 function stopOnSignal(hub: Hub): void {
-  let stopping = false;
+  let stoppingSinceMs: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSinceMs !== null) {
+      // One Ctrl-C arrives twice when npm stands between: from the terminal and from npm.
+      if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;
+      process.exit(1);
+    }
+    stoppingSinceMs = performance.now();
     process.stderr.write(`signalbox: ${signal} received, finishing what is under way.\n`);
     const limit = setTimeout(() => {
       process.stderr.write('signalbox: some requests did not end within 30 s and were cut off.\n');

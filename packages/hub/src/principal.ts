@@ -2,7 +2,7 @@ import type { Scope } from '@signalbox/contract';
 
 /**
  * Who makes a request, as its token's or session's row says; never as the body says.
- * - `device`: a person's machine. `service`: a service principal. `job`: the tool that runs one job.
+ * - `device`: a person's machine. `service`: a service principal. `job`: the tool of one job.
  * - `person`: a console session. `global`: the legacy token. `development`: no token at all, where
  *   the operator has allowed that.
  */

@@ -22,9 +22,9 @@ function setupWaiters() {
 
 test('a ready job wakes the one that has waited longest of those that it suits', async () => {
   const { waiters, woken, park } = setupWaiters();
-  park('unsuited', () => false);
+  void park('unsuited', () => false);
   const first = park('first');
-  park('second');
+  void park('second');
   waiters.wakeNext('ws', 'lane');
   assert.deepEqual(await first, { laneId: 'lane' });
   assert.deepEqual(woken, ['first']);
@@ -33,7 +33,7 @@ test('a ready job wakes the one that has waited longest of those that it suits',
 
 test('a job of another workspace wakes nobody', async () => {
   const { waiters, woken, park } = setupWaiters();
-  park('first');
+  void park('first');
   waiters.wakeNext('other', 'lane');
   await Promise.resolve();
   assert.deepEqual(woken, []);
@@ -84,7 +84,7 @@ test('a wait ends with its time, its client and its hub, and leaves nothing behi
 
 test('a change of an agent wakes its own claims only', async () => {
   const { waiters, woken, park } = setupWaiters();
-  park('other');
+  void park('other');
   const own = park('own');
   waiters.wakeAgent('ws', 'own');
   await own;

@@ -145,7 +145,8 @@ function refuseLargeBody(body: string): void {
 function queryOf(fields: Fields): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value === undefined) continue;
+    query.set(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
   return query.size === 0 ? '' : `?${query}`;
 }

@@ -9,11 +9,11 @@ export type RetrySafety = 'repeatable' | 'idempotencyKey' | 'claimKey' | 'once';
 
 /**
  * By the last part of the path, which is the verb of the contract. Reads, writes that set a state
- * (heartbeats, upserts, pause, promote), and writes that the hub recognizes (complete by its attempt,
- * append by its sequence numbers, ingest by the key of its event, poll by its device session). Device start is here because an
- * orphaned session merely expires; cancel and revoke because a thing ends only once, though the
- * second answer may say so (JOB_ALREADY_FINISHED, TOKEN_REVOKED). `release` is not: the second
- * one would take the job from its next holder.
+ * (heartbeats, upserts, pause, promote), and writes that the hub recognizes (complete by its
+ * attempt, append by its sequence numbers, ingest by the key of its event, poll by its device
+ * session). Device start is here because an orphaned session merely expires; cancel and revoke
+ * because a thing ends only once, though the second answer may say so (JOB_ALREADY_FINISHED,
+ * TOKEN_REVOKED). `release` is not: the second one would take the job from its next holder.
  */
 const repeatableVerbs: ReadonlySet<string> = new Set([
   'append',

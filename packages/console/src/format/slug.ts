@@ -1,6 +1,6 @@
 const SLUG_CHARS_MAX = 63;
 
-/** A slug that fits a name: `Ärzte & Co.` → `arzte-co`. May be empty; the form then asks for one. */
+/** A slug that fits a name: `Ärzte & Co.` → `arzte-co`. May be empty: then the form asks. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -1,6 +1,6 @@
 import type { Job, JobStatus, ResponseOf } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ConsoleRows } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { agentsQuery, jobQuery, repositoriesQuery } from '../api/job-queries.ts';
@@ -20,7 +20,9 @@ import { LinkedText } from '../parts/linked-text.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { jobRoute, workspaceRoute } from '../router.tsx';
+
+const workspace = getRouteApi('/w/$slug');
+const route = getRouteApi('/w/$slug/jobs/$jobId');
 
 const TITLE_CHARS_MAX = 200;
 /** A prompt longer than this is folded, so that what happened stays in sight. */
@@ -28,8 +30,8 @@ const PROMPT_FOLD_CHARS = 1_500;
 
 /** One job: where it stands, why, what it was asked to do, what it did. */
 export function JobPage() {
-  const { membership } = workspaceRoute.useRouteContext();
-  const { slug, jobId } = jobRoute.useParams();
+  const { membership } = workspace.useRouteContext();
+  const { slug, jobId } = route.useParams();
   const read = useQuery(jobQuery(membership.workspaceId, jobId));
   const title = read.data ? firstLine(read.data.job.prompt, TITLE_CHARS_MAX) || jobId : jobId;
   usePageTitle(title);
@@ -61,7 +63,7 @@ export function JobPage() {
 type JobViewProps = Omit<ResponseOf<ConsoleRows['jobs']['get']>, 'ok'> & { title: string };
 
 function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
-  const { membership } = workspaceRoute.useRouteContext();
+  const { membership } = workspace.useRouteContext();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const agents = useQuery(agentsQuery(membership.workspaceId));
   const nameOfAgent = (agentId: string) =>

@@ -1,5 +1,6 @@
 import { jobKinds, jobStatuses } from 'virtual:contract-data';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { type JobFilters, jobsQuery, repositoriesQuery } from '../api/job-queries.ts';
 import { kindWords, statusWords } from '../format/job-words.ts';
 import { Button } from '../parts/button.tsx';
@@ -9,17 +10,19 @@ import { FirstSteps } from '../parts/first-steps.tsx';
 import { JobRow } from '../parts/job-row.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
-import { jobsRoute, workspaceRoute } from '../router.tsx';
+
+const workspace = getRouteApi('/w/$slug');
+const route = getRouteApi('/w/$slug/jobs');
 
 const statusOptions = jobStatuses.map((value) => ({ value, word: statusWords[value] }));
 const kindOptions = jobKinds.map((value) => ({ value, word: kindWords[value] }));
 
 /** The jobs of a workspace, newest first. */
 export function JobsPage() {
-  const { membership } = workspaceRoute.useRouteContext();
+  const { membership } = workspace.useRouteContext();
   usePageTitle(`Jobs · ${membership.name}`);
-  const filters = jobsRoute.useSearch();
-  const navigate = jobsRoute.useNavigate();
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
   const narrow = (change: JobFilters) =>
     navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   return (
@@ -49,8 +52,8 @@ export function JobsPage() {
 }
 
 function JobList({ filters }: { filters: JobFilters }) {
-  const { membership } = workspaceRoute.useRouteContext();
-  const navigate = jobsRoute.useNavigate();
+  const { membership } = workspace.useRouteContext();
+  const navigate = route.useNavigate();
   const list = useInfiniteQuery(jobsQuery(membership.workspaceId, filters));
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   if (list.isPending) return <Loading what="the jobs" />;

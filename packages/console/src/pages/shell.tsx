@@ -1,14 +1,15 @@
-import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { getRouteApi, Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { AccountMenu } from '../parts/account-menu.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ThemeToggle } from '../parts/theme-toggle.tsx';
 import { WorkspaceMenu } from '../parts/workspace-menu.tsx';
-import { workspaceRoute } from '../router.tsx';
+
+const workspace = getRouteApi('/w/$slug');
 
 /** The frame of a workspace: navigation at the side, on a phone at the top. */
 export function Shell() {
-  const { person, workspaces, membership } = workspaceRoute.useRouteContext();
+  const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[14rem_minmax(0,1fr)]">

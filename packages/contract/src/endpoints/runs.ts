@@ -65,7 +65,7 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
-/** What both versions of the upsert write. Absent: a new run gets null, an old one keeps its own. */
+/** What both versions of the upsert write. Absent: null in a new run, unchanged in an old one. */
 const writtenFields = {
   status: RunStatus,
   currentMilestone: Type.Optional(Milestone),

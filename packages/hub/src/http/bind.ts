@@ -9,7 +9,7 @@ import { createRequestValidator, type RequestValidator } from './validation.ts';
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
-/** How callers prove themselves, and what they may use; the nouns bring it, `app.ts` hands it in. */
+/** How callers prove themselves, and what they may use; `app.ts` hands it in. */
 export interface Gatekeeper {
   /**
    * Finds who makes the request. Runs before the body is read.
@@ -97,7 +97,7 @@ export class Api {
     });
   }
 
-  /** Binds a row under its own path and, with the session in place of the token, for the console. */
+  /** Binds a row under its own path and, with the session for the token, for the console. */
   bindBoth<Req extends TObject, Res extends TObject>(
     endpoint: Endpoint<Req, Res>,
     consolePath: string,

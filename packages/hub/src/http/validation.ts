@@ -40,7 +40,7 @@ export function createRequestValidator<R extends TObject>(schema: R): RequestVal
     },
     findIgnored(body) {
       const found: string[] = [];
-      collectIgnored(body, schema as SchemaNode, '', found);
+      collectIgnored(body, schema, '', found);
       return found;
     },
   };

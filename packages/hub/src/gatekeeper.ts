@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { assert, HubError } from '../errors.ts';
-import type { Gatekeeper } from '../http/bind.ts';
-import { isLocalHost, requireSameOrigin } from '../http/same-origin.ts';
-import { authenticateSession, findRole, type SessionDeps } from '../people/session-actions.ts';
-import type { Principal } from '../principal.ts';
-import { findWorkspace } from '../workspaces/actions.ts';
-import { authenticateBearer, type BearerDeps, developmentPrincipal } from './bearer.ts';
-import { scopesOfRole } from './policy.ts';
+import { assert, HubError } from './errors.ts';
+import type { Gatekeeper } from './http/bind.ts';
+import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
+import { authenticateSession, findRole, type SessionDeps } from './people/session-actions.ts';
+import type { Principal } from './principal.ts';
+import { authenticateBearer, type BearerDeps, developmentPrincipal } from './tokens/bearer.ts';
+import { scopesOfRole } from './tokens/policy.ts';
+import { findWorkspace } from './workspaces/actions.ts';
 
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
   /** `SVC_DEV_ALLOW_UNAUTH`. */
