@@ -12,6 +12,8 @@ export interface RunningHub {
 export interface CommandRun {
   /** The command, for messages. */
   words: string;
+  /** Its output is on the screen already. */
+  isShown: boolean;
   /** Resolves with the match as soon as the output holds one; rejects when the command ends first. */
   waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<{ exitCode: number; output: string; errorOutput: string }>;
@@ -113,6 +115,7 @@ function watch(
   ended.catch(() => {});
   return {
     words,
+    isShown: showsOutput,
     ended,
     waitFor(pattern) {
       const found = new Promise<RegExpMatchArray>((resolve) => {

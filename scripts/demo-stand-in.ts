@@ -31,9 +31,8 @@ if (missing.length > 0) {
 
 git('add', '--', page);
 git('commit', '--quiet', '--message', `List the folders of the repository in ${page}`);
-say(
-  `Committed ${git('rev-parse', '--short', 'HEAD').trim()}: ${page} names ${folders.size} folders.`,
-);
+say(`Committed ${git('rev-parse', '--short', 'HEAD').trim()}`);
+sayResult(`Added ${page}, which names ${folders.size} folders; none is missing.`);
 
 /** Tracked files by the top-level folder that they are in. */
 function countFiles(): Map<string, number> {
@@ -55,6 +54,12 @@ function pageText(counts: ReadonlyMap<string, number>): string {
 
 function git(...args: string[]): string {
   return execFileSync('git', args, { encoding: 'utf8' });
+}
+
+/** What the tool reports of its work, where an agent asks for it. */
+function sayResult(message: string): void {
+  const file = process.env.SIGNALBOX_RESULT_FILE;
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ outcome: 'done', message }));
 }
 
 function say(line: string): void {

@@ -13,6 +13,12 @@ import { checkEvidence, type Result } from './demo-result.ts';
 
 const root = join(import.meta.dirname, '..');
 const workspaceSlug = 'demo';
+/** What an interrupted demo exits with. */
+const signals = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const;
 
 /** What the steps hand on. */
 interface Demo {
@@ -37,8 +43,12 @@ async function main(): Promise<number> {
   }
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-'));
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)));
+  let exitCode = 1;
+  for (const [signal, code] of signals) {
+    process.on(signal, () => {
+      exitCode = code;
+      interrupted.abort(new Error(`ended by ${signal}`));
+    });
   }
   const processes = createProcesses({ root, directory, signal: interrupted.signal });
   try {
@@ -49,7 +59,7 @@ async function main(): Promise<number> {
     const reason = interrupted.signal.aborted ? interrupted.signal.reason : error;
     const text = reason instanceof Error ? reason.message : String(reason);
     say(`\n${styleText('red', '✖')} The demo ended after ${seconds(startMs)}: ${text}`);
-    return interrupted.signal.aborted ? 130 : 1;
+    return exitCode;
   } finally {
     await processes.endAll();
     if (options.keep) say(`Kept in ${directory}`);
@@ -131,8 +141,8 @@ async function showResult({ processes, clone }: Demo, jobId: string, result: Res
 async function finish(run: CommandRun): Promise<string> {
   const { exitCode, output, errorOutput } = await run.ended;
   if (exitCode === 0) return output;
-  const said = errorOutput.trim() || output.trim();
-  throw new Error(`signalbox ${run.words} exited with code ${exitCode}.\n${said}`);
+  const said = errorOutput.trim() || (run.isShown ? '' : output.trim());
+  throw new Error(`signalbox ${run.words} exited with code ${exitCode}.\n${said}`.trimEnd());
 }
 
 /** Says what is under way, then how it went and how long it took. */

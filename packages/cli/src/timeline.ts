@@ -2,7 +2,7 @@ import type { Job, JobEvent, JobEventKind } from '@signalbox/contract';
 import { formatClock } from './duration.ts';
 import type { Io, Styles } from './io.ts';
 import { evidenceText, reasonText, shortId } from './job-text.ts';
-import { cleanText, oneLine } from './text.ts';
+import { cleanText, oneLine, truncateText } from './text.ts';
 
 const words: Readonly<Record<Exclude<JobEventKind, 'log'>, string>> = {
   enqueued: 'enqueued',
@@ -24,6 +24,8 @@ const colors: Partial<Record<JobEventKind, keyof Styles>> = {
 };
 
 const WORD_WIDTH = 9;
+/** A line tells the beginning of a long message; `signalbox job` shows it whole. */
+const MESSAGE_WIDTH = 160;
 
 /** Prints events as they come, output of the tool set in under a bar. */
 export interface TimelinePrinter {
@@ -80,7 +82,7 @@ export function createTimelinePrinter(
 
 function describeEvent(event: JobEvent, agentNames: ReadonlyMap<string, string>): string {
   const { kind, agentId, attempt, data } = event;
-  const message = oneLine(event.message ?? '');
+  const message = truncateText(oneLine(event.message ?? ''), MESSAGE_WIDTH);
   if (kind === 'claimed') return `by ${nameOf(agentId, agentNames)}, attempt ${attempt}`;
   if (kind === 'recovered') {
     const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)} has lost the job`;

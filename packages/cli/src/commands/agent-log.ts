@@ -26,6 +26,7 @@ export interface AgentStart {
 }
 
 const PROMPT_WIDTH = 60;
+const MESSAGE_WIDTH = 160;
 
 export function createAgentLog(io: Io): AgentLog {
   const { styles } = io;
@@ -91,7 +92,7 @@ function describeEvent(event: AgentEvent, styles: Styles, took: string): string 
       return `${green('●')} the hub is back`;
     case 'job-claimed': {
       const prompt = truncateText(oneLine(event.job.prompt), PROMPT_WIDTH);
-      const kind = dim(`${event.job.kind}, attempt ${event.attempt}`);
+      const kind = dim(`· ${event.job.kind}, attempt ${event.attempt}`);
       return `${cyan('▶')} ${about(event.job.jobId, `“${prompt}” ${kind}`)}`;
     }
     case 'job-progress':
@@ -126,6 +127,6 @@ type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
 function finishedText({ outcome, commitSha, branch, message }: Finished, took: string): string {
   const commit = commitSha === null ? '' : ` · commit ${commitSha.slice(0, 10)}`;
   const place = branch === null || commitSha === null ? '' : ` on ${branch}`;
-  const said = oneLine(message);
+  const said = truncateText(oneLine(message), MESSAGE_WIDTH);
   return `${outcome ?? 'given back'}${took}${commit}${place}${said === '' ? '' : ` · ${said}`}`;
 }

@@ -127,7 +127,7 @@ function addQueueOptions(program: Program): void {
 async function readPrompt(io: Io, argument: string | undefined): Promise<string> {
   const fromPipe = argument === '-' || (argument === undefined && !io.stdin.isTTY);
   const prompt = fromPipe
-    ? await readText(io)
+    ? (await readText(io)).trimEnd()
     : (argument ??
       (await askText(io, {
         message: 'What is to be done?',
