@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { systemClock } from '../src/index.ts';
+import { openJobLog, readLogBatch } from '../src/job-log.ts';
+import { createRedactor } from '../src/redaction.ts';
+
+const secret = 'a-secret-of-mine';
+
+async function openLog(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'log.ndjson');
+  const redactor = createRedactor([secret]);
+  const common = { file, redactor, clock: systemClock };
+  const log = await openJobLog({ ...common, bytesMax: 1_000_000, onGrowth() {} });
+  return { file, log };
+}
+
+test('a secret that arrives in two pieces within a long line is redacted', async (t) => {
+  const { file, log } = await openLog(t);
+  for (let cut = 1; cut < secret.length; cut++) {
+    await log.write('stdout', 'y'.repeat(16_400) + secret.slice(0, cut));
+    await log.write('stdout', `${secret.slice(cut)}z\n`);
+  }
+  await log.close();
+  let text = '';
+  let offset = 0;
+  for (;;) {
+    const { entries, nextOffset } = await readLogBatch(file, offset);
+    if (entries.length === 0) break;
+    text += entries.map(({ message }) => message).join('');
+    offset = nextOffset;
+  }
+  assert.equal(text, `${'y'.repeat(16_400)}[redacted]z\n`.repeat(secret.length - 1));
+});
+
+test('the lines of two streams keep their order and never mix', async (t) => {
+  const { file, log } = await openLog(t);
+  await Promise.all([log.write('stdout', 'out 1\nout '), log.write('stderr', 'err 1\nerr ')]);
+  await Promise.all([log.write('stdout', '2\n'), log.write('stderr', '2\n')]);
+  await log.close();
+  const { entries } = await readLogBatch(file, 0);
+  assert.deepEqual(
+    entries.map(({ logSeq, stream, message }) => [logSeq, stream, message]),
+    [
+      [1, 'stdout', 'out 1\n'],
+      [2, 'stderr', 'err 1\n'],
+      [3, 'stdout', 'out 2\n'],
+      [4, 'stderr', 'err 2\n'],
+    ],
+  );
+});
+
+test('an entry that was half written when the agent was killed is passed over', async (t) => {
+  const { file, log } = await openLog(t);
+  await log.write('stdout', 'whole\n');
+  await log.close();
+  appendFileSync(file, '{"logSeq":2,"mess');
+  const { entries, nextOffset } = await readLogBatch(file, 0);
+  assert.deepEqual(
+    entries.map(({ message }) => message),
+    ['whole\n'],
+  );
+  assert.deepEqual((await readLogBatch(file, nextOffset)).entries, []);
+});
+
+test('redacting hostile output takes time in proportion to its length', () => {
+  const redactor = createRedactor([secret]);
+  const beganMs = performance.now();
+  redactor.redact('x'.repeat(2_000_000));
+  redactor.redact('://'.repeat(300_000));
+  redactor.redact('sbx_d_'.repeat(300_000));
+  // Milliseconds; anything quadratic takes minutes.
+  assert.ok(performance.now() - beganMs < 5_000);
+});
