@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  consolePathOf,
+  type Endpoint,
+  type ErrorCode,
+  endpointList,
+  endpoints,
+  exampleIds,
+  mirroredEndpointList,
+  statusOf,
+} from '@signalbox/contract';
+import { assertNothingLeaks } from './api-scenario.ts';
+import { type CredentialName, type HeldJob, setupWorld, type World } from './api-world.ts';
+import { checkRequestId, exchange } from './http-exchange.ts';
+
+/*
+ * Who may call what: every endpoint that the hub answers × everybody who may knock. The expected
+ * results stand in one table; an endpoint without a row fails.
+ */
+
+type Verdict = 'ok' | ErrorCode;
+/** Those of the world, and the token of the very job that the request is about. */
+type Caller = CredentialName | 'ownJob';
+
+const anybody: Record<Caller, Verdict> = {
+  full: 'ok',
+  none: 'ok',
+  malformed: 'ok',
+  wrongCheck: 'ok',
+  unknown: 'ok',
+  expired: 'ok',
+  revoked: 'ok',
+  foreign: 'ok',
+  otherJob: 'ok',
+  ownJob: 'ok',
+  viewer: 'ok',
+  agentOnly: 'ok',
+  enqueueOnly: 'ok',
+  readOnly: 'ok',
+  decideOnly: 'ok',
+  integrateOnly: 'ok',
+};
+
+/** A valid token of any kind, of this workspace or another. */
+const anyToken: Record<Caller, Verdict> = {
+  ...anybody,
+  none: 'TOKEN_MISSING',
+  malformed: 'TOKEN_INVALID',
+  wrongCheck: 'TOKEN_INVALID',
+  unknown: 'TOKEN_INVALID',
+  expired: 'TOKEN_EXPIRED',
+  revoked: 'TOKEN_REVOKED',
+};
+
+/** Nobody but a token of this workspace with every scope; each row adds who else may. */
+const nobodyElse: Record<Caller, Verdict> = {
+  ...anyToken,
+  foreign: 'WORKSPACE_NOT_FOUND',
+  otherJob: 'NOT_ALLOWED',
+  ownJob: 'NOT_ALLOWED',
+  viewer: 'NOT_ALLOWED',
+  agentOnly: 'NOT_ALLOWED',
+  enqueueOnly: 'NOT_ALLOWED',
+  readOnly: 'NOT_ALLOWED',
+  decideOnly: 'NOT_ALLOWED',
+  integrateOnly: 'NOT_ALLOWED',
+};
+
+const readers = { ...nobodyElse, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
+const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
+/** Only who registered the agent may speak for it: the token agentOnly is another principal. */
+const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
+
+const verdicts = {
+  health: anybody,
+  openapi: anybody,
+  authDeviceStart: anybody,
+  authDevicePoll: anybody,
+  authTokenRevoke: { ...anyToken, otherJob: 'NOT_ALLOWED', ownJob: 'NOT_ALLOWED' },
+  authTokenWhoami: anyToken,
+  workspacesResolve: anyToken,
+  agentsHeartbeat: { ...nobodyElse, agentOnly: 'ok' },
+  agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  reposResolve: readers,
+  reposGet: readers,
+  reposList: readers,
+  reposUpsert: { ...enqueuers, agentOnly: 'ok' },
+  jobsList: readers,
+  jobsGet: { ...readers, ownJob: 'ok' },
+  jobsEnqueue: enqueuers,
+  jobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  jobsHeartbeat: holders,
+  jobsComplete: holders,
+  jobsCancel: enqueuers,
+  jobsRetry: enqueuers,
+  // A person's act: programs may not, whatever their scopes.
+  jobsRelease: { ...nobodyElse, full: 'NOT_ALLOWED' },
+  jobEventsListForJob: { ...readers, ownJob: 'ok' },
+  jobEventsAppend: holders,
+  queuePause: enqueuers,
+  queueResume: enqueuers,
+} satisfies Record<string, Record<Caller, string>>;
+
+const callers = Object.keys(anybody) as Caller[];
+/** Ends the tokens that call it, so it goes last. */
+const revoke = endpoints.tokens.revoke as Endpoint;
+
+function verdictOf(endpoint: Endpoint, caller: Caller): Verdict {
+  const row = (verdicts as Record<string, Record<Caller, string>>)[endpoint.name];
+  assert.ok(row, `${endpoint.name} has no row in the policy table: say who may call it`);
+  return row[caller] as Verdict;
+}
+
+/** The endpoint's own example with real ids in place of its. */
+async function requestOf(
+  world: World,
+  endpoint: Endpoint,
+  caller: Caller,
+): Promise<{ body: Record<string, unknown>; job: HeldJob | null }> {
+  const { home, agentId } = world;
+  const { workspaceId, repoId } = home;
+  const example: Record<string, unknown> = { ...endpoint.example.request };
+  const job = 'jobId' in example || caller === 'ownJob' ? await world.startJob() : null;
+  const { retry } = endpoints.jobs;
+  const jobId = endpoint.name === retry.name ? await world.finishJob('failed') : job?.jobId;
+  const real: Record<string, string> = {
+    [exampleIds.workspace]: workspaceId,
+    [exampleIds.repository]: repoId,
+    [exampleIds.agent]: agentId,
+    [exampleIds.job]: jobId ?? '',
+    acme: home.slug,
+  };
+  for (const [name, value] of Object.entries(example)) {
+    if (typeof value === 'string') example[name] = real[value] ?? value;
+  }
+  if ('deviceSecret' in example) {
+    const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
+    Object.assign(example, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });
+  }
+  // The example waits for a job to come; here none will.
+  if ('waitMs' in example) example['waitMs'] = 0;
+  return { body: example, job };
+}
+
+function tokenOf(world: World, endpoint: Endpoint, caller: Caller, job: HeldJob | null) {
+  if (caller === 'ownJob') return job?.jobToken ?? null;
+  // The test itself still needs the full token afterwards.
+  return endpoint === revoke && caller === 'full'
+    ? world.mintToken(world.home.workspaceId, 'short-lived')
+    : world.credentials[caller];
+}
+
+/** What the hub says of itself that it answers. */
+async function listBound(baseUrl: string): Promise<Endpoint[]> {
+  const { path } = endpoints.health.openapi;
+  const { body } = await exchange(baseUrl, { method: 'GET', path });
+  const paths = body['paths'] as Record<string, object>;
+  const bound = endpointList.filter((row) => row.method.toLowerCase() in (paths[row.path] ?? {}));
+  return [...bound.filter((row) => row !== revoke), revoke];
+}
+
+test('every endpoint lets in exactly those whom the policy table names', async (t) => {
+  const world = await setupWorld(t);
+  const { baseUrl } = world.hub;
+  const { pause, resume } = endpoints.queue;
+  const bound = await listBound(baseUrl);
+  assert.ok(bound.length >= 24, 'the description lists what the hub answers');
+  for (const endpoint of bound) {
+    await t.test(`${endpoint.method} ${endpoint.path}`, async () => {
+      for (const caller of callers) {
+        const { body, job } = await requestOf(world, endpoint, caller);
+        const answer = await exchange(baseUrl, {
+          method: endpoint.method,
+          path: endpoint.path,
+          token: await tokenOf(world, endpoint, caller, job),
+          ...(endpoint.method === 'GET' ? {} : { body }),
+        });
+        const expected = verdictOf(endpoint, caller);
+        const actual = answer.status === 200 ? 'ok' : answer.body['error'];
+        assert.equal(actual, expected, `${endpoint.name} for ${caller}: ${answer.text}`);
+        assert.equal(answer.status, expected === 'ok' ? 200 : statusOf(expected));
+        checkRequestId(answer);
+        assertNothingLeaks(answer);
+        // Nothing can be claimed for the next request while the queue is paused.
+        if (endpoint.name === pause.name && expected === 'ok') {
+          await world.call(resume, { workspaceId: world.home.workspaceId });
+        }
+      }
+    });
+  }
+});
+
+test('every row of the policy table is about an endpoint of the contract', () => {
+  const names = new Set(endpointList.map(({ name }) => name));
+  for (const name of Object.keys(verdicts)) assert.ok(names.has(name), name);
+});
+
+test('the console’s paths take no token, and the control plane takes no cookie', async (t) => {
+  const world = await setupWorld(t);
+  const { baseUrl } = world.hub;
+  for (const endpoint of mirroredEndpointList) {
+    const { body } = await requestOf(world, endpoint, 'none');
+    const headers = { 'sec-fetch-site': 'same-origin', cookie: 'sbx_session=x' };
+    const token = world.home.token;
+    const path = consolePathOf(endpoint);
+    const console = await exchange(baseUrl, { path, token, headers, body });
+    assert.equal(console.body['error'], 'SESSION_REQUIRED', `${path}: ${console.text}`);
+    const plain = await exchange(baseUrl, { path: endpoint.path, headers, body });
+    assert.equal(plain.body['error'], 'TOKEN_MISSING', `${endpoint.path}: ${plain.text}`);
+  }
+});
