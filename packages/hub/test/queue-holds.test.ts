@@ -119,6 +119,9 @@ test('a cancel of a running job reaches its agent, and a later completion is ref
   assert.equal(beat.cancelRequested, true);
   assert.deepEqual(beat.commands, [{ command: 'cancel-job', jobId }]);
   assert.equal(Date.parse(beat.leaseExpiresAt), h.clock.nowMs() + 10_000);
+  const letGo = { ...ref, agentId: h.agentId, leaseMs: 1_000, shorten: true };
+  const shortened = await h.call(jobs.heartbeat, letGo);
+  assert.equal(Date.parse(shortened.leaseExpiresAt), h.clock.nowMs() + 1_000);
   await h.refuse(
     jobs.complete,
     { ...ref, agentId: h.agentId, outcome: 'done', evidence: { commitSha: 'abc' } },

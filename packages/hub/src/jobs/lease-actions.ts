@@ -37,16 +37,12 @@ export function renewLease(
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
-    const cancelRequested = entry.cancel_requested_at !== null;
-    // Once a cancel was asked for, the lease is no longer extended: it ends what does not stop.
-    const renewed = cancelRequested
-      ? entry
-      : await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
+    const renewed = await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
     await recordJobHeartbeat(deps, tx, renewed, input.message);
     assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
     return {
       leaseExpiresAt: timestampOf(renewed.lease_expires_at),
-      cancelRequested,
+      cancelRequested: renewed.cancel_requested_at !== null,
       commands: await listCommands(tx, workspaceId, agentId),
     };
   });

@@ -178,14 +178,15 @@ export class Queue {
     }
   }
 
-  /** Sets the lease to now + leaseMs; never below what remains, unless `shorten`. */
-  renew(tx: Tx, entry: Entry, leaseMs: number, shorten: boolean): Promise<Entry> {
-    const wanted = tx.nowMs + leaseMs;
+  /**
+   * Sets the lease to now + leaseMs; never below what remains, unless `shorten`. Once a cancel was
+   * asked for, never above it either: the end of the lease ends what does not stop by itself.
+   */
+  async renew(tx: Tx, entry: Entry, leaseMs: number, shorten: boolean): Promise<Entry> {
     const current = entry.lease_expires_at ?? 0;
-    return updateRunning(tx, entry, {
-      lease_ms: leaseMs,
-      lease_expires_at: shorten ? wanted : Math.max(wanted, current),
-    });
+    const wanted = shorten ? tx.nowMs + leaseMs : Math.max(tx.nowMs + leaseMs, current);
+    if (entry.cancel_requested_at !== null && wanted >= current) return entry;
+    return updateRunning(tx, entry, { lease_ms: leaseMs, lease_expires_at: wanted });
   }
 
   /** Ends a running entry with an accepted completion. */
