@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@signalbox/agent';
+import type { AgentEvent, StopReason } from '@signalbox/agent';
 import { formatClock, formatDuration } from '../duration.ts';
 import { type ExitCode, exitCodes } from '../exit.ts';
 import type { HubSession } from '../hub-session.ts';
@@ -25,12 +25,29 @@ export interface AgentStart {
   options: { jobs: number; once?: true };
 }
 
+type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
+
 const PROMPT_WIDTH = 60;
+
+/** How work ends of which no result is reported. */
+const unreportedEnds: Readonly<Record<StopReason, string>> = {
+  canceled: 'canceled',
+  lease_lost: 'lost to another agent',
+  agent_stopped: 'given back',
+  time_limit: 'given back',
+};
+
+/** No result follows these, so they decide by themselves what the shell is told. */
+const codesOfStops: Partial<Readonly<Record<StopReason, ExitCode>>> = {
+  canceled: exitCodes.canceled,
+  lease_lost: exitCodes.failed,
+};
 const MESSAGE_WIDTH = 160;
 
 export function createAgentLog(io: Io): AgentLog {
   const { styles } = io;
   const startedAtMs = new Map<string, number>();
+  const stops = new Map<string, StopReason>();
   let code: ExitCode = exitCodes.ok;
 
   return {
@@ -47,15 +64,23 @@ export function createAgentLog(io: Io): AgentLog {
         return;
       }
       if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
-      const beganMs = event.type === 'job-finished' ? startedAtMs.get(event.jobId) : undefined;
-      const took =
-        beganMs === undefined ? '' : ` in ${formatDuration(performance.now() - beganMs)}`;
-      if (event.type === 'job-finished') startedAtMs.delete(event.jobId);
-      const line = describeEvent(event, styles, took);
+      if (event.type === 'job-stopping') stops.set(event.jobId, event.reason);
+      const line =
+        event.type === 'job-finished' ? sayFinished(event) : describeEvent(event, styles);
       if (line !== null) io.print(`${styles.dim(formatClock(new Date()))}  ${line}`);
     },
     resultCode: () => code,
   };
+
+  function sayFinished(event: Finished): string {
+    const { jobId, outcome } = event;
+    const beganMs = startedAtMs.get(jobId);
+    const took = beganMs === undefined ? '' : ` in ${formatDuration(performance.now() - beganMs)}`;
+    const end = outcome ?? unreportedEnds[stops.get(jobId) ?? 'agent_stopped'];
+    startedAtMs.delete(jobId);
+    stops.delete(jobId);
+    return `${markOf(outcome, styles)} ${aboutJob(jobId, finishedText(event, end + took), styles)}`;
+  }
 }
 
 function printStart(io: Io, { name, session, tool, clones, options }: AgentStart): void {
@@ -72,6 +97,7 @@ function printStart(io: Io, { name, session, tool, clones, options }: AgentStart
 }
 
 function exitCodeAfter(event: AgentEvent): ExitCode | null {
+  if (event.type === 'job-stopping') return codesOfStops[event.reason] ?? null;
   if (event.type === 'result-refused') return exitCodes.refused;
   if (event.type !== 'result-accepted') return null;
   const { status } = event;
@@ -80,9 +106,9 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
 }
 
 /** The line for an event; null for what needs none. */
-function describeEvent(event: AgentEvent, styles: Styles, took: string): string | null {
-  const { dim, cyan, green, yellow, red, bold } = styles;
-  const about = (jobId: string, text: string) => `${bold(shortId(jobId))}  ${text}`;
+function describeEvent(event: Exclude<AgentEvent, Finished>, styles: Styles): string | null {
+  const { dim, cyan, green, yellow, red } = styles;
+  const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
     case 'online':
       return `${green('●')} online, waiting for jobs`;
@@ -99,8 +125,6 @@ function describeEvent(event: AgentEvent, styles: Styles, took: string): string 
       return `${dim('·')} ${about(event.jobId, dim(oneLine(event.message)))}`;
     case 'job-stopping':
       return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
-    case 'job-finished':
-      return `${markOf(event.outcome, styles)} ${about(event.jobId, finishedText(event, took))}`;
     case 'result-accepted':
       if (event.status !== 'pending') return null;
       return `${yellow('↻')} ${about(event.jobId, 'goes back to the queue')}`;
@@ -122,11 +146,13 @@ function markOf(outcome: string | null, { green, red, yellow }: Styles): string 
   return outcome === 'failed' ? red('✖') : yellow('◆');
 }
 
-type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
+function aboutJob(jobId: string, text: string, { bold }: Styles): string {
+  return `${bold(shortId(jobId))}  ${text}`;
+}
 
-function finishedText({ outcome, commitSha, branch, message }: Finished, took: string): string {
+function finishedText({ commitSha, branch, message }: Finished, end: string): string {
   const commit = commitSha === null ? '' : ` · commit ${commitSha.slice(0, 10)}`;
   const place = branch === null || commitSha === null ? '' : ` on ${branch}`;
   const said = truncateText(oneLine(message), MESSAGE_WIDTH);
-  return `${outcome ?? 'given back'}${took}${commit}${place}${said === '' ? '' : ` · ${said}`}`;
+  return `${end}${commit}${place}${said === '' ? '' : ` · ${said}`}`;
 }

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { exitCodes } from '../src/index.ts';
+import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+
+let place: HubPlace;
+let clone: string;
+before(async () => {
+  place = await startHub();
+  await useServiceToken(place);
+  clone = makeClone(place);
+  const linked = await place.run(['repo', 'link', clone]);
+  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+});
+after(async () => await place.end());
+
+const commit = 'echo changed >> README.md && git commit --quiet --all --message Change';
+
+async function enqueue(prompt: string, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await place.run(['enqueue', prompt, '--json', ...args], {
+    cwd: clone,
+  });
+  assert.equal(stderr, '');
+  return JSON.parse(stdout).jobId;
+}
+
+async function readJob(jobId: string) {
+  const { stdout } = await place.run(['job', jobId, '--json']);
+  return JSON.parse(stdout);
+}
+
+test('an agent does one job and exits by its outcome; the commit is in the clone', async () => {
+  const jobId = await enqueue('Change the README.');
+  const args = ['agent', 'start', '--once', '--command', `cat; ${commit}`, '--name', 'one-shot'];
+  const { exitCode, stdout, stderr } = await place.run(args);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.match(stdout, /Agent +one-shot/);
+  assert.match(stdout, /“Change the README\.”/);
+  const { job, events } = await readJob(jobId);
+  assert.equal(job.status, 'done');
+  assert.deepEqual(job.evidence.changedFiles, ['README.md']);
+  assert.equal(
+    git(clone, 'show', '--name-only', '--format=%s', job.evidence.commitSha),
+    'Change\n\nREADME.md',
+  );
+  const shown = await place.run(['job', jobId]);
+  assert.match(shown.stdout, /│ Change the README\./);
+  assert.match(shown.stdout, /claimed +by one-shot, attempt 1/);
+  assert.ok(events.length >= 3);
+});
+
+test('with --json an agent prints its events, a line each', async () => {
+  const jobId = await enqueue('Say nothing.');
+  const args = ['agent', 'start', '--once', '--command', 'true', '--json'];
+  const { exitCode, stdout } = await place.run(args);
+  assert.equal(exitCode, exitCodes.ok);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const types = events.map(({ type }) => type);
+  for (const type of ['online', 'job-claimed', 'job-finished', 'result-accepted', 'offline']) {
+    assert.ok(types.includes(type), type);
+  }
+  assert.equal(events.find(({ type }) => type === 'job-claimed').job.jobId, jobId);
+});
+
+test('an agent whose one job fails exits with 1', async () => {
+  await enqueue('Fail.', '--max-attempts', '1');
+  const { exitCode } = await place.run(['agent', 'start', '--once', '--command', 'exit 3']);
+  assert.equal(exitCode, exitCodes.failed);
+});
+
+test('enqueue --wait shows the timeline and exits by the outcome', async () => {
+  const line = 'read -r order; echo "order: $order"; test "$order" = good';
+  const agent = place.start(['agent', 'start', '--command', line]);
+  await agent.says(/online/);
+  const good = await place.run(['enqueue', 'good', '--wait'], { cwd: clone });
+  assert.equal(good.exitCode, exitCodes.ok, good.stderr);
+  assert.match(good.stdout, /│ order: good/);
+  assert.match(good.stdout, /✔ done in/);
+  const bad = await place.run(['enqueue', 'bad', '--wait', '--json'], { cwd: clone });
+  assert.equal(bad.exitCode, exitCodes.failed);
+  const lines = bad.stdout
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text));
+  assert.equal(lines.at(-1).job.status, 'failed');
+  assert.ok(lines.slice(0, -1).every(({ event }) => typeof event.seq === 'number'));
+  agent.child.kill('SIGTERM');
+  assert.equal((await agent.ended).exitCode, exitCodes.ok);
+});
+
+test('SIGTERM lets an agent finish the job that it holds', async () => {
+  const jobId = await enqueue('Take your time.');
+  const gate = join(place.directory, 'gate');
+  const line = `echo begun; until test -e '${gate}'; do sleep 0.05; done; echo ended`;
+  const agent = place.start(['agent', 'start', '--command', line]);
+  await agent.says(/▶/);
+  agent.child.kill('SIGTERM');
+  await agent.says(/taking no more jobs/);
+  writeFileSync(gate, '');
+  const { exitCode, stdout } = await agent.ended;
+  assert.equal(exitCode, exitCodes.ok, stdout);
+  assert.equal((await readJob(jobId)).job.status, 'done');
+});
+
+test('a second Ctrl-C gives the job back to the queue and leaves', async () => {
+  const jobId = await enqueue('Never ends.');
+  const agent = place.start(['agent', 'start', '--command', 'exec sleep 600']);
+  await agent.says(/▶/);
+  agent.child.kill('SIGINT');
+  await agent.says(/taking no more jobs/);
+  agent.child.kill('SIGINT');
+  const { exitCode } = await agent.ended;
+  assert.equal(exitCode, exitCodes.interrupted);
+  const { job } = await readJob(jobId);
+  assert.equal(job.status, 'pending');
+  assert.equal(
+    (await place.run(['jobs', '--status', 'running', '--json'])).stdout.includes(jobId),
+    false,
+  );
+});
+
+test('an agent without a linked clone, or without a tool, says what to do', async () => {
+  const elsewhere = { SIGNALBOX_CONFIG_DIR: join(place.directory, 'nothing') };
+  const args = ['agent', 'start', '--command', 'true'];
+  const unlinked = await place.run(args, { env: elsewhere });
+  assert.equal(unlinked.exitCode, exitCodes.usage);
+  assert.match(unlinked.stderr, /signalbox repo link/);
+  const toolless = await place.run(['agent', 'start', '--executor', 'claude'], {
+    env: { PATH: place.directory },
+  });
+  assert.equal(toolless.exitCode, exitCodes.usage);
+  assert.match(toolless.stderr, /EXECUTOR_MISSING/);
+});

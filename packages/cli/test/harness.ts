@@ -1,0 +1,181 @@
+/** A real hub and the real command, each in a process of its own, on directories of the test. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { consoleEndpoints } from '@signalbox/contract';
+import { type ClientOf, createClientOf } from '@signalbox/sdk';
+import { commandFile } from '../src/index.ts';
+
+export interface Ended {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** Resolves with the match once standard output holds one. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<Ended>;
+}
+
+export interface RunOptions {
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
+/** What a test leaves behind goes away in the end, the latest first. */
+export interface Place {
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  start(args: readonly string[], options?: RunOptions): Running;
+  run(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  end(): Promise<void>;
+}
+
+/** Directories of its own, and an environment in which no other Signalbox is known. */
+export function makePlace(): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
+  const env = {
+    PATH: process.env.PATH,
+    HOME: directory,
+    TMPDIR: process.env.TMPDIR,
+    SIGNALBOX_CONFIG_DIR: join(directory, 'config'),
+    SIGNALBOX_STATE_DIR: join(directory, 'state'),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+  const children = new Set<ChildProcess>();
+
+  function start(args: readonly string[], options: RunOptions = {}): Running {
+    const child = spawn(process.execPath, [commandFile, ...args], {
+      cwd: options.cwd ?? directory,
+      env: { ...env, ...options.env },
+    });
+    children.add(child);
+    child.once('close', () => children.delete(child));
+    child.stdin.on('error', () => {});
+    child.stdin.end(options.input);
+    return watch(child);
+  }
+
+  return {
+    directory,
+    env,
+    start,
+    run: (args, options) => start(args, options).ended,
+    async end() {
+      for (const child of [...children].toReversed()) {
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      }
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function watch(child: ChildProcess): Running {
+  let stdout = '';
+  let stderr = '';
+  const listeners = new Set<() => void>();
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const listener of [...listeners]) listener();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, stdout, stderr }));
+  return {
+    child,
+    ended,
+    says(pattern) {
+      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+      const look = () => {
+        const match = pattern.exec(stdout);
+        if (match === null) return;
+        listeners.delete(look);
+        resolve(match);
+      };
+      listeners.add(look);
+      look();
+      ended.then(
+        () => reject(new Error(`It ended before it said ${pattern}:\n${stdout}\n${stderr}`)),
+        reject,
+      );
+      return promise;
+    },
+  };
+}
+
+export interface HubPlace extends Place {
+  url: string;
+  /** The hub's own process. */
+  hub: Running;
+  console: ClientOf<typeof consoleEndpoints>;
+  workspaceSlug: string;
+}
+
+/** A hub with its first owner signed in at the console, and a workspace. */
+export async function startHub(): Promise<HubPlace> {
+  const place = makePlace();
+  const dataDir = join(place.directory, 'data');
+  const hub = place.start(['serve', '--port', '0', '--data-dir', dataDir]);
+  const [, url = ''] = await hub.says(/listens on (http:\/\/\S+)/);
+  const [, linkToken = ''] = await hub.says(/#token=(\S+)\n/);
+  const workspaceSlug = 'acme';
+  const console = createClientOf(consoleEndpoints, { baseUrl: url, fetch: browserFetch(url) });
+  await console.firstOwner.create({
+    ...{ linkToken, workspaceSlug, workspaceName: 'Acme' },
+    email: 'ada@acme.test',
+    name: 'Ada',
+    password: 'a horse of another colour',
+  });
+  Object.assign(place.env, { SIGNALBOX_URL: url });
+  return { ...place, url, hub, console, workspaceSlug };
+}
+
+/** Lets every later command of the place use a token of a program, as CI does. */
+export async function useServiceToken(place: HubPlace): Promise<string> {
+  const args = ['admin', 'token', 'create', '-w', place.workspaceSlug, '--name', 'test'];
+  const dataDir = join(place.directory, 'data');
+  const { stdout } = await place.run([...args, '--data-dir', dataDir]);
+  const token = stdout.trim();
+  Object.assign(place.env, { SIGNALBOX_TOKEN: token });
+  return token;
+}
+
+/** A person's clone with one commit. */
+export function makeClone(place: Place, name = 'clone'): string {
+  const path = join(place.directory, name);
+  git(place.directory, 'init', '--quiet', '--initial-branch=main', path);
+  git(path, 'config', 'user.name', 'Ada');
+  git(path, 'config', 'user.email', 'ada@acme.test');
+  git(path, 'remote', 'add', 'origin', `git@git.acme.test:acme/${name}.git`);
+  writeFileSync(join(path, 'README.md'), 'hello\n');
+  git(path, 'add', '.');
+  git(path, 'commit', '--quiet', '-m', 'Begin');
+  return path;
+}
+
+export function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trimEnd();
+}
+
+/** Keeps the session cookie and says where a request comes from, as a browser does. */
+function browserFetch(url: string): typeof fetch {
+  let cookie = '';
+  return async (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('origin', url);
+    headers.set('cookie', cookie);
+    const response = await fetch(input, { ...init, headers });
+    const [line] = response.headers.getSetCookie();
+    if (line !== undefined) cookie = line.split(';')[0] ?? '';
+    return response;
+  };
+}
