@@ -112,7 +112,11 @@ function addPath(program: Command, entry: CommandEntry): Command {
     if (command === undefined) {
       command = prepare(parent.command(word));
       command.helpGroup(entry.group);
-      if (!isLast) command.description(parentSummaries[path] ?? '').usage('<command>');
+      if (!isLast) {
+        command.description(parentSummaries[path] ?? '').usage('<command>');
+        // What is missing is a word; an option before it is no mistake worth telling first.
+        command.allowUnknownOption();
+      }
     }
     parent = command;
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
@@ -96,12 +97,12 @@ test('enqueue --wait shows the timeline and exits by the outcome', async () => {
 test('SIGTERM lets an agent finish the job that it holds', async () => {
   const jobId = await enqueue('Take your time.');
   const gate = join(place.directory, 'gate');
-  const line = `echo begun; until test -e '${gate}'; do sleep 0.05; done; echo ended`;
-  const agent = place.start(['agent', 'start', '--command', line]);
+  execFileSync('mkfifo', [gate]);
+  const agent = place.start(['agent', 'start', '--command', `read -r word < '${gate}'`]);
   await agent.says(/▶/);
   agent.child.kill('SIGTERM');
   await agent.says(/taking no more jobs/);
-  writeFileSync(gate, '');
+  await writeFile(gate, 'go\n');
   const { exitCode, stdout } = await agent.ended;
   assert.equal(exitCode, exitCodes.ok, stdout);
   assert.equal((await readJob(jobId)).job.status, 'done');

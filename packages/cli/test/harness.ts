@@ -23,7 +23,7 @@ export interface Running {
 }
 
 export interface RunOptions {
-  input?: string;
+  input?: string | Buffer;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
 }

@@ -83,10 +83,13 @@ test('the same key enqueues the same job once', async () => {
   assert.match(other.stderr, /IDEMPOTENCY_CONFLICT/);
 });
 
-test('an empty or binary prompt, and requirements with a typing error, are wrong usage', async () => {
+test('an empty, binary or too long prompt and a mistyped option are wrong usage', async () => {
   for (const [args, input] of [
     [['enqueue', ' '], undefined],
     [['enqueue', '-'], '\n'],
+    [['enqueue', '-'], Buffer.from([0xff, 0xfe, 0x00])],
+    [['enqueue', '-'], 'x'.repeat(200_001)],
+    [['enqueue', '-'], 'x'.repeat(262_145)],
     [['enqueue', 'x', '--requirements', '{"labels":'], undefined],
     [['enqueue', 'x', '--delay', '10'], undefined],
     [['enqueue', 'x', '--kind', 'wrok'], undefined],

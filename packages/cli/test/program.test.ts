@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { commandTable, exitCodes, exitMeanings } from '../src/index.ts';
+import { buildProgram, findCommand } from '../src/program.ts';
+import { makePlace, type Place } from './harness.ts';
+
+let place: Place;
+before(() => {
+  place = makePlace();
+});
+after(async () => await place.end());
+
+const commandsDir = join(import.meta.dirname, '../src/commands');
+const launcher = join(import.meta.dirname, '../bin/signalbox.mjs');
+
+test('every command is a file of its own, and every file of a command is in the table', () => {
+  const files = new Set(readdirSync(commandsDir).map((file) => file.replace(/\.ts$/, '')));
+  const names = commandTable.map(({ words }) => words.join('-'));
+  for (const name of names) assert.ok(files.has(name), `${name}.ts`);
+  const others = [...files].filter((file) => !names.includes(file));
+  // What the commands of the agent and the operator share, where the import table allows it.
+  for (const file of others) assert.match(file, /^(agent|admin)-/);
+});
+
+test('every command describes itself: a sentence, --json, what each option means', async () => {
+  for (const entry of commandTable) {
+    const { command } = await entry.load();
+    const program = buildProgram(new Map([[entry, command]]));
+    const described = entry.words.reduce(
+      (parent, word) => parent.commands.find((child) => child.name() === word) ?? parent,
+      program,
+    );
+    assert.match(described.description(), /^[A-Z].*\.$/);
+    for (const { long, description } of described.options) assert.ok(description, `${long}`);
+    const takesJson = described.options.some(({ long }) => long === '--json');
+    assert.ok(takesJson || entry.words[0] === 'completion', entry.words.join(' '));
+  }
+});
+
+test('the help names every command and every exit code', async () => {
+  const { stdout, exitCode } = await place.run([]);
+  assert.equal(exitCode, exitCodes.ok);
+  for (const { words } of commandTable) assert.ok(stdout.includes(`  ${words.join(' ')} `));
+  for (const [code, meaning] of exitMeanings) {
+    assert.ok(stdout.includes(`${String(code).padStart(3)}  ${meaning}`), meaning);
+  }
+  assert.equal(exitMeanings.length, Object.keys(exitCodes).length);
+  const { stdout: asked } = await place.run(['help', 'jobs']);
+  assert.match(asked, /^Usage: signalbox jobs/);
+});
+
+test('a mistyped command gets a near one, and half a command what may follow', async () => {
+  const mistyped = await place.run(['jbos']);
+  assert.equal(mistyped.exitCode, exitCodes.usage);
+  assert.match(mistyped.stderr, /Did you mean jobs/);
+  const half = await place.run(['repo', '--json']);
+  assert.equal(half.exitCode, exitCodes.usage);
+  assert.match(JSON.parse(half.stderr).message, /link, list/);
+});
+
+test('the command is known by its leading words, whatever stands between', () => {
+  assert.deepEqual(findCommand(['repo', 'link', '.'])?.words, ['repo', 'link']);
+  assert.deepEqual(findCommand(['--json', 'jobs'])?.words, ['jobs']);
+  assert.deepEqual(findCommand(['help', 'agent', 'start'])?.words, ['agent', 'start']);
+  assert.equal(findCommand(['repo']), undefined);
+});
+
+test('the completion of bash completes commands and flags', async () => {
+  const { stdout } = await place.run(['completion', 'bash']);
+  const complete = (words: readonly string[]) => {
+    const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+COMP_CWORD=${words.length - 1}; _signalbox; echo "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ');
+  };
+  assert.deepEqual(complete(['signalbox', 'enq']), ['enqueue']);
+  assert.deepEqual(complete(['signalbox', 'repo', 'l']), ['link', 'list']);
+  assert.deepEqual(complete(['signalbox', 'admin', 'token', 'c']), ['create']);
+  assert.deepEqual(complete(['signalbox', 'jobs', '--st']), ['--status']);
+});
+
+/** Makes this Node say that it is another. */
+function pretendNode(version: string): string {
+  const file = join(place.directory, `node-${version}.cjs`);
+  const value = `{ value: { ...process.versions, node: '${version}' } }`;
+  writeFileSync(file, `Object.defineProperty(process, 'versions', ${value});\n`);
+  return file;
+}
+
+test('the launcher starts the command on the Node that comes with it when its own is too old', () => {
+  const args = ['--require', pretendNode('20.9.0'), launcher, 'jobs', '--limit', 'x'];
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    env: place.env,
+  });
+  assert.equal(status, exitCodes.usage);
+  assert.match(stderr, /--limit/);
+});
+
+test('the launcher says in one sentence that no fitting Node is there', () => {
+  const lonely = join(place.directory, 'lonely', 'bin');
+  mkdirSync(lonely, { recursive: true });
+  cpSync(launcher, join(lonely, 'signalbox.mjs'));
+  const args = ['--require', pretendNode('20.9.0'), join(lonely, 'signalbox.mjs'), 'jobs'];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /^signalbox: Node 20\.9\.0 is too old.*install Node 26.*\n$/);
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatAge, formatDuration, parseDurationMs } from '../src/duration.ts';
+import { normalizeUrl } from '../src/hub-session.ts';
+import { type Io, stylesOf, wantsColor } from '../src/io.ts';
+import { printTable } from '../src/table.ts';
+import { cleanText, oneLine, padText, textWidth, truncateText } from '../src/text.ts';
+
+test('text from elsewhere loses what would steer a terminal, and keeps its lines', () => {
+  assert.equal(cleanText('a\u001b[31mb\u001b[0m\tc\nd'), 'ab\tc\nd');
+  assert.equal(cleanText('\u001b]0;title\u0007x\u0007\u009b2J'), 'x');
+  assert.equal(cleanText('10%\r50%\r100%\ndone\r\n'), '100%\ndone\n');
+  assert.equal(cleanText('safe\u202edne'), 'safedne');
+  assert.equal(oneLine('  two\n lines\t'), 'two lines');
+});
+
+test('widths count columns: emoji and CJK take two, marks none', () => {
+  assert.equal(textWidth('abc'), 3);
+  assert.equal(textWidth('日本'), 4);
+  assert.equal(textWidth('👩‍🚀'), 2);
+  assert.equal(textWidth('e\u0301'), 1);
+  assert.equal(padText('日', 4), '日  ');
+});
+
+test('a text is cut to its width, never in the middle of a character', () => {
+  assert.equal(truncateText('abcdef', 6), 'abcdef');
+  assert.equal(truncateText('abcdef', 4), 'abc…');
+  assert.equal(truncateText('日本語', 4), '日…');
+  assert.ok(textWidth(truncateText('日本語日本語', 5)) <= 5);
+});
+
+test('times are read with their unit, and nothing else', () => {
+  assert.equal(parseDurationMs('250ms'), 250);
+  assert.equal(parseDurationMs('90s'), 90_000);
+  assert.equal(parseDurationMs('1h30m'), 5_400_000);
+  assert.equal(parseDurationMs('2d'), 172_800_000);
+  for (const text of ['10', '', 'm', '1.5h', '-1m', '1 h', '1w', `${'9'.repeat(20)}d`]) {
+    assert.throws(() => parseDurationMs(text), /It (takes|is)/, text);
+  }
+});
+
+test('times are told in the units that matter', () => {
+  assert.equal(formatDuration(900), '1s');
+  assert.equal(formatDuration(200_000), '3m 20s');
+  assert.equal(formatDuration(7_320_000), '2h 2m');
+  assert.equal(formatDuration(1e9), '11d');
+  assert.equal(formatAge('2026-11-02T09:00:00.000Z', Date.parse('2026-11-02T12:10:00Z')), '3h');
+});
+
+test('colours follow FORCE_COLOR, NO_COLOR, the stream and TERM, in this order', () => {
+  const terminal = { isTTY: true };
+  assert.equal(wantsColor({}, terminal), true);
+  assert.equal(wantsColor({}, {}), false);
+  assert.equal(wantsColor({ NO_COLOR: '1' }, terminal), false);
+  assert.equal(wantsColor({ NO_COLOR: '' }, terminal), true);
+  assert.equal(wantsColor({ NO_COLOR: '1', FORCE_COLOR: '1' }, {}), true);
+  assert.equal(wantsColor({ FORCE_COLOR: '0' }, terminal), false);
+  assert.equal(wantsColor({ TERM: 'dumb' }, terminal), false);
+});
+
+test('an address of a hub is completed and checked', () => {
+  assert.equal(normalizeUrl('signalbox.acme.dev/'), 'https://signalbox.acme.dev');
+  assert.equal(normalizeUrl('127.0.0.1:4400'), 'http://127.0.0.1:4400');
+  assert.equal(normalizeUrl('https://acme.dev/hub/'), 'https://acme.dev/hub');
+  for (const text of ['', 'ftp://acme.dev', 'https://me:secret@acme.dev', 'http://']) {
+    assert.throws(() => normalizeUrl(text), /no address of a hub/, text);
+  }
+});
+
+test('a table fits the terminal by cutting its flexible column', () => {
+  const lines: string[] = [];
+  // Only what a table uses of it.
+  const io = {
+    columns: 40,
+    styles: stylesOf(false),
+    print: (line = '') => lines.push(line),
+  } as unknown as Io;
+  const rows = [
+    { id: 'a1', text: 'x'.repeat(100) },
+    { id: 'b22', text: 'short' },
+  ];
+  printTable(
+    io,
+    [
+      { title: 'ID', text: ({ id }) => id },
+      { title: 'TEXT', text: ({ text }) => text, isFlexible: true },
+      { title: 'END', text: () => 'end' },
+    ],
+    rows,
+  );
+  assert.equal(lines.length, 3);
+  for (const line of lines) assert.equal(line.length, 40);
+  assert.ok(lines[1]?.endsWith('x…  end'));
+});
