@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -102,6 +103,14 @@ test('a database that cannot grow refuses with UNAVAILABLE and works again after
   });
   await insert('after');
   assert.deepEqual(await list(), ['after']);
+});
+
+test('only the owner reads the database and its logs', async (t) => {
+  const { insert, path } = await createNotes(t);
+  await insert('secret');
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  }
 });
 
 test('a closed database refuses new actions and has finished the earlier ones', async (t) => {

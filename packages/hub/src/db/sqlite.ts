@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
 import type { Clock } from '../clock.ts';
@@ -14,6 +15,8 @@ const BATCH_ACTIONS_MAX = 256;
 const CACHE_KIB = 32_768;
 /** Distinct statements are few and fixed; a bound keeps a mistake from becoming a leak. */
 const STATEMENTS_MAX = 1_000;
+
+const OWNER_ONLY_MODE = 0o600;
 
 /** Primary result codes after which SQLite itself can no longer write (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
