@@ -1,0 +1,37 @@
+import type { SpecClient } from './spec-client.ts';
+
+/** The headings of the specification, in its order. */
+export const sections = [
+  'What the service does',
+  'Resources and their fields',
+  'States and transitions',
+  'Endpoints',
+  'Authentication',
+  'Events',
+  'Errors',
+  'Limits',
+  'Versioning',
+] as const;
+export type Section = (typeof sections)[number];
+
+/**
+ * One statement of the specification and the proof that the hub does what it says. The rows are
+ * data: besides running them, a document can be made from them.
+ */
+export interface ConformanceRow {
+  /** Unique and lasting, such as `jobs-7`; a row that goes takes its id with it. */
+  id: string;
+  section: Section;
+  /** In the words of the specification. */
+  statement: string;
+  /** Runs against a hub with a workspace of its own, by requests that the specification knows. */
+  check: (spec: SpecClient) => Promise<void>;
+}
+
+/** Rows of one section, written as `[id, statement, check]`. */
+export function rowsOf(
+  section: Section,
+  rows: readonly [id: string, statement: string, check: ConformanceRow['check']][],
+): ConformanceRow[] {
+  return rows.map(([id, statement, check]) => ({ id, section, statement, check }));
+}

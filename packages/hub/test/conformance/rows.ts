@@ -1,0 +1,24 @@
+import type { ConformanceRow } from './row.ts';
+import { generalRows } from './rows-general.ts';
+import { authenticationRows, identityRows } from './rows-identity.ts';
+import { eventRows, jobRows } from './rows-jobs.ts';
+import { errorRows, limitRows, versionRows } from './rows-limits.ts';
+import { resourceRows } from './rows-resources.ts';
+import { agentLoopRows, serviceRows } from './rows-service.ts';
+import { stateRows } from './rows-states.ts';
+
+/** The statements of the specification that this hub is held to, in its order. */
+export const conformanceRows: readonly ConformanceRow[] = [
+  ...serviceRows,
+  ...agentLoopRows,
+  ...resourceRows,
+  ...stateRows,
+  ...generalRows,
+  ...identityRows,
+  ...jobRows,
+  ...authenticationRows,
+  ...eventRows,
+  ...errorRows,
+  ...limitRows,
+  ...versionRows,
+];
