@@ -104,9 +104,9 @@ export const commandTable: readonly CommandEntry[] = [
 
 /** Commands that only hold others. */
 export const parentSummaries: Readonly<Record<string, string>> = {
-  repo: 'link clones, list repositories',
-  agent: 'start an agent',
-  admin: 'administer a hub beside its database, as its operator',
-  'admin workspace': 'make workspaces',
-  'admin token': 'make tokens for programs',
+  repo: 'Link clones, list repositories.',
+  agent: 'Start an agent.',
+  admin: 'Administer a hub beside its database, as its operator.',
+  'admin workspace': 'Make workspaces.',
+  'admin token': 'Make tokens for programs.',
 };

@@ -9,9 +9,16 @@ export interface FailureManner {
   command: string;
 }
 
+/** Their sentences say all that their codes would. */
+const selfEvident = new Set(['USAGE', 'INTERRUPTED']);
+
 /** Tells of a failure on standard error: what is wrong, its code, what to do, where to look. */
 export function printFailure(failure: Failure, manner: FailureManner): void {
-  process.stderr.write(`${manner.isJson ? failureJson(failure) : failureText(failure, manner)}\n`);
+  const help = `signalbox ${manner.command === '' ? '' : `${manner.command} `}--help`;
+  const fix = failure.fix ?? (failure.code === 'USAGE' ? `See: ${help}` : null);
+  const told = { ...failure, fix };
+  const text = manner.isJson ? failureJson(told) : failureText(told, manner.styles);
+  process.stderr.write(`${text}\n`);
 }
 
 /** In the shape of the hub's own failures. */
@@ -28,15 +35,11 @@ function failureJson(failure: Failure): string {
   });
 }
 
-function failureText(failure: Failure, { styles, command }: FailureManner): string {
-  const { red, dim } = styles;
-  const isUsage = failure.code === 'USAGE';
-  const help = `signalbox ${command === '' ? '' : `${command} `}--help`;
-  const fix = failure.fix ?? (isUsage ? `See: ${help}` : null);
+function failureText(failure: Failure, { red, dim }: Styles): string {
   const fields = [
     ...failure.details.map(({ path, message }) => ['Field', `${path || '/'} ${message}`]),
-    ['Fix', fix],
-    ['Code', isUsage ? null : failure.code],
+    ['Fix', failure.fix],
+    ['Code', selfEvident.has(failure.code) ? null : failure.code],
     ['Request', failure.requestId],
   ].filter((field): field is [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...fields.map(([name]) => name.length));

@@ -40,9 +40,12 @@ export async function followJob(
   const printer = io.json ? jsonPrinter(io) : createTimelinePrinter(io, names);
   const look = createLook(session, jobId, options.after ?? 0, io.signal);
   let pauseMs = PAUSE_MS_MIN;
+  let waited: string | null = null;
   for (;;) {
-    const { events, job } = await outlastOutage(io, look);
+    const { events, job, waits } = await outlastOutage(io, look);
     printer.print(events);
+    if (waits !== null && waits !== waited) printer.note('waits', waits);
+    waited = waits;
     if (job !== null && isAtRest(job.status)) {
       printer.end();
       sayEnd(io, job);
@@ -58,6 +61,8 @@ interface Seen {
   events: JobEvent[];
   /** Null while there may be more events to read first. */
   job: Job | null;
+  /** What a job that nobody holds waits for. */
+  waits: string | null;
 }
 
 function createLook(
@@ -69,14 +74,15 @@ function createLook(
   let after = from;
   return async () => {
     // The job before its events: whatever brought it to rest is then among those read next.
-    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal });
+    const { job, waitingFor } = await client.jobs.get({ workspaceId, jobId }, { signal });
     const limit = JOB_EVENTS_LIMIT_MAX;
     const answer = await client.jobEvents.listForJob(
       { workspaceId, jobId, after, limit },
       { signal },
     );
     after = answer.nextAfter;
-    return { events: answer.events, job: answer.events.length < limit ? job : null };
+    const waits = job.status === 'pending' ? (waitingFor?.message ?? null) : null;
+    return { events: answer.events, job: answer.events.length < limit ? job : null, waits };
   };
 }
 
@@ -104,6 +110,7 @@ function jsonPrinter(io: Io): TimelinePrinter {
     print: (events) => {
       for (const event of events) io.printJson({ event });
     },
+    note() {},
     end() {},
   };
 }

@@ -30,6 +30,8 @@ const MESSAGE_WIDTH = 160;
 /** Prints events as they come, output of the tool set in under a bar. */
 export interface TimelinePrinter {
   print(events: readonly JobEvent[]): void;
+  /** A line that is no event of the job's. */
+  note(word: string, text: string): void;
   /** Prints what is left of a line of output without its end. */
   end(): void;
 }
@@ -75,6 +77,10 @@ export function createTimelinePrinter(
   return {
     print(events) {
       for (const event of events) printEvent(event);
+    },
+    note(word, text) {
+      end();
+      io.print(styles.dim(`${margin}${word.padEnd(WORD_WIDTH)}  ${oneLine(text)}`));
     },
     end,
   };

@@ -27,7 +27,13 @@ export interface AgentStart {
 
 type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
 
-const PROMPT_WIDTH = 60;
+/** Wider lines are hard to read, and a pipe has no width. */
+const LINE_WIDTH_MAX = 120;
+/** The clock, the mark and the short id before a text, and what stands behind a prompt. */
+const LEAD_WIDTH = 22;
+const TRAIL_WIDTH = 30;
+/** Further lines of one event begin below its mark. */
+const INDENT = ' '.repeat(12);
 
 /** How work ends of which no result is reported. */
 const unreportedEnds: Readonly<Record<StopReason, string>> = {
@@ -42,10 +48,10 @@ const codesOfStops: Partial<Readonly<Record<StopReason, ExitCode>>> = {
   canceled: exitCodes.canceled,
   lease_lost: exitCodes.failed,
 };
-const MESSAGE_WIDTH = 160;
 
 export function createAgentLog(io: Io): AgentLog {
   const { styles } = io;
+  const width = Math.min(io.columns, LINE_WIDTH_MAX);
   const startedAtMs = new Map<string, number>();
   const stops = new Map<string, StopReason>();
   let code: ExitCode = exitCodes.ok;
@@ -66,7 +72,7 @@ export function createAgentLog(io: Io): AgentLog {
       if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
       if (event.type === 'job-stopping') stops.set(event.jobId, event.reason);
       const line =
-        event.type === 'job-finished' ? sayFinished(event) : describeEvent(event, styles);
+        event.type === 'job-finished' ? sayFinished(event) : describeEvent(event, styles, width);
       if (line !== null) io.print(`${styles.dim(formatClock(new Date()))}  ${line}`);
     },
     resultCode: () => code,
@@ -79,7 +85,8 @@ export function createAgentLog(io: Io): AgentLog {
     const end = outcome ?? unreportedEnds[stops.get(jobId) ?? 'agent_stopped'];
     startedAtMs.delete(jobId);
     stops.delete(jobId);
-    return `${markOf(outcome, styles)} ${aboutJob(jobId, finishedText(event, end + took), styles)}`;
+    const text = finishedText(event, end + took, { styles, width });
+    return `${markOf(outcome, styles)} ${aboutJob(jobId, text, styles)}`;
   }
 }
 
@@ -106,7 +113,11 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
 }
 
 /** The line for an event; null for what needs none. */
-function describeEvent(event: Exclude<AgentEvent, Finished>, styles: Styles): string | null {
+function describeEvent(
+  event: Exclude<AgentEvent, Finished>,
+  styles: Styles,
+  width: number,
+): string | null {
   const { dim, cyan, green, yellow, red } = styles;
   const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
@@ -117,7 +128,7 @@ function describeEvent(event: Exclude<AgentEvent, Finished>, styles: Styles): st
     case 'hub-back':
       return `${green('●')} the hub is back`;
     case 'job-claimed': {
-      const prompt = truncateText(oneLine(event.job.prompt), PROMPT_WIDTH);
+      const prompt = truncateText(oneLine(event.job.prompt), width - LEAD_WIDTH - TRAIL_WIDTH);
       const kind = dim(`· ${event.job.kind}, attempt ${event.attempt}`);
       return `${cyan('▶')} ${about(event.job.jobId, `“${prompt}” ${kind}`)}`;
     }
@@ -150,9 +161,14 @@ function aboutJob(jobId: string, text: string, { bold }: Styles): string {
   return `${bold(shortId(jobId))}  ${text}`;
 }
 
-function finishedText({ commitSha, branch, message }: Finished, end: string): string {
-  const commit = commitSha === null ? '' : ` · commit ${commitSha.slice(0, 10)}`;
-  const place = branch === null || commitSha === null ? '' : ` on ${branch}`;
-  const said = truncateText(oneLine(message), MESSAGE_WIDTH);
-  return `${end}${commit}${place}${said === '' ? '' : ` · ${said}`}`;
+function finishedText(
+  { commitSha, branch, message }: Finished,
+  end: string,
+  { styles, width }: { styles: Styles; width: number },
+): string {
+  const lines = [commitSha === null ? end : `${end} · commit ${commitSha.slice(0, 10)}`];
+  const said = truncateText(oneLine(message), width - INDENT.length);
+  if (said !== '') lines.push(said);
+  if (branch !== null && commitSha !== null) lines.push(styles.dim(branch));
+  return lines.join(`\n${INDENT}`);
 }
