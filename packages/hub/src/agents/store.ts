@@ -68,15 +68,15 @@ export function listAgents(
   return database.reader.all(query);
 }
 
-/** Agents heard of since a time, whatever they said of themselves. */
-export function listAgentsSeenSince(
+/** Agents heard of after a time, whatever they said of themselves. */
+export function listAgentsSeenAfter(
   reader: Reader,
   workspaceId: string,
-  sinceMs: number,
+  afterMs: number,
 ): Promise<AgentRow[]> {
   return reader.allSql<AgentRow>(
-    'SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at >= ?',
-    [workspaceId, sinceMs],
+    'SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ?',
+    [workspaceId, afterMs],
   );
 }
 

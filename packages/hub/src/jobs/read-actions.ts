@@ -6,7 +6,7 @@ import {
   type WaitingFor,
 } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
-import { listAgentsSeenSince } from '../agents/store.ts';
+import { listAgentsSeenAfter } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
@@ -141,8 +141,8 @@ async function explainPause(reader: Reader, { row }: JobRecord): Promise<Waiting
 /** Whether an agent that is online could take it now, and if none could, why not. */
 async function explainAgents(deps: JobDeps, { row }: JobRecord): Promise<WaitingFor | null> {
   const { reader } = deps.database;
-  const sinceMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
-  const agents = await listAgentsSeenSince(reader, row.workspace_id, sinceMs);
+  const offlineMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
+  const agents = await listAgentsSeenAfter(reader, row.workspace_id, offlineMs);
   const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
   const needs = needsOf(row.kind as Job['kind'], requirements);
   let serving = 0;
