@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rowsOf } from './row.ts';
 import { BODY_BYTES, resolveOfBytes } from './rows-general.ts';
-import { agentFields, jobFields, paths, sha256 } from './spec-client.ts';
+import { agentFields, jobFields, paths } from './spec-client.ts';
 
 export const errorRows = rowsOf('Errors', [
   [
