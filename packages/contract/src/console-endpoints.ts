@@ -1,7 +1,12 @@
 import type { Endpoint } from './endpoint.ts';
 import { agents } from './endpoints/agents.ts';
+import { deviceTokens, serviceTokens } from './endpoints/console-access.ts';
+import { auditLog } from './endpoints/console-audit.ts';
 import { deviceApprovals } from './endpoints/console-devices.ts';
+import { invitations } from './endpoints/console-invitations.ts';
+import { members } from './endpoints/console-members.ts';
 import { consoleSession, firstOwner } from './endpoints/console-session.ts';
+import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
 import { jobs } from './endpoints/job-endpoints.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { queue } from './endpoints/queue.ts';
@@ -17,7 +22,18 @@ const CONSOLE_PREFIX = '/console-api/';
 const CONTROL_PLANE_PREFIX = '/control-plane/';
 
 /** The console's own endpoints. They are not part of `openapi.json`. */
-export const consoleEndpoints = { session: consoleSession, firstOwner, deviceApprovals } as const;
+export const consoleEndpoints = {
+  session: consoleSession,
+  firstOwner,
+  deviceApprovals,
+  account,
+  workspaceSettings,
+  members,
+  invitations,
+  serviceTokens,
+  deviceTokens,
+  auditLog,
+} as const;
 
 /** The same rows in one list. */
 export const consoleEndpointList: readonly Endpoint[] = Object.values(consoleEndpoints).flatMap(

@@ -22,6 +22,7 @@ export const idPrefixes = {
   device: 'dev',
   person: 'usr',
   session: 'ses',
+  invitation: 'inv',
   request: 'req',
 } as const;
 

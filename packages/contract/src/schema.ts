@@ -85,6 +85,7 @@ const kindWords: Record<IdKind, string> = {
   device: 'device session',
   person: 'person',
   session: 'console session',
+  invitation: 'invitation',
   request: 'request',
 };
 

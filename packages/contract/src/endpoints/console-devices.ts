@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import { consoleRow, PASSWORD_CHARS_MAX } from './console-session.ts';
+import { consoleRow, PASSWORD_CHARS_MAX } from './console-fields.ts';
 import { exampleIds } from './workspaces.ts';
 
 /** Older sign-ins have to send the password again before they approve a device. */

@@ -1,10 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import {
+  consoleRow,
+  Email,
+  NewPassword,
+  PASSWORD_CHARS_MAX,
+  PersonName,
+} from './console-fields.ts';
 import { exampleIds, WorkspaceSlug } from './workspaces.ts';
-
-export const PASSWORD_CHARS_MIN = 8;
-export const PASSWORD_CHARS_MAX = 128;
 
 export const workspaceRoles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type WorkspaceRole = (typeof workspaceRoles)[number];
@@ -49,19 +53,17 @@ export const ConsoleSession = Type.Object({
 });
 export type ConsoleSession = Static<typeof ConsoleSession>;
 
-const Email = Text(320, { minLength: 3, pattern: '^[^\\s@]+@[^\\s@]+$' });
-const NewPassword = Text(PASSWORD_CHARS_MAX, { minLength: PASSWORD_CHARS_MIN });
 const LinkToken = Text(200, {
   minLength: 1,
   description: 'From the fragment of the one-time link; only the latest link is valid.',
 });
 
-const examplePerson: Person = {
+export const examplePerson: Person = {
   personId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
   email: 'ada@acme.dev',
   name: 'Ada Lovelace',
 };
-const exampleState: SessionState = {
+export const exampleSessionState: SessionState = {
   ok: true,
   person: examplePerson,
   workspaces: [{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' }],
@@ -77,14 +79,6 @@ const exampleSession: ConsoleSession = {
   userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/149.0',
 };
 
-/** What every console row has in common. */
-export const consoleRow = {
-  method: 'POST',
-  tag: 'Console',
-  scopes: [],
-  origin: 'extension',
-} as const;
-
 export const consoleSession = {
   get: defineEndpoint({
     ...consoleRow,
@@ -96,7 +90,7 @@ export const consoleSession = {
     request: Type.Object({}),
     response: SessionState,
     errors: [],
-    example: { request: {}, response: exampleState },
+    example: { request: {}, response: exampleSessionState },
   }),
   signIn: defineEndpoint({
     ...consoleRow,
@@ -115,7 +109,7 @@ export const consoleSession = {
     errors: ['SIGN_IN_FAILED'],
     example: {
       request: { email: examplePerson.email, password: 'correct horse battery staple' },
-      response: exampleState,
+      response: exampleSessionState,
     },
   }),
   signOut: defineEndpoint({
@@ -188,7 +182,7 @@ export const firstOwner = {
     request: Type.Object({
       linkToken: LinkToken,
       email: Email,
-      name: Text(200, { minLength: 1 }),
+      name: PersonName,
       password: NewPassword,
       workspaceSlug: WorkspaceSlug,
       workspaceName: Text(200, { minLength: 1 }),
@@ -204,7 +198,7 @@ export const firstOwner = {
         workspaceSlug: 'acme',
         workspaceName: 'Acme',
       },
-      response: exampleState,
+      response: exampleSessionState,
     },
   }),
 } as const;

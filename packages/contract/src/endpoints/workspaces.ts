@@ -36,7 +36,7 @@ export const exampleIds = {
   device: 'dev_0199d1c0b6007000a1b2c3d4e5f6071e',
 } as const;
 
-const exampleWorkspace: Workspace = {
+export const exampleWorkspace: Workspace = {
   workspaceId: exampleIds.workspace,
   slug: 'acme',
   name: 'Acme',

@@ -1,0 +1,172 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint, scopes } from '../endpoint.ts';
+import {
+  Cursor,
+  Defaulted,
+  Id,
+  Integer,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { consoleRow } from './console-fields.ts';
+import { examplePerson } from './console-session.ts';
+import { exampleIds } from './workspaces.ts';
+
+export const TOKEN_LIFE_MS_MIN = 60_000;
+export const TOKEN_LIFE_MS_MAX = 10 * 365 * 24 * 60 * 60 * 1000;
+
+const TokenScopes = List(OneOf(scopes), scopes.length);
+const tokenTimes = {
+  createdAt: Timestamp(),
+  lastUsedAt: Nullable(Timestamp('Exact to a minute.')),
+  expiresAt: Timestamp(),
+};
+
+/** A service principal's token, without the token. */
+export const ServiceToken = Type.Object({
+  tokenId: Id('token'),
+  name: Text(200),
+  scopes: TokenScopes,
+  createdBy: Text(200, { description: 'The name of the person, or operator.' }),
+  ...tokenTimes,
+});
+export type ServiceToken = Static<typeof ServiceToken>;
+
+/** The token of a person's machine, without the token. */
+export const DeviceToken = Type.Object({
+  tokenId: Id('token'),
+  personId: Id('person'),
+  personName: Text(200),
+  machineName: Text(200),
+  ...tokenTimes,
+});
+export type DeviceToken = Static<typeof DeviceToken>;
+
+const exampleTokenId = 'tok_0199d1c0ba007000a1b2c3d4e5f60722';
+const exampleServiceToken: ServiceToken = {
+  tokenId: exampleTokenId,
+  name: 'CI',
+  scopes: ['agent', 'enqueue', 'read', 'integrate'],
+  createdBy: examplePerson.name,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  lastUsedAt: null,
+  expiresAt: '2027-11-02T09:00:00.000Z',
+};
+const exampleDeviceToken: DeviceToken = {
+  tokenId: exampleTokenId,
+  personId: examplePerson.personId,
+  personName: examplePerson.name,
+  machineName: 'build-7',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  lastUsedAt: '2026-11-02T09:04:00.000Z',
+  expiresAt: '2027-01-31T09:04:00.000Z',
+};
+
+const Revoked = Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) });
+const tokenRef = Type.Object({ workspaceId: Id('workspace'), tokenId: Id('token') });
+const exampleRef = { workspaceId: exampleIds.workspace, tokenId: exampleTokenId };
+
+export const serviceTokens = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleServiceTokenList',
+    path: '/console-api/v1/service-tokens/list',
+    auth: 'session',
+    summary: 'List the tokens of service principals',
+    description: 'For owners and admins. Newest first, expired ones too; revoked ones are gone.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ tokens: List(ServiceToken, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, tokens: [exampleServiceToken], nextCursor: null },
+    },
+  }),
+  mint: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleServiceTokenMint',
+    path: '/console-api/v1/service-tokens/mint',
+    auth: 'session',
+    summary: 'Mint a token for a service principal',
+    description:
+      'For owners and admins. The token is answered this once; the hub keeps its hash. Tokens of ' +
+      'one name are of one principal. Scopes default to all but decide, life to 365 days.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      name: Text(80, {
+        minLength: 1,
+        description: 'Letters, digits, spaces and . _ @ -, the first a letter or digit.',
+      }),
+      scopes: Type.Optional(TokenScopes),
+      expiresInMs: Type.Optional(Integer(TOKEN_LIFE_MS_MIN, TOKEN_LIFE_MS_MAX)),
+    }),
+    response: Ok({ token: Text(200), serviceToken: ServiceToken }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, name: 'CI' },
+      response: {
+        ok: true,
+        token: 'sbx_s_8mJm0o9bXQe7r2nZ5uTq8hWd1sLxAkq0Vv9mYc4Yt3o1Qz4Kp',
+        serviceToken: exampleServiceToken,
+      },
+    },
+  }),
+  revoke: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleServiceTokenRevoke',
+    path: '/console-api/v1/service-tokens/revoke',
+    auth: 'session',
+    summary: "Revoke a service principal's token",
+    description: 'For owners and admins. Ends here at once, on other hubs within 1 s.',
+    request: tokenRef,
+    response: Revoked,
+    errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND', 'NOT_ALLOWED'],
+    example: { request: exampleRef, response: { ok: true, revoked: true } },
+  }),
+} as const;
+
+export const deviceTokens = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleDeviceTokenList',
+    path: '/console-api/v1/device-tokens/list',
+    auth: 'session',
+    summary: 'List the machines that are logged in',
+    description:
+      "A person's own, which every member may, or those of all, for owners and admins. Newest " +
+      'first, expired ones too; revoked ones are gone.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      of: Defaulted(OneOf(['me', 'everybody']), 'me'),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({ tokens: List(DeviceToken, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, tokens: [exampleDeviceToken], nextCursor: null },
+    },
+  }),
+  revoke: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleDeviceTokenRevoke',
+    path: '/console-api/v1/device-tokens/revoke',
+    auth: 'session',
+    summary: 'Log a machine out',
+    description:
+      "A person's own, or as owner or admin anybody's. Others get TOKEN_NOT_FOUND, whether or not " +
+      'it exists. Ends here at once, on other hubs within 1 s.',
+    request: tokenRef,
+    response: Revoked,
+    errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND'],
+    example: { request: exampleRef, response: { ok: true, revoked: true } },
+  }),
+} as const;

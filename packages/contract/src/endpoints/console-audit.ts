@@ -1,0 +1,128 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Id,
+  Integer,
+  JsonObject,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { consoleRow } from './console-fields.ts';
+import { examplePerson } from './console-session.ts';
+import { exampleIds } from './workspaces.ts';
+
+const SEQ_MAX = Number.MAX_SAFE_INTEGER;
+const AuditHash = Text(64, { description: 'SHA-256 in hex; empty before the first entry.' });
+
+/** What somebody did in a workspace. */
+export const AuditLogEntry = Type.Object({
+  seq: Integer(1, SEQ_MAX, 'Counts the entries of the workspace, without gaps.'),
+  at: Timestamp(),
+  actor: Text(200, { description: "A principal's id, or operator for the hub's command line." }),
+  actorName: Nullable(Text(200, { description: 'Of a person, as she is called now.' })),
+  action: Text(100, { description: 'Noun and verb, such as device.approve.' }),
+  subject: Text(300, { description: 'The id of what it was done to.' }),
+  data: JsonObject('More about it, for people to read.'),
+  hash: AuditHash,
+});
+export type AuditLogEntry = Static<typeof AuditLogEntry>;
+
+export const auditBreaks = ['missing-entry', 'altered-entry', 'broken-link'] as const;
+export type AuditBreak = (typeof auditBreaks)[number];
+
+const exampleHash = '9b74c9897bac770ffc029102a200c5de6f1a4c1b8f1a0e5c6d1f0c8a7e3b2d41';
+const exampleEntry: AuditLogEntry = {
+  seq: 12,
+  at: '2026-11-02T09:00:00.000Z',
+  actor: examplePerson.personId,
+  actorName: examplePerson.name,
+  action: 'token.revoke',
+  subject: 'tok_0199d1c0ba007000a1b2c3d4e5f60722',
+  data: {},
+  hash: exampleHash,
+};
+
+export const auditLog = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleAuditList',
+    path: '/console-api/v1/audit/list',
+    auth: 'session',
+    summary: 'Read the audit log of a workspace',
+    description: 'For owners and admins. Newest first, filtered by any of the optional fields.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      actor: Type.Optional(Text(200, { minLength: 1 })),
+      action: Type.Optional(Text(100, { minLength: 1 })),
+      subject: Type.Optional(Text(300, { minLength: 1 })),
+      fromAt: Type.Optional(Timestamp('Entries of this time and later.')),
+      untilAt: Type.Optional(Timestamp('Entries before this time.')),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({ entries: List(AuditLogEntry, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, action: 'token.revoke' },
+      response: { ok: true, entries: [exampleEntry], nextCursor: null },
+    },
+  }),
+  export: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleAuditExport',
+    path: '/console-api/v1/audit/export',
+    auth: 'session',
+    summary: 'Export the audit log of a workspace',
+    description:
+      'For owners and admins. The whole log as JSON lines, oldest first: each line holds the ' +
+      'fields that are hashed ([workspaceId, seq, at in ms, actor, action, subject, data as text, ' +
+      'previousHash] as JSON) and the hash. The export is itself the last entry. A connection ' +
+      'that breaks off before its last chunk has not sent all.',
+    bytes: 'response',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Type.Object({}),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: { request: { workspaceId: exampleIds.workspace }, response: {} },
+  }),
+  verify: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleAuditVerify',
+    path: '/console-api/v1/audit/verify',
+    auth: 'session',
+    summary: 'Verify the audit log of a workspace',
+    description:
+      'For owners and admins. Hashes every entry again. brokenAtSeq names the first that is ' +
+      'missing, altered or not chained to the one before. Entries cut off at the end leave a ' +
+      'whole chain: keep lastSeq and lastHash elsewhere to see that.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({
+      whole: Type.Boolean(),
+      entryCount: Integer(0, SEQ_MAX, 'How many were found to be as they should.'),
+      lastSeq: Integer(0, SEQ_MAX),
+      lastHash: AuditHash,
+      brokenAtSeq: Nullable(Integer(1, SEQ_MAX)),
+      reason: Nullable(OneOf(auditBreaks)),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        whole: true,
+        entryCount: 12,
+        lastSeq: 12,
+        lastHash: exampleHash,
+        brokenAtSeq: null,
+        reason: null,
+      },
+    },
+  }),
+} as const;

@@ -1,0 +1,184 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Id,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { consoleRow, Email, NewPassword, PersonName } from './console-fields.ts';
+import {
+  examplePerson,
+  exampleSessionState,
+  SessionState,
+  workspaceRoles,
+} from './console-session.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** How long an invitation link can be used. */
+export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
+
+export const Invitation = Type.Object({
+  invitationId: Id('invitation'),
+  email: Text(320),
+  role: OneOf(workspaceRoles),
+  invitedBy: Text(200, { description: 'The name of the person, or operator.' }),
+  createdAt: Timestamp(),
+  expiresAt: Timestamp(),
+});
+export type Invitation = Static<typeof Invitation>;
+
+const LinkToken = Text(200, { minLength: 1, description: 'From the fragment of the link.' });
+
+const exampleInvitation: Invitation = {
+  invitationId: 'inv_0199d1c0b9007000a1b2c3d4e5f60721',
+  email: 'grace@acme.dev',
+  role: 'member',
+  invitedBy: examplePerson.name,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  expiresAt: '2026-11-09T09:00:00.000Z',
+};
+const exampleLinkToken = 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA';
+
+export const invitations = {
+  create: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleInvitationCreate',
+    path: '/console-api/v1/invitations/create',
+    auth: 'session',
+    summary: 'Invite somebody to a workspace',
+    description:
+      'Owners may, and admins to any role but owner. The hub sends no mail: the link is answered ' +
+      'this once, for the inviter to send. It works once and for 7 days. An open invitation of ' +
+      'the same address ends.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      email: Email,
+      role: OneOf(workspaceRoles),
+    }),
+    response: Ok({ invitation: Invitation, invitationUrl: Text(4_096) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'ALREADY_MEMBER', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, email: 'grace@acme.dev', role: 'member' },
+      response: {
+        ok: true,
+        invitation: exampleInvitation,
+        invitationUrl: `https://signalbox.acme.dev/invitation#token=${exampleLinkToken}`,
+      },
+    },
+  }),
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleInvitationList',
+    path: '/console-api/v1/invitations/list',
+    auth: 'session',
+    summary: 'List the open invitations of a workspace',
+    description: 'For owners and admins. Newest first; those used, revoked or expired are gone.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ invitations: List(Invitation, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, invitations: [exampleInvitation], nextCursor: null },
+    },
+  }),
+  revoke: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleInvitationRevoke',
+    path: '/console-api/v1/invitations/revoke',
+    auth: 'session',
+    summary: 'Revoke an open invitation',
+    description: 'By whoever may invite to its role. Its link is worth nothing from now on.',
+    request: Type.Object({ workspaceId: Id('workspace'), invitationId: Id('invitation') }),
+    response: Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'INVITATION_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        invitationId: exampleInvitation.invitationId,
+      },
+      response: { ok: true, revoked: true },
+    },
+  }),
+  check: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleInvitationCheck',
+    path: '/console-api/v1/invitations/check',
+    auth: 'none',
+    summary: 'Say what an invitation link is for',
+    description:
+      'Uses nothing up; invitation is null when the link cannot be used any more. The token ' +
+      'travels in the body, so that no log holds it.',
+    request: Type.Object({ linkToken: LinkToken }),
+    response: Ok({
+      invitation: Nullable(
+        Type.Object({
+          workspaceName: Text(200),
+          email: Text(320),
+          role: OneOf(workspaceRoles),
+          invitedBy: Text(200),
+          expiresAt: Timestamp(),
+          accountExists: Type.Boolean({
+            description: 'The address has an account: accepting takes its password, no new one.',
+          }),
+        }),
+      ),
+    }),
+    errors: [],
+    example: {
+      request: { linkToken: exampleLinkToken },
+      response: {
+        ok: true,
+        invitation: {
+          workspaceName: 'Acme',
+          email: exampleInvitation.email,
+          role: exampleInvitation.role,
+          invitedBy: exampleInvitation.invitedBy,
+          expiresAt: exampleInvitation.expiresAt,
+          accountExists: false,
+        },
+      },
+    },
+  }),
+  accept: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleInvitationAccept',
+    path: '/console-api/v1/invitations/accept',
+    auth: 'none',
+    summary: 'Accept an invitation',
+    description:
+      'Uses the link up. Whoever is signed in as the invited address sends the token alone. ' +
+      'Otherwise: with an account of that address, its password (absent: SESSION_REQUIRED; wrong: ' +
+      'SIGN_IN_FAILED); without one, a name and a new password (absent or common: ' +
+      'INVALID_REQUEST). Both sign in, and a session sent along ends. Account, membership, ' +
+      'session and the end of the link are one transaction.',
+    request: Type.Object({
+      linkToken: LinkToken,
+      name: Type.Optional(PersonName),
+      password: Type.Optional(NewPassword),
+    }),
+    response: Type.Object({ ...SessionState.properties, workspaceId: Id('workspace') }),
+    errors: [
+      'INVITATION_LINK_INVALID',
+      'ALREADY_MEMBER',
+      'SESSION_REQUIRED',
+      'SIGN_IN_FAILED',
+      'EMAIL_TAKEN',
+    ],
+    example: {
+      request: {
+        linkToken: exampleLinkToken,
+        name: 'Grace Hopper',
+        password: 'correct horse battery staple',
+      },
+      response: { ...exampleSessionState, workspaceId: exampleIds.workspace },
+    },
+  }),
+} as const;

@@ -1,0 +1,100 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Id,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { consoleRow } from './console-fields.ts';
+import { examplePerson, workspaceRoles } from './console-session.ts';
+import { exampleIds } from './workspaces.ts';
+
+/** A person as one workspace sees her. */
+export const Member = Type.Object({
+  personId: Id('person'),
+  email: Text(320),
+  name: Text(200),
+  role: OneOf(workspaceRoles),
+  joinedAt: Timestamp(),
+});
+export type Member = Static<typeof Member>;
+
+const exampleMember: Member = {
+  ...examplePerson,
+  role: 'admin',
+  joinedAt: '2026-11-02T09:00:00.000Z',
+};
+const memberRef = { workspaceId: Id('workspace'), personId: Id('person') };
+const exampleRef = { workspaceId: exampleIds.workspace, personId: examplePerson.personId };
+
+export const members = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleMemberList',
+    path: '/console-api/v1/members/list',
+    auth: 'session',
+    summary: 'List who belongs to a workspace',
+    description: 'Every member may. In the order in which their accounts were made.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ members: List(Member, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, members: [exampleMember], nextCursor: null },
+    },
+  }),
+  changeRole: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleMemberChangeRole',
+    path: '/console-api/v1/members/change-role',
+    auth: 'session',
+    summary: "Change a member's role",
+    description:
+      'Owners may for everybody, admins for everybody but owners, and make nobody an owner. The ' +
+      'last owner stays one (LAST_OWNER). Her open invitations that the new role could not make ' +
+      'end. Her machines may do what the new role may: here at once, on other hubs within 1 s.',
+    request: Type.Object({ ...memberRef, role: OneOf(workspaceRoles) }),
+    response: Ok({ member: Member }),
+    errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
+    example: {
+      request: { ...exampleRef, role: 'admin' },
+      response: { ok: true, member: exampleMember },
+    },
+  }),
+  remove: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleMemberRemove',
+    path: '/console-api/v1/members/remove',
+    auth: 'session',
+    summary: 'Remove a member',
+    description:
+      "By the same people as a change of role. The member's device tokens in this workspace are " +
+      'revoked and her open invitations end; her account and her other workspaces stay.',
+    request: Type.Object(memberRef),
+    response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
+    example: { request: exampleRef, response: { ok: true, removed: true } },
+  }),
+  leave: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleMemberLeave',
+    path: '/console-api/v1/members/leave',
+    auth: 'session',
+    summary: 'Leave a workspace',
+    description: 'Like being removed, by oneself. The last owner cannot (LAST_OWNER).',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({ left: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'LAST_OWNER'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, left: true },
+    },
+  }),
+} as const;

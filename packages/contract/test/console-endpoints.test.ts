@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import {
+  consoleEndpointList,
+  consoleEndpoints,
+  consolePathOf,
+  errorCodes,
+  mirroredEndpointList,
+  mirroredEndpoints,
+} from '../src/index.ts';
+import { findUnbounded } from './schema-bounds.ts';
+
+function assertValid(schema: TSchema, value: unknown): void {
+  const [first] = [...Compile(schema).Errors(value)];
+  assert.equal(first && `${first.instancePath} ${first.message}`, undefined);
+}
+
+describe("the console's table", () => {
+  it('has unique names, nouns and paths, those mirrored from the control plane among them', () => {
+    const rows = [...consoleEndpointList, ...mirroredEndpointList];
+    assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
+    assert.equal(new Set(rows.map(consolePathOf)).size, rows.length);
+    const nouns = [...Object.keys(consoleEndpoints), ...Object.keys(mirroredEndpoints)];
+    assert.equal(new Set(nouns).size, nouns.length);
+  });
+});
+
+for (const endpoint of consoleEndpointList) {
+  describe(endpoint.path, () => {
+    it('is a POST below the prefix of the console, for a session or for anybody', () => {
+      assert.equal(endpoint.method, 'POST');
+      assert.match(endpoint.path, /^\/console-api\/v1\/[a-z-]+\/[a-z-]+$/);
+      assert.ok(endpoint.auth === 'session' || endpoint.auth === 'none');
+    });
+
+    it('has examples that its schemas accept', () => {
+      assertValid(endpoint.request, endpoint.example.request);
+      assertValid(endpoint.response, endpoint.example.response);
+    });
+
+    it('bounds every string and array, and refuses no unknown field', () => {
+      assert.deepEqual(findUnbounded(endpoint.request), []);
+      assert.deepEqual(findUnbounded(endpoint.response), []);
+    });
+
+    it('lists error codes that exist, each once', () => {
+      assert.equal(new Set(endpoint.errors).size, endpoint.errors.length);
+      for (const code of endpoint.errors) assert.ok(code in errorCodes, code);
+    });
+
+    it('refuses a foreign workspace wherever one is named', () => {
+      const namesWorkspace = 'workspaceId' in endpoint.request.properties;
+      assert.equal(endpoint.errors.includes('WORKSPACE_NOT_FOUND'), namesWorkspace);
+    });
+  });
+}
