@@ -1,112 +1,89 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { consolePathOf, type Endpoint, type ErrorCode, endpoints } from '@signalbox/contract';
-import { signInFirstOwner } from './console-person.ts';
-import { setupQueue } from './queue-setup.ts';
+import { type TestContext, test } from 'node:test';
+import { endpoints, formatToken } from '@signalbox/contract';
+import { type IdentityHub, logDeviceIn, makeOwner, startHub } from './identity-harness.ts';
 
-const { jobs, jobEvents, tokens } = endpoints;
+const { whoami, revoke } = endpoints.tokens;
+const LEASE_MS = 60_000;
 
-type Setup = Awaited<ReturnType<typeof setupQueue>>;
-
-async function startJob(h: Setup, leaseMs = 600_000) {
-  const { jobId } = await h.enqueue();
-  const { jobToken } = await h.claim({ leaseMs });
-  assert.ok(jobToken !== undefined);
-  const ref = { workspaceId: h.workspaceId, jobId };
-  return { jobId, jobToken, ref, held: { ...ref, agentId: h.agentId } };
-}
-
-/** What the token is answered: the code of a refusal, or ok. */
-async function knock(h: Setup, token: string, endpoint: Endpoint, body: object): Promise<string> {
-  const { body: answer } = await h.send(endpoint.path, body, token);
-  return answer['ok'] === true ? 'ok' : String(answer['error']);
-}
-
-test('a job’s token renews, reports on and reads its own job, and no other', async (t) => {
-  const h = await setupQueue(t);
-  const mine = await startJob(h);
-  const other = await startJob(h);
-  const entries = [{ logSeq: 1, message: 'a' }];
-  const calls: [Endpoint, object][] = [
-    [jobs.get, {}],
-    [jobs.heartbeat, { agentId: h.agentId }],
-    [jobEvents.append, { agentId: h.agentId, entries }],
-    [jobEvents.listForJob, {}],
-    [jobs.complete, { agentId: h.agentId, outcome: 'done' }],
-  ];
-  for (const [endpoint, more] of calls) {
-    const code = await knock(h, mine.jobToken, endpoint, { ...other.ref, ...more });
-    assert.equal(code, 'NOT_ALLOWED', endpoint.name);
-  }
-  for (const [endpoint, more] of calls) {
-    const code = await knock(h, mine.jobToken, endpoint, { ...mine.ref, ...more });
-    assert.equal(code, 'ok', endpoint.name);
-  }
-});
-
-test('a job’s token speaks for no agent but the one that holds the job', async (t) => {
-  const h = await setupQueue(t);
-  const mine = await startJob(h);
-  const second = await h.addAgent(h.home, 'second');
-  const body = { ...mine.ref, agentId: second };
-  assert.equal(await knock(h, mine.jobToken, jobs.heartbeat, body), 'AGENT_NOT_FOUND');
-});
-
-const endings: [name: string, end: (h: Setup, job: { jobId: string }) => unknown][] = [
-  ['completed', (h, { jobId }) => h.complete(jobId)],
-  ['blocked', (h, { jobId }) => h.complete(jobId, { outcome: 'blocked' })],
-  ['out of its lease', (h) => h.clock.advance(600_000)],
-];
-for (const [name, end] of endings) {
-  test(`a job’s token is worth nothing once the job is ${name}`, async (t) => {
-    const h = await setupQueue(t);
-    const { jobToken, ref, jobId } = await startJob(h);
-    assert.equal(await knock(h, jobToken, jobs.get, ref), 'ok');
-    await end(h, { jobId });
-    assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
-    assert.equal(await knock(h, jobToken, tokens.whoami, {}), 'TOKEN_EXPIRED');
+/** An agent with two jobs claimed, each with its token. */
+async function setup(t: TestContext) {
+  const hub = await startHub(t);
+  const { browser, workspaceId } = await makeOwner(hub);
+  const agent = hub.visitor().withToken(await logDeviceIn(hub, browser));
+  const { repoId } = await agent.call(endpoints.repositories.upsert, {
+    workspaceId,
+    remoteUrlHash: 'a'.repeat(64),
   });
+  const { agentId } = await agent.call(endpoints.agents.heartbeat, {
+    workspaceId,
+    displayName: 'build-7',
+    machineFingerprint: 'build-7',
+    capabilities: { canWrite: true },
+  });
+  const claims = [];
+  for (const prompt of ['first', 'second']) {
+    await agent.call(endpoints.jobs.enqueue, { workspaceId, repoId, kind: 'work', prompt });
+    const claim = await agent.call(endpoints.jobs.claimNext, {
+      workspaceId,
+      agentId,
+      leaseMs: LEASE_MS,
+    });
+    assert.ok(claim.jobId && claim.jobToken);
+    claims.push({ jobId: claim.jobId, token: claim.jobToken });
+  }
+  const [own, foreign] = claims;
+  assert.ok(own && foreign);
+  return { hub, agent, workspaceId, agentId, own, foreign };
 }
 
-test('the next attempt has a token of its own, and the last one’s stays worthless', async (t) => {
-  const h = await setupQueue(t);
-  const { jobToken, ref } = await startJob(h);
-  h.clock.advance(600_000);
-  const { jobToken: next } = await h.claim();
-  assert.ok(next !== undefined && next !== jobToken);
-  assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
-  assert.equal(await knock(h, next, jobs.get, ref), 'ok');
-});
+function toolOf(hub: IdentityHub, { token }: { token: string }) {
+  return hub.visitor().withToken(token);
+}
 
-test('a claim repeated under its key hands out the same token', async (t) => {
-  const h = await setupQueue(t);
-  await h.enqueue();
-  const first = await h.claim({ claimKey: 'k1' });
-  const again = await h.claim({ claimKey: 'k1' });
-  assert.deepEqual(again, first);
-});
-
-test('a person releases a held job: its holder is fenced off, and the audit log says who', async (t) => {
-  const h = await setupQueue(t);
-  const { ref, held, jobToken, jobId } = await startJob(h);
-  await h.refuse(jobs.release, ref, 'NOT_ALLOWED');
-  const ada = await signInFirstOwner(h);
-  const reason = 'The machine was switched off.';
-  const path = consolePathOf(jobs.release);
-  const { body } = await ada.send(path, { ...ref, reason });
-  assert.partialDeepStrictEqual(body, { ok: true, job: { status: 'pending', attempt: 1 } });
-  await h.refuse(jobs.heartbeat, held, 'LEASE_LOST');
-  assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
-  const recovered = (await h.timeline(jobId)).at(-1);
-  assert.equal(recovered?.kind, 'recovered');
-  assert.partialDeepStrictEqual(recovered.data, { releasedBy: ada.personId, reason });
-  const [entry] = await h.hub.database.reader.allSql<{ actor: string; data: string }>(
-    'SELECT actor, data FROM audit_entries WHERE workspace_id = ? AND action = ? AND subject = ?',
-    [h.workspaceId, 'job.release', jobId],
+test('a job token says whose it is and reads its own job only', async (t) => {
+  const { hub, workspaceId, own, foreign } = await setup(t);
+  const tool = toolOf(hub, own);
+  const who = await tool.call(whoami, {});
+  assert.deepEqual(
+    [who.kind, who.principalId, who.workspaceSlug, who.scopes],
+    ['job', `job:${own.jobId}`, 'acme', ['agent', 'read']],
   );
-  assert.deepEqual([entry?.actor, JSON.parse(entry?.data ?? '{}')], [ada.personId, { reason }]);
-  assert.equal((await h.claim()).claimGeneration, 2);
-  await h.complete(jobId);
-  const again: ErrorCode = 'JOB_NOT_RUNNING';
-  assert.equal((await ada.send(path, ref)).body['error'], again);
+  assert.equal(Date.parse(who.expiresAt ?? ''), hub.clock.nowMs() + LEASE_MS);
+  const { get } = endpoints.jobs;
+  assert.equal(await tool.codeOf(get, { workspaceId, jobId: own.jobId }), 'ok');
+  assert.equal(await tool.codeOf(get, { workspaceId, jobId: foreign.jobId }), 'NOT_ALLOWED');
+  assert.equal(await tool.codeOf(endpoints.repositories.list, { workspaceId }), 'NOT_ALLOWED');
+  assert.equal(await tool.codeOf(revoke, {}), 'NOT_ALLOWED');
+});
+
+test('a job token lives as long as the lease, however often that is renewed', async (t) => {
+  const { hub, agent, workspaceId, agentId, own } = await setup(t);
+  const tool = toolOf(hub, own);
+  hub.clock.advance(LEASE_MS - 1);
+  assert.equal(await tool.codeOf(whoami, {}), 'ok');
+  const { jobId } = own;
+  await agent.call(endpoints.jobs.heartbeat, { workspaceId, agentId, jobId, leaseMs: LEASE_MS });
+  hub.clock.advance(LEASE_MS - 1);
+  assert.equal(await tool.codeOf(whoami, {}), 'ok');
+  hub.clock.advance(1);
+  assert.equal(await tool.codeOf(whoami, {}), 'TOKEN_EXPIRED');
+});
+
+test('a job token ends with its job, and an attempt’s token with the attempt', async (t) => {
+  const { hub, agent, workspaceId, agentId, own, foreign } = await setup(t);
+  const { jobId } = own;
+  await agent.call(endpoints.jobs.complete, { workspaceId, agentId, jobId, outcome: 'done' });
+  assert.equal(await toolOf(hub, own).codeOf(whoami, {}), 'TOKEN_EXPIRED');
+  hub.clock.advance(LEASE_MS);
+  const again = await agent.call(endpoints.jobs.claimNext, { workspaceId, agentId });
+  assert.equal(again.jobId, foreign.jobId, 'the lease that ran out is claimed anew');
+  assert.equal(await toolOf(hub, foreign).codeOf(whoami, {}), 'TOKEN_EXPIRED');
+  assert.equal(await toolOf(hub, { token: again.jobToken ?? '' }).codeOf(whoami, {}), 'ok');
+});
+
+test('a job token that was never handed out has expired, like those of the past', async (t) => {
+  const hub = await startHub(t);
+  const token = formatToken('job', Buffer.alloc(32, 3));
+  assert.equal(await toolOf(hub, { token }).codeOf(whoami, {}), 'TOKEN_EXPIRED');
 });
