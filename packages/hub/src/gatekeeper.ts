@@ -15,7 +15,7 @@ export interface GatekeeperDeps extends BearerDeps, SessionDeps {
 
 /** Nobody: no scope, no workspace. */
 const anonymous: Principal = {
-  kind: 'person',
+  kind: 'anonymous',
   principalId: 'anonymous',
   displayName: 'Anonymous',
   workspaceId: null,

@@ -5,9 +5,10 @@ import type { Scope } from '@signalbox/contract';
  * - `device`: a person's machine. `service`: a service principal. `job`: the tool of one job.
  * - `person`: a console session. `global`: the legacy token. `development`: no token at all, where
  *   the operator has allowed that.
+ * - `anonymous`: whoever calls an endpoint that asks for no proof.
  */
 export interface Principal {
-  kind: 'device' | 'service' | 'job' | 'person' | 'global' | 'development';
+  kind: 'device' | 'service' | 'job' | 'person' | 'global' | 'development' | 'anonymous';
   principalId: string;
   displayName: string;
   /** The only workspace it may use; null: decided for each (persons), or all. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Endpoint, EndpointAuth, RequestInput } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -24,6 +25,27 @@ export type Handler<Req extends TObject, Res extends TObject> = (
   input: RequestInput<Req>,
   context: RequestContext,
 ) => Promise<Omit<Static<Res>, 'ok'>>;
+
+/** An answer of any length, sent as it comes. */
+export interface StreamedAnswer {
+  contentType: string;
+  /** Under which a browser keeps it: letters, digits, dots and dashes. */
+  fileName: string;
+  /** An error in it breaks the connection off, so that nobody takes a part for the whole. */
+  body: Readable;
+}
+
+export type StreamHandler<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<StreamedAnswer>;
+
+/** Sends what a handler made of the input. */
+type Respond<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
 
 export interface BindOptions<Req extends TObject> {
   /** Another path and another proof: the console's mirror of an endpoint. */
@@ -63,17 +85,50 @@ export class Api {
     handler: Handler<Req, Res>,
     options: BindOptions<Req> = {},
   ): void {
-    const path = options.as?.path ?? endpoint.path;
-    const auth = options.as?.auth ?? endpoint.auth;
-    const validator = createRequestValidator(endpoint.request);
-    const authenticate = this.#gatekeeper.authenticate[auth];
     // Handlers differ in their types; the table keeps them only as rows.
     const row = endpoint as unknown as Endpoint;
+    this.#route(row, endpoint.request, options, async (input, context, reply) => {
+      const answer = await handler(input, context);
+      const body = options.bare ? answer : { ok: true, ...answer };
+      this.#checkAnswer?.(row, body);
+      return reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(JSON.stringify(body));
+    });
+  }
+
+  /** Binds a row of JSON requests that are answered with a file. */
+  bindStream<Req extends TObject>(
+    endpoint: Endpoint<Req, TObject>,
+    handler: StreamHandler<Req>,
+  ): void {
+    const row = endpoint as unknown as Endpoint;
+    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+      const { contentType, fileName, body } = await handler(input, context);
+      return reply
+        .header('content-type', contentType)
+        .header('content-disposition', `attachment; filename="${fileName}"`)
+        .header('cache-control', 'no-store')
+        .send(body);
+    });
+  }
+
+  #route<Req extends TObject>(
+    row: Endpoint,
+    schema: Req,
+    options: BindOptions<Req>,
+    respond: Respond<Req>,
+  ): void {
+    const path = options.as?.path ?? row.path;
+    const auth = options.as?.auth ?? row.auth;
+    const validator = createRequestValidator(schema);
+    const authenticate = this.#gatekeeper.authenticate[auth];
     if (options.as === undefined) this.#bound.push(row);
-    this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), endpoint.method]);
+    this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
     const principals = new WeakMap<FastifyRequest, Principal>();
     this.#server.route({
-      method: endpoint.method,
+      method: row.method,
       url: path,
       onRequest: async (request) => {
         principals.set(request, await authenticate(request));
@@ -86,13 +141,7 @@ export class Api {
         if (entered.job !== null && !(options.allowJob?.(entered, input) ?? false)) {
           throw new HubError('NOT_ALLOWED', 'A job token may only touch its own job and run.');
         }
-        const answer = await handler(input, createContext(request, reply, entered));
-        const body = options.bare ? answer : { ok: true, ...answer };
-        this.#checkAnswer?.(row, body);
-        return reply
-          .header('content-type', 'application/json; charset=utf-8')
-          .header('cache-control', 'no-store')
-          .send(JSON.stringify(body));
+        return respond(input, createContext(request, reply, entered), reply);
       },
     });
   }

@@ -122,4 +122,5 @@ const reasonsNotToRevoke: Record<Exclude<Principal['kind'], 'device' | 'service'
   person: 'A console session is ended by signing out.',
   global: 'The global token is a setting of the hub: unset SVC_CONTROL_PLANE_TOKEN.',
   development: 'This request has no token to revoke: the hub runs in development mode.',
+  anonymous: 'This request has no token to revoke.',
 };

@@ -8,7 +8,7 @@ export function presentPrincipal(
   workspaceSlug: string | null,
 ): Omit<ResponseOf<typeof endpoints.tokens.whoami>, 'ok'> {
   const { kind } = principal;
-  assert(kind !== 'person', 'a console session is no bearer');
+  assert(kind !== 'person' && kind !== 'anonymous', 'only bearers ask who they are');
   return {
     kind,
     principalId: principal.principalId,
