@@ -73,7 +73,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     await migrate(database);
     const ids = createIdSource(clock.nowMs);
     const waiters = new ClaimWaiters(clock);
-    const queue = new Queue((entry) => waiters.wakeNext(entry.workspace_id, entry.lane_id));
+    const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
     const { secretKey } = directory;
     const deps: JobDeps = { database, clock, ids, queue, waiters, secretKey };
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);

@@ -60,7 +60,7 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   await migrate(database);
   const ids = createIdSource(clock.nowMs);
   const waiters = new ClaimWaiters(clock);
-  const queue = new Queue((entry) => waiters.wakeNext(entry.workspace_id, entry.lane_id));
+  const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
   const secure = options.baseUrl?.startsWith('https:') ?? false;
   const server = createServer({ ids, secure, logger: { level: 'silent' } });
   const deps = {

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { UncertaintySchema } from './schema-uncertainties.ts';
 
 /*
  * The tables as Kysely sees them; `migrations/` makes them. Times are integers in ms since the
@@ -147,6 +148,9 @@ export interface RunsTable {
   status: string;
   current_milestone: string | null;
   run_state_path: string | null;
+  title: string | null;
+  goal: string | null;
+  blocked_by_decision_request_id: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -171,7 +175,7 @@ export interface QueueEntriesTable {
   lane_id: string;
   status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
   /** Why a pending entry is not claimable, or `ready`; null unless pending. */
-  hold: 'ready' | 'delayed' | 'dependencies' | 'key' | null;
+  hold: 'ready' | 'delayed' | 'dependencies' | 'key' | 'preferred' | null;
   priority: number;
   sort_key: number;
   enqueued_at: number;
@@ -193,6 +197,9 @@ export interface QueueEntriesTable {
   /** The timeline event into which heartbeats of the current attempt fold. */
   heartbeat_seq: number | null;
   heartbeat_count: number;
+  /** Under the hold `preferred`: the only agent that may claim it, and until when. */
+  prefer_agent_id: string | null;
+  prefer_until: number | null;
 }
 
 export interface QueueDependenciesTable {
@@ -269,7 +276,7 @@ export interface SchemaMigrationsTable {
   applied_at: Generated<number>;
 }
 
-export interface Schema {
+export interface Schema extends UncertaintySchema {
   workspaces: WorkspacesTable;
   people: PeopleTable;
   memberships: MembershipsTable;

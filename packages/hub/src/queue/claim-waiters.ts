@@ -83,6 +83,12 @@ export class ClaimWaiters {
     });
   }
 
+  /** Wakes for an entry that became claimable, by any agent or (not null) by one alone. */
+  wakeFor(entry: { workspace_id: string; lane_id: string }, agentId: string | null): void {
+    if (agentId === null) this.wakeNext(entry.workspace_id, entry.lane_id);
+    else this.wakeAgent(entry.workspace_id, agentId);
+  }
+
   /** Wakes one waiter for a job that became ready in a lane. */
   wakeNext(workspaceId: string, laneId: string): void {
     this.#note(workspaceId, laneId);

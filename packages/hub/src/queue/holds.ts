@@ -4,6 +4,7 @@ import {
   isKeyRunning,
   listDue,
   listKeyHeldHeads,
+  listUnpreferred,
   meetDependency,
   setHold,
 } from './queue-sqlite.ts';
@@ -16,33 +17,52 @@ import {
  * Concurrency keys: while a key is free, each lane with entries held for it has its first one
  * ready. When one of them is claimed, the ready ones of the same key are put on hold as claims come
  * across them, each once; when it ends, the first of each lane is made ready again.
+ *
+ * Preferences: an entry may be kept for the agent that held it, for a while. Only that agent may
+ * claim it then; afterwards it is ready like any other. Waiting for a key ends a preference.
  */
 
-/** Told of each entry that became claimable, once that is durable. */
-export type ReadyListener = (entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id'>) => void;
+/**
+ * Told of each entry that became claimable, once that is durable.
+ *
+ * @param agentId the only agent that may claim it now; null: any that suits.
+ */
+export type ReadyListener = (
+  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id'>,
+  agentId: string | null,
+) => void;
 
 /** The hold of an entry that is, or is about to be, pending. */
 export async function findHold(
   tx: Tx,
   entry: Pick<
     Entry,
-    'workspace_id' | 'queue' | 'dependencies_unmet' | 'available_at' | 'concurrency_key'
+    | 'workspace_id'
+    | 'queue'
+    | 'dependencies_unmet'
+    | 'available_at'
+    | 'concurrency_key'
+    | 'prefer_agent_id'
+    | 'prefer_until'
   >,
 ): Promise<Hold> {
   if (entry.dependencies_unmet > 0) return 'dependencies';
   if (entry.available_at > tx.nowMs) return 'delayed';
   const key = entry.concurrency_key;
   if (key !== null && (await isKeyRunning(tx, entry.workspace_id, entry.queue, key))) return 'key';
-  return 'ready';
+  const isKept = entry.prefer_agent_id !== null && (entry.prefer_until ?? 0) > tx.nowMs;
+  return isKept ? 'preferred' : 'ready';
 }
 
-/** Announces an entry if it is ready. */
+/** Announces an entry if somebody may claim it. */
 export function announce(
   tx: Tx,
-  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id' | 'hold'>,
+  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id' | 'hold' | 'prefer_agent_id'>,
   onReady: ReadyListener,
 ): void {
-  if (entry.hold === 'ready') tx.afterCommit(() => onReady(entry));
+  const { hold, prefer_agent_id: agentId } = entry;
+  if (hold === 'ready') tx.afterCommit(() => onReady(entry, null));
+  if (hold === 'preferred') tx.afterCommit(() => onReady(entry, agentId));
 }
 
 async function rehold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<void> {
@@ -51,9 +71,11 @@ async function rehold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<voi
   announce(tx, { ...entry, hold }, onReady);
 }
 
-/** Makes delayed entries claimable whose time has come. Returns how many. */
+/** Makes entries claimable whose delay or preference has ended. Returns how many. */
 export async function promoteDue(tx: Tx, limit: number, onReady: ReadyListener): Promise<number> {
-  const due = await listDue(tx, tx.nowMs, limit);
+  const delayed = await listDue(tx, tx.nowMs, limit);
+  const preferred = await listUnpreferred(tx, tx.nowMs, limit - delayed.length);
+  const due = [...delayed, ...preferred];
   for (const entry of due) await rehold(tx, entry, onReady);
   return due.length;
 }
@@ -83,7 +105,13 @@ export async function promoteKeyHeld(
     await setHold(tx, workspaceId, head.entry_id, 'ready');
     announce(
       tx,
-      { workspace_id: workspaceId, queue, lane_id: head.lane_id, hold: 'ready' },
+      {
+        workspace_id: workspaceId,
+        queue,
+        lane_id: head.lane_id,
+        hold: 'ready',
+        prefer_agent_id: null,
+      },
       onReady,
     );
   }

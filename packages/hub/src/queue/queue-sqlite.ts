@@ -34,6 +34,8 @@ const entryColumns = [
   'log_seq',
   'heartbeat_seq',
   'heartbeat_count',
+  'prefer_agent_id',
+  'prefer_until',
 ] as const satisfies readonly (keyof Entry)[];
 
 const INSERT_ENTRY = `INSERT INTO queue_entries (${entryColumns.join(', ')})
@@ -103,7 +105,7 @@ export async function laneHasHeld(
 ): Promise<boolean> {
   const row = await reader.firstSql(
     `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND lane_id = ?
-       AND hold IN ('delayed', 'dependencies', 'key') LIMIT 1`,
+       AND hold IN ('delayed', 'dependencies', 'key', 'preferred') LIMIT 1`,
     [workspaceId, laneId],
   );
   return row !== undefined;
@@ -158,7 +160,10 @@ export interface LeaseGrant {
   jobTokenHash: string | null;
 }
 
-/** Gives a ready entry to an agent; the attempt, which is the claim generation, rises by one. */
+/**
+ * Gives an entry that is ready, or kept for this agent, to it; the attempt, which is the claim
+ * generation, rises by one.
+ */
 export async function startAttempt(
   tx: Tx,
   head: { workspaceId: string; entryId: string; attempt: number },
@@ -167,8 +172,10 @@ export async function startAttempt(
   return tx.firstSql<Entry>(
     `UPDATE queue_entries SET status = 'running', hold = NULL, attempt = attempt + 1,
        agent_id = ?, lease_ms = ?, lease_expires_at = ?, claim_key = ?, job_token_hash = ?,
-       started_at = ?, log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0
-     WHERE workspace_id = ? AND entry_id = ? AND hold = 'ready' AND attempt = ? RETURNING *`,
+       started_at = ?, log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0,
+       prefer_agent_id = NULL, prefer_until = NULL
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ?
+       AND (hold = 'ready' OR (hold = 'preferred' AND prefer_agent_id = ?)) RETURNING *`,
     [
       grant.agentId,
       grant.leaseMs,
@@ -179,6 +186,7 @@ export async function startAttempt(
       head.workspaceId,
       head.entryId,
       head.attempt,
+      grant.agentId,
     ],
   );
 }
@@ -198,6 +206,13 @@ export interface PendingPlace {
   hold: Hold;
   availableAtMs: number;
   attemptsMax: number;
+  preference: Preference | null;
+}
+
+/** For whom an entry is kept, and until when. */
+export interface Preference {
+  agentId: string;
+  untilMs: number;
 }
 
 /** Puts an entry back among the pending. Fenced by the attempt. */
@@ -205,12 +220,14 @@ export async function returnToPending(tx: Tx, entry: Entry, place: PendingPlace)
   const row = await tx.firstSql<Entry>(
     `UPDATE queue_entries SET status = 'pending', hold = ?, available_at = ?, attempts_max = ?,
        lease_expires_at = NULL, lease_ms = NULL, claim_key = NULL, finished_at = NULL,
-       cancel_requested_at = NULL
+       cancel_requested_at = NULL, prefer_agent_id = ?, prefer_until = ?
      WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ? RETURNING *`,
     [
       place.hold,
       place.availableAtMs,
       place.attemptsMax,
+      place.preference?.agentId ?? null,
+      place.preference?.untilMs ?? null,
       entry.workspace_id,
       entry.entry_id,
       entry.attempt,
@@ -279,6 +296,29 @@ export function listDue(reader: Reader, nowMs: number, limit: number): Promise<E
     `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
      ORDER BY available_at LIMIT ?`,
     [nowMs, limit],
+  );
+}
+
+/** Entries whose time of being kept for one agent is over, of all workspaces. */
+export function listUnpreferred(reader: Reader, nowMs: number, limit: number): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
+     ORDER BY prefer_until LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
+/** The entries that are kept for an agent, in the order in which they go. */
+export function listPreferred(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND prefer_agent_id = ? AND hold = 'preferred'
+     ORDER BY sort_key, entry_id`,
+    [workspaceId, agentId],
   );
 }
 

@@ -22,6 +22,8 @@ import {
   type LeaseGrant,
   listExpired,
   listLanes,
+  listPreferred,
+  type Preference,
   readEntry,
   readLaneHead,
   returnToPending,
@@ -165,17 +167,33 @@ export class Queue {
       assert(entry?.hold === 'ready', 'a lane head is ready');
       const key = entry.concurrency_key;
       if (key === null || !(await isKeyRunning(tx, workspaceId, entry.queue, key))) {
-        const grant = grantFor(entry.entry_id, entry.attempt + 1);
-        const place = { workspaceId, entryId: entry.entry_id, attempt: entry.attempt };
-        const claimed = await startAttempt(tx, place, grant);
-        assert(claimed !== undefined, 'a ready entry can be claimed');
-        return claimed;
+        return this.#start(tx, entry, grantFor);
       }
       await setHold(tx, workspaceId, entry.entry_id, 'key');
       const next = await readLaneHead(tx, workspaceId, head.lane_id);
       if (next === undefined) heads.delete(head.lane_id);
       else heads.set(head.lane_id, next);
     }
+  }
+
+  /** Claims, of the entries that are kept for an agent, the first that lies in one of the lanes. */
+  async claimPreferred(
+    tx: Tx,
+    workspaceId: string,
+    agentId: string,
+    lanes: readonly Lane[],
+    grantFor: (entryId: string, generation: number) => LeaseGrant,
+  ): Promise<Entry | null> {
+    for (const entry of await listPreferred(tx, workspaceId, agentId)) {
+      if (!lanes.some((lane) => lane.lane_id === entry.lane_id)) continue;
+      const hold = await findHold(tx, entry);
+      if (hold === 'key') {
+        await setHold(tx, workspaceId, entry.entry_id, hold);
+        continue;
+      }
+      return this.#start(tx, entry, grantFor);
+    }
+    return null;
   }
 
   /**
@@ -205,19 +223,23 @@ export class Queue {
     tx: Tx,
     entry: Entry,
     cause: Extract<Cause, 'retryable-outcome' | 'lease-lost' | 'retry' | 'decision'>,
-    options: { delayMs?: number; attemptsMax?: number } = {},
+    options: { delayMs?: number; attemptsMax?: number; preference?: Preference | null } = {},
   ): Promise<Entry> {
     assert(mayMove(entry.status, 'pending', cause), `${entry.status} → pending by ${cause}`);
     const availableAtMs = tx.nowMs + (options.delayMs ?? 0);
     // Its own running attempt ends with this very move, so its key counts as free.
     const freesKey = entry.status === 'running';
+    const preference = options.preference ?? null;
     const hold = await findHold(tx, {
       ...entry,
       available_at: availableAtMs,
       concurrency_key: freesKey ? null : entry.concurrency_key,
+      prefer_agent_id: preference?.agentId ?? null,
+      prefer_until: preference?.untilMs ?? null,
     });
     const attemptsMax = options.attemptsMax ?? entry.attempts_max;
-    const pending = await returnToPending(tx, entry, { hold, availableAtMs, attemptsMax });
+    const place = { hold, availableAtMs, attemptsMax, preference };
+    const pending = await returnToPending(tx, entry, place);
     announce(tx, pending, this.#onReady);
     if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
     return pending;
@@ -260,9 +282,21 @@ export class Queue {
     return recoveries;
   }
 
-  /** Makes delayed entries of all workspaces claimable whose time has come. Returns how many. */
+  /** Makes entries of all workspaces claimable whose delay or preference has ended. */
   promoteDue(tx: Tx, limit: number): Promise<number> {
     return promoteDue(tx, limit, this.#onReady);
+  }
+
+  async #start(
+    tx: Tx,
+    entry: Entry,
+    grantFor: (entryId: string, generation: number) => LeaseGrant,
+  ): Promise<Entry> {
+    const grant = grantFor(entry.entry_id, entry.attempt + 1);
+    const { workspace_id: workspaceId, entry_id: entryId, attempt } = entry;
+    const claimed = await startAttempt(tx, { workspaceId, entryId, attempt }, grant);
+    assert(claimed !== undefined, 'a ready entry can be claimed');
+    return claimed;
   }
 
   async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
@@ -324,6 +358,8 @@ const unclaimed = {
   log_seq: 0,
   heartbeat_seq: null,
   heartbeat_count: 0,
+  prefer_agent_id: null,
+  prefer_until: null,
 } as const;
 
 /** The head with the lowest sort key; ids rise with time, so they break ties first-in-first-out. */

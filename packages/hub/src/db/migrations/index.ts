@@ -1,5 +1,6 @@
 import type { EngineName } from '../engine.ts';
 import { foundation } from './0001-foundation.ts';
+import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -11,4 +12,5 @@ export interface Migration {
 /** In order; a migration that has landed is never changed. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', statements: foundation },
+  { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },
 ];
