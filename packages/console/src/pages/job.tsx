@@ -1,6 +1,7 @@
 import type { Job, JobStatus, ResponseOf } from '@signalbox/contract';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import type { ConsoleRows } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { agentsQuery, jobQuery, repositoriesQuery } from '../api/job-queries.ts';
@@ -65,9 +66,7 @@ type JobViewProps = Omit<ResponseOf<ConsoleRows['jobs']['get']>, 'ok'> & { title
 function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
-  const agents = useQuery(agentsQuery(membership.workspaceId));
-  const nameOfAgent = (agentId: string) =>
-    agents.data?.agents.find((agent) => agent.agentId === agentId)?.displayName || agentId;
+  const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
   return (
     <>
@@ -107,6 +106,18 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
       </div>
     </>
   );
+}
+
+/** Names of agents by id. An agent that came after they were read has them read again, once. */
+function useAgentNames({ workspaceId, agentId }: Job): (agentId: string) => string {
+  const client = useQueryClient();
+  const { data } = useQuery(agentsQuery(workspaceId));
+  const find = (id: string) => data?.agents.find((agent) => agent.agentId === id);
+  const isUnknown = data !== undefined && agentId !== null && find(agentId) === undefined;
+  useEffect(() => {
+    if (isUnknown && agentId) void client.invalidateQueries(agentsQuery(workspaceId));
+  }, [client, workspaceId, isUnknown, agentId]);
+  return (id) => find(id)?.displayName || id;
 }
 
 function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: boolean }) {
