@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { after } from 'node:test';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
@@ -28,10 +29,13 @@ export interface ProcessEnd {
 
 const running = new Set<ChildProcess>();
 
-// A scenario that fails half-way must not leave its processes to the next one.
-process.once('exit', () => {
+// A scenario that fails half-way must neither wait for its processes nor leave them to the next.
+after(endRunning);
+process.once('exit', endRunning);
+
+function endRunning(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** Starts a script of the project on this Node. It never outlives the scenario. */
 export function startNode(
