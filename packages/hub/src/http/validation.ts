@@ -104,7 +104,8 @@ function collectIgnored(value: unknown, schema: SchemaNode, path: string, found:
   const { properties } = schema;
   if (properties === undefined || schema.additionalProperties !== undefined) return;
   for (const [name, member] of Object.entries(value)) {
-    const field = properties[name];
+    // A field may be called like a method that every object has.
+    const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     if (field !== undefined) collectIgnored(member, field, fieldPath, found);
     else if (!found.includes(fieldPath) && found.length < IGNORED_FIELDS_MAX) found.push(fieldPath);
