@@ -20,7 +20,12 @@ function fromFastify(error: FastifyError): HubError | null {
     case 'FST_ERR_BAD_URL':
       return new HubError('NOT_FOUND');
     default:
-      return null;
+      // Whatever else Fastify blames on the request is no fault of the hub.
+      return error.code?.startsWith('FST_') && (error.statusCode ?? 500) < 500
+        ? new HubError('INVALID_REQUEST', 'The request is not one that HTTP allows here.', {
+            cause: error,
+          })
+        : null;
   }
 }
 

@@ -1,13 +1,22 @@
 import cookie from '@fastify/cookie';
 import { BODY_BYTES_MAX, type IdSource } from '@signalbox/contract';
-import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
 import { HubError } from '../errors.ts';
+import { createClientErrorHandler } from './client-error.ts';
 import { replyWithError } from './error-reply.ts';
 import { parseJsonBody } from './json-body.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** For the whole request to arrive; a long poll has arrived by then. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How often both are looked at; Node's own 30 s would let a slow client stay four times as long. */
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADER_BYTES_MAX = 16_384;
@@ -33,7 +42,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    },
+    clientErrorHandler: createClientErrorHandler(options.ids),
+    // A path that cannot be decoded is refused before any hook runs.
+    frameworkErrors(error, request, reply) {
+      addHeaders(request, reply, options.secure);
+      return replyWithError(error, request, reply);
+    },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 500 },
   });
   server.server.maxConnections = CONNECTIONS_MAX;
@@ -47,24 +66,28 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
   });
   server.setErrorHandler(replyWithError);
-  server.setNotFoundHandler((request, reply) =>
-    replyWithError(
-      new HubError(
-        'NOT_FOUND',
-        'There is no such path: GET /control-plane/openapi.json lists all.',
-      ),
-      request,
-      reply,
-    ),
-  );
+  server.setNotFoundHandler(replyNotFound);
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header('referrer-policy', 'no-referrer');
-    if (options.secure) reply.header('strict-transport-security', 'max-age=31536000');
+    addHeaders(request, reply, options.secure);
+    // Before the body is read: what is in it does not matter where nobody is.
+    if (request.is404) return replyNotFound(request, reply);
+    return undefined;
   });
   endConnectionsOnClose(server);
   return server;
+}
+
+function replyNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const message = 'There is no such path: GET /control-plane/openapi.json lists all.';
+  return replyWithError(new HubError('NOT_FOUND', message), request, reply);
+}
+
+/** What every answer carries. */
+function addHeaders(request: FastifyRequest, reply: FastifyReply, secure: boolean): void {
+  reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('referrer-policy', 'no-referrer');
+  if (secure) reply.header('strict-transport-security', 'max-age=31536000');
 }
 
 /** While the server closes, each answer is the last on its connection: none stays open idle. */

@@ -1,0 +1,45 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ErrorBody, IdSource } from '@signalbox/contract';
+
+/** What reached the hub was no HTTP request, so no route and no hook ever sees it. */
+interface ClientError extends Error {
+  code?: string;
+}
+
+/** Requests that end here are plain HTTP's business; the contract has no codes for them. */
+const answers: Record<string, [status: number, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive: send it again.'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers are larger than 16 KB: send fewer or shorter ones.'],
+};
+const notHttp: [status: number, message: string] = [
+  400,
+  'What was sent is not a valid HTTP/1.1 request: check its request line, headers and length.',
+];
+
+/** Answers what is not HTTP in the contract's words, and closes the connection. */
+export function createClientErrorHandler(
+  ids: IdSource,
+): (error: ClientError, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = answers[error.code ?? ''] ?? notHttp;
+    const requestId = ids('request');
+    const body: ErrorBody = { ok: false, error: 'INVALID_REQUEST', message, requestId };
+    const text = JSON.stringify(body);
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(text)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
+    // Where one request ends and the next begins is not known any more.
+    socket.destroySoon();
+  };
+}
