@@ -29,8 +29,12 @@ export const generalRows = rowsOf('Endpoints', [
     async (spec) => {
       const { body } = await spec.get(paths.openapi);
       for (const [path, operations] of Object.entries(body.paths as Record<string, Body>)) {
-        const expected = GET_PATHS.includes(path) ? ['get'] : ['post'];
-        assert.deepEqual(Object.keys(operations), expected, path);
+        const specified = Object.entries(operations).filter(
+          ([, operation]) => operation['x-origin'] === 'specification',
+        );
+        for (const [method] of specified) {
+          assert.equal(method, GET_PATHS.includes(path) ? 'get' : 'post', path);
+        }
       }
       for (const path of callPaths) assert.equal((await spec.get(path)).status, 405, path);
       for (const path of GET_PATHS) assert.equal((await spec.post(path, {})).status, 405, path);

@@ -130,7 +130,9 @@ export const versionRows = rowsOf('Versioning', [
       '/control-plane/v2/... for agent heartbeat.',
     async (spec) => {
       const { body } = await spec.get(paths.openapi);
-      const versioned = Object.keys(body.paths).filter((path) => /\/v\d+\//.test(path));
+      const versioned = Object.keys(body.paths).filter((path) =>
+        /^\/control-plane\/.*v\d/.test(path),
+      );
       const second = versioned.filter((path) => path.startsWith('/control-plane/v2/'));
       assert.ok(second.includes(paths.agentHeartbeat));
       assert.deepEqual(
