@@ -1,3 +1,5 @@
+import { isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
+
 /**
  * The settings, read once at the start. Each is a row of the table below: its environment name, its
  * flag, its default and its meaning; the README's table and the CLI's flags are held against it.
@@ -65,6 +67,14 @@ export const settings = {
     default: 'false',
     description: 'true: the legacy global token is accepted.',
   },
+  allowPrivateHosts: {
+    env: 'SVC_ALLOW_PRIVATE_HOSTS',
+    flag: 'allow-private-hosts',
+    default: '',
+    description:
+      'Hosts in private networks that the hub may call, such as a mail server: names, addresses ' +
+      'and ranges, separated by commas, as in mail.acme.lan, 10.0.0.0/8; or true for all.',
+  },
   logLevel: {
     env: 'SVC_LOG_LEVEL',
     flag: 'log-level',
@@ -90,6 +100,7 @@ export interface Config {
   devAllowUnauth: boolean;
   globalToken: string | null;
   allowGlobalToken: boolean;
+  allowPrivateHosts: PrivateHosts;
   logLevel: LogLevel;
 }
 
@@ -118,6 +129,7 @@ export function readConfig(
     devAllowUnauth: readFlag('devAllowUnauth', read('devAllowUnauth')),
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
+    allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkDatabaseUrl(read('databaseUrl'));
@@ -155,6 +167,20 @@ function readFlag(name: SettingName, text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
   throw new SettingError(`${settings[name].env} is "${text}": it takes true or false.`);
+}
+
+function readPrivateHosts(text: string): PrivateHosts {
+  if (text === 'true') return 'all';
+  if (text === '' || text === 'false') return [];
+  const entries = text.split(',').map((entry) => entry.trim());
+  const wrong = entries.find((entry) => !isHostEntry(entry));
+  if (wrong !== undefined) {
+    throw new SettingError(
+      `SVC_ALLOW_PRIVATE_HOSTS holds "${wrong}": it takes host names, addresses and ranges, ` +
+        'separated by commas, or true.',
+    );
+  }
+  return entries;
 }
 
 function readLogLevel(text: string): LogLevel {

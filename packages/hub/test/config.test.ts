@@ -11,6 +11,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     devAllowUnauth: false,
     globalToken: null,
     allowGlobalToken: false,
+    allowPrivateHosts: [],
     logLevel: 'warn',
   });
 });
@@ -34,6 +35,8 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '127.example.com' }, 'SVC_DEV_ALLOW_UNAUTH'],
   [{ SVC_CONTROL_PLANE_TOKEN: 'short' }, 'SVC_CONTROL_PLANE_TOKEN'],
   [{ SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN: 'true' }, 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN'],
+  [{ SVC_ALLOW_PRIVATE_HOSTS: '10.0.0.0/33' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
+  [{ SVC_ALLOW_PRIVATE_HOSTS: 'mail.lan,' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
   [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];
@@ -67,4 +70,11 @@ test('every setting has a flag and an environment name of its own, and says what
   assert.equal(new Set(rows.map((row) => row.env)).size, rows.length);
   assert.equal(new Set(rows.map((row) => row.flag)).size, rows.length);
   for (const row of rows) assert.ok(row.description.length > 10, row.env);
+});
+
+test('private hosts are allowed one by one, or all', () => {
+  const read = (value: string) => readConfig({ SVC_ALLOW_PRIVATE_HOSTS: value }).allowPrivateHosts;
+  assert.equal(read('true'), 'all');
+  assert.deepEqual(read('false'), []);
+  assert.deepEqual(read('mail.lan, 10.0.0.0/8,::1'), ['mail.lan', '10.0.0.0/8', '::1']);
 });
