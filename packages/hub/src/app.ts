@@ -2,6 +2,7 @@ import { createIdSource, type Endpoint } from '@signalbox/contract';
 import type { FastifyInstance } from 'fastify';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import type { Config } from './config.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
@@ -162,6 +163,7 @@ function bindRooms(
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
+  bindCloudAiJobRoutes(api, deps);
   api.finish();
   serveConsole(server, consoleDir ?? '');
 }

@@ -5,6 +5,7 @@ import { endpoints, formatToken, type RequestOf, type Scope, scopes } from '@sig
 import { insertMembership, insertPerson } from '../src/people/store.ts';
 import { mintServiceToken } from '../src/tokens/actions.ts';
 import { drawToken, hashToken, insertToken } from '../src/tokens/store.ts';
+import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
@@ -54,7 +55,12 @@ export interface World extends Harness {
   credentials: Credentials;
   /** The job of `home` whose token is the credential `otherJob`. */
   held: HeldJob;
-  other: TestWorkspace & { agentId: string; jobId: string; runningJobId: string };
+  other: TestWorkspace & {
+    agentId: string;
+    jobId: string;
+    runningJobId: string;
+    cloudAiJobId: string;
+  };
   enqueue(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<string>;
   /** A job of `home` that its agent has just claimed. */
   startJob(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<HeldJob>;
@@ -152,7 +158,12 @@ async function plantCanaries(harness: Harness): Promise<World['other']> {
     { ...body, idempotencyKey: 'shared-key' },
     token,
   );
-  return { ...workspace, agentId, jobId, runningJobId };
+  const cloudAiJobId = await startCloudAiJob(harness, workspace, agentId, {
+    kind: CANARY,
+    input: { system: CANARY, messages: [{ role: 'user', content: CANARY }] },
+    responseSchema: { title: CANARY },
+  });
+  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId };
 }
 
 async function makeCredentials(

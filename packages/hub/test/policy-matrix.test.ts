@@ -12,6 +12,7 @@ import {
 } from '@signalbox/contract';
 import { assertNothingLeaks } from './api-scenario.ts';
 import { type CredentialName, type HeldJob, setupWorld, type World } from './api-world.ts';
+import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { checkRequestId, exchange } from './http-exchange.ts';
 
 /*
@@ -100,6 +101,12 @@ const verdicts = {
   jobEventsAppend: holders,
   queuePause: enqueuers,
   queueResume: enqueuers,
+  cloudAiJobsEnqueue: enqueuers,
+  cloudAiJobsGet: readers,
+  // A job token is for the tool of a job; model calls are made by agents alone.
+  cloudAiJobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsHeartbeat: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsComplete: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
 } satisfies Record<string, Record<Caller, string>>;
 
 const callers = Object.keys(anybody) as Caller[];
@@ -133,6 +140,9 @@ async function requestOf(
   };
   for (const [name, value] of Object.entries(example)) {
     if (typeof value === 'string') example[name] = real[value] ?? value;
+  }
+  if ('cloudAiJobId' in example) {
+    example['cloudAiJobId'] = await startCloudAiJob(world, home, agentId);
   }
   if ('deviceSecret' in example) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });

@@ -2,7 +2,7 @@ import { endpoints } from '@signalbox/contract';
 import { compareIdAnswers, type IdQuestion } from './api-scenario.ts';
 import type { World } from './api-world.ts';
 
-const { jobs, jobEvents, agents, repositories, queue } = endpoints;
+const { jobs, jobEvents, agents, repositories, queue, cloudAiJobs } = endpoints;
 
 type Fields = Record<string, unknown>;
 const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
@@ -31,6 +31,23 @@ const jobQuestions = (
   }),
 );
 
+const cloudAiJobQuestions = (
+  [
+    [cloudAiJobs.get, () => ({})],
+    [cloudAiJobs.heartbeat, ({ agentId }: World) => ({ agentId })],
+    [cloudAiJobs.complete, ({ agentId }: World) => ({ agentId, outcome: 'done' })],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'cloudAiJobId',
+    unknown: 'aij_0199d1c0d0007000a1b2c3d4e5f60730',
+    foreign: ({ other }) => other.cloudAiJobId,
+    error: 'CLOUD_AI_JOB_NOT_FOUND',
+    body: (world, cloudAiJobId) => inHome(world, { cloudAiJobId, ...more(world) }),
+  }),
+);
+
 const repositoryQuestions = (
   [
     [repositories.get, {}],
@@ -55,6 +72,7 @@ const agentQuestions = (
     [jobs.heartbeat, {}],
     [jobs.complete, { outcome: 'done' }],
     [jobEvents.append, { entries }],
+    [cloudAiJobs.claimNext, {}],
   ] as const
 ).map(
   ([endpoint, more]): IdQuestion => ({
@@ -90,6 +108,7 @@ const workspaceQuestions = [
   repositories.list,
   queue.pause,
   queue.resume,
+  ...Object.values(cloudAiJobs),
 ].map(
   (endpoint): IdQuestion => ({
     endpoint,
@@ -102,6 +121,7 @@ const workspaceQuestions = [
       ...endpoint.example.request,
       ...('jobId' in endpoint.example.request ? { jobId: other.runningJobId } : {}),
       ...('agentId' in endpoint.example.request ? { agentId: other.agentId } : {}),
+      ...('cloudAiJobId' in endpoint.example.request ? { cloudAiJobId: other.cloudAiJobId } : {}),
       ...('repoId' in endpoint.example.request ? { repoId: other.repoId } : {}),
       workspaceId,
     }),
@@ -110,6 +130,7 @@ const workspaceQuestions = [
 
 compareIdAnswers('an unknown id and one of another workspace get the same bytes', [
   ...jobQuestions,
+  ...cloudAiJobQuestions,
   ...repositoryQuestions,
   ...agentQuestions,
   ...workspaceQuestions,

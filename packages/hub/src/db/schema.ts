@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { CloudAiJobsSchema } from './schema-cloud-ai-jobs.ts';
 import type { UncertaintySchema } from './schema-uncertainties.ts';
 
 /*
@@ -276,7 +277,7 @@ export interface SchemaMigrationsTable {
   applied_at: Generated<number>;
 }
 
-export interface Schema extends UncertaintySchema {
+export interface Schema extends CloudAiJobsSchema, UncertaintySchema {
   workspaces: WorkspacesTable;
   people: PeopleTable;
   memberships: MembershipsTable;

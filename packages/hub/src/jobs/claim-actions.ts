@@ -7,36 +7,27 @@ import {
   type RequestInput,
   type ResponseOf,
 } from '@signalbox/contract';
-import { requireAgent } from '../agents/actions.ts';
+import { findAgentRefusal, requireClaimant } from '../agents/claiming-actions.ts';
 import { capabilitiesOf } from '../agents/present.ts';
-import { type AgentRow, touchAgent } from '../agents/store.ts';
+import type { AgentRow } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
+import { type ClaimAttempt, claimOrWait, hasReadyEntry } from '../queue/claim-loop.ts';
 import type { Entry, Lane } from '../queue/entry.ts';
-import {
-  countRunningOfAgent,
-  laneHasHeld,
-  readEntryByClaimKey,
-  readLaneHead,
-} from '../queue/queue-sqlite.ts';
+import { laneHasHeld, readEntryByClaimKey } from '../queue/queue-sqlite.ts';
 import { listServedRepositories } from '../repositories/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
-import { recoverExpiredJobs } from './recovery-actions.ts';
+import { claimOrFree } from './recovery-actions.ts';
 import { readJob } from './store.ts';
 import { appendEvent } from './store-events.ts';
 
 type ClaimInput = RequestInput<typeof endpoints.jobs.claimNext.request>;
 type ClaimAnswer = Omit<ResponseOf<typeof endpoints.jobs.claimNext>, 'ok'>;
 type EmptyReason = NonNullable<ClaimAnswer['reason']>;
-
-/** Delayed jobs made claimable by one claim; the sweeper does the rest. */
-const DUE_MAX = 100;
-/** How stale `last_seen_at` may get before a claim renews it: a claim, too, is a sign of life. */
-const TOUCH_AFTER_MS = 10_000;
 
 /** What an agent may be given now. */
 interface Demand {
@@ -46,44 +37,21 @@ interface Demand {
   repoIds: ReadonlySet<string>;
 }
 
-type Attempt =
-  | { claimed: ClaimAnswer }
-  | { claimed: null; reason: EmptyReason; demand: Demand | null };
+type Attempt = ClaimAttempt<ClaimAnswer, EmptyReason>;
 
 /**
  * Claims the next job for an agent. With `waitMs` the request is parked until a job arrives that
- * may suit it; parked, it costs no query.
+ * may suit it.
  */
 export async function claimNextJob(
   deps: JobDeps,
   context: RequestContext,
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
-  const { waiters, clock } = deps;
-  const { workspaceId, agentId } = input;
-  const endMs = clock.nowMs() + input.waitMs;
-  let wokenBy: string | null = null;
-  for (;;) {
-    const version = waiters.version(workspaceId);
-    const attempt = await deps.database.write((tx) => tryClaim(deps, tx, context, input));
-    if (attempt.claimed !== null) return attempt.claimed;
-    // The job that woke this claim may still suit another: pass it on, unless it is gone.
-    if (wokenBy !== null && attempt.demand === null) waiters.wakeNext(workspaceId, wokenBy);
-    const { reason, demand } = attempt;
-    const woken = await waiters.wait(
-      { workspaceId, agentId, suits: (laneId) => mayLaneSuit(deps, demand, laneId) },
-      version,
-      endMs - clock.nowMs(),
-      context.signal,
-    );
-    if (woken === 'timeout') return { jobId: null, job: null, reason };
-    wokenBy = woken.laneId;
-  }
-}
-
-/** An agent that may be given nothing now waits for its own state to change, not for jobs. */
-function mayLaneSuit(deps: JobDeps, demand: Demand | null, laneId: string): boolean {
-  return demand !== null && deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
+  const attempt = await claimOrWait(deps, { ...input, signal: context.signal }, () =>
+    deps.database.write((tx) => tryClaim(deps, tx, context, input)),
+  );
+  return attempt.claimed ?? { jobId: null, job: null, reason: attempt.reason };
 }
 
 async function tryClaim(
@@ -93,14 +61,13 @@ async function tryClaim(
   input: ClaimInput,
 ): Promise<Attempt> {
   const { workspaceId, agentId, claimKey } = input;
-  const agent = await requireAgent(tx, principal, workspaceId, agentId);
-  if (tx.nowMs - agent.last_seen_at > TOUCH_AFTER_MS) await touchAgent(tx, workspaceId, agentId);
+  const agent = await requireClaimant(tx, principal, input);
   if (claimKey !== undefined) {
     const again = await readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey);
     if (again !== undefined) return { claimed: await answerClaim(deps, tx, again) };
   }
   const refused = await findRefusal(tx, agent, input);
-  if ('reason' in refused) return { claimed: null, reason: refused.reason, demand: null };
+  if ('reason' in refused) return { claimed: null, reason: refused.reason, suits: null };
   const { demand } = refused;
   const lanes = await deps.queue.findLanes(
     tx,
@@ -110,12 +77,13 @@ async function tryClaim(
     demand.capabilities,
     demand.kinds,
   );
-  const entry =
-    (await claimFrom(deps, tx, input, lanes.suitable)) ??
-    ((await freeWhatIsDue(deps, tx, workspaceId))
-      ? await claimFrom(deps, tx, input, lanes.suitable)
-      : null);
-  if (entry === null) return { claimed: null, reason: await findReason(tx, lanes), demand };
+  const entry = await claimOrFree(deps, tx, workspaceId, () =>
+    claimFrom(deps, tx, input, lanes.suitable),
+  );
+  if (entry === null) {
+    const suits = (laneId: string) => deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
+    return { claimed: null, reason: await findReason(tx, lanes), suits };
+  }
   await appendEvent(tx, {
     eventId: deps.ids('jobEvent'),
     workspaceId,
@@ -134,15 +102,10 @@ async function findRefusal(
   agent: AgentRow,
   input: ClaimInput,
 ): Promise<{ reason: EmptyReason } | { demand: Demand }> {
-  const { workspaceId, agentId } = input;
-  // An agent that says it is offline takes no more jobs, like one that drains. Silence does not
-  // count: the claim itself is a sign of life.
-  if (agent.status !== 'online') return { reason: 'agent_draining' };
+  const { workspaceId } = input;
+  const reason = await findAgentRefusal(tx, agent);
+  if (reason !== null) return { reason };
   const capabilities = capabilitiesOf(agent);
-  const most = capabilities.maxConcurrentJobs;
-  if (most !== undefined && (await countRunningOfAgent(tx, workspaceId, agentId)) >= most) {
-    return { reason: 'agent_at_capacity' };
-  }
   const served = await listServedRepositories(tx, workspaceId, {
     tokenId: agent.token_id,
     reposAllowed: capabilities.reposAllowed,
@@ -169,13 +132,6 @@ function claimFrom(
     claimKey: claimKey ?? null,
     jobTokenHash: hash('sha256', jobTokenOf(deps, workspaceId, entryId, generation)),
   }));
-}
-
-/** Nothing is ready: leases that ran out and delays that ended may yield something. */
-async function freeWhatIsDue(deps: JobDeps, tx: Tx, workspaceId: string): Promise<boolean> {
-  const recovered = await recoverExpiredJobs(deps, tx, workspaceId);
-  const due = await deps.queue.promoteDue(tx, DUE_MAX);
-  return recovered + due > 0;
 }
 
 async function answerClaim(deps: JobDeps, tx: Tx, entry: Entry): Promise<ClaimAnswer> {
@@ -214,9 +170,7 @@ async function findReason(
   for (const lane of lanes.suitable) {
     if (await laneHasHeld(tx, lane.workspace_id, lane.lane_id)) return 'waiting_on_dependencies';
   }
-  for (const lane of lanes.unsuitable) {
-    const head = await readLaneHead(tx, lane.workspace_id, lane.lane_id);
-    if (head !== undefined) return 'no_matching_capabilities';
-  }
-  return 'no_pending_jobs';
+  return (await hasReadyEntry(tx, lanes.unsuitable))
+    ? 'no_matching_capabilities'
+    : 'no_pending_jobs';
 }

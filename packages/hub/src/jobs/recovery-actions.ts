@@ -1,6 +1,8 @@
 import type { JobEventKind } from '@signalbox/contract';
 import { nullableTimestampOf } from '../clock.ts';
+import { recordCloudAiRecovery } from '../cloud-ai-jobs/recovery-actions.ts';
 import type { Tx } from '../db/engine.ts';
+import type { Entry } from '../queue/entry.ts';
 import type { Recovery } from '../queue/queue.ts';
 import type { JobDeps } from './deps.ts';
 import { updateJobVerdict } from './store.ts';
@@ -9,13 +11,16 @@ import { appendEvent } from './store-events.ts';
 /** Leases taken back in one action; the next tick goes on. */
 const RECOVERIES_MAX = 500;
 
+/** Delayed entries made claimable by one claim; the sweeper does the rest. */
+const DUE_MAX = 100;
+
 /**
- * Takes back the leases that have run out, with their timelines.
+ * Takes back the leases that have run out, of every queue, and tells each noun what that means.
  *
  * @param workspaceId null: of all workspaces, for the sweeper.
  * @returns how many leases were taken back.
  */
-export async function recoverExpiredJobs(
+export async function recoverExpiredLeases(
   deps: JobDeps,
   tx: Tx,
   workspaceId: string | null,
@@ -23,8 +28,26 @@ export async function recoverExpiredJobs(
   const recoveries = await deps.queue.recoverExpired(tx, workspaceId, RECOVERIES_MAX);
   for (const recovery of recoveries) {
     if (recovery.lost.queue === 'jobs') await recordRecovery(deps, tx, recovery, {});
+    else await recordCloudAiRecovery(tx, recovery);
   }
   return recoveries.length;
+}
+
+/**
+ * Claims an entry of either queue. When none is ready, leases that ran out and delays that ended
+ * may yield one: it is tried once more.
+ */
+export async function claimOrFree(
+  deps: JobDeps,
+  tx: Tx,
+  workspaceId: string,
+  claim: () => Promise<Entry | null>,
+): Promise<Entry | null> {
+  const entry = await claim();
+  if (entry !== null) return entry;
+  const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
+  const due = await deps.queue.promoteDue(tx, DUE_MAX);
+  return recovered + due > 0 ? claim() : null;
 }
 
 /** Writes what a lost lease means into the job and its timeline. */

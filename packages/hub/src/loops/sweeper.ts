@@ -1,7 +1,7 @@
 import { OUTAGE_GRACE_MS } from '@signalbox/contract';
 import { deleteOldKeys } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
-import { recoverExpiredJobs } from '../jobs/recovery-actions.ts';
+import { recoverExpiredLeases } from '../jobs/recovery-actions.ts';
 import { extendExpired } from '../queue/queue-sqlite.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -24,7 +24,7 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
     clock: deps.clock,
     work: () =>
       deps.database.write(async (tx) => ({
-        recovered: await recoverExpiredJobs(deps, tx, null),
+        recovered: await recoverExpiredLeases(deps, tx, null),
         promoted: await deps.queue.promoteDue(tx, DUE_MAX),
       })),
     hasMore: ({ promoted }) => promoted === DUE_MAX,

@@ -1,6 +1,7 @@
 import type { EngineName } from '../engine.ts';
 import { foundation } from './0001-foundation.ts';
 import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
+import { cloudAiJobs } from './0003-cloud-ai-jobs.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -13,4 +14,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', statements: foundation },
   { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },
+  { version: 3, name: 'cloud-ai-jobs', statements: cloudAiJobs },
 ];

@@ -1,0 +1,88 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { CloudAiJobsTable } from '../db/schema-cloud-ai-jobs.ts';
+
+export type CloudAiJobRow = CloudAiJobsTable;
+
+const columns = [
+  'workspace_id',
+  'cloud_ai_job_id',
+  'kind',
+  'model',
+  'input',
+  'response_schema',
+  'run_id',
+  'job_id',
+  'subject_id',
+  'created_by',
+  'outcome',
+  'result',
+  'usage',
+  'message',
+  'completion_hash',
+] as const satisfies readonly (keyof CloudAiJobRow)[];
+
+const INSERT = `INSERT INTO cloud_ai_jobs (${columns.join(', ')})
+  VALUES (${columns.map(() => '?').join(', ')})`;
+
+export async function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): Promise<void> {
+  await tx.runSql(
+    INSERT,
+    columns.map((column) => row[column]),
+  );
+}
+
+export function readCloudAiJob(
+  reader: Reader,
+  workspaceId: string,
+  cloudAiJobId: string,
+): Promise<CloudAiJobRow | undefined> {
+  return reader.firstSql<CloudAiJobRow>(
+    'SELECT * FROM cloud_ai_jobs WHERE workspace_id = ? AND cloud_ai_job_id = ?',
+    [workspaceId, cloudAiJobId],
+  );
+}
+
+/** Whether the hub has already enqueued a job of this kind about a subject. */
+export async function hasJobAbout(
+  reader: Reader,
+  workspaceId: string,
+  kind: string,
+  subjectId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    'SELECT 1 FROM cloud_ai_jobs WHERE workspace_id = ? AND kind = ? AND subject_id = ?',
+    [workspaceId, kind, subjectId],
+  );
+  return row !== undefined;
+}
+
+/** Progress of a running job, or why it failed, in words. */
+export async function updateCloudAiMessage(
+  tx: Tx,
+  row: Pick<CloudAiJobRow, 'workspace_id' | 'cloud_ai_job_id'>,
+  message: string,
+): Promise<void> {
+  await tx.runSql(
+    'UPDATE cloud_ai_jobs SET message = ? WHERE workspace_id = ? AND cloud_ai_job_id = ?',
+    [message, row.workspace_id, row.cloud_ai_job_id],
+  );
+}
+
+/** Keeps how a job has ended. */
+export async function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): Promise<void> {
+  await tx.runSql(
+    `UPDATE cloud_ai_jobs SET input = ?, outcome = ?, result = ?, usage = ?, message = ?,
+       completion_hash = ?
+     WHERE workspace_id = ? AND cloud_ai_job_id = ?`,
+    [
+      row.input,
+      row.outcome,
+      row.result,
+      row.usage,
+      row.message,
+      row.completion_hash,
+      row.workspace_id,
+      row.cloud_ai_job_id,
+    ],
+  );
+}

@@ -1,0 +1,36 @@
+import type { EngineName } from '../engine.ts';
+
+/** Model calls in the leased queue: their wide half, and what the hub enqueues by itself. */
+export function cloudAiJobs(engine: EngineName): string[] {
+  const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
+  return [
+    // Like jobs: long rows would make a tree that holds them in its key deep.
+    `CREATE TABLE cloud_ai_jobs (
+      workspace_id TEXT NOT NULL,
+      cloud_ai_job_id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      model TEXT,
+      input TEXT NOT NULL,
+      response_schema TEXT,
+      run_id TEXT,
+      job_id TEXT,
+      subject_id TEXT,
+      created_by TEXT NOT NULL,
+      outcome TEXT,
+      result TEXT,
+      usage TEXT,
+      message TEXT,
+      completion_hash TEXT,
+      PRIMARY KEY (workspace_id, cloud_ai_job_id)
+    )`,
+    // One subject is summarized, or answered, by one job, however often the hub is asked to.
+    `CREATE UNIQUE INDEX cloud_ai_jobs_by_subject ON cloud_ai_jobs (workspace_id, kind, subject_id)
+      WHERE subject_id IS NOT NULL`,
+    `CREATE TABLE cloud_ai_settings (
+      workspace_id TEXT NOT NULL PRIMARY KEY,
+      summarize_sources INTEGER NOT NULL,
+      draft_decision_answers INTEGER NOT NULL,
+      model TEXT
+    )${keyed}`,
+  ];
+}
