@@ -237,6 +237,8 @@ function toUnavailable(cause: unknown): HubError {
  * @throws StartError when it is damaged, no database at all, or cannot be read.
  */
 export function openSqlite(path: string, clock: Clock): Database {
+  // Made here for its mode: only the owner reads it. SQLite gives its log files the same mode.
+  closeSync(openSync(path, 'a', OWNER_ONLY_MODE));
   try {
     return new SqliteDatabase(path, clock);
   } catch (error) {
