@@ -5,6 +5,7 @@ import { type AgentOptions, agentDefaults } from './agent-options.ts';
 import { createBackoff } from './backoff.ts';
 import { createHeldJobs, type HeldJobs } from './held-jobs.ts';
 import type { HubClient } from './hub-client.ts';
+import { createJobClaim } from './job-calls.ts';
 import type { JobSettings } from './job-work.ts';
 import { type ClaimLoop, startClaimLoop } from './loop-claim.ts';
 import { type OutboxLoop, startOutboxLoop } from './loop-outbox.ts';
@@ -78,12 +79,15 @@ export function startLoops(parts: LoopsOptions): AgentLoops {
     onRejected: onFault,
   });
   const claims = startClaimLoop({
-    ...{ ...shared, leaseMs, random },
-    repoIds: options.repositories.map(({ repoId }) => repoId),
+    ...{ clock, leaseMs, random, onDefect: onFault },
+    claim: createJobClaim({
+      ...{ client, workspaceId },
+      repoIds: options.repositories.map(({ repoId }) => repoId),
+      onClaimed: heldJobs.begin,
+    }),
     backoff: createBackoff(random),
     agentId: () => control.agentId,
     mayClaim: () => !control.isLeaving && !control.isDrainedByHub && heldJobs.count() < jobsMax,
-    onClaimed: heldJobs.begin,
     onUnknownAgent: () => presence.wake(),
   });
 

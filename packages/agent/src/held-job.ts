@@ -5,6 +5,7 @@ import type { ClaimedJob, StopReason } from './attempt.ts';
 import { createBackoff } from './backoff.ts';
 import type { RepositoryMapping } from './git-mirror.ts';
 import type { HubClient } from './hub-client.ts';
+import { createJobRenewal } from './job-calls.ts';
 import { type JobStop, runJob } from './job-run.ts';
 import type { JobSettings } from './job-work.ts';
 import { startLease } from './loop-lease.ts';
@@ -55,11 +56,12 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   }
 
   const lease = startLease({
-    ...{ client, claimed, clock, onDefect },
+    ...{ clock, onDefect },
+    renew: createJobRenewal({ client, claimed, onCommands: options.onCommands }),
+    claimSentAtMs: claimed.claimSentAtMs,
     leaseMs: options.leaseMs,
     backoff: createBackoff(options.random),
     onLost: stop,
-    onCommands: options.onCommands,
   });
   const logLoop = startLogLoop({
     ...{ client, clock, onDefect, attempt: claimed },

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { attemptKey, type ClaimedJob } from './attempt.ts';
 import type { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
-import { type HubClient, judgeFailure } from './hub-client.ts';
+import { type CallOptions, judgeFailure } from './hub-client.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
 /** Below the half minute after which many proxies cut a silent connection. */
@@ -19,10 +18,21 @@ const WAITED_SHARE = 0.9;
 /** How long a leaving agent asks for a claim of which it has not heard. */
 const SETTLE_MS = 5_000;
 
+export interface ClaimRequest {
+  agentId: string;
+  leaseMs: number;
+  waitMs: number;
+  claimKey: string;
+  /** When this claim was first sent (monotonic): its lease cannot have begun earlier. */
+  sentAtMs: number;
+}
+
+/** Asks the hub once, hands on what it gives, and says whether it gave anything. */
+export type ClaimCall = (request: ClaimRequest, call: CallOptions) => Promise<boolean>;
+
 export interface ClaimOptions {
-  client: HubClient;
-  workspaceId: string;
-  repoIds: readonly string[];
+  /** From whichever queue. */
+  claim: ClaimCall;
   leaseMs: number;
   clock: Clock;
   backoff: Backoff;
@@ -31,7 +41,6 @@ export interface ClaimOptions {
   agentId(): string | null;
   /** Whether there is room for one more job and nothing against it. */
   mayClaim(): boolean;
-  onClaimed(claimed: ClaimedJob): void;
   /** The hub does not know the agent (any more): a heartbeat is due. */
   onUnknownAgent(): void;
   onDefect(error: unknown): void;
@@ -51,7 +60,7 @@ export interface ClaimLoop extends Loop {
  * jobs that it has claimed are none of its business any more.
  */
 export function startClaimLoop(options: ClaimOptions): ClaimLoop {
-  const { client, clock, backoff, leaseMs, workspaceId } = options;
+  const { clock, backoff, leaseMs } = options;
   // The lease counts from the moment at which a poll was sent: one that waits for a good part of
   // the lease would be answered with a lease of which little is known to be left.
   const longWaitMs = Math.floor(Math.min(WAIT_MS_MAX, leaseMs / 3));
@@ -62,22 +71,13 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
   async function claim(agentId: string, waitMs: number, signal: AbortSignal): Promise<boolean> {
     open ??= { claimKey: randomUUID(), sentAtMs: clock.monotonicMs() };
     const { claimKey, sentAtMs } = open;
-    const answer = await client.jobs.claimNext(
-      { workspaceId, agentId, leaseMs, waitMs, claimKey, repoIds: [...options.repoIds] },
+    const isGiven = await options.claim(
+      { agentId, leaseMs, waitMs, claimKey, sentAtMs },
       { signal, timeoutMs: waitMs + CALL_TIMEOUT_MS },
     );
     open = null;
     backoff.reset();
-    const { jobId, job, claimGeneration, jobToken } = answer;
-    if (jobId === null || job === null) return false;
-    // A hub of the specification alone says nothing about generations; the attempt is the same.
-    const generation = claimGeneration ?? job.attempt;
-    options.onClaimed({
-      ...{ workspaceId, agentId, jobId, job, jobToken, claimSentAtMs: sentAtMs },
-      key: attemptKey(jobId, generation),
-      claimGeneration: generation,
-    });
-    return true;
+    return isGiven;
   }
 
   function afterTrouble(error: unknown): number {

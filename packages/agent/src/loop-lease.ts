@@ -1,8 +1,7 @@
-import type { AgentCommand } from '@signalbox/contract';
-import type { ClaimedJob, StopReason } from './attempt.ts';
+import type { StopReason } from './attempt.ts';
 import type { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
-import { type Failure, type HubClient, judgeFailure } from './hub-client.ts';
+import { type CallOptions, type Failure, judgeFailure } from './hub-client.ts';
 import { createLeaseTerm } from './lease-term.ts';
 import { startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
@@ -12,6 +11,12 @@ const TRIES_IN_REST = 4;
 const TRY_MS_MIN = 50;
 /** The shortest lease there is; asked for to let a canceled job go. */
 const LEASE_LET_GO_MS = 1_000;
+
+/** Renews once, at whichever queue's endpoint. */
+export type RenewCall = (
+  request: { leaseMs: number; shorten?: boolean; message?: string },
+  call: CallOptions,
+) => Promise<{ cancelRequested: boolean }>;
 
 export interface Lease {
   /**
@@ -36,18 +41,18 @@ export interface Lease {
  * lease ran out by the agent's own clock.
  */
 export function startLease(options: {
-  client: HubClient;
-  claimed: ClaimedJob;
+  renew: RenewCall;
+  /** When the claim was first sent (monotonic). */
+  claimSentAtMs: number;
   leaseMs: number;
   clock: Clock;
   backoff: Backoff;
   onLost(reason: StopReason, why: string): void;
-  onCommands(commands: readonly AgentCommand[]): void;
   onDefect(error: unknown): void;
 }): Lease {
-  const { client, claimed, leaseMs, clock, backoff } = options;
+  const { leaseMs, clock, backoff } = options;
   const confirmed = Promise.withResolvers<void>();
-  const term = createLeaseTerm(clock, leaseMs, claimed.claimSentAtMs);
+  const term = createLeaseTerm(clock, leaseMs, options.claimSentAtMs);
   let progress: string | undefined;
   let isLost = false;
   if (term.isCertain()) confirmed.resolve();
@@ -59,14 +64,10 @@ export function startLease(options: {
   }
 
   async function renew(extra: { leaseMs: number; shorten?: boolean }, timeoutMs: number) {
-    const { workspaceId, jobId, agentId, claimGeneration } = claimed;
     const message = progress;
     progress = undefined;
-    return await client.jobs.heartbeat(
-      {
-        ...{ workspaceId, jobId, agentId, claimGeneration, ...extra },
-        ...(message === undefined ? {} : { message }),
-      },
+    return await options.renew(
+      { ...extra, ...(message === undefined ? {} : { message }) },
       { timeoutMs },
     );
   }
@@ -83,7 +84,6 @@ export function startLease(options: {
       backoff.reset();
       term.renew(sentAtMs);
       confirmed.resolve();
-      options.onCommands(answer.commands);
       if (answer.cancelRequested) return lose('canceled', 'The job was canceled.');
       return term.pauseMs();
     } catch (error) {

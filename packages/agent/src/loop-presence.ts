@@ -17,7 +17,7 @@ const INTERVAL_MS_MAX = 60_000;
 export type AgentStatus = 'online' | 'draining' | 'offline';
 
 export interface PresenceOptions {
-  client: HubClient;
+  client: Pick<HubClient, 'agents'>;
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;
@@ -31,7 +31,7 @@ export interface PresenceOptions {
   onCommands(commands: readonly AgentCommand[]): void;
   /** The hub will never take this agent's heartbeats: a dead token, an unknown workspace. */
   onRejected(error: unknown): void;
-  emit(event: AgentEvent): void;
+  emit(event: Extract<AgentEvent, { type: 'hub-unreachable' | 'hub-back' }>): void;
   onDefect(error: unknown): void;
 }
 
