@@ -3,6 +3,8 @@ import { HubError, invalidField } from '../errors.ts';
 export const JSON_DEPTH_MAX = 32;
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
+/** What may be beyond 1.8e308: JSON.parse makes it infinite, JSON.stringify then makes it null. */
+const hugeNumber = /[eE]\+?\d{3}|\d{309}/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const QUOTE = 0x22;
@@ -16,8 +18,9 @@ const CLOSE_BRACE = 0x7d;
 
 /**
  * Parses a request body strictly (contract, section 1): UTF-8, at most 32 levels deep, no duplicate
- * and no prototype keys, no NUL and no lone surrogate in any string. `JSON.parse` alone keeps the
- * last of two equal keys silently, so two readers of one body could see different requests.
+ * and no prototype keys, no NUL and no lone surrogate in any string, no number beyond a double.
+ * `JSON.parse` alone keeps the last of two equal keys silently, so two readers of one body could
+ * see different requests.
  *
  * @throws HubError INVALID_JSON, or INVALID_REQUEST for what a string must not hold.
  */
@@ -43,7 +46,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   }
   // Raw control characters are refused by JSON.parse and raw surrogates by UTF-8: both can only
   // come from an escape.
-  if (text.includes('\\u')) checkStrings(value, '');
+  if (text.includes('\\u') || hugeNumber.test(text)) checkValues(value, '');
   return value;
 }
 
@@ -121,7 +124,10 @@ function checkKey(key: string, keys: Set<string>): void {
   keys.add(key);
 }
 
-function checkStrings(value: unknown, path: string): void {
+function checkValues(value: unknown, path: string): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw invalidField(path, 'is a number too large to be kept');
+  }
   if (typeof value === 'string') {
     if (value.includes('\0')) throw invalidField(path, 'must not hold the NUL character');
     if (!value.isWellFormed()) throw invalidField(path, 'must not hold a lone surrogate');
@@ -130,7 +136,7 @@ function checkStrings(value: unknown, path: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) {
     const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1');
-    checkStrings(key, `${path}/${escaped}`);
-    checkStrings(member, `${path}/${escaped}`);
+    checkValues(key, `${path}/${escaped}`);
+    checkValues(member, `${path}/${escaped}`);
   }
 }
