@@ -105,10 +105,9 @@ test('headers that do not come to an end are 408, and a body neither', async (t)
   await isHealthy();
 });
 
-test('the limits of time are set and looked at often', async (t) => {
+test('headers have ten seconds to arrive', async (t) => {
   const { hub } = await setupSockets(t);
-  const { headersTimeout, requestTimeout } = hub.server.server;
-  assert.deepEqual([headersTimeout, requestTimeout], [10_000, 30_000]);
+  assert.equal(hub.server.server.headersTimeout, 10_000);
 });
 
 test('requests in a row over one connection are answered in their order', async (t) => {

@@ -1,0 +1,46 @@
+import { type Endpoint, endpointList, endpoints, exampleIds } from '@signalbox/contract';
+import type { World } from './api-world.ts';
+import { startCloudAiJob } from './cloud-ai-setup.ts';
+import { exchange } from './http-exchange.ts';
+
+/** The endpoints that a hub says it answers. */
+export async function listBoundEndpoints(baseUrl: string): Promise<Endpoint[]> {
+  const { path } = endpoints.health.openapi;
+  const { body } = await exchange(baseUrl, { method: 'GET', path });
+  const paths = body['paths'] as Record<string, object>;
+  return endpointList.filter((row) => row.method.toLowerCase() in (paths[row.path] ?? {}));
+}
+
+/** Those among them that take JSON. */
+export async function listBoundCalls(baseUrl: string): Promise<Endpoint[]> {
+  const bound = await listBoundEndpoints(baseUrl);
+  return bound.filter(({ method, bytes }) => method === 'POST' && bytes === undefined);
+}
+
+/** The endpoint's own example with real ids in place of its. */
+export async function fillExample(
+  world: World,
+  endpoint: Endpoint,
+  jobId: string,
+): Promise<Record<string, unknown>> {
+  const { home, agentId } = world;
+  const real: Record<string, string> = {
+    [exampleIds.workspace]: home.workspaceId,
+    [exampleIds.repository]: home.repoId,
+    [exampleIds.agent]: agentId,
+    [exampleIds.job]: jobId,
+    acme: home.slug,
+  };
+  const body: Record<string, unknown> = { ...endpoint.example.request };
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === 'string') body[name] = real[value] ?? value;
+  }
+  if ('cloudAiJobId' in body) body['cloudAiJobId'] = await startCloudAiJob(world, home, agentId);
+  if ('deviceSecret' in body) {
+    const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
+    Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });
+  }
+  // The example waits for a job to come; here none will.
+  if ('waitMs' in body) body['waitMs'] = 0;
+  return body;
+}
