@@ -53,7 +53,7 @@ function Took({ from, to }: { from: string; to: string | null }) {
 
 function JobLinks({ slug, job }: { slug: string; job: Job }) {
   return (
-    <ul className="grid gap-1">
+    <ul className="grid grid-cols-[minmax(0,1fr)]">
       {job.dependsOn.map((jobId) => (
         <li key={jobId}>
           <JobLink slug={slug} jobId={jobId} />

@@ -27,7 +27,7 @@ export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProp
       </p>
       {queuePosition !== null && <p>Position in the queue of its repository: {queuePosition}.</p>}
       {jobIds.length > 0 && (
-        <ul className="grid gap-1">
+        <ul className="grid grid-cols-[minmax(0,1fr)]">
           {jobIds.map((jobId) => (
             <li key={jobId}>
               <JobLink slug={slug} jobId={jobId} />
@@ -97,7 +97,7 @@ export function JobLink({ slug, jobId }: { slug: string; jobId: string }) {
     <Link
       to="/w/$slug/jobs/$jobId"
       params={{ slug, jobId }}
-      className="inline-block max-w-full truncate font-mono text-xs text-accent underline underline-offset-2"
+      className="block w-fit max-w-full truncate py-1 font-mono text-xs text-accent underline underline-offset-2 pointer-coarse:py-3.5"
     >
       {jobId}
     </Link>
@@ -114,7 +114,12 @@ interface NoteProps {
 
 function Note({ icon, tone, signTone, title, children }: NoteProps) {
   return (
-    <section className={classNames('grid gap-1.5 rounded-xl border p-4 text-sm', tone)}>
+    <section
+      className={classNames(
+        'grid grid-cols-[minmax(0,1fr)] gap-1.5 rounded-xl border p-4 text-sm',
+        tone,
+      )}
+    >
       <h2 className={classNames('flex items-center gap-2 font-semibold', signTone)}>
         <Icon name={icon} />
         {title}
