@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { createClient } from '@signalbox/sdk';
+import type { Browser, Page } from 'playwright-core';
+import {
+  browserMissing,
+  launchBrowser,
+  openVisit,
+  type Visit,
+  type VisitOptions,
+} from './browser.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { makeJobSamples, type SampleName } from './job-samples.ts';
+import { auditPage } from './page-audit.ts';
+import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
+const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
+
+const screens: Readonly<Record<string, VisitOptions>> = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+};
+
+/** A page as a person comes to see it. */
+interface Scene {
+  name: string;
+  path: string;
+  /** There when the page is. */
+  shows: (page: Page) => { waitFor(): Promise<void> };
+  /** What the person does first. */
+  act?: (page: Page) => Promise<void>;
+}
+
+const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name });
+
+describe('every page, at every size and in every light', { skip: browserMissing }, () => {
+  let hub: HubProcess;
+  let browser: Browser;
+  let person: SignedIn;
+  let firstOwnerPath: string;
+  let devicePath: string;
+  let samples: Readonly<Record<SampleName, string>>;
+
+  before(async () => {
+    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
+    hub = await startHubProcess({ dataDir });
+    browser = await launchBrowser();
+    firstOwnerPath = (hub.firstOwnerUrl ?? '').slice(hub.baseUrl.length);
+  });
+  after(async () => {
+    await browser?.close();
+    await hub?.stop();
+  });
+  // Told after the hub that uses it, so that it goes away later.
+  const dataDir = makeTempDir({ after });
+
+  /** Shows the scenes on every screen, in light and in dark, and holds each against the audit. */
+  async function show(scenes: readonly Scene[], guest = false): Promise<void> {
+    for (const [screen, options] of Object.entries(screens)) {
+      const visit = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+      if (!guest) await lendSession(visit.context, person);
+      const page = await visit.context.newPage();
+      const faults: string[] = [];
+      for (const scene of scenes) faults.push(...(await showScene(page, scene, screen)));
+      assert.deepEqual(faults, [], screen);
+      assertQuiet(visit);
+      await visit.context.close();
+    }
+  }
+
+  async function showScene(page: Page, scene: Scene, screen: string): Promise<string[]> {
+    // Another page first, so that a change of the fragment alone is a new visit too.
+    await page.goto('about:blank');
+    await page.goto(scene.path);
+    await scene.shows(page).waitFor();
+    await scene.act?.(page);
+    const faults: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const view = `${scene.name}-${screen}-${colorScheme}`;
+      if (pictureDir !== undefined) {
+        // What stays at the top of the window belongs at the top of the picture.
+        await page.evaluate('scrollTo(0, 0)');
+        await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
+      }
+      faults.push(...(await auditPage(page)).map((fault) => `${view}: ${fault}`));
+    }
+    return faults;
+  }
+
+  function assertQuiet({ troubles }: Visit): void {
+    assert.deepEqual(troubles, []);
+  }
+
+  it('holds before anybody is there', async () => {
+    await show(
+      [
+        { name: 'sign-in-new-hub', path: '/', shows: heading('Sign in') },
+        { name: 'first-owner', path: firstOwnerPath, shows: heading('Make the first owner') },
+        {
+          name: 'first-owner-refused',
+          path: firstOwnerPath,
+          shows: heading('Make the first owner'),
+          async act(page) {
+            const values = ['Ada', 'ada@acme.example', 'password1234', 'Acme', 'acme'];
+            const inputs = page.locator('form input');
+            for (const [at, value] of values.entries()) await inputs.nth(at).fill(value);
+            await page.getByRole('button', { name: 'Create owner and workspace' }).click();
+            await page.getByRole('alert').waitFor();
+          },
+        },
+        {
+          name: 'first-owner-dead-link',
+          path: '/first-owner#token=none',
+          shows: heading('This link cannot be used'),
+        },
+      ],
+      true,
+    );
+  });
+
+  it('holds for an owner without jobs', async () => {
+    person = await makeOwner(hub);
+    const jobs = `/w/${owner.workspaceSlug}/jobs`;
+    await show([
+      { name: 'jobs-none', path: jobs, shows: heading('No jobs yet') },
+      { name: 'not-found', path: '/w/nowhere', shows: heading('There is nothing here') },
+      {
+        name: 'account-menu',
+        path: jobs,
+        shows: heading('No jobs yet'),
+        async act(page) {
+          await page.getByRole('button', { name: /^Account of/ }).click();
+          await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+        },
+      },
+      {
+        name: 'workspace-menu',
+        path: jobs,
+        shows: heading('No jobs yet'),
+        async act(page) {
+          await page.getByRole('button', { name: /Switch workspace/ }).click();
+          await page.getByRole('menuitem', { name: /Acme Works/ }).waitFor();
+        },
+      },
+    ]);
+  });
+
+  it('holds for jobs in every status', async () => {
+    const config = { ...readConfig({}), dataDir };
+    const { workspaceSlug } = owner;
+    const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
+    samples = await makeJobSamples(hub.baseUrl, token, person.workspaceId);
+    const jobs = `/w/${workspaceSlug}/jobs`;
+    const statuses = Object.keys(samples) as SampleName[];
+    await show([
+      {
+        name: 'jobs',
+        path: jobs,
+        shows: (page) => page.getByRole('list', { name: 'Jobs' }),
+      },
+      {
+        name: 'jobs-none-match',
+        path: `${jobs}?kind=git_repair`,
+        shows: (page) => page.getByText('No job matches these filters.'),
+      },
+      ...statuses.map((status) => ({
+        name: `job-${status}`,
+        path: `${jobs}/${samples[status]}`,
+        shows: (page: Page) => page.getByRole('listitem').filter({ hasText: 'Enqueued' }),
+        async act(page: Page) {
+          for (const details of await page.locator('summary').all()) await details.click();
+        },
+      })),
+      {
+        name: 'job-unknown',
+        path: `${jobs}/job_none`,
+        shows: heading('There is no such job in this workspace'),
+      },
+      {
+        name: 'job-cancel-dialog',
+        path: `${jobs}/${samples.running}`,
+        shows: (page) => page.getByRole('button', { name: 'Cancel job' }),
+        async act(page) {
+          await page.getByRole('button', { name: 'Cancel job' }).click();
+          await page.getByRole('alertdialog').waitFor();
+        },
+      },
+    ]);
+  });
+
+  it('shows what an agent wrote as text, and runs none of it', async () => {
+    const visit = await openVisit(browser, hub.baseUrl);
+    await lendSession(visit.context, person);
+    const page = await visit.context.newPage();
+    await page.goto(`/w/${owner.workspaceSlug}/jobs/${samples.failed}`);
+    await page.getByRole('log').getByText('<img src=x onerror=alert(1)>').waitFor();
+    assert.equal(await page.locator('img').count(), 0);
+    assertQuiet(visit);
+  });
+
+  it('holds for the login of a machine', async () => {
+    const client = createClient({ baseUrl: hub.baseUrl });
+    const asked = await client.devices.start({
+      workspaceSlug: owner.workspaceSlug,
+      machineName: 'a-machine-with-a-rather-long-name.example',
+    });
+    devicePath = asked.approvalUrl.slice(hub.baseUrl.length);
+    await show([
+      { name: 'device-unknown', path: '/device', shows: heading('There is no such request') },
+    ]);
+    // One session: whoever opens a request is the only one that may answer it.
+    await show([
+      { name: 'device', path: devicePath, shows: heading('Log in a machine?') },
+      {
+        name: 'device-wrong-code',
+        path: devicePath,
+        shows: heading('Log in a machine?'),
+        async act(page) {
+          await page.getByLabel('Code shown in your terminal').fill('BBBBBBBB');
+          await page.getByRole('button', { name: 'Approve' }).click();
+          await page.getByRole('alert').waitFor();
+        },
+      },
+    ]);
+  });
+
+  it('holds for a person who signs in to log a machine in, and mistypes', async () => {
+    await show(
+      [
+        {
+          name: 'sign-in-failed',
+          path: devicePath,
+          shows: heading('Sign in'),
+          async act(page) {
+            await page.getByLabel('E-mail address').fill(owner.email);
+            await page.getByLabel('Password', { exact: true }).fill('not the password');
+            await page.getByRole('button', { name: 'Sign in' }).click();
+            await page.getByRole('alert').waitFor();
+          },
+        },
+      ],
+      true,
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core';
+
+/*
+ * What any page must hold, whatever it shows. A few rules that tell plain faults from plain pages;
+ * no substitute for a person who looks.
+ */
+
+/** Roles that a person acts on, or that stand for something: without a name they say nothing. */
+const namedRoles =
+  'button|link|textbox|combobox|checkbox|menuitem|alertdialog|dialog|log|navigation|img';
+
+/** Every fault of the page as it is shown now, in a sentence each. */
+export async function auditPage(page: Page): Promise<string[]> {
+  const tree = await page.locator('body').ariaSnapshot();
+  const nameless = new RegExp(`^\\s*- (?:${namedRoles})(?: \\[[^\\]]*\\])*:?$`, 'gm');
+  return [
+    ...Array.from(tree.matchAll(nameless), ([line]) => `nameless ${line.trim()}`),
+    ...(await page.evaluate(auditStructure)),
+    ...(await page.evaluate(auditTargets)),
+    ...(await page.evaluate(auditContrast)),
+  ];
+}
+
+/* The few things of a browser that the function below touches: Node has no types for them. */
+interface PageElement {
+  readonly tagName: string;
+  readonly id: string;
+  readonly textContent: string;
+  readonly parentElement: PageElement | null;
+  matches(selector: string): boolean;
+  getBoundingClientRect(): { width: number; height: number };
+  checkVisibility(options: object): boolean;
+}
+interface PageCanvas {
+  fillStyle: string;
+  clearRect(x: number, y: number, width: number, height: number): void;
+  fillRect(x: number, y: number, width: number, height: number): void;
+  getImageData(x: number, y: number, width: number, height: number): { data: number[] };
+}
+declare const document: {
+  title: string;
+  documentElement: PageElement & { lang: string; scrollWidth: number; clientWidth: number };
+  querySelectorAll(selector: string): Iterable<PageElement>;
+  createElement(name: string): { getContext(kind: string, options: object): PageCanvas };
+  createTreeWalker(
+    root: PageElement,
+    show: number,
+  ): {
+    nextNode(): { textContent: string; parentElement: PageElement | null } | null;
+  };
+};
+declare function getComputedStyle(
+  element: PageElement,
+  pseudo?: string,
+): {
+  position: string;
+  color: string;
+  backgroundColor: string;
+  fontSize: string;
+  fontWeight: string;
+};
+
+/* Each of these runs in the page, so it holds all that it needs. */
+
+function auditStructure(): string[] {
+  const faults: string[] = [];
+  const root = document.documentElement;
+  const all = (selector: string) => [...document.querySelectorAll(selector)];
+  if (root.scrollWidth > root.clientWidth) {
+    faults.push(`wider than the window by ${root.scrollWidth - root.clientWidth} px`);
+  }
+  if (root.lang === '') faults.push('no language');
+  if (document.title.trim() === '') faults.push('no title');
+  for (const one of ['main', 'h1']) {
+    const count = all(one).filter((element) => element.checkVisibility({})).length;
+    if (count !== 1) faults.push(`${count} elements ${one}`);
+  }
+  const ids = all('[id]').map(({ id }) => id);
+  for (const id of ids.filter((each, at) => ids.indexOf(each) !== at)) faults.push(`two ids ${id}`);
+  return faults;
+}
+
+/** WCAG 2.2, 2.5.8: targets of 24 by 24 px; links within sentences are excepted. */
+function auditTargets(): string[] {
+  const faults: string[] = [];
+  for (const control of document.querySelectorAll('button, select, input, summary, a[href]')) {
+    const { width, height } = control.getBoundingClientRect();
+    const isInSentence = control.matches('p a, pre a, [role=log] a');
+    // A label is a part of the target; so is what a link lays over its whole row.
+    const isWidened =
+      control.matches('label input, .sr-only') ||
+      getComputedStyle(control, '::after').position === 'absolute';
+    if (isInSentence || isWidened || !control.checkVisibility({ visibilityProperty: true }))
+      continue;
+    if (width < 24 || height < 24) {
+      const name = control.textContent.trim().slice(0, 40);
+      const size = `${Math.round(width)} by ${Math.round(height)} px`;
+      faults.push(`${control.tagName.toLowerCase()} “${name}” is ${size}`);
+    }
+  }
+  return faults;
+}
+
+/** WCAG 2.2, 1.4.3: contrast of text, composed as it is painted. */
+function auditContrast(): string[] {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const luminanceOf = (colors: readonly string[]) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const color of colors) {
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+    }
+    const [red = 0, green = 0, blue = 0] = canvas.getImageData(0, 0, 1, 1).data;
+    const linear = (channel: number) => {
+      const part = channel / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+  };
+  const contrastOf = (element: PageElement, color: string) => {
+    const layers: string[] = [];
+    for (let at: PageElement | null = element; at !== null; at = at.parentElement) {
+      layers.unshift(getComputedStyle(at).backgroundColor);
+    }
+    const back = luminanceOf(['white', ...layers]);
+    const front = luminanceOf(['white', ...layers, color]);
+    return (Math.max(back, front) + 0.05) / (Math.min(back, front) + 0.05);
+  };
+  const faults = new Set<string>();
+  const textNodes = document.createTreeWalker(document.documentElement, 4);
+  for (let node = textNodes.nextNode(); node !== null; node = textNodes.nextNode()) {
+    const element = node.parentElement;
+    const text = node.textContent.trim();
+    if (text === '' || !element?.checkVisibility({ visibilityProperty: true })) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(element);
+    const sizePx = Number.parseFloat(fontSize);
+    const isLarge = sizePx >= 24 || (sizePx >= 18.66 && Number(fontWeight) >= 700);
+    const contrast = contrastOf(element, color);
+    if (contrast < (isLarge ? 3 : 4.5) && !element.matches('option, .sr-only')) {
+      faults.add(`“${text.slice(0, 40)}” has a contrast of ${contrast.toFixed(2)}`);
+    }
+  }
+  return [...faults];
+}
