@@ -164,7 +164,8 @@ async function step<T extends { note?: string }>(
     process.stdout.write(`${clear}${styleText('green', '✔')} ${title}${said}${took}\n`);
     return result;
   } catch (error) {
-    if (process.stdout.isTTY && !isLong) process.stdout.write('\n');
+    const clear = process.stdout.isTTY && !isLong ? '\r\u001b[2K' : '';
+    process.stdout.write(`${clear}${styleText('red', '✖')} ${title}\n`);
     throw error;
   }
 }
