@@ -1,4 +1,5 @@
 import type { Scope } from '@signalbox/contract';
+import { assert } from './errors.ts';
 
 /**
  * Who makes a request, as its token's or session's row says; never as the body says.
@@ -22,6 +23,12 @@ export interface Principal {
   /** Of a job token: it may touch what belongs to this job and its run, and nothing else. */
   job: { jobId: string; runId: string | null; agentId: string } | null;
   expiresAtMs: number | null;
+}
+
+/** The person of a console session. */
+export function personIdOf(principal: Principal): string {
+  assert(principal.personId !== null, 'a console session has a person');
+  return principal.personId;
 }
 
 /** A request as actions see it. */

@@ -11,6 +11,7 @@ import {
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 import { bindAgentRoutes } from '../src/agents/routes.ts';
+import { bindAuditRoutes } from '../src/audit/routes.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Role } from '../src/db/schema.ts';
 import { openSqlite } from '../src/db/sqlite.ts';
@@ -20,6 +21,7 @@ import { Api } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
 import { serveConsole } from '../src/http/static-console.ts';
 import { bindJobRoutes } from '../src/jobs/routes.ts';
+import { bindMemberRoutes } from '../src/members/routes.ts';
 import { FailureDelay } from '../src/people/failure-delay.ts';
 import { issueFirstOwnerLink } from '../src/people/first-owner-actions.ts';
 import { createPasswordHasher, type PasswordHasher } from '../src/people/passwords.ts';
@@ -81,10 +83,12 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   };
   const gatekeeper = createGatekeeper(deps);
   const api = new Api(server, gatekeeper, checkAnswer);
-  bindWorkspaceRoutes(api, { database, gatekeeper });
+  bindWorkspaceRoutes(api, { ...deps, gatekeeper });
   bindTokenRoutes(api, deps);
   bindPeopleRoutes(api, deps);
+  bindMemberRoutes(api, deps);
   bindDeviceRoutes(api, deps);
+  bindAuditRoutes(api, deps);
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
@@ -123,10 +127,17 @@ export class Visitor {
   }
 
   async send(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await this.post(path, body, headers);
+    const answered = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body: answered };
+  }
+
+  /** Sends a body as JSON, a string as it is. */
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(this.#address + path, {
       method: 'POST',
-      body: JSON.stringify(body),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: {
         'content-type': 'application/json',
         ...(path.startsWith('/console-api/') ? { 'sec-fetch-site': 'same-origin' } : {}),
@@ -140,8 +151,7 @@ export class Visitor {
       if (value === '') this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    const answered = (await response.json()) as Record<string, unknown>;
-    return { status: response.status, headers: response.headers, body: answered };
+    return response;
   }
 
   /** Calls an endpoint and expects success. */
@@ -196,7 +206,7 @@ export async function addPerson(
   const { database, deps } = hub;
   const personId = deps.ids('person');
   const email = `${name}@acme.dev`;
-  const passwordHash = await createPasswordHasher().hash(PASSWORD);
+  const passwordHash = await deps.passwords.hash(PASSWORD);
   await database.write(async (tx) => {
     const created_at = tx.nowMs;
     await insertPerson(database, tx, {

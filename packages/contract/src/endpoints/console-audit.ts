@@ -105,8 +105,7 @@ export const auditLog = {
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({
       whole: Type.Boolean(),
-      entryCount: Integer(0, SEQ_MAX, 'How many were found to be as they should.'),
-      lastSeq: Integer(0, SEQ_MAX),
+      lastSeq: Integer(0, SEQ_MAX, 'Of the last entry that is as it should be; 0: none.'),
       lastHash: AuditHash,
       brokenAtSeq: Nullable(Integer(1, SEQ_MAX)),
       reason: Nullable(OneOf(auditBreaks)),
@@ -117,7 +116,6 @@ export const auditLog = {
       response: {
         ok: true,
         whole: true,
-        entryCount: 12,
         lastSeq: 12,
         lastHash: exampleHash,
         brokenAtSeq: null,

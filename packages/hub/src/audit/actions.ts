@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Tx } from '../db/engine.ts';
-import type { AuditEntriesTable } from '../db/schema.ts';
+import type { AuditEntry } from './store.ts';
 
-export type AuditEntry = AuditEntriesTable;
+export type { AuditEntry } from './store.ts';
 
 /** What somebody did. `data` is JSON for people to read; it never holds a secret. */
 export interface AuditRecord {
@@ -17,13 +17,15 @@ export interface AuditRecord {
 }
 
 /** What the first entry of a workspace is chained to. */
-const CHAIN_START = '';
+export const CHAIN_START = '';
 
 /**
  * Adds an entry to a workspace's audit log, in the action of what it tells of: both are kept or
  * neither. Each entry holds the hash of the one before, so a change to any breaks the chain.
+ *
+ * @returns the entry's number.
  */
-export async function appendAudit(tx: Tx, record: AuditRecord): Promise<void> {
+export async function appendAudit(tx: Tx, record: AuditRecord): Promise<number> {
   const last = await tx.firstSql<Pick<AuditEntry, 'seq' | 'hash'>>(
     'SELECT seq, hash FROM audit_entries WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1',
     [record.workspaceId],
@@ -44,6 +46,7 @@ export async function appendAudit(tx: Tx, record: AuditRecord): Promise<void> {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [...Object.values(entry), hashAuditEntry(entry)],
   );
+  return entry.seq;
 }
 
 /** SHA-256 over every field, the hash of the entry before among them. */

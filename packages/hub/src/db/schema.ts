@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { CloudAiJobsSchema } from './schema-cloud-ai-jobs.ts';
+import type { InvitationTables } from './schema-members-invitations.ts';
 import type { UncertaintySchema } from './schema-uncertainties.ts';
 
 /*
@@ -277,7 +278,7 @@ export interface SchemaMigrationsTable {
   applied_at: Generated<number>;
 }
 
-export interface Schema extends CloudAiJobsSchema, UncertaintySchema {
+export interface Schema extends InvitationTables, CloudAiJobsSchema, UncertaintySchema {
   workspaces: WorkspacesTable;
   people: PeopleTable;
   memberships: MembershipsTable;

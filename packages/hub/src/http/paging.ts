@@ -16,6 +16,24 @@ export function decodeCursor(cursor: string | undefined, kind: IdKind): string |
   return key;
 }
 
+const seqCursorPattern = /^seq_([1-9]\d{0,15})$/;
+
+/** What a list that is ordered by a running number hands to `pageOf`. */
+export function seqCursorKey(seq: number): string {
+  return `seq_${seq}`;
+}
+
+/** @throws HubError INVALID_REQUEST for a string that no hub made for such a list. */
+export function decodeSeqCursor(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [, digits] = seqCursorPattern.exec(key) ?? [];
+  if (digits === undefined || encodeCursor(key) !== cursor) {
+    throw invalidField('/cursor', 'is not a nextCursor of this list');
+  }
+  return Number(digits);
+}
+
 export function encodeCursor(key: string): string {
   return Buffer.from(key, 'utf8').toString('base64url');
 }

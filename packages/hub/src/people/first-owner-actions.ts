@@ -2,10 +2,10 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
+import { HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
-import { findPasswordFault } from './password-rules.ts';
+import { hashNewPassword } from './password-actions.ts';
 import { beginSession, foldEmail, type PeopleDeps } from './session-actions.ts';
 import {
   deleteHubSetting,
@@ -65,9 +65,7 @@ export async function createFirstOwner(
   const { database, ids } = deps;
   // Strangers must not make the hub hash passwords.
   if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
-  const fault = findPasswordFault(input.password, input);
-  if (fault !== null) throw invalidField('/password', fault);
-  const passwordHash = await deps.passwords.hash(input.password);
+  const passwordHash = await hashNewPassword(deps, input.password, { person: input });
   return database.write(async (tx) => {
     if (!(await isLinkValid(tx, input.linkToken))) throw linkInvalid();
     if ((await readWorkspaceBySlug(tx, input.workspaceSlug)) !== undefined) {

@@ -1,7 +1,11 @@
-import type { ConsoleSession, SessionState } from '@signalbox/contract';
+import type { ConsoleSession, Person, SessionState } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { endOfSession } from './policy.ts';
 import type { MembershipRow, PersonRow, SessionRow } from './store.ts';
+
+export function presentPerson(row: PersonRow): Person {
+  return { personId: row.person_id, email: row.email, name: row.name };
+}
 
 /** Who is signed in; without a person there are no workspaces either. */
 export function presentSessionState(
@@ -10,10 +14,7 @@ export function presentSessionState(
   firstOwnerPending: boolean,
 ): Omit<SessionState, 'ok'> {
   return {
-    person:
-      person === null
-        ? null
-        : { personId: person.person_id, email: person.email, name: person.name },
+    person: person && presentPerson(person),
     workspaces: memberships.map((row) => ({
       workspaceId: row.workspace_id,
       slug: row.slug,

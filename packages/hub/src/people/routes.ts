@@ -1,10 +1,9 @@
-import { consoleEndpoints, type SessionState } from '@signalbox/contract';
-import { assert } from '../errors.ts';
+import { consoleEndpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import type { Principal, RequestContext } from '../principal.ts';
+import { personIdOf } from '../principal.ts';
+import { changePassword, renamePerson } from './account-actions.ts';
 import { createFirstOwner, isLinkValid } from './first-owner-actions.ts';
-import { SESSION_MS } from './policy.ts';
-import { presentSession, presentSessionState } from './present.ts';
+import { presentPerson, presentSession } from './present.ts';
 import {
   findSession,
   listLiveSessions,
@@ -13,12 +12,13 @@ import {
   signIn,
   signOut,
 } from './session-actions.ts';
-import { sessionCookieName } from './session-cookie.ts';
-import { hasPeople, listMemberships, type PersonRow, readPerson } from './store.ts';
+import { readSessionState, setSessionCookie } from './session-state-actions.ts';
+import { readPerson } from './store.ts';
 
 export function bindPeopleRoutes(api: Api, deps: PeopleDeps): void {
   bindSessionRoutes(api, deps);
   bindFirstOwnerRoutes(api, deps);
+  bindAccountRoutes(api, deps);
 }
 
 function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
@@ -26,16 +26,16 @@ function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
   api.bind(session.get, async (_input, { cookies }) => {
     const live = await findSession(deps, cookies);
     const person = live && (await readPerson(deps.database.reader, live.person_id));
-    return readState(deps, person ?? null);
+    return readSessionState(deps, person ?? null);
   });
   api.bind(session.signIn, async (input, context) => {
     const { person, secret } = await signIn(deps, input, context, context.cookies);
-    setSession(deps, context, secret);
-    return readState(deps, person);
+    setSessionCookie(deps, context, secret);
+    return readSessionState(deps, person);
   });
   api.bind(session.signOut, async (_input, context) => {
     await signOut(deps, context.cookies);
-    setSession(deps, context, null);
+    setSessionCookie(deps, context, null);
     return {};
   });
   api.bind(session.list, async (_input, { principal }) => {
@@ -45,7 +45,7 @@ function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
   api.bind(session.revoke, async ({ sessionId }, context) => {
     const { principal } = context;
     const revoked = await revokeSession(deps, personIdOf(principal), sessionId);
-    if (sessionId === principal.sessionId) setSession(deps, context, null);
+    if (sessionId === principal.sessionId) setSessionCookie(deps, context, null);
     return { revoked };
   });
 }
@@ -57,25 +57,17 @@ function bindFirstOwnerRoutes(api: Api, deps: PeopleDeps): void {
   }));
   api.bind(firstOwner.create, async (input, context) => {
     const { person, secret } = await createFirstOwner(deps, input, context);
-    setSession(deps, context, secret);
-    return readState(deps, person);
+    setSessionCookie(deps, context, secret);
+    return readSessionState(deps, person);
   });
 }
 
-async function readState(
-  { database }: PeopleDeps,
-  person: PersonRow | null,
-): Promise<Omit<SessionState, 'ok'>> {
-  const { reader } = database;
-  const memberships = person === null ? [] : await listMemberships(reader, person.person_id);
-  return presentSessionState(person, memberships, !(await hasPeople(reader)));
-}
-
-function setSession({ baseUrl }: PeopleDeps, context: RequestContext, secret: string | null) {
-  context.setCookie(sessionCookieName(baseUrl), secret, { maxAgeMs: SESSION_MS });
-}
-
-function personIdOf(principal: Principal): string {
-  assert(principal.personId !== null, 'a console session has a person');
-  return principal.personId;
+function bindAccountRoutes(api: Api, deps: PeopleDeps): void {
+  const { account } = consoleEndpoints;
+  api.bind(account.update, async ({ name }, { principal }) => ({
+    person: presentPerson(await renamePerson(deps, personIdOf(principal), name)),
+  }));
+  api.bind(account.changePassword, async (input, context) => ({
+    sessionsEnded: await changePassword(deps, context, input),
+  }));
 }

@@ -184,14 +184,30 @@ export async function confirmPassword(
 ): Promise<void> {
   const { personId, sessionId } = principal;
   assert(personId !== null && sessionId !== null, 'a console session has a person');
+  await provePassword(deps, personId, address, password);
+  await deps.database.write((tx) => markSessionConfirmed(tx, sessionId));
+}
+
+/**
+ * Holds a password against a person's; failures are slowed down like those of signing in.
+ *
+ * @returns the person as she was when the password fitted.
+ * @throws HubError SIGN_IN_FAILED, RATE_LIMITED
+ */
+export async function provePassword(
+  deps: PeopleDeps,
+  personId: string,
+  address: string,
+  password: string,
+): Promise<PersonRow> {
   const person = await readPerson(deps.database.reader, personId);
-  assert(person !== undefined, 'a session belongs to a person');
+  assert(person !== undefined, 'people stay');
   const attempt = deps.failureDelay.begin(person.email, address);
   if (!(await deps.passwords.verify(password, person.password_hash))) {
     throw new HubError('SIGN_IN_FAILED', 'The password is wrong.');
   }
   attempt.succeed();
-  await deps.database.write((tx) => markSessionConfirmed(tx, sessionId));
+  return person;
 }
 
 /** What a person is in a workspace; null when she does not belong to it. */

@@ -30,6 +30,23 @@ export async function insertPerson(database: Database, tx: Tx, row: PersonRow): 
   await tx.run(database.build.insertInto('people').values(row));
 }
 
+export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
+  await tx.runSql('UPDATE people SET name = ? WHERE person_id = ?', [name, personId]);
+}
+
+/** Replaces a password's hash; false when it is no longer the one that was proved. */
+export async function updatePasswordHash(
+  tx: Tx,
+  personId: string,
+  hashes: { from: string; to: string },
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    'UPDATE people SET password_hash = ? WHERE person_id = ? AND password_hash = ?',
+    [hashes.to, personId, hashes.from],
+  );
+  return changes > 0;
+}
+
 export async function insertMembership(
   database: Database,
   tx: Tx,
@@ -114,6 +131,20 @@ export async function markSessionRevoked(
     [tx.nowMs, sessionId, personId],
   );
   return changes > 0;
+}
+
+/** Ends every session of a person but one. Returns how many that had not been ended before. */
+export async function revokeOtherSessions(
+  tx: Tx,
+  personId: string,
+  keptSessionId: string,
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE sessions SET revoked_at = ?
+     WHERE person_id = ? AND session_id <> ? AND revoked_at IS NULL`,
+    [tx.nowMs, personId, keptSessionId],
+  );
+  return changes;
 }
 
 export async function markSessionSeen(tx: Tx, sessionId: string): Promise<void> {

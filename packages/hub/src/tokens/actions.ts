@@ -1,4 +1,10 @@
-import { type IdSource, scopes as knownScopes, type Scope } from '@signalbox/contract';
+import {
+  type IdSource,
+  scopes as knownScopes,
+  type Scope,
+  TOKEN_LIFE_MS_MAX,
+  TOKEN_LIFE_MS_MIN,
+} from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
@@ -29,8 +35,6 @@ export interface MintedToken {
 
 /** The name is part of `service:<name>`, which the schema bounds to 100 characters. */
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,79}$/u;
-const EXPIRES_IN_MS_MIN = 60_000;
-const EXPIRES_IN_MS_MAX = 10 * 365 * 24 * 60 * 60 * 1_000;
 
 /**
  * Mints a token for a service principal.
@@ -86,7 +90,7 @@ function checkDraft(name: string, scopes: readonly string[], expiresInMs: number
   if (unknown !== undefined || scopes.length === 0) {
     throw invalidField('/scopes', `takes one or more of ${knownScopes.join(', ')}`);
   }
-  if (!(expiresInMs >= EXPIRES_IN_MS_MIN && expiresInMs <= EXPIRES_IN_MS_MAX)) {
+  if (!(expiresInMs >= TOKEN_LIFE_MS_MIN && expiresInMs <= TOKEN_LIFE_MS_MAX)) {
     throw invalidField('/expiresInMs', 'lies between a minute and ten years');
   }
 }

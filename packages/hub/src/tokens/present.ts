@@ -1,7 +1,8 @@
-import type { endpoints, ResponseOf } from '@signalbox/contract';
-import { nullableTimestampOf } from '../clock.ts';
+import type { DeviceToken, endpoints, ResponseOf, Scope, ServiceToken } from '@signalbox/contract';
+import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import { assert } from '../errors.ts';
 import type { Principal } from '../principal.ts';
+import type { TokenWithNames } from './store.ts';
 
 export function presentPrincipal(
   principal: Principal,
@@ -17,5 +18,30 @@ export function presentPrincipal(
     workspaceSlug,
     scopes: [...principal.scopes],
     expiresAt: nullableTimestampOf(principal.expiresAtMs),
+  };
+}
+
+export function presentServiceToken(row: TokenWithNames): ServiceToken {
+  return {
+    tokenId: row.token_id,
+    name: row.name,
+    // Only known scopes are ever written.
+    scopes: JSON.parse(row.scopes) as Scope[],
+    createdBy: row.creator_name ?? row.created_by,
+    ...timesOf(row),
+  };
+}
+
+export function presentDeviceToken(row: TokenWithNames): DeviceToken {
+  const { person_id: personId, person_name: personName } = row;
+  assert(personId !== null && personName !== null, 'a device token belongs to a person');
+  return { tokenId: row.token_id, personId, personName, machineName: row.name, ...timesOf(row) };
+}
+
+function timesOf(row: TokenWithNames) {
+  return {
+    createdAt: timestampOf(row.created_at),
+    lastUsedAt: nullableTimestampOf(row.last_used_at),
+    expiresAt: timestampOf(row.expires_at),
   };
 }

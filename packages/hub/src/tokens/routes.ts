@@ -1,15 +1,19 @@
-import { endpoints } from '@signalbox/contract';
-import type { Database } from '../db/engine.ts';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
 import { findWorkspace } from '../workspaces/actions.ts';
+import {
+  type AccessDeps,
+  listDeviceTokens,
+  listServiceTokens,
+  mintTokenByPerson,
+  revokeDeviceToken,
+  revokeServiceToken,
+} from './access-actions.ts';
 import { revokeOwnToken } from './actions.ts';
-import type { TokenCache } from './cache.ts';
-import { presentPrincipal } from './present.ts';
+import { presentDeviceToken, presentPrincipal, presentServiceToken } from './present.ts';
 
-export function bindTokenRoutes(
-  api: Api,
-  deps: { database: Database; tokenCache: TokenCache },
-): void {
+export function bindTokenRoutes(api: Api, deps: AccessDeps): void {
   api.bind(
     endpoints.tokens.revoke,
     async (_input, { principal }) => {
@@ -29,4 +33,38 @@ export function bindTokenRoutes(
     },
     { allowJob: () => true },
   );
+  bindServiceTokenRoutes(api, deps);
+  bindDeviceTokenRoutes(api, deps);
+}
+
+function bindServiceTokenRoutes(api: Api, deps: AccessDeps): void {
+  const { serviceTokens } = consoleEndpoints;
+  api.bind(serviceTokens.list, async (input, { principal }) => {
+    const before = decodeCursor(input.cursor, 'token');
+    const rows = await listServiceTokens(deps, principal, input, before);
+    const page = pageOf(rows, input.limit, (row) => row.token_id);
+    return { tokens: page.items.map(presentServiceToken), nextCursor: page.nextCursor };
+  });
+  api.bind(serviceTokens.mint, async (input, { principal }) => {
+    const { token, row } = await mintTokenByPerson(deps, principal, input);
+    return { token, serviceToken: presentServiceToken(row) };
+  });
+  api.bind(serviceTokens.revoke, async (input, { principal }) => {
+    await revokeServiceToken(deps, principal, input);
+    return { revoked: true as const };
+  });
+}
+
+function bindDeviceTokenRoutes(api: Api, deps: AccessDeps): void {
+  const { deviceTokens } = consoleEndpoints;
+  api.bind(deviceTokens.list, async (input, { principal }) => {
+    const before = decodeCursor(input.cursor, 'token');
+    const rows = await listDeviceTokens(deps, principal, input, before);
+    const page = pageOf(rows, input.limit, (row) => row.token_id);
+    return { tokens: page.items.map(presentDeviceToken), nextCursor: page.nextCursor };
+  });
+  api.bind(deviceTokens.revoke, async (input, { principal }) => {
+    await revokeDeviceToken(deps, principal, input);
+    return { revoked: true as const };
+  });
 }

@@ -55,6 +55,42 @@ export function readJobTokenByHash(
   );
 }
 
+/** A token with the names of its person and of who made it; null where that is no person. */
+export type TokenWithNames = TokenRow & { person_name: string | null; creator_name: string | null };
+
+const TOKEN_WITH_NAMES = `SELECT t.*, p.name AS person_name, c.name AS creator_name FROM tokens t
+  LEFT JOIN people p ON p.person_id = t.person_id
+  LEFT JOIN people c ON c.person_id = t.created_by`;
+
+/** Those not revoked, newest first; some may have expired. One more than `limit`. */
+export function listTokens(
+  reader: Reader,
+  workspaceId: string,
+  filter: { kind: TokenRow['kind']; personId: string | null },
+  page: { limit: number; before: string | null },
+): Promise<TokenWithNames[]> {
+  const ofPerson = filter.personId === null ? '' : 'AND t.person_id = ?';
+  const isBefore = page.before === null ? '' : 'AND t.token_id < ?';
+  const values = [workspaceId, filter.kind, filter.personId, page.before];
+  return reader.allSql<TokenWithNames>(
+    `${TOKEN_WITH_NAMES} WHERE t.workspace_id = ? AND t.kind = ? AND t.revoked_at IS NULL
+     ${ofPerson} ${isBefore} ORDER BY t.token_id DESC LIMIT ?`,
+    [...values.filter((value) => value !== null), page.limit + 1],
+  );
+}
+
+/** A token that is not revoked. */
+export function readToken(
+  reader: Reader,
+  workspaceId: string,
+  tokenId: string,
+): Promise<TokenWithNames | undefined> {
+  return reader.firstSql<TokenWithNames>(
+    `${TOKEN_WITH_NAMES} WHERE t.workspace_id = ? AND t.token_id = ? AND t.revoked_at IS NULL`,
+    [workspaceId, tokenId],
+  );
+}
+
 export interface TokenDraft {
   workspaceId: string;
   tokenId: string;
@@ -99,6 +135,20 @@ export async function markTokenRevoked(
     [tx.nowMs, workspaceId, tokenId],
   );
   return changes > 0;
+}
+
+/** Ends all tokens of a person in a workspace. Returns how many. */
+export async function revokePersonTokens(
+  tx: Tx,
+  workspaceId: string,
+  personId: string,
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE tokens SET revoked_at = ?
+     WHERE workspace_id = ? AND person_id = ? AND revoked_at IS NULL`,
+    [tx.nowMs, workspaceId, personId],
+  );
+  return changes;
 }
 
 /** Notes a use. Both times only rise, and a token that has ended stays as it is. */

@@ -17,16 +17,17 @@ const NAME_CHARS_MAX = 200;
 const slugSchema = Compile(WorkspaceSlug);
 
 /**
- * Makes a workspace on behalf of the operator.
+ * Makes a workspace.
  *
+ * @param draft.createdBy a person's id; the operator when absent.
  * @throws HubError INVALID_REQUEST, or SLUG_TAKEN.
  */
 export async function createWorkspace(
   { database, ids }: WorkspaceDeps,
   tx: Tx,
-  draft: { slug: string; name: string },
+  draft: { slug: string; name: string; createdBy?: string },
 ): Promise<WorkspaceRow> {
-  const { slug, name } = draft;
+  const { slug, name, createdBy = 'operator' } = draft;
   if (!slugSchema.Check(slug)) {
     throw invalidField('/slug', 'takes 1 to 63 lower-case letters, digits and inner dashes');
   }
@@ -37,7 +38,7 @@ export async function createWorkspace(
   const row = await insertWorkspace(database, tx, { workspace_id: ids('workspace'), slug, name });
   await appendAudit(tx, {
     workspaceId: row.workspace_id,
-    actor: 'operator',
+    actor: createdBy,
     action: 'workspace.create',
     subject: row.workspace_id,
     data: { slug },

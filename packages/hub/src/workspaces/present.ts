@@ -1,5 +1,6 @@
-import type { Workspace } from '@signalbox/contract';
+import type { Membership, Workspace } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
+import type { Role } from '../db/schema.ts';
 import type { WorkspaceRow } from './store.ts';
 
 export function presentWorkspace(row: WorkspaceRow): Workspace {
@@ -14,4 +15,8 @@ export function presentWorkspace(row: WorkspaceRow): Workspace {
       redactSecrets: row.redact_secrets === 1,
     },
   };
+}
+
+export function presentMembership(row: WorkspaceRow, role: Role): Membership {
+  return { workspaceId: row.workspace_id, slug: row.slug, name: row.name, role };
 }

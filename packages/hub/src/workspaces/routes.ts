@@ -1,13 +1,15 @@
-import { endpoints } from '@signalbox/contract';
-import type { Database } from '../db/engine.ts';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api, Gatekeeper } from '../http/bind.ts';
-import { presentWorkspace } from './present.ts';
+import type { WorkspaceDeps } from './actions.ts';
+import { presentMembership, presentWorkspace } from './present.ts';
+import { createOwnWorkspace, readSettings, updateSettings } from './settings-actions.ts';
 import { readWorkspaceBySlug } from './store.ts';
 
 export function bindWorkspaceRoutes(
   api: Api,
-  { database, gatekeeper }: { database: Database; gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
+  deps: WorkspaceDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
 ): void {
+  const { database, gatekeeper } = deps;
   api.bind(
     endpoints.workspaces.resolve,
     async ({ slug }, { principal }) => {
@@ -24,4 +26,19 @@ export function bindWorkspaceRoutes(
     // A job's tool may learn the workspace that its token names anyway.
     { allowJob: () => true },
   );
+  bindSettingsRoutes(api, deps);
+}
+
+function bindSettingsRoutes(api: Api, deps: WorkspaceDeps): void {
+  const { workspaceSettings } = consoleEndpoints;
+  api.bind(workspaceSettings.create, async (input, { principal }) => ({
+    workspace: presentMembership(await createOwnWorkspace(deps, principal, input), 'owner'),
+  }));
+  api.bind(workspaceSettings.get, async ({ workspaceId }, { principal }) => {
+    const { row, role } = await readSettings(deps, principal, workspaceId);
+    return { workspace: presentWorkspace(row), role };
+  });
+  api.bind(workspaceSettings.update, async (input, { principal }) => ({
+    workspace: presentWorkspace(await updateSettings(deps, principal, input)),
+  }));
 }

@@ -37,6 +37,22 @@ export async function insertWorkspace(
   return row;
 }
 
+export type WorkspaceSettings = Pick<
+  WorkspaceRow,
+  'name' | 'content_storage' | 'retention_days' | 'redact_secrets'
+>;
+
+export async function updateWorkspaceSettings(
+  database: Database,
+  tx: Tx,
+  workspaceId: string,
+  settings: WorkspaceSettings,
+): Promise<void> {
+  await tx.run(
+    database.build.updateTable('workspaces').set(settings).where('workspace_id', '=', workspaceId),
+  );
+}
+
 /** Stops or resumes handing out jobs of the whole workspace. */
 export async function updateWorkspacePause(
   tx: Tx,

@@ -2,6 +2,7 @@ import type { EngineName } from '../engine.ts';
 import { foundation } from './0001-foundation.ts';
 import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
 import { cloudAiJobs } from './0003-cloud-ai-jobs.ts';
+import { membersInvitations } from './0007-members-invitations.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', statements: foundation },
   { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },
   { version: 3, name: 'cloud-ai-jobs', statements: cloudAiJobs },
+  { version: 7, name: 'members-invitations', statements: membersInvitations },
 ];

@@ -1,0 +1,17 @@
+import type { AuditLogEntry } from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { AuditEntryWithName } from './store.ts';
+
+export function presentAuditEntry(row: AuditEntryWithName): AuditLogEntry {
+  return {
+    seq: row.seq,
+    at: timestampOf(row.at),
+    actor: row.actor,
+    actorName: row.actor_name,
+    action: row.action,
+    subject: row.subject,
+    // Only objects are ever written.
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    hash: row.hash,
+  };
+}

@@ -1,0 +1,69 @@
+import { consoleEndpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import { readSessionState, setSessionCookie } from '../people/session-state-actions.ts';
+import { acceptInvitation } from './acceptance-actions.ts';
+import { changeRole, leaveWorkspace, type MemberDeps, removeMember } from './actions.ts';
+import {
+  checkInvitation,
+  invitationUrl,
+  inviteMember,
+  listInvitations,
+  revokeInvitation,
+} from './invitation-actions.ts';
+import { presentInvitation, presentInvitationCheck, presentMember } from './present.ts';
+import { requireAct } from './role-actions.ts';
+import { listMembers } from './store.ts';
+
+export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
+  const { members } = consoleEndpoints;
+  api.bind(members.list, async ({ workspaceId, limit, cursor }, { principal }) => {
+    const { reader } = deps.database;
+    const after = decodeCursor(cursor, 'person');
+    await requireAct(reader, principal, workspaceId, 'member.list');
+    const rows = await listMembers(reader, workspaceId, { limit, after });
+    const page = pageOf(rows, limit, (row) => row.person_id);
+    return { members: page.items.map(presentMember), nextCursor: page.nextCursor };
+  });
+  api.bind(members.changeRole, async (input, { principal }) => ({
+    member: presentMember(await changeRole(deps, principal, input)),
+  }));
+  api.bind(members.remove, async (input, { principal }) => {
+    await removeMember(deps, principal, input);
+    return { removed: true as const };
+  });
+  api.bind(members.leave, async ({ workspaceId }, { principal }) => {
+    await leaveWorkspace(deps, principal, workspaceId);
+    return { left: true as const };
+  });
+  bindInvitationRoutes(api, deps);
+}
+
+function bindInvitationRoutes(api: Api, deps: MemberDeps): void {
+  const { invitations } = consoleEndpoints;
+  api.bind(invitations.create, async (input, { principal }) => {
+    const { invitation, linkToken } = await inviteMember(deps, principal, input);
+    return {
+      invitation: presentInvitation(invitation),
+      invitationUrl: invitationUrl(deps.baseUrl, linkToken),
+    };
+  });
+  api.bind(invitations.list, async (input, { principal }) => {
+    const before = decodeCursor(input.cursor, 'invitation');
+    const rows = await listInvitations(deps, principal, input, before);
+    const page = pageOf(rows, input.limit, (row) => row.invitation_id);
+    return { invitations: page.items.map(presentInvitation), nextCursor: page.nextCursor };
+  });
+  api.bind(invitations.revoke, async (input, { principal }) => {
+    await revokeInvitation(deps, principal, input);
+    return { revoked: true as const };
+  });
+  api.bind(invitations.check, async ({ linkToken }) =>
+    presentInvitationCheck(await checkInvitation(deps, linkToken)),
+  );
+  api.bind(invitations.accept, async (input, context) => {
+    const { person, workspaceId, secret } = await acceptInvitation(deps, input, context);
+    if (secret !== null) setSessionCookie(deps, context, secret);
+    return { ...(await readSessionState(deps, person)), workspaceId };
+  });
+}
