@@ -84,8 +84,8 @@ function checkAnswer(endpoint: Scenario['endpoint'], answer: Answer, expect: Exp
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
   assertNothingLeaks(answer);
   if (error === undefined) return;
-  assert.equal(answer.body['error'], error, answer.text);
-  assert.match(String(answer.body['message']), /\.$/, 'the message is a sentence');
+  assert.equal(answer.body.error, error, answer.text);
+  assert.match(String(answer.body.message), /\.$/, 'the message is a sentence');
   if ('errors' in endpoint) assert.ok(listErrorCodes(endpoint).includes(error), 'is documented');
 }
 
@@ -104,7 +104,7 @@ export interface IdQuestion {
   /** The id of the same kind in the workspace `other`. */
   foreign: (world: World) => string;
   error: ErrorCode;
-  body: (world: World, id: string) => unknown | Promise<unknown>;
+  body: (world: World, id: string) => unknown;
 }
 
 /** An id that does not exist and one of another workspace get the same bytes. */
@@ -125,7 +125,7 @@ export function compareIdAnswers(title: string, questions: readonly IdQuestion[]
       await t.test(`${question.endpoint.name}: ${question.field}`, async () => {
         const unknown = await ask(question, question.unknown);
         const foreign = await ask(question, question.foreign(world));
-        assert.equal(unknown.body['error'], question.error, unknown.text);
+        assert.equal(unknown.body.error, question.error, unknown.text);
         assert.deepEqual(anonymize(foreign), anonymize(unknown));
       });
     }
@@ -134,7 +134,5 @@ export function compareIdAnswers(title: string, questions: readonly IdQuestion[]
 
 async function resolve<T>(world: World, value: FromWorld<T> | undefined): Promise<T | undefined> {
   // A function here is always one that makes the value: nothing else that is sent is one.
-  return typeof value === 'function'
-    ? (value as (world: World) => T | Promise<T>)(world)
-    : (value as T | undefined);
+  return typeof value === 'function' ? (value as (world: World) => T | Promise<T>)(world) : value;
 }

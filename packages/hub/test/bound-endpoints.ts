@@ -1,13 +1,14 @@
 import { type Endpoint, endpointList, endpoints, exampleIds } from '@signalbox/contract';
 import type { World } from './api-world.ts';
 import { startCloudAiJob } from './cloud-ai-setup.ts';
+import { ensureRun, openDecision } from './decision-setup.ts';
 import { exchange } from './http-exchange.ts';
 
 /** The endpoints that a hub says it answers. */
 export async function listBoundEndpoints(baseUrl: string): Promise<Endpoint[]> {
   const { path } = endpoints.health.openapi;
   const { body } = await exchange(baseUrl, { method: 'GET', path });
-  const paths = body['paths'] as Record<string, object>;
+  const paths = body.paths as Record<string, object>;
   return endpointList.filter((row) => row.method.toLowerCase() in (paths[row.path] ?? {}));
 }
 
@@ -15,6 +16,11 @@ export async function listBoundEndpoints(baseUrl: string): Promise<Endpoint[]> {
 export async function listBoundCalls(baseUrl: string): Promise<Endpoint[]> {
   const bound = await listBoundEndpoints(baseUrl);
   return bound.filter(({ method, bytes }) => method === 'POST' && bytes === undefined);
+}
+
+/** Whether a call is about a run, so that a job's tool may make it for its own run only. */
+export function namesRun({ example }: Endpoint): boolean {
+  return ['runId', 'runRef', 'uncertaintyId'].some((name) => name in example.request);
 }
 
 /** The endpoint's own example with real ids in place of its. */
@@ -35,12 +41,17 @@ export async function fillExample(
   for (const [name, value] of Object.entries(body)) {
     if (typeof value === 'string') body[name] = real[value] ?? value;
   }
-  if ('cloudAiJobId' in body) body['cloudAiJobId'] = await startCloudAiJob(world, home, agentId);
+  if ('cloudAiJobId' in body) body.cloudAiJobId = await startCloudAiJob(world, home, agentId);
+  if (namesRun(endpoint)) {
+    const runId = await ensureRun(world);
+    if ('runId' in body) body['runId'] = runId;
+    if ('uncertaintyId' in body) body['uncertaintyId'] = await openDecision(world, runId);
+  }
   if ('deviceSecret' in body) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });
   }
   // The example waits for a job to come; here none will.
-  if ('waitMs' in body) body['waitMs'] = 0;
+  if ('waitMs' in body) body.waitMs = 0;
   return body;
 }

@@ -34,8 +34,8 @@ export async function signInFirstOwner({ hub, home }: Harness): Promise<ConsoleP
     workspaceSlug,
     workspaceName: 'Lovelace',
   });
-  assert.equal(body['ok'], true, text);
-  const { personId } = body['person'] as { personId: string };
+  assert.equal(body.ok, true, text);
+  const { personId } = body.person as { personId: string };
   await database.write((tx) =>
     insertMembership(database, tx, {
       workspace_id: home.workspaceId,

@@ -29,7 +29,7 @@ function checkAnswer(endpoint: Endpoint, answer: Answer, sent: string): void {
   checkRequestId(answer);
   assertNothingLeaks(answer);
   if (answer.status === 200) return;
-  const code = answer.body['error'] as ErrorCode;
+  const code = answer.body.error as ErrorCode;
   assert.ok(listErrorCodes(endpoint).includes(code), `is documented: ${about}`);
 }
 
@@ -92,7 +92,7 @@ test('a broken body is refused by every endpoint, each time by the same code', a
       for (const endpoint of calls) {
         const answer = await send(endpoint, { body });
         checkAnswer(endpoint, answer, name);
-        assert.equal(answer.body['error'], code, `${endpoint.name}: ${answer.text}`);
+        assert.equal(answer.body.error, code, `${endpoint.name}: ${answer.text}`);
       }
     });
   }
@@ -110,7 +110,7 @@ test('a body of exactly 256 KB is read by every endpoint', async (t) => {
     const answer = await send(endpoint, { body });
     checkAnswer(endpoint, answer, 'padded');
     const refusals = ['BODY_TOO_LARGE', 'INVALID_JSON'];
-    assert.ok(!refusals.includes(String(answer.body['error'])), answer.text);
+    assert.ok(!refusals.includes(String(answer.body.error)), answer.text);
   }
 });
 
@@ -121,8 +121,8 @@ test('another content type is refused with the one to send', async (t) => {
     for (const type of types) {
       const answer = await send(endpoint, { body: '{}', headers: { 'content-type': type } });
       checkAnswer(endpoint, answer, type);
-      assert.equal(answer.body['error'], 'INVALID_REQUEST', answer.text);
-      assert.match(String(answer.body['message']), /content-type: application\/json/);
+      assert.equal(answer.body.error, 'INVALID_REQUEST', answer.text);
+      assert.match(String(answer.body.message), /content-type: application\/json/);
     }
   }
 });
@@ -142,7 +142,7 @@ test('another method is 405 with the right one in Allow, whoever asks', async (t
       const answer = await exchange(baseUrl, { method, path });
       assert.equal(answer.status, 405, `${method} ${path}`);
       assert.equal(answer.headers.get('allow'), right);
-      assert.equal(answer.body['error'], 'METHOD_NOT_ALLOWED');
+      assert.equal(answer.body.error, 'METHOD_NOT_ALLOWED');
       checkRequestId(answer);
     }
   }
@@ -161,7 +161,7 @@ test('an unknown path is 404 whatever is sent to it', async (t) => {
     for (const request of requests) {
       const answer = await exchange(baseUrl, { path, ...request });
       assert.equal(answer.status, 404, `${path}: ${answer.text}`);
-      assert.equal(answer.body['error'], 'NOT_FOUND');
+      assert.equal(answer.body.error, 'NOT_FOUND');
       checkRequestId(answer);
     }
   }
@@ -279,8 +279,8 @@ test('a number too large to be kept is refused where it stands, not turned into 
   ] as const) {
     const body = spell({ ...draft, prompt: 'Do it.', [name]: value });
     const answer = await send(endpoints.jobs.enqueue, { body });
-    assert.equal(answer.body['error'], 'INVALID_REQUEST', answer.text);
-    assert.equal((answer.body['details'] as { path: string }[])[0]?.path, path);
+    assert.equal(answer.body.error, 'INVALID_REQUEST', answer.text);
+    assert.equal((answer.body.details as { path: string }[])[0]?.path, path);
   }
   const fine = spell({ ...draft, prompt: '1e400', budget: raw('{"least":1e-400,"most":1e308}') });
   assert.equal((await send(endpoints.jobs.enqueue, { body: fine })).status, 200);

@@ -36,10 +36,10 @@ function assertRefused(answer: { text: string; statuses: number[] }, status: num
   assert.deepEqual(answer.statuses, [status], answer.text);
   const [head = '', body = ''] = answer.text.split('\r\n\r\n');
   const refusal = JSON.parse(body) as Record<string, unknown>;
-  assert.equal(refusal['ok'], false);
-  assert.equal(refusal['error'], 'INVALID_REQUEST');
-  assert.match(String(refusal['message']), /\.$/);
-  assert.match(head, new RegExp(`x-request-id: ${String(refusal['requestId'])}`));
+  assert.equal(refusal.ok, false);
+  assert.equal(refusal.error, 'INVALID_REQUEST');
+  assert.match(String(refusal.message), /\.$/);
+  assert.match(head, new RegExp(`x-request-id: ${String(refusal.requestId)}`));
   assert.match(head, /connection: close/i);
 }
 

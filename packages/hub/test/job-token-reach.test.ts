@@ -19,7 +19,7 @@ async function startJob(h: Setup, leaseMs = 600_000) {
 /** What the token is answered: the code of a refusal, or ok. */
 async function knock(h: Setup, token: string, endpoint: Endpoint, body: object): Promise<string> {
   const { body: answer } = await h.send(endpoint.path, body, token);
-  return answer['ok'] === true ? 'ok' : String(answer['error']);
+  return answer.ok === true ? 'ok' : String(answer.error);
 }
 
 test('a job’s token renews, reports on and reads its own job, and no other', async (t) => {
@@ -108,5 +108,5 @@ test('a person releases a held job: its holder is fenced off, and the audit log 
   assert.equal((await h.claim()).claimGeneration, 2);
   await h.complete(jobId);
   const again: ErrorCode = 'JOB_NOT_RUNNING';
-  assert.equal((await ada.send(path, ref)).body['error'], again);
+  assert.equal((await ada.send(path, ref)).body.error, again);
 });

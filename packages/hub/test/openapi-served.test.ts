@@ -81,7 +81,7 @@ test('an endpoint of the table without a handler is 404 and is not described', a
       ...(method === 'GET' ? {} : { body: {} }),
     });
     assert.equal(answer.status, 404, `${name}: ${answer.text}`);
-    assert.equal(answer.body['error'], 'NOT_FOUND');
+    assert.equal(answer.body.error, 'NOT_FOUND');
     checkRequestId(answer);
   }
 });

@@ -11,7 +11,8 @@ import {
 } from '@signalbox/contract';
 import { assertNothingLeaks } from './api-scenario.ts';
 import { type CredentialName, type HeldJob, setupWorld, type World } from './api-world.ts';
-import { fillExample, listBoundEndpoints } from './bound-endpoints.ts';
+import { fillExample, listBoundEndpoints, namesRun } from './bound-endpoints.ts';
+import { ensureRun } from './decision-setup.ts';
 import { checkRequestId, exchange } from './http-exchange.ts';
 
 /*
@@ -68,6 +69,8 @@ const nobodyElse: Record<Caller, Verdict> = {
 };
 
 const readers = { ...nobodyElse, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
+/** Those of decision requests: whoever may answer may look as well. */
+const inboxReaders = { ...readers, enqueueOnly: 'NOT_ALLOWED', decideOnly: 'ok' };
 const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
 /** Only who registered the agent may speak for it: the token agentOnly is another principal. */
 const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
@@ -100,6 +103,17 @@ const verdicts = {
   jobEventsAppend: holders,
   queuePause: enqueuers,
   queueResume: enqueuers,
+  runsUpsertV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  runsUpsertV2: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  runsGet: { ...readers, ownJob: 'ok' },
+  runsList: readers,
+  uncertaintiesCreateWithAutoPromotion: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  // To answer in a person's place takes a scope of its own; the tool of a job never has it.
+  uncertaintiesAddResolution: { ...nobodyElse, decideOnly: 'ok' },
+  uncertaintiesPromote: { ...nobodyElse, decideOnly: 'ok' },
+  uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
+  uncertaintiesWait: { ...inboxReaders, ownJob: 'ok' },
+  uncertaintiesList: inboxReaders,
   cloudAiJobsEnqueue: enqueuers,
   cloudAiJobsGet: readers,
   // A job token is for the tool of a job; model calls are made by agents alone.
@@ -125,7 +139,8 @@ async function requestOf(
   caller: Caller,
 ): Promise<{ body: Record<string, unknown>; job: HeldJob | null }> {
   const namesJob = 'jobId' in endpoint.example.request;
-  const job = namesJob || caller === 'ownJob' ? await world.startJob() : null;
+  const ofRun = namesRun(endpoint) ? { runId: await ensureRun(world) } : {};
+  const job = namesJob || caller === 'ownJob' ? await world.startJob(ofRun) : null;
   const { retry } = endpoints.jobs;
   const jobId = endpoint.name === retry.name ? await world.finishJob('failed') : job?.jobId;
   return { body: await fillExample(world, endpoint, jobId ?? ''), job };
@@ -157,7 +172,7 @@ test('every endpoint lets in exactly those whom the policy table names', async (
           ...(endpoint.method === 'GET' ? {} : { body }),
         });
         const expected = verdictOf(endpoint, caller);
-        const actual = answer.status === 200 ? 'ok' : answer.body['error'];
+        const actual = answer.status === 200 ? 'ok' : answer.body.error;
         assert.equal(actual, expected, `${endpoint.name} for ${caller}: ${answer.text}`);
         assert.equal(answer.status, expected === 'ok' ? 200 : statusOf(expected));
         checkRequestId(answer);
@@ -186,8 +201,8 @@ test('the console’s paths take no token, and the control plane takes no cookie
     const token = world.home.token;
     const path = consolePathOf(endpoint);
     const console = await exchange(baseUrl, { path, token, headers, body });
-    assert.equal(console.body['error'], 'SESSION_REQUIRED', `${path}: ${console.text}`);
+    assert.equal(console.body.error, 'SESSION_REQUIRED', `${path}: ${console.text}`);
     const plain = await exchange(baseUrl, { path: endpoint.path, headers, body });
-    assert.equal(plain.body['error'], 'TOKEN_MISSING', `${endpoint.path}: ${plain.text}`);
+    assert.equal(plain.body.error, 'TOKEN_MISSING', `${endpoint.path}: ${plain.text}`);
   }
 });

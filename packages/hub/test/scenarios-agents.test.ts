@@ -96,7 +96,7 @@ runScenarios('agents/list', [
     expect: {
       body: { nextCursor: null },
       check(body, { agentId }) {
-        const list = body['agents'] as Agent[];
+        const list = body.agents as Agent[];
         assert.deepEqual(
           list.map((agent) => [agent.agentId, agent.status]),
           [[agentId, 'online']],

@@ -19,10 +19,10 @@ runScenarios('auth/device', [
     expect: {
       body: { intervalMs: 5_000 },
       check(body, { hub, clock }) {
-        assert.match(String(body['deviceId']), /^dev_/);
-        assert.match(String(body['userCode']), /^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$/);
-        assert.ok(String(body['approvalUrl']).startsWith(`${hub.baseUrl}/`));
-        assert.equal(Date.parse(String(body['expiresAt'])), clock.nowMs() + 600_000);
+        assert.match(String(body.deviceId), /^dev_/);
+        assert.match(String(body.userCode), /^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$/);
+        assert.ok(String(body.approvalUrl).startsWith(`${hub.baseUrl}/`));
+        assert.equal(Date.parse(String(body.expiresAt)), clock.nowMs() + 600_000);
       },
     },
   },

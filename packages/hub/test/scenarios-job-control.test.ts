@@ -191,7 +191,7 @@ runScenarios('job-events/list-for-job', [
     expect: {
       body: { nextAfter: 3 },
       check(body) {
-        const events = body['events'] as JobEvent[];
+        const events = body.events as JobEvent[];
         assert.deepEqual(
           events.map((event) => [event.seq, event.kind]),
           [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { endpoints, type Job } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import { runScenarios, type Scenario } from './api-scenario.ts';
 import type { World } from './api-world.ts';
 
@@ -177,7 +177,7 @@ runScenarios('jobs/complete', [
     body: held({ outcome: 'done', children: [{ kind: 'pr_review', prompt: 'Look at it.' }] }),
     expect: {
       async check(body, { call, home }) {
-        const { jobId, spawnedJobIds } = body['result'] as Record<string, string & string[]>;
+        const { jobId, spawnedJobIds } = body.result as Record<string, string & string[]>;
         const child = { workspaceId: home.workspaceId, jobId: spawnedJobIds?.[0] ?? '' };
         const { job } = await call(jobs.get, child);
         assert.equal(job.parentJobId, jobId);
@@ -276,7 +276,7 @@ runScenarios('job-events/append', [
 
 async function lastJobStillRuns(_body: unknown, { call, home }: World): Promise<void> {
   const { jobs: list } = await call(jobs.list, { workspaceId: home.workspaceId, limit: 1 });
-  const [last] = list as Job[];
+  const [last] = list;
   assert.equal(last?.status, 'running');
   assert.equal(last.outcome, null);
 }

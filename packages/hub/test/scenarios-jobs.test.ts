@@ -47,7 +47,7 @@ runScenarios('jobs/enqueue', [
           dependsOn: [],
         },
       }),
-      check: (body) => assert.equal(body['jobId'], (body['job'] as Job).jobId),
+      check: (body) => assert.equal(body.jobId, (body.job as Job).jobId),
     },
   },
   {
@@ -163,7 +163,7 @@ runScenarios('jobs/enqueue', [
     name: 'has kept nothing of what was refused',
     endpoint: jobs.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'pending' }),
-    expect: { check: (body) => assert.equal((body['jobs'] as Job[]).length, 4) },
+    expect: { check: (body) => assert.equal((body.jobs as Job[]).length, 4) },
   },
 ]);
 
@@ -182,7 +182,7 @@ runScenarios('jobs/list and jobs/get', [
     name: 'list finds nothing by an agent of another workspace',
     endpoint: jobs.list,
     body: ({ home, other }) => ({ workspaceId: home.workspaceId, agentId: other.agentId }),
-    expect: { check: (body) => assert.deepEqual(body['jobs'], []) },
+    expect: { check: (body) => assert.deepEqual(body.jobs, []) },
   },
   {
     name: 'list refuses a status that is none',

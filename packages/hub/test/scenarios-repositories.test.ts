@@ -110,7 +110,7 @@ runScenarios('repos/resolve, get and list', [
     body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
     expect: {
       check(body, { home }) {
-        const repo = body['repo'] as Record<string, unknown>;
+        const repo = body.repo as Record<string, unknown>;
         assert.deepEqual(Object.keys(repo).sort(), [
           'createdAt',
           'label',
@@ -120,7 +120,7 @@ runScenarios('repos/resolve, get and list', [
           'updatedAt',
           'workspaceId',
         ]);
-        assert.equal(repo['repoId'], home.repoId);
+        assert.equal(repo.repoId, home.repoId);
       },
     },
   },

@@ -18,7 +18,7 @@ export async function createApprover(spec: SpecClient): Promise<Approver> {
     async approve({ deviceId, userCode }) {
       await send(open.path, { deviceId });
       const { text, body } = await send(answer.path, { deviceId, userCode, decision: 'approve' });
-      assert.equal(body['ok'], true, text);
+      assert.equal(body.ok, true, text);
     },
   };
 }

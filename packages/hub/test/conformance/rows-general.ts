@@ -5,7 +5,8 @@ import { type Body, paths, type SpecClient } from './spec-client.ts';
 const GET_PATHS: readonly string[] = [paths.health, paths.openapi];
 /** How a client that has no token yet gets one: they cannot ask for it. */
 const TOKENLESS_PATHS: readonly string[] = [paths.startDevice, paths.pollDevice];
-const callPaths = Object.values(paths).filter((path) => !GET_PATHS.includes(path));
+/** All that are no documents. */
+export const callPaths = Object.values(paths).filter((path) => !GET_PATHS.includes(path));
 
 export const BODY_BYTES = 262_144;
 

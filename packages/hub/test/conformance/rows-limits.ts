@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rowsOf } from './row.ts';
-import { BODY_BYTES, resolveOfBytes } from './rows-general.ts';
+import { BODY_BYTES, callPaths, resolveOfBytes } from './rows-general.ts';
 import { agentFields, jobFields, paths } from './spec-client.ts';
 
 export const errorRows = rowsOf('Errors', [
@@ -84,8 +84,7 @@ export const limitRows = rowsOf('Limits', [
     'Request body size: at most 256 KB, all endpoints.',
     async (spec) => {
       const padding = 'x'.repeat(BODY_BYTES);
-      const { openapi, health, ...calls } = paths;
-      for (const path of Object.values(calls)) {
+      for (const path of callPaths) {
         await spec.fail(path, { workspaceId: spec.workspaceId, padding }, 413);
       }
     },

@@ -3,8 +3,8 @@ import { generalRows } from './rows-general.ts';
 import { authenticationRows, identityRows } from './rows-identity.ts';
 import { eventRows, jobRows } from './rows-jobs.ts';
 import { errorRows, limitRows, versionRows } from './rows-limits.ts';
+import { agentLoopRows, serviceRows } from './rows-overview.ts';
 import { resourceRows } from './rows-resources.ts';
-import { agentLoopRows, serviceRows } from './rows-service.ts';
 import { stateRows } from './rows-states.ts';
 
 /** The statements of the specification that this hub is held to, in its order. */

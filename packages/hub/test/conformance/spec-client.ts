@@ -89,8 +89,8 @@ async function createSpecClient(
 ): Promise<SpecClient> {
   const { baseUrl } = harness.hub;
   const { workspaceId, token: ownToken } = await harness.addWorkspace(slug);
-  const send = async (path: string, body: unknown, token: string | null = ownToken) =>
-    (await exchange(baseUrl, { path, body, token })) as SpecAnswer;
+  const send: SpecClient['post'] = (path, body, token = ownToken) =>
+    exchange(baseUrl, { path, body, token });
 
   const spec: SpecClient = {
     baseUrl,
