@@ -14,8 +14,8 @@ before(async () => {
 });
 after(async () => await place.end());
 
-const escape = '\u001b';
-const ansi = new RegExp(`${escape}\\[`);
+const escapeCode = '\u001b';
+const ansi = new RegExp(`${escapeCode}\\[`);
 
 async function json(args: readonly string[], input?: string) {
   const options = { cwd: clone, ...(input === undefined ? {} : { input }) };
@@ -130,12 +130,12 @@ test('a pipe gets neither colours nor a spinner, unless colours are forced', asy
 });
 
 test('what a prompt holds cannot steer the terminal', async () => {
-  const prompt = `red ${escape}[31m, bell \u0007, title ${escape}]0;x\u0007, back\u202e`;
+  const prompt = `red ${escapeCode}[31m, bell \u0007, title ${escapeCode}]0;x\u0007, back\u202e`;
   const { jobId } = await json(['enqueue', '-'], prompt);
   for (const args of [['jobs'], ['job', jobId]]) {
     const { stdout } = await place.run(args);
     assert.ok(stdout.includes('red , bell'), stdout);
-    for (const unsafe of [escape, '\u0007', '\u202e']) assert.ok(!stdout.includes(unsafe));
+    for (const unsafe of [escapeCode, '\u0007', '\u202e']) assert.ok(!stdout.includes(unsafe));
   }
 });
 
