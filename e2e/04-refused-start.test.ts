@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { hubScript, startHubProcess } from './hub-process.ts';
 import { runNode } from './node-process.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -50,97 +50,100 @@ const badSettings: readonly (readonly [env: NodeJS.ProcessEnv, names: RegExp])[]
   ],
 ];
 
-for (const [env, names] of badSettings) {
-  const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  test(`a hub refuses to start with ${given.join(' and ')}, and makes nothing`, async (t) => {
-    const dataDir = join(makeTempDir(t), 'data');
-    await assertRefused(dataDir, names, { env });
-    assert.equal(existsSync(dataDir), false);
-  });
-}
-
-test('a hub refuses a database address without repeating the password in it', async (t) => {
-  const dataDir = join(makeTempDir(t), 'data');
-  const env = { SVC_DATABASE_URL: 'postgres://hub:sesame@db.acme.example/hub' };
-  await assertRefused(dataDir, /^(?!.*sesame).*SVC_DATABASE_URL/, { env });
-});
-
-test('a hub refuses a flag that is none, and names those there are', async (t) => {
-  const dataDir = join(makeTempDir(t), 'data');
-  await assertRefused(dataDir, /--prot is not a flag.*--port/, { args: ['--prot', '80'] });
-});
-
-test('a hub refuses a port that is in use, and starts on another', async (t) => {
-  const dataDir = join(makeTempDir(t), 'data');
-  const other = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  t.after(() => other.close());
-  const { port } = other.address() as AddressInfo;
-  const names = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use.*SVC_PORT`);
-  await assertRefused(dataDir, names, { env: { SVC_PORT: String(port) } });
-  await assertStarts(dataDir);
-});
-
-test('a hub refuses a host that is no address of this machine', async (t) => {
-  const dataDir = join(makeTempDir(t), 'data');
-  // A documentation address (RFC 5737): no machine has it.
-  await assertRefused(dataDir, /SVC_HOST is "192\.0\.2\.1"/, { env: { SVC_HOST: '192.0.2.1' } });
-});
-
-test('a hub refuses a data directory that is a file, and leaves the file as it is', async (t) => {
-  const file = join(makeTempDir(t), 'data');
-  writeFileSync(file, 'mine\n');
-  await assertRefused(file, /data directory .* cannot be written .*SVC_DATA_DIR/);
-  await assertRefused(join(file, 'below'), /data directory .* cannot be written/);
-  assert.equal(readFileSync(file, 'utf8'), 'mine\n');
-});
-
-test('a hub refuses a database of a newer version, and leaves it as it is', async (t) => {
-  const dataDir = await makeUsedDataDir(t);
-  const file = join(dataDir, 'signalbox.db');
-  withDatabase(file, (database) =>
-    database.exec(`INSERT INTO schema_migrations VALUES (999, 'from the future', 0)`),
-  );
-  const before = { files: readdirSync(dataDir), bytes: readFileSync(file) };
-  await assertRefused(dataDir, /database has version 999/);
-  assert.deepEqual(readdirSync(dataDir), before.files);
-  assert.ok(before.bytes.equals(readFileSync(file)), 'the file is the same, byte for byte');
-  withDatabase(file, (database) =>
-    database.exec('DELETE FROM schema_migrations WHERE version = 999'),
-  );
-  await assertStarts(dataDir);
-});
-
-test('a hub refuses a database file that is none, and leaves it as it is', async (t) => {
-  const dataDir = await makeUsedDataDir(t);
-  const file = join(dataDir, 'signalbox.db');
-  writeFileSync(file, 'this is no database, but somebody may need it\n'.repeat(200));
-  const before = readFileSync(file);
-  await assertRefused(dataDir, /signalbox\.db .*backup/);
-  assert.ok(before.equals(readFileSync(file)));
-});
-
-test('a second hub on one data directory is refused, and the first goes on', async (t) => {
-  const dataDir = join(makeTempDir(t), 'data');
-  const first = await startHubProcess({ dataDir });
-  await assertRefused(dataDir, /Another hub is running on the data directory/);
-  assert.equal((await fetch(`${first.baseUrl}/control-plane/health`)).status, 200);
-  await first.kill();
-  // The operating system lets the lock go, however the first one ended.
-  await assertStarts(dataDir);
-});
-
-test('a hub refuses a damaged key, and makes no new one in its place', async (t) => {
-  const dataDir = await makeUsedDataDir(t);
-  const file = join(dataDir, 'secret.key');
-  const key = readFileSync(file);
-  for (const damaged of ['', 'not the key\n', key.subarray(0, 20)]) {
-    writeFileSync(file, damaged);
-    await assertRefused(dataDir, /key file .*secret\.key .*backup/);
-    assert.deepEqual(readFileSync(file), Buffer.from(damaged));
+// Two at once: most of the time is Node starting.
+describe('a hub that must not start', { concurrency: 2 }, () => {
+  for (const [env, names] of badSettings) {
+    const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    test(`a hub refuses to start with ${given.join(' and ')}, and makes nothing`, async (t) => {
+      const dataDir = join(makeTempDir(t), 'data');
+      await assertRefused(dataDir, names, { env });
+      assert.equal(existsSync(dataDir), false);
+    });
   }
-  writeFileSync(file, key);
-  await assertStarts(dataDir);
+
+  test('a hub refuses a database address without repeating the password in it', async (t) => {
+    const dataDir = join(makeTempDir(t), 'data');
+    const env = { SVC_DATABASE_URL: 'postgres://hub:sesame@db.acme.example/hub' };
+    await assertRefused(dataDir, /^(?!.*sesame).*SVC_DATABASE_URL/, { env });
+  });
+
+  test('a hub refuses a flag that is none, and names those there are', async (t) => {
+    const dataDir = join(makeTempDir(t), 'data');
+    await assertRefused(dataDir, /--prot is not a flag.*--port/, { args: ['--prot', '80'] });
+  });
+
+  test('a hub refuses a port that is in use, and starts on another', async (t) => {
+    const dataDir = join(makeTempDir(t), 'data');
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    t.after(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const names = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use.*SVC_PORT`);
+    await assertRefused(dataDir, names, { env: { SVC_PORT: String(port) } });
+    await assertStarts(dataDir);
+  });
+
+  test('a hub refuses a host that is no address of this machine', async (t) => {
+    const dataDir = join(makeTempDir(t), 'data');
+    // A documentation address (RFC 5737): no machine has it.
+    await assertRefused(dataDir, /SVC_HOST is "192\.0\.2\.1"/, { env: { SVC_HOST: '192.0.2.1' } });
+  });
+
+  test('a hub refuses a data directory that is a file, and leaves the file as it is', async (t) => {
+    const file = join(makeTempDir(t), 'data');
+    writeFileSync(file, 'mine\n');
+    await assertRefused(file, /data directory .* cannot be written .*SVC_DATA_DIR/);
+    await assertRefused(join(file, 'below'), /data directory .* cannot be written/);
+    assert.equal(readFileSync(file, 'utf8'), 'mine\n');
+  });
+
+  test('a hub refuses a database of a newer version, and leaves it as it is', async (t) => {
+    const dataDir = await makeUsedDataDir(t);
+    const file = join(dataDir, 'signalbox.db');
+    withDatabase(file, (database) =>
+      database.exec(`INSERT INTO schema_migrations VALUES (999, 'from the future', 0)`),
+    );
+    const before = { files: readdirSync(dataDir), bytes: readFileSync(file) };
+    await assertRefused(dataDir, /database has version 999/);
+    assert.deepEqual(readdirSync(dataDir), before.files);
+    assert.ok(before.bytes.equals(readFileSync(file)), 'the file is the same, byte for byte');
+    withDatabase(file, (database) =>
+      database.exec('DELETE FROM schema_migrations WHERE version = 999'),
+    );
+    await assertStarts(dataDir);
+  });
+
+  test('a hub refuses a database file that is none, and leaves it as it is', async (t) => {
+    const dataDir = await makeUsedDataDir(t);
+    const file = join(dataDir, 'signalbox.db');
+    writeFileSync(file, 'this is no database, but somebody may need it\n'.repeat(200));
+    const before = readFileSync(file);
+    await assertRefused(dataDir, /signalbox\.db .*backup/);
+    assert.ok(before.equals(readFileSync(file)));
+  });
+
+  test('a second hub on one data directory is refused, and the first goes on', async (t) => {
+    const dataDir = join(makeTempDir(t), 'data');
+    const first = await startHubProcess({ dataDir });
+    await assertRefused(dataDir, /Another hub is running on the data directory/);
+    assert.equal((await fetch(`${first.baseUrl}/control-plane/health`)).status, 200);
+    await first.kill();
+    // The operating system lets the lock go, however the first one ended.
+    await assertStarts(dataDir);
+  });
+
+  test('a hub refuses a damaged key, and makes no new one in its place', async (t) => {
+    const dataDir = await makeUsedDataDir(t);
+    const file = join(dataDir, 'secret.key');
+    const key = readFileSync(file);
+    for (const damaged of ['', 'not the key\n', key.subarray(0, 20)]) {
+      writeFileSync(file, damaged);
+      await assertRefused(dataDir, /key file .*secret\.key .*backup/);
+      assert.deepEqual(readFileSync(file), Buffer.from(damaged));
+    }
+    writeFileSync(file, key);
+    await assertStarts(dataDir);
+  });
 });
 
 function withDatabase(file: string, act: (database: DatabaseSync) => void): void {

@@ -5,13 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import type { Browser, Page } from 'playwright-core';
-import {
-  browserMissing,
-  launchBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-} from './browser.ts';
+import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeJobSamples, type SampleName } from './job-samples.ts';
 import { auditPage } from './page-audit.ts';
@@ -61,16 +55,17 @@ describe('every page, at every size and in every light', { skip: browserMissing 
 
   /** Shows the scenes on every screen, in light and in dark, and holds each against the audit. */
   async function show(scenes: readonly Scene[], guest = false): Promise<void> {
-    for (const [screen, options] of Object.entries(screens)) {
+    const onScreens = Object.entries(screens).map(async ([screen, options]) => {
       const visit = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
       if (!guest) await lendSession(visit.context, person);
       const page = await visit.context.newPage();
       const faults: string[] = [];
       for (const scene of scenes) faults.push(...(await showScene(page, scene, screen)));
       assert.deepEqual(faults, [], screen);
-      assertQuiet(visit);
+      assert.deepEqual(visit.troubles, []);
       await visit.context.close();
-    }
+    });
+    await Promise.all(onScreens);
   }
 
   async function showScene(page: Page, scene: Scene, screen: string): Promise<string[]> {
@@ -91,10 +86,6 @@ describe('every page, at every size and in every light', { skip: browserMissing 
       faults.push(...(await auditPage(page)).map((fault) => `${view}: ${fault}`));
     }
     return faults;
-  }
-
-  function assertQuiet({ troubles }: Visit): void {
-    assert.deepEqual(troubles, []);
   }
 
   it('holds before anybody is there', async () => {
@@ -201,7 +192,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     await page.goto(`/w/${owner.workspaceSlug}/jobs/${samples.failed}`);
     await page.getByRole('log').getByText('<img src=x onerror=alert(1)>').waitFor();
     assert.equal(await page.locator('img').count(), 0);
-    assertQuiet(visit);
+    assert.deepEqual(visit.troubles, []);
   });
 
   it('holds for the login of a machine', async () => {
