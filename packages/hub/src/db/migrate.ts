@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
+import { writeStatistics } from './sqlite-statistics.ts';
 
 /** The database was made by a newer Signalbox; this one must not touch it. */
 export class NewerDatabaseError extends Error {}
@@ -34,6 +35,7 @@ export function migrate(
     }
     const missing = known.filter((migration) => migration.version > current);
     for (const migration of missing) await applyMigration(tx, migration);
+    if (missing.length > 0 && tx.engine === 'sqlite') await writeStatistics(tx);
     return missing.map((migration) => migration.version);
   });
 }

@@ -105,7 +105,7 @@ export async function laneHasHeld(
 ): Promise<boolean> {
   const row = await reader.firstSql(
     `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND lane_id = ?
-       AND hold IN ('delayed', 'dependencies', 'key', 'preferred') LIMIT 1`,
+       AND hold <> 'ready' LIMIT 1`,
     [workspaceId, laneId],
   );
   return row !== undefined;

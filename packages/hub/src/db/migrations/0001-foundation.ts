@@ -193,7 +193,7 @@ function queueTables(keyed: string): string[] {
       WHERE hold = 'ready'`,
     `CREATE INDEX queue_entries_delayed ON queue_entries (available_at) WHERE hold = 'delayed'`,
     `CREATE INDEX queue_entries_held ON queue_entries (workspace_id, lane_id)
-      WHERE hold IN ('delayed', 'dependencies', 'key')`,
+      WHERE hold <> 'ready'`,
     `CREATE INDEX queue_entries_key_held
       ON queue_entries (workspace_id, queue, concurrency_key, lane_id, sort_key, entry_id)
       WHERE hold = 'key'`,

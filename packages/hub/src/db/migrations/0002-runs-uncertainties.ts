@@ -76,8 +76,4 @@ const preferenceStatements = [
     WHERE hold = 'preferred'`,
   `CREATE INDEX queue_entries_preferred_until ON queue_entries (prefer_until)
     WHERE hold = 'preferred'`,
-  // An entry kept for another agent is one that waits, so that the queue never looks empty.
-  'DROP INDEX queue_entries_held',
-  `CREATE INDEX queue_entries_held ON queue_entries (workspace_id, lane_id)
-    WHERE hold IN ('delayed', 'dependencies', 'key', 'preferred')`,
 ];

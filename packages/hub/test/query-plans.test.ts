@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { setupQueue } from './queue-setup.ts';
+
+/** Tables that grow with every job. */
+const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'idempotency_keys'];
+
+/** Lists read the newest rows of a workspace from the end of an index. */
+const list = /order by .* desc limit/i;
+/** What runs is little, however much has run: the sweeper and the start look at all of it. */
+const scan = /^SCAN (?!json_each|d\b|CONSTANT|queue_entries USING INDEX queue_entries_running$)/;
+
+/** Collects the text of every statement that any connection prepares during the test. */
+function collectStatements(t: TestContext): Set<string> {
+  const statements = new Set<string>();
+  const prepare = DatabaseSync.prototype.prepare;
+  t.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string) {
+    statements.add(sql);
+    return prepare.call(this, sql);
+  });
+  return statements;
+}
+
+test('every statement of a job’s life finds its rows by an index', async (t) => {
+  const statements = collectStatements(t);
+  const h = await setupQueue(t);
+  const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
+  await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
+  await h.claim({ claimKey: 'claim', leaseMs: 1_000 });
+  h.clock.advance(1_000);
+  await h.claim();
+  await h.complete(first);
+  await h.claim();
+  await h.get(first);
+  await h.timeline(first);
+  await h.hub.loops[0]?.runOnce();
+
+  const db = new DatabaseSync(join(h.dataDir, 'signalbox.db'));
+  t.after(() => db.close());
+  const looked = [...statements].filter((sql) => growing.some((table) => sql.includes(table)));
+  assert.ok(looked.length > 15, `${looked.length} statements were looked at`);
+  for (const sql of looked) {
+    if (/^(CREATE|ALTER|DROP)/i.test(sql) || list.test(sql)) continue;
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+    for (const { detail } of plan) {
+      assert.doesNotMatch(detail, scan, `${sql}\n${detail}`);
+      assert.doesNotMatch(detail, /\(workspace_id=\?\)/, `reads a whole workspace: ${sql}`);
+    }
+  }
+});
