@@ -7,7 +7,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
+export type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
 
 /** The part of the SDK's client that an agent uses; a client made by the SDK fits it. */
 export interface HubClient {

@@ -3,6 +3,24 @@ export { type AgentEvent, type AgentLogger, silentLogger } from './agent-events.
 export { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 export type { StopReason } from './attempt.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { startCloudAiAgent } from './cloud-ai-agent.ts';
+export {
+  type CloudAiAgentOptions,
+  type CloudAiEvent,
+  type CloudAiHubClient,
+  CloudAiProviderRefusedError,
+  cloudAiDefaults,
+  type RunningCloudAiAgent,
+} from './cloud-ai-options.ts';
+export {
+  type CloudAiAnswer,
+  type CloudAiProvider,
+  type CloudAiProviderName,
+  type CloudAiProviderOptions,
+  type CloudAiQuestion,
+  cloudAiProviderNames,
+  createCloudAiProvider,
+} from './cloud-ai-provider.ts';
 export {
   type Executor,
   ExecutorMissingError,
