@@ -5,7 +5,7 @@ export type Fate =
   | { kind: 'answered'; status: number; answer: Record<string, unknown> }
   /** No connection was made: the hub had stopped listening. */
   | { kind: 'refused' }
-  /** The connection ended before a byte of the answer came; only the hub knows whether it read it. */
+  /** The connection ended before a byte of the answer came; the request may have been read. */
   | { kind: 'dropped'; error: Error }
   /** The answer began and did not end. */
   | { kind: 'cut'; error: Error };
