@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { CloudAiJobsSchema } from './schema-cloud-ai-jobs.ts';
+import type { ContextTables } from './schema-context.ts';
 import type { InvitationTables } from './schema-members-invitations.ts';
 import type { UncertaintySchema } from './schema-uncertainties.ts';
 
@@ -278,7 +279,11 @@ export interface SchemaMigrationsTable {
   applied_at: Generated<number>;
 }
 
-export interface Schema extends InvitationTables, CloudAiJobsSchema, UncertaintySchema {
+export interface Schema
+  extends CloudAiJobsSchema,
+    ContextTables,
+    InvitationTables,
+    UncertaintySchema {
   workspaces: WorkspacesTable;
   people: PeopleTable;
   memberships: MembershipsTable;

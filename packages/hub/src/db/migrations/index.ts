@@ -2,6 +2,7 @@ import type { EngineName } from '../engine.ts';
 import { foundation } from './0001-foundation.ts';
 import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
 import { cloudAiJobs } from './0003-cloud-ai-jobs.ts';
+import { context } from './0004-context.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
 
 export interface Migration {
@@ -16,5 +17,6 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', statements: foundation },
   { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },
   { version: 3, name: 'cloud-ai-jobs', statements: cloudAiJobs },
+  { version: 4, name: 'context', statements: context },
   { version: 7, name: 'members-invitations', statements: membersInvitations },
 ];

@@ -1,0 +1,244 @@
+import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/contract';
+import type { Reader, Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import { answerOnce, hashJson } from '../idempotency/store.ts';
+import type { Principal } from '../principal.ts';
+import type { ContextDeps } from './deps.ts';
+import { PackSelection } from './pack-selection.ts';
+import { searchItemIds } from './search-sqlite.ts';
+import { tellingTermsOf } from './search-terms.ts';
+import { type ItemHead, listItemHeads, listPinnedHeads, readItemHeads } from './store.ts';
+import {
+  insertPack,
+  insertPackItem,
+  listRecentPrompts,
+  type RunTopic,
+  readNextVersion,
+  readRunTopic,
+} from './store-packs.ts';
+
+type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
+
+export interface PackAnswer {
+  packId: string;
+  runId: string;
+  version: number;
+  contentHash: string;
+  tokenEstimate: number;
+  items: PackItem[];
+  omitted: OmittedItem[];
+  warnings: string[];
+  idempotent?: boolean;
+}
+
+/** Candidates of each kind that are looked at: more than any usual budget holds. */
+const PINNED_MAX = 200;
+const RELEVANT_MAX = 300;
+const RECENT_MAX = 300;
+const PROMPTS_MAX = 5;
+/** Telling words taken from the goal, and from the prompts together. */
+const GOAL_TERMS_MAX = 24;
+const PROMPT_TERMS_MAX = 24;
+/** With less left than this, the search for something small enough ends. */
+const TOKENS_WORTH_FILLING = 16;
+const SUCCESSORS_MAX = 20;
+const WARNED_IDS_MAX = 20;
+/** How often the choice is made anew when items change while they are chosen. */
+const CHOICES_MAX = 5;
+
+/** An item was changed between its choice and its copying into the pack. */
+class StaleChoice extends Error {}
+
+/**
+ * Builds the next pack of a run. Items are chosen from what is committed, outside of any write;
+ * then the chosen ones, if they are still the same, are copied into the pack in one action.
+ * Every build makes a new version, also when nothing changed: the hash tells.
+ *
+ * @throws HubError RUN_NOT_FOUND
+ */
+export async function buildRunPack(
+  deps: ContextDeps,
+  principal: Principal,
+  input: BuildInput,
+): Promise<PackAnswer> {
+  const { idempotencyKey: key, ...body } = input;
+  const call = { workspaceId: input.workspaceId, operation: 'contextPacksBuildRunV1', key, body };
+  for (let choices = 1; ; choices++) {
+    const choice = await chooseItems(deps, input);
+    try {
+      return await deps.database.write((tx) =>
+        answerOnce(tx, call, () => writePack(deps, tx, principal, input, choice)),
+      );
+    } catch (error) {
+      if (!(error instanceof StaleChoice)) throw error;
+      if (choices === CHOICES_MAX) {
+        throw new HubError('UNAVAILABLE', 'The items change too fast for a pack now; try again.', {
+          cause: error,
+          retryAfterMs: 1_000,
+        });
+      }
+    }
+  }
+}
+
+interface Choice {
+  selection: PackSelection;
+  warnings: string[];
+}
+
+async function chooseItems({ database, clock }: ContextDeps, input: BuildInput): Promise<Choice> {
+  const { reader } = database;
+  const { workspaceId, runId } = input;
+  const run = await readRunTopic(reader, workspaceId, runId);
+  if (run === undefined) throw new HubError('RUN_NOT_FOUND');
+  const selection = new PackSelection(input.tokenBudget, clock.nowMs());
+  const warnings = await offerRequested(reader, input, selection);
+  for (const item of await listPinnedHeads(reader, workspaceId, PINNED_MAX)) {
+    selection.offer(item, 'pinned');
+  }
+  warnings.push(...(await offerRelevant(reader, workspaceId, run, selection)));
+  await offerRecent(reader, workspaceId, selection);
+  return { selection, warnings };
+}
+
+async function offerRequested(
+  reader: Reader,
+  { workspaceId, requestedContextItemIds }: BuildInput,
+  selection: PackSelection,
+): Promise<string[]> {
+  const wanted = [...new Set(requestedContextItemIds)];
+  const heads = await readHeadsById(reader, workspaceId, wanted);
+  const unknown: string[] = [];
+  for (const id of wanted) {
+    const item = heads.get(id);
+    if (item === undefined) {
+      unknown.push(id);
+      continue;
+    }
+    selection.offer(item, 'requested');
+    const successor = await findSuccessor(reader, item);
+    if (successor !== null) selection.offer(successor, 'requested');
+  }
+  const warnings = unknown
+    .slice(0, WARNED_IDS_MAX)
+    .map((id) => `The requested item ${id} does not exist in this workspace.`);
+  const more = unknown.length - warnings.length;
+  if (more > 0) warnings.push(`${more} more of the requested items do not exist.`);
+  return warnings;
+}
+
+/** What stands in for a superseded item at the end of the chain; null for a current one. */
+async function findSuccessor(reader: Reader, item: ItemHead): Promise<ItemHead | null> {
+  let current: ItemHead = item;
+  for (let steps = 0; steps < SUCCESSORS_MAX && current.superseded_by !== null; steps++) {
+    const [next] = await readItemHeads(reader, item.workspace_id, [current.superseded_by]);
+    if (next === undefined) return null;
+    current = next;
+  }
+  return current === item ? null : current;
+}
+
+async function offerRelevant(
+  reader: Reader,
+  workspaceId: string,
+  run: RunTopic,
+  selection: PackSelection,
+): Promise<string[]> {
+  const goal = [run.title, run.goal].filter((text) => text != null).join('\n');
+  const prompts = await listRecentPrompts(reader, workspaceId, run.run_id, PROMPTS_MAX);
+  const terms = new Set([
+    ...tellingTermsOf(goal, GOAL_TERMS_MAX),
+    ...tellingTermsOf(prompts.join('\n'), PROMPT_TERMS_MAX),
+  ]);
+  if (terms.size === 0) {
+    return ['The run has no goal and no jobs, so nothing was chosen by relevance.'];
+  }
+  if (selection.tokensLeft < TOKENS_WORTH_FILLING) return [];
+  const ids = await searchItemIds(reader, {
+    workspaceId,
+    terms: [...terms],
+    includeSuperseded: false,
+    limit: RELEVANT_MAX,
+  });
+  const heads = await readHeadsById(reader, workspaceId, ids);
+  for (const id of ids) {
+    const item = heads.get(id);
+    if (item !== undefined) selection.offer(item, 'relevant');
+  }
+  return [];
+}
+
+async function offerRecent(
+  reader: Reader,
+  workspaceId: string,
+  selection: PackSelection,
+): Promise<void> {
+  if (selection.tokensLeft < TOKENS_WORTH_FILLING) return;
+  const page = { limit: RECENT_MAX, before: null };
+  const items = await listItemHeads(reader, workspaceId, { includeSuperseded: false }, page);
+  for (const item of items) {
+    if (selection.tokensLeft < TOKENS_WORTH_FILLING) return;
+    selection.offer(item, 'recent');
+  }
+}
+
+async function readHeadsById(
+  reader: Reader,
+  workspaceId: string,
+  itemIds: readonly string[],
+): Promise<Map<string, ItemHead>> {
+  if (itemIds.length === 0) return new Map();
+  const heads = await readItemHeads(reader, workspaceId, itemIds);
+  return new Map(heads.map((head) => [head.item_id, head]));
+}
+
+async function writePack(
+  { ids }: ContextDeps,
+  tx: Tx,
+  principal: Principal,
+  input: BuildInput,
+  { selection, warnings }: Choice,
+): Promise<PackAnswer> {
+  const { workspaceId, runId } = input;
+  const packId = ids('contextPack');
+  const version = await readNextVersion(tx, workspaceId, runId);
+  const { chosen, omitted } = selection;
+  for (const [position, { item, reason }] of chosen.entries()) {
+    const isSame = await insertPackItem(
+      tx,
+      { workspaceId, packId, position },
+      {
+        itemId: item.item_id,
+        contentHash: item.content_hash,
+        updatedAtMs: item.updated_at,
+        reason,
+      },
+    );
+    if (!isSame) throw new StaleChoice(item.item_id);
+  }
+  const contentHash = hashJson(
+    chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
+  );
+  const tokenEstimate = chosen.reduce((sum, { item }) => sum + item.tokens, 0);
+  await insertPack(tx, {
+    workspace_id: workspaceId,
+    pack_id: packId,
+    run_id: runId,
+    version,
+    content_hash: contentHash,
+    token_budget: input.tokenBudget,
+    token_estimate: tokenEstimate,
+    expansion_hints: JSON.stringify(input.expansionHints),
+    created_by: principal.principalId,
+    created_at: tx.nowMs,
+  });
+  const items = chosen.map(({ item, reason }) => ({
+    itemId: item.item_id,
+    title: item.title,
+    source: item.source,
+    reason,
+    trust: item.trust,
+    tokens: item.tokens,
+  }));
+  return { packId, runId, version, contentHash, tokenEstimate, items, omitted, warnings };
+}

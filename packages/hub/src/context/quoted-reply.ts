@@ -1,0 +1,89 @@
+/** Programs that quote without a mark put this line, in their language, before what they quote. */
+const originalLine =
+  /^\s*[-_]{2,}\s*(?:original message|original appointment|ursprüngliche nachricht|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|原始邮件|原始郵件|元のメッセージ)\s*[-_]{2,}\s*$/iu;
+const fromLine = /^\s*\*?(?:from|von|de|da|van|发件人|寄件者|差出人)\*?\s?[:：]\s?\S/iu;
+const sentLine =
+  /^\s*\*?(?:sent|date|gesendet|datum|envoyé|enviado(?: el)?|fecha|inviato|verzonden|发送时间|日期|送信日時|日時)\*?\s?[:：]\s?\S/iu;
+/** "On Tue, 3 Nov 2026, Ada wrote:" in many languages; it may be broken over a few lines. */
+const attributionEnd =
+  /(?:wrote|writes|schrieb|geschrieben|a écrit|escribió|escreveu|ha scritto|schreef|写道|寫道|書きました|のメール|のメッセージ)[^\n]{0,200}[:：]\s*$/iu;
+const quotedLine = /^\s*>/;
+const signatureLine = /^-- ?$/;
+/** The header block of a quoted message has its lines close together. */
+const HEADER_BLOCK_LINES = 4;
+const ATTRIBUTION_LINES_MAX = 3;
+const SIGNATURE_LINES_MAX = 20;
+
+/**
+ * What the author of a reply wrote, without the messages quoted below it and without the
+ * signature. Quotes that are answered in between stay, since the answers need them. A text that
+ * would be left empty stays as it is.
+ */
+export function trimQuotedReply(text: string): string {
+  let lines = text.replace(/\r\n?/g, '\n').split('\n');
+  lines = lines.slice(0, findUnmarkedQuote(lines));
+  lines = trimTrailingQuote(lines);
+  lines = trimSignature(lines);
+  const trimmed = lines.join('\n').trim();
+  return trimmed === '' ? text.trim() : trimmed;
+}
+
+/** Where a message that is quoted without marks begins; the end when there is none. */
+function findUnmarkedQuote(lines: readonly string[]): number {
+  const at = lines.findIndex((line, index) => {
+    if (originalLine.test(line)) return true;
+    if (!fromLine.test(line)) return false;
+    return lines
+      .slice(index + 1, index + 1 + HEADER_BLOCK_LINES)
+      .some((near) => sentLine.test(near));
+  });
+  return at === -1 ? lines.length : at;
+}
+
+function trimTrailingQuote(lines: readonly string[]): string[] {
+  let end = trimBlank(lines, lines.length);
+  let begin = end;
+  while (begin > 0 && (quotedLine.test(lines[begin - 1] ?? '') || isBlank(lines[begin - 1]))) {
+    begin -= 1;
+  }
+  if (begin < end && lines.slice(begin, end).some((line) => quotedLine.test(line))) {
+    end = trimAttribution(lines, begin);
+  }
+  return lines.slice(0, end);
+}
+
+/** The lines above a quote that say whose it is go with it. */
+function trimAttribution(lines: readonly string[], begin: number): number {
+  const end = trimBlank(lines, begin);
+  for (let count = 1; count <= ATTRIBUTION_LINES_MAX && count <= end; count++) {
+    const attribution = lines.slice(end - count, end).join(' ');
+    if (isBlank(lines[end - count])) break;
+    if (attributionEnd.test(attribution)) return trimBlank(lines, end - wrappedLines(lines, end));
+  }
+  return end;
+}
+
+/** How many lines an attribution takes: back to the line that begins one. */
+function wrappedLines(lines: readonly string[], end: number): number {
+  let count = 1;
+  while (count < ATTRIBUTION_LINES_MAX && count < end && !isBlank(lines[end - count - 1])) {
+    if (/^(?:on|am|le|el|em|il|op|den)\b|\d{4}/iu.test(lines[end - count] ?? '')) break;
+    count += 1;
+  }
+  return count;
+}
+
+function trimSignature(lines: readonly string[]): string[] {
+  const at = lines.findLastIndex((line) => signatureLine.test(line));
+  return at > 0 && lines.length - at <= SIGNATURE_LINES_MAX ? lines.slice(0, at) : [...lines];
+}
+
+function trimBlank(lines: readonly string[], end: number): number {
+  let at = end;
+  while (at > 0 && isBlank(lines[at - 1])) at -= 1;
+  return at;
+}
+
+function isBlank(line: string | undefined): boolean {
+  return line === undefined || line.trim() === '';
+}

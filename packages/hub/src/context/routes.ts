@@ -1,0 +1,73 @@
+import { endpoints } from '@signalbox/contract';
+import { invalidField } from '../errors.ts';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, encodeCursor, pageOf } from '../http/paging.ts';
+import type { ContextDeps } from './deps.ts';
+import { MATCHES_MAX, requireItem, searchItems } from './item-read-actions.ts';
+import { buildRunPack } from './pack-actions.ts';
+import { coversRun } from './policy.ts';
+import { presentItem, presentSummary } from './present.ts';
+import { resolveRunPack } from './resolve-actions.ts';
+import { type ItemHead, type ItemPlace, listItemHeads } from './store.ts';
+import { upsertContextItem } from './upsert-actions.ts';
+
+export function bindContextRoutes(api: Api, deps: ContextDeps): void {
+  const { contextPacks } = endpoints;
+  bindItemRoutes(api, deps);
+  api.bind(
+    contextPacks.buildRunV1,
+    (input, { principal }) => buildRunPack(deps, principal, input),
+    { allowJob: coversRun },
+  );
+  api.bind(contextPacks.resolveRunV1, (input, { signal }) => resolveRunPack(deps, input, signal), {
+    allowJob: coversRun,
+  });
+}
+
+function bindItemRoutes(api: Api, deps: ContextDeps): void {
+  const { contextItems } = endpoints;
+  const { database } = deps;
+  api.bind(contextItems.upsert, (input, { principal }) =>
+    upsertContextItem(deps, principal, input),
+  );
+  api.bind(contextItems.get, async ({ workspaceId, itemId }) => ({
+    item: presentItem(await requireItem(database.reader, workspaceId, itemId)),
+  }));
+  api.bind(contextItems.list, async (input) => {
+    const { workspaceId, limit } = input;
+    const before = placeOf(decodeCursor(input.cursor, 'contextItem'));
+    const rows = await listItemHeads(database.reader, workspaceId, input, { limit, before });
+    const { items, nextCursor } = pageOf(rows, limit, keyOf);
+    return { items: items.map((row) => presentSummary(row)), nextCursor };
+  });
+  api.bind(contextItems.search, async (input) => {
+    const offset = offsetOf(decodeCursor(input.cursor, 'contextItem'));
+    const { items, hasMore } = await searchItems(database, input, { ...input, offset });
+    const next = offset + input.limit;
+    return { items, nextCursor: hasMore ? encodeCursor(`ctx_search:${next}`) : null };
+  });
+}
+
+/** Lists are ordered by time, so their cursors hold the time beside the id. */
+function keyOf(row: ItemHead): string {
+  return `${row.item_id}:${row.occurred_at}`;
+}
+
+function placeOf(key: string | null): ItemPlace | null {
+  if (key === null) return null;
+  const [, itemId, time] = /^(ctx_[0-9a-f]+):(-?\d{1,15})$/.exec(key) ?? [];
+  if (itemId === undefined || time === undefined) throw notOfThisList();
+  return { itemId, occurredAtMs: Number(time) };
+}
+
+/** Matches have no lasting order to hold on to, so their cursors count. */
+function offsetOf(key: string | null): number {
+  if (key === null) return 0;
+  const [, digits] = /^ctx_search:(\d{1,4})$/.exec(key) ?? [];
+  if (digits === undefined || Number(digits) > MATCHES_MAX) throw notOfThisList();
+  return Number(digits);
+}
+
+function notOfThisList(): Error {
+  return invalidField('/cursor', 'is not a nextCursor of this list');
+}

@@ -1,0 +1,53 @@
+import type { ContextItem, endpoints, IdSource, RequestInput } from '@signalbox/contract';
+import type { Database } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
+import { answerOnce } from '../idempotency/store.ts';
+import type { Principal } from '../principal.ts';
+import { addContextItem, type ContextItemDraft } from './item-actions.ts';
+import { presentItem } from './present.ts';
+
+type UpsertInput = RequestInput<typeof endpoints.contextItems.upsert.request>;
+
+export interface UpsertAnswer {
+  itemId: string;
+  item: ContextItem;
+  created: boolean;
+  idempotent?: boolean;
+}
+
+/** Writes an item as a client says, once per idempotency key. */
+export function upsertContextItem(
+  deps: { database: Database; ids: IdSource },
+  principal: Principal,
+  input: UpsertInput,
+): Promise<UpsertAnswer> {
+  const { idempotencyKey: key, ...body } = input;
+  const draft = draftOf(principal, input);
+  const call = { workspaceId: input.workspaceId, operation: 'contextItemsUpsert', key, body };
+  return deps.database.write((tx) =>
+    answerOnce(tx, call, async () => {
+      const { item, created } = await addContextItem(tx, deps, draft);
+      return { itemId: item.item_id, item: presentItem(item), created };
+    }),
+  );
+}
+
+function draftOf(principal: Principal, input: UpsertInput): ContextItemDraft {
+  const { occurredAt, validFrom, validTo, ...same } = input;
+  const validFromMs = timeOf(validFrom);
+  const validToMs = timeOf(validTo);
+  if (validFromMs !== undefined && validToMs !== undefined && validToMs <= validFromMs) {
+    throw invalidField('/validTo', 'must be later than validFrom');
+  }
+  return {
+    ...same,
+    occurredAtMs: timeOf(occurredAt),
+    validFromMs,
+    validToMs,
+    createdBy: principal.principalId,
+  };
+}
+
+function timeOf(timestamp: string | undefined): number | undefined {
+  return timestamp === undefined ? undefined : Date.parse(timestamp);
+}
