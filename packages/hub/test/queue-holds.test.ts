@@ -53,7 +53,7 @@ test('a job waits for its dependencies, and says which', async (t) => {
   assert.equal((await h.claim()).jobId, first);
   assert.equal((await h.claim()).reason, 'waiting_on_dependencies');
   await h.complete(first, { outcome: 'failed' });
-  assert.match((await h.get(second)).waitingFor?.message ?? '', /failed/);
+  assert.match((await h.get(second)).waitingFor?.message ?? '', /Retry what failed/);
   await h.call(jobs.retry, { workspaceId: h.workspaceId, jobId: first });
   await h.claim();
   await h.complete(first);

@@ -9,9 +9,11 @@ import { capabilitiesOf } from '../agents/present.ts';
 import { listAgentsSeenAfter } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
+import type { Principal } from '../principal.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
 import { countRunningOfAgent } from '../queue/queue-sqlite.ts';
 import { listServedRepositories, readRepository } from '../repositories/store.ts';
+import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type JobRecord, requireJob } from './actions.ts';
 import type { JobDeps } from './deps.ts';
@@ -46,9 +48,16 @@ export interface JobView {
 }
 
 /** A job, its place in the queue, and what it waits for. */
-export async function getJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<JobView> {
+export async function getJob(
+  deps: JobDeps,
+  principal: Principal,
+  { workspaceId, jobId }: { workspaceId: string; jobId: string },
+): Promise<JobView> {
   const { reader } = deps.database;
-  const record = await requireJob(reader, workspaceId, jobId);
+  const record =
+    principal.job === null
+      ? await requireJob(reader, workspaceId, jobId)
+      : await tellJob(deps, workspaceId, jobId);
   const { entry, row } = record;
   let queuePosition: number | null = null;
   if (entry.hold === 'ready') {
@@ -64,6 +73,15 @@ export async function getJob(deps: JobDeps, workspaceId: string, jobId: string):
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
   };
+}
+
+/** Reads a job for its own tool, which knows by this the answers that were handed to it. */
+function tellJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<JobRecord> {
+  return deps.database.write(async (tx) => {
+    const record = await requireJob(tx, workspaceId, jobId);
+    if (record.row.decisions !== '[]') await noteAnswersSeen(tx, workspaceId, jobId, null);
+    return record;
+  });
 }
 
 async function explainWaiting(
@@ -100,9 +118,9 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
         reason: 'dependencies',
         message:
           stuck.length === 0
-            ? `${unmet.length} jobs that it depends on are not done.`
-            : `${stuck.length} jobs that it depends on have ${stuck[0]?.status ?? 'failed'}: ` +
-              'retry them, or cancel this job.',
+            ? `It depends on jobs that are not done: ${unmet.length} of them.`
+            : `It depends on jobs that ended otherwise than done: ${stuck.length} of them. ` +
+              'Retry what failed, or cancel this job.',
         jobIds: unmet.map((dependency) => dependency.entry_id),
       };
     }
@@ -110,6 +128,13 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
       return {
         reason: 'not_yet_available',
         message: `It is available from ${timestampOf(entry.available_at)}.`,
+      };
+    case 'preferred':
+      return {
+        reason: 'not_yet_available',
+        message:
+          `Until ${timestampOf(entry.prefer_until ?? 0)} it is kept for the agent that held it; ` +
+          'then any that suits may have it.',
       };
     case 'key': {
       const holder = await readKeyHolder(reader, workspaceId, entry.concurrency_key ?? '');
