@@ -35,7 +35,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   cli: {
     packages: ['sdk', 'contract'],
     onlyFrom: {
-      agent: /^commands\/agent(-[^/]+)?\.ts$/,
+      agent: /^commands\/(agent|cloud-ai)(-[^/]+)?\.ts$/,
       hub: /^commands\/(serve|admin)(-[^/]+)?\.ts$/,
     },
   },

@@ -48,7 +48,7 @@ function runAgent(
   const emit = options.onEvent ?? (() => {});
   const logger = options.logger ?? silentLogger;
   const left = Promise.withResolvers<void>();
-  // Whoever waits for it gets the error; an executor that nobody waits for must not end the process.
+  // Whoever waits for it gets the error; one that nobody waits for must not end the process.
   left.promise.catch(() => {});
   const hurry = new AbortController();
   const control: CloudAiControl = { isLeaving: false, isDrainedByHub: false, agentId: null };

@@ -29,9 +29,9 @@ for (const name of cloudAiProviderNames) {
       assert.deepEqual(job.usage, { inputTokens: 11, outputTokens: 7, model: 'sonnet-2026' });
       const [call] = h.provider.calls;
       assert.equal(call?.path, paths[name]);
-      assert.equal(call?.body['model'], 'haiku');
+      assert.equal(call?.body.model, 'haiku');
       assert.match(JSON.stringify(call?.body), /Be short\..*Yes\?/);
-      if (name === 'openai') assert.equal(call?.body['store'], false);
+      if (name === 'openai') assert.equal(call?.body.store, false);
     });
 
     await t.test('JSON that a schema asks for is asked for, read and returned', async () => {

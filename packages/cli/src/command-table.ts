@@ -53,6 +53,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/agent-start.ts'),
   },
   {
+    words: ['cloud-ai', 'start'],
+    group: groups.machine,
+    summary: 'claim cloud AI jobs and make their model calls',
+    load: () => import('./commands/cloud-ai-start.ts'),
+  },
+  {
     words: ['enqueue'],
     group: groups.jobs,
     summary: 'put a job in the queue',
@@ -81,6 +87,12 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.hub,
     summary: "make a workspace, beside the hub's database",
     load: () => import('./commands/admin-workspace-create.ts'),
+  },
+  {
+    words: ['admin', 'member', 'add'],
+    group: groups.hub,
+    summary: "invite a person to a workspace, beside the hub's database",
+    load: () => import('./commands/admin-member-add.ts'),
   },
   {
     words: ['admin', 'token', 'create'],

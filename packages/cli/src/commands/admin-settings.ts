@@ -42,6 +42,14 @@ function camelCase(flag: string): string {
 /** What commands beside a hub need to find its database. */
 export const databaseSettings: readonly Setting[] = [settings.dataDir, settings.databaseUrl];
 
+/** And those that make links into the hub. */
+export const linkSettings: readonly Setting[] = [
+  ...databaseSettings,
+  settings.baseUrl,
+  settings.host,
+  settings.port,
+];
+
 /** @throws {CliError} SETTING_INVALID */
 export function readHubConfig(env: NodeJS.ProcessEnv, options: Record<string, unknown>): Config {
   try {

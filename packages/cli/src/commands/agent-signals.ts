@@ -1,11 +1,16 @@
-import type { RunningAgent } from '@signalbox/agent';
 import { type ExitCode, exitCodes } from '../exit.ts';
-import type { AgentLog } from './agent-log.ts';
+
+/** Of an agent, or of an executor of cloud AI jobs, what its signals need. */
+interface Stoppable {
+  heldJobIds(): string[];
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 /** How an agent is told to leave. */
 export interface AgentSignals {
   /** Listens until the returned function is called. */
-  attach(agent: RunningAgent): () => void;
+  attach(agent: Stoppable): () => void;
   /** Lets the agent finish what it holds and leave; may come before it is attached. */
   drain(): void;
   /** The exit code when jobs were given back; null when the agent left in its own time. */
@@ -16,8 +21,8 @@ export interface AgentSignals {
  * SIGTERM and the first SIGINT drain: whoever stops an agent seldom wants its work thrown away. A
  * second signal, or SIGQUIT, stops.
  */
-export function agentSignals(log: AgentLog): AgentSignals {
-  let running: RunningAgent | null = null;
+export function agentSignals(log: { say(text: string): void }): AgentSignals {
+  let running: Stoppable | null = null;
   let isDraining = false;
   let code: ExitCode | null = null;
 

@@ -1,0 +1,166 @@
+import { hostname } from 'node:os';
+import {
+  AgentAlreadyRunningError,
+  type CloudAiProviderName,
+  CloudAiProviderRefusedError,
+  cloudAiProviderNames,
+  createCloudAiProvider,
+  startCloudAiAgent,
+} from '@signalbox/agent';
+import { Option } from 'commander';
+import { CliError } from '../cli-error.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { parseDurationMs } from '../duration.ts';
+import { type ExitCode, exitCodes } from '../exit.ts';
+import { type HubSession, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { parseInteger } from '../numbers.ts';
+import { printFields } from '../table.ts';
+import { oneLine } from '../text.ts';
+import { agentStateDir } from './agent-clones.ts';
+import { agentSignals } from './agent-signals.ts';
+import { createCloudAiLog } from './cloud-ai-log.ts';
+import { keyVariables, readProviderOptions } from './cloud-ai-provider.ts';
+
+interface Options extends HubOptions {
+  provider: CloudAiProviderName;
+  model: [string, ...string[]];
+  kind?: string[];
+  baseUrl?: string;
+  concurrency: number;
+  once?: true;
+  name: string;
+  timeLimit?: number;
+  maxOutput?: number;
+  stateDir?: string;
+}
+
+/**
+ * `signalbox cloud-ai start`: an executor of cloud AI jobs in the foreground, with the provider's
+ * key from its environment. Signals as with `agent start`. With `--json`: a line for each event,
+ * `{at, type, …}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    const collect = (value: string, values: string[] = []) => [...values, value];
+    program
+      .addOption(
+        new Option('--provider <name>', 'whose models')
+          .choices(cloudAiProviderNames)
+          .makeOptionMandatory(),
+      )
+      .requiredOption(
+        '--model <name>',
+        'a model to serve; may be repeated, the first is for jobs that name none',
+        collect,
+      )
+      .option('--base-url <url>', 'where the provider answers, with its version')
+      .option('--once', 'claim one job, finish it, and exit by its outcome')
+      .option('--concurrency <number>', 'calls at a time', parseInteger({ min: 1, max: 100 }), 1)
+      .option('--kind <name>', 'only jobs of this kind; may be repeated', collect)
+      .option('--time-limit <time>', 'how long one job may take, as in 10m', parseDurationMs)
+      .option(
+        '--max-output <tokens>',
+        'the most that one answer may be',
+        parseInteger({ min: 1, max: 1_000_000 }),
+      )
+      .option('--name <text>', 'name of the executor', `${hostname()} cloud AI`)
+      .option('--state-dir <dir>', "the executor's own directory; one executor a directory");
+    addJsonOption(program, 'print a JSON line for each event');
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox cloud-ai start --provider anthropic --model claude-sonnet-5', 'Claude'],
+      [
+        'signalbox cloud-ai start --provider openai-compatible --model qwen3 --base-url http://127.0.0.1:11434/v1',
+        'a model on this machine',
+      ],
+    ]);
+    const keys = Object.entries(keyVariables).map(([name, variable]) => `${variable} (${name})`);
+    program.addHelpText(
+      'after',
+      `\nThe key comes from the environment: ${keys.join(', ')}.\n` +
+        'Ctrl-C (or SIGTERM) finishes what is held; a second one gives the jobs back and leaves.',
+    );
+  },
+
+  async run({ io, options }) {
+    const provider = readProviderOptions(options, io.env);
+    const session = await openHubSession(io, options);
+    try {
+      return await runExecutor(io, session, options, provider);
+    } catch (error) {
+      throw explainEnd(error, options.provider);
+    }
+  },
+});
+
+async function runExecutor(
+  io: Io,
+  session: HubSession,
+  options: Options,
+  providerOptions: ReturnType<typeof readProviderOptions>,
+): Promise<ExitCode> {
+  const log = createCloudAiLog(io);
+  const signals = agentSignals(log);
+  const stateDir =
+    options.stateDir ?? `${agentStateDir(io.env, session)}-cloud-ai-${options.provider}`;
+  const agent = await startCloudAiAgent({
+    baseUrl: session.baseUrl,
+    token: session.token,
+    workspaceId: session.workspaceId,
+    displayName: options.name,
+    provider: await createCloudAiProvider(providerOptions),
+    models: options.model,
+    kinds: options.kind,
+    stateDir,
+    concurrency: options.once ? 1 : options.concurrency,
+    jobTimeLimitMs: options.timeLimit,
+    outputTokensMax: options.maxOutput,
+    secrets: providerOptions.apiKey === undefined ? [] : [providerOptions.apiKey],
+    onEvent(event) {
+      log.onEvent(event);
+      if (options.once && event.type === 'job-claimed') signals.drain();
+    },
+  });
+  if (!io.json) sayStart(io, session, options);
+  const release = signals.attach(agent);
+  try {
+    await agent.done;
+  } finally {
+    release();
+  }
+  return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
+}
+
+function sayStart(io: Io, { workspaceSlug, workspaceId, baseUrl }: HubSession, options: Options) {
+  printFields(io, [
+    ['Executor', io.styles.bold(oneLine(options.name))],
+    ['Workspace', `${workspaceSlug ?? workspaceId} at ${baseUrl}`],
+    ['Provider', options.provider],
+    ['Models', options.model.join(', ')],
+    ['Jobs', options.once ? 'one, then exit' : `${options.concurrency} at a time`],
+  ]);
+  io.print();
+}
+
+function explainEnd(error: unknown, provider: CloudAiProviderName): unknown {
+  if (error instanceof AgentAlreadyRunningError) {
+    return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
+      fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
+      cause: error,
+    });
+  }
+  if (error instanceof CloudAiProviderRefusedError) {
+    return new CliError(exitCodes.failed, 'PROVIDER_REFUSED', error.message, {
+      fix: `Check ${keyVariables[provider]}, --model and --base-url; the job was given back.`,
+      cause: error,
+    });
+  }
+  return error;
+}
