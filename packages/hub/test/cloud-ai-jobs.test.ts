@@ -137,6 +137,19 @@ test('a lost lease leads to another attempt, and the lost one is fenced', async 
   assert.equal((await h.complete(id, { agentId: second })).cloudAiJob.agentId, second);
 });
 
+test('an agent that waits at capacity gets what its own lost lease sets free', async (t) => {
+  const h = await setupCloudAi(t);
+  const agentId = await h.addAgent(h.home, 'restarted', { maxConcurrentJobs: 1 });
+  const id = await h.enqueue();
+  await h.claim({ agentId, leaseMs: 1_000 });
+  const waiting = h.claim({ agentId, waitMs: 60_000 });
+  while (h.hub.deps.waiters.count === 0) await new Promise(setImmediate);
+  h.clock.advance(1_000);
+  await h.hub.loops[0]?.runOnce();
+  const again = await waiting;
+  assert.deepEqual([again.cloudAiJobId, again.claimGeneration], [id, 2]);
+});
+
 test('a job whose attempts are used up has failed, whoever finds out', async (t) => {
   const h = await setupCloudAi(t);
   const { workspaceId, repoId } = h.home;

@@ -4,7 +4,7 @@ import type { Recovery } from '../queue/queue.ts';
 import { inputKeptOf } from './kept-input.ts';
 import { readCloudAiJob, updateCloudAiEnd } from './store.ts';
 
-/** Writes what a lost lease means into a cloud AI job: only one without attempts left ends by it. */
+/** Writes what a lost lease means: only a job without attempts left, or a canceled one, ends. */
 export async function recordCloudAiRecovery(tx: Tx, { lost, cause }: Recovery): Promise<void> {
   if (cause === 'lease-lost') return;
   const row = await readCloudAiJob(tx, lost.workspace_id, lost.entry_id);

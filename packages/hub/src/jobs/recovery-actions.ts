@@ -29,6 +29,9 @@ export async function recoverExpiredLeases(
   for (const recovery of recoveries) {
     if (recovery.lost.queue === 'jobs') await recordRecovery(deps, tx, recovery, {});
     else await recordCloudAiRecovery(tx, recovery);
+    const { workspace_id: lostIn, agent_id: agentId } = recovery.lost;
+    // It may wait at capacity: the job that it has lost made no room by itself.
+    if (agentId !== null) tx.afterCommit(() => deps.waiters.wakeAgent(lostIn, agentId));
   }
   return recoveries.length;
 }
