@@ -120,5 +120,6 @@ export const parentSummaries: Readonly<Record<string, string>> = {
   agent: 'Start an agent.',
   admin: 'Administer a hub beside its database, as its operator.',
   'admin workspace': 'Make workspaces.',
+  'admin member': 'Invite people to workspaces.',
   'admin token': 'Make tokens for programs.',
 };

@@ -1,15 +1,23 @@
-import { createIdSource, type Scope, type Workspace } from '@signalbox/contract';
+import {
+  createIdSource,
+  Email,
+  type Scope,
+  type Workspace,
+  type WorkspaceRole,
+} from '@signalbox/contract';
+import { Compile } from 'typebox/compile';
 import { systemClock, timestampOf } from './clock.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
-import type { Database } from './db/engine.ts';
+import type { Database, Tx } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
 import { openSqlite } from './db/sqlite.ts';
-import { HubError } from './errors.ts';
+import { HubError, invalidField } from './errors.ts';
+import { createInvitation, invitationUrl } from './members/invitation-actions.ts';
 import { mintServiceToken } from './tokens/actions.ts';
 import { createWorkspace } from './workspaces/actions.ts';
 import { presentWorkspace } from './workspaces/present.ts';
-import { readWorkspaceBySlug } from './workspaces/store.ts';
+import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
 
 /*
  * What the operator does from a shell, beside a running or a stopped hub: each opens the database,
@@ -17,6 +25,7 @@ import { readWorkspaceBySlug } from './workspaces/store.ts';
  */
 
 const ids = createIdSource(systemClock.nowMs);
+const emailSchema = Compile(Email);
 
 /** @throws HubError SLUG_TAKEN, INVALID_REQUEST; StartError */
 export function createWorkspaceByAdmin(
@@ -47,14 +56,7 @@ export function mintTokenByAdmin(
   const { workspaceSlug, ...rest } = draft;
   return withDatabase(config, (database) =>
     database.write(async (tx) => {
-      const workspace = await readWorkspaceBySlug(tx, workspaceSlug);
-      if (workspace === undefined) {
-        throw new HubError(
-          'WORKSPACE_NOT_FOUND',
-          `There is no workspace "${workspaceSlug}": make it with signalbox admin workspace create.`,
-        );
-      }
-      const workspaceId = workspace.workspace_id;
+      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
       const minted = await mintServiceToken({ database, ids }, tx, {
         ...rest,
         workspaceId,
@@ -69,6 +71,68 @@ export function mintTokenByAdmin(
         expiresAt: timestampOf(minted.expiresAtMs),
       };
     }),
+  );
+}
+
+export interface AdminInvitation {
+  /** Shown once, for the operator to send; works once and for 7 days. */
+  invitationUrl: string;
+  invitationId: string;
+  workspaceId: string;
+  workspaceSlug: string;
+  email: string;
+  role: WorkspaceRole;
+  expiresAt: string;
+}
+
+/**
+ * Invites a person to a workspace, the first one too. The link leads to where the settings say that
+ * the hub is reached.
+ *
+ * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST, ALREADY_MEMBER; StartError
+ */
+export function inviteMemberByAdmin(
+  config: Config,
+  draft: { workspaceSlug: string; email: string; role: WorkspaceRole },
+): Promise<AdminInvitation> {
+  const { workspaceSlug, email, role } = draft;
+  if (!emailSchema.Check(email)) throw invalidField('/email', 'takes an e-mail address');
+  return withDatabase(config, (database) =>
+    database.write(async (tx) => {
+      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
+      const { invitation, linkToken } = await createInvitation({ database, ids }, tx, {
+        workspaceId,
+        email,
+        role,
+        createdBy: 'operator',
+      });
+      return {
+        invitationUrl: invitationUrl(addressOf(config), linkToken),
+        invitationId: invitation.invitation_id,
+        workspaceId,
+        workspaceSlug,
+        email: invitation.email,
+        role,
+        expiresAt: timestampOf(invitation.expires_at),
+      };
+    }),
+  );
+}
+
+/** Where people on this machine reach the hub when no setting names an address for everybody. */
+function addressOf({ baseUrl, host, port }: Config): string {
+  if (baseUrl !== null) return baseUrl;
+  const isEveryAddress = host === '0.0.0.0' || host === '::';
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${isEveryAddress ? 'localhost' : name}:${port}`;
+}
+
+async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<WorkspaceRow> {
+  const workspace = await readWorkspaceBySlug(tx, workspaceSlug);
+  if (workspace !== undefined) return workspace;
+  throw new HubError(
+    'WORKSPACE_NOT_FOUND',
+    `There is no workspace "${workspaceSlug}": make it with signalbox admin workspace create.`,
   );
 }
 

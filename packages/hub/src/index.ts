@@ -1,6 +1,8 @@
 export {
+  type AdminInvitation,
   type AdminToken,
   createWorkspaceByAdmin,
+  inviteMemberByAdmin,
   mintTokenByAdmin,
 } from './admin.ts';
 export { createHub, type Hub, type HubOptions } from './app.ts';
