@@ -11,6 +11,8 @@ import { jobs } from './endpoints/job-endpoints.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
+import { runs } from './endpoints/runs.ts';
+import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
 
 /**
  * What the hub offers its own console, and nobody else. A person proves herself by the session
@@ -57,6 +59,13 @@ export const mirroredEndpoints = {
   repositories: { list: repositories.list },
   agents: { list: agents.list },
   queue: { pause: queue.pause, resume: queue.resume },
+  runs: { list: runs.list, get: runs.get },
+  uncertainties: {
+    list: uncertainties.list,
+    get: uncertainties.get,
+    addResolution: uncertainties.addResolution,
+    promote: uncertainties.promote,
+  },
 } as const;
 
 /** The mirrored rows in one list. */

@@ -15,8 +15,8 @@ import { Api } from './http/bind.ts';
 import { bindDescription } from './http/description.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
-import type { JobDeps } from './jobs/deps.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
+import { createDeadlines } from './loops/deadlines.ts';
 import type { Loop } from './loops/loop.ts';
 import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
 import { bindMemberRoutes } from './members/routes.ts';
@@ -27,8 +27,12 @@ import { bindPeopleRoutes } from './people/routes.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
+import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
+import type { UncertaintyDeps } from './uncertainties/actions.ts';
+import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
+import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/actions.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
@@ -46,7 +50,7 @@ export interface HubOptions {
 export interface Hub {
   server: FastifyInstance;
   database: Database;
-  deps: JobDeps;
+  deps: UncertaintyDeps;
   loops: readonly Loop<unknown>[];
   /** Where people and agents reach it; known once it listens. */
   readonly baseUrl: string;
@@ -77,8 +81,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     const ids = createIdSource(clock.nowMs);
     const waiters = new ClaimWaiters(clock);
     const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
+    const decisionWaiters = new DecisionWaiters(clock);
     const { secretKey } = directory;
-    const deps: JobDeps = { database, clock, ids, queue, waiters, secretKey };
+    const base = { database, clock, ids, queue, waiters, secretKey };
+    const deps: UncertaintyDeps = { ...base, decisionWaiters };
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);
     return assembleHub(options, deps, unlock);
   } catch (error) {
@@ -88,7 +94,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   }
 }
 
-function assembleHub(options: HubOptions, deps: JobDeps, unlock: () => void): Hub {
+function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => void): Hub {
   const { config } = options;
   const address = { baseUrl: config.baseUrl ?? '' };
   const server = createServer({
@@ -97,10 +103,17 @@ function assembleHub(options: HubOptions, deps: JobDeps, unlock: () => void): Hu
     logger: { level: config.logLevel, stream: process.stderr },
   });
   bindRooms(server, options, deps, address);
-  server.addHook('preClose', async () => deps.waiters.close());
+  server.addHook('preClose', async () => {
+    deps.waiters.close();
+    deps.decisionWaiters.close();
+  });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
-  const loops = [createSweeper(deps, onLoopError), createKeyRetention(deps, onLoopError)];
+  const loops = [
+    createSweeper(deps, onLoopError),
+    createKeyRetention(deps, onLoopError),
+    createDeadlines(deps, onLoopError),
+  ];
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
@@ -137,7 +150,7 @@ function assembleHub(options: HubOptions, deps: JobDeps, unlock: () => void): Hu
 function bindRooms(
   server: FastifyInstance,
   { config, consoleDir, checkAnswer }: HubOptions,
-  deps: JobDeps,
+  deps: UncertaintyDeps,
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string },
 ): void {
@@ -167,6 +180,8 @@ function bindRooms(
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
+  bindRunRoutes(api, deps);
+  bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
   api.finish();
   serveConsole(server, consoleDir ?? '');

@@ -123,6 +123,7 @@ export const Uncertainty = Type.Object(
     recommendedValue: Nullable(Text(2_000)),
     deadlineAt: Nullable(Timestamp()),
     onDeadline: OnDeadline,
+    overdue: Type.Boolean({ description: 'Still open, and deadlineAt has passed.' }),
     resolution: Nullable(Resolution),
     resolutions: List(Resolution, 1_000, 'All of them, oldest first; the last one holds.'),
     createdAt: Timestamp(),

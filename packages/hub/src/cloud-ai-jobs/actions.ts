@@ -2,12 +2,13 @@ import type { CloudAiInput, endpoints, RequestInput } from '@signalbox/contract'
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
-import { requireJob, requireRun } from '../jobs/actions.ts';
+import { requireJob } from '../jobs/actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { Needs } from '../queue/matching.ts';
 import { readEntry } from '../queue/queue-sqlite.ts';
+import { requireRun } from '../runs/actions.ts';
 import { type CloudAiJobRow, insertCloudAiJob, readCloudAiJob } from './store.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.cloudAiJobs.enqueue.request>;

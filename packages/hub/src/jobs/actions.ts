@@ -8,11 +8,12 @@ import type { Entry } from '../queue/entry.ts';
 import { needsOf } from '../queue/matching.ts';
 import { readEntry } from '../queue/queue-sqlite.ts';
 import { requireRepository } from '../repositories/actions.ts';
+import { requireRun } from '../runs/actions.ts';
 import type { JobDeps } from './deps.ts';
 import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';
 import { recordRecovery } from './recovery-actions.ts';
-import { hasRun, insertJob, type JobRow, readJob, updateJobOutcome } from './store.ts';
+import { insertJob, type JobRow, readJob, updateJobOutcome, updateJobWait } from './store.ts';
 import { appendEvent } from './store-events.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
@@ -52,6 +53,7 @@ export function enqueueJob(
  * Adds a job within an action: checks what it refers to, places it in the queue, and begins its
  * timeline.
  *
+ * @param origin what its first event says of where it comes from, beside who made it.
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST
  */
 export async function addJob(
@@ -59,6 +61,7 @@ export async function addJob(
   tx: Tx,
   createdBy: string,
   draft: JobDraft,
+  origin: Record<string, unknown> = {},
 ): Promise<JobRecord> {
   const { workspaceId } = draft;
   await requireRepository(tx, workspaceId, draft.repoId);
@@ -92,7 +95,7 @@ export async function addJob(
     kind: 'enqueued',
     attempt: 0,
     agentId: null,
-    data: { by: createdBy },
+    data: { by: createdBy, ...origin },
   });
   return { entry, row };
 }
@@ -141,6 +144,7 @@ export function cancelJob(
     const changed = await deps.queue.cancel(tx, entry);
     const by = principal.principalId;
     if (changed.status === 'canceled') {
+      await endWait(tx, row);
       await appendEvent(tx, {
         eventId: deps.ids('jobEvent'),
         workspaceId: input.workspaceId,
@@ -153,7 +157,8 @@ export function cancelJob(
       });
     }
     await auditJob(tx, principal, 'job.cancel', input);
-    return presentJob(changed, row);
+    const waitsOn = changed.status === 'canceled' ? null : row.waiting_on_uncertainty_id;
+    return presentJob(changed, { ...row, waiting_on_uncertainty_id: waitsOn });
   });
 }
 
@@ -177,8 +182,15 @@ export function retryJob(
       delayMs: input.delayMs,
       attemptsMax: Math.max(entry.attempts_max, entry.attempt + 1),
     });
-    const cleared = { ...row, outcome: null, outcome_reason: null, message: null };
+    const cleared = {
+      ...row,
+      outcome: null,
+      outcome_reason: null,
+      message: null,
+      waiting_on_uncertainty_id: null,
+    };
     await updateJobOutcome(tx, row, cleared);
+    await endWait(tx, row);
     await appendEvent(tx, {
       eventId: deps.ids('jobEvent'),
       workspaceId: input.workspaceId,
@@ -230,9 +242,9 @@ export async function requireJob(
   return { entry, row };
 }
 
-/** @throws HubError RUN_NOT_FOUND */
-export async function requireRun(reader: Reader, workspaceId: string, runId: string) {
-  if (!(await hasRun(reader, workspaceId, runId))) throw new HubError('RUN_NOT_FOUND');
+/** A job that is no longer blocked waits for no decision. */
+async function endWait(tx: Tx, row: JobRow): Promise<void> {
+  if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
 }
 
 async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, path: string) {

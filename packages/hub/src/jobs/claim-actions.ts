@@ -18,6 +18,7 @@ import { type ClaimAttempt, claimOrWait, hasReadyEntry } from '../queue/claim-lo
 import type { Entry, Lane } from '../queue/entry.ts';
 import { laneHasHeld, readEntryByClaimKey } from '../queue/queue-sqlite.ts';
 import { listServedRepositories } from '../repositories/store.ts';
+import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
@@ -119,24 +120,31 @@ async function findRefusal(
   return { demand: { capabilities, kinds: input.kinds ?? null, repoIds: new Set(active) } };
 }
 
-function claimFrom(
+async function claimFrom(
   deps: JobDeps,
   tx: Tx,
   input: ClaimInput,
   lanes: readonly Lane[],
 ): Promise<Entry | null> {
   const { workspaceId, agentId, leaseMs, claimKey } = input;
-  return deps.queue.claim(tx, workspaceId, lanes, (entryId, generation) => ({
+  const grantFor = (entryId: string, generation: number) => ({
     agentId,
     leaseMs,
     claimKey: claimKey ?? null,
     jobTokenHash: hash('sha256', jobTokenOf(deps, workspaceId, entryId, generation)),
-  }));
+  });
+  // What is kept for this agent goes first: it held it before, and nobody else may have it now.
+  return (
+    (await deps.queue.claimPreferred(tx, workspaceId, agentId, lanes, grantFor)) ??
+    deps.queue.claim(tx, workspaceId, lanes, grantFor)
+  );
 }
 
 async function answerClaim(deps: JobDeps, tx: Tx, entry: Entry): Promise<ClaimAnswer> {
   const row = await readJob(tx, entry.workspace_id, entry.entry_id);
   assert(row !== undefined && entry.lease_expires_at !== null, 'a claimed job has its row');
+  // From now on it knows the answers that were handed to it.
+  if (row.decisions !== '[]') await noteAnswersSeen(tx, row.workspace_id, row.job_id, null);
   return {
     jobId: entry.entry_id,
     job: presentJob(entry, row),

@@ -14,7 +14,9 @@ import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { updateRunning } from '../queue/queue-sqlite.ts';
 import { checkClaim } from '../queue/states.ts';
-import { addJob, type JobRecord, requireJob, requireRun } from './actions.ts';
+import { requireRun } from '../runs/actions.ts';
+import { settleCompletion } from '../uncertainties/handover-actions.ts';
+import { addJob, type JobRecord, requireJob } from './actions.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
 import { type JobRow, updateJobOutcome } from './store.ts';
@@ -190,27 +192,6 @@ async function acceptCompletion(
   for (const child of input.children as RequestInput<typeof ChildJob>[]) {
     spawnedJobIds.push(await addChild(deps, tx, row, child, input));
   }
-  const result: CompleteAnswer['result'] = {
-    jobId: input.jobId,
-    status: moved.status,
-    outcome: input.outcome,
-    idempotent: false,
-    spawnedJobIds,
-  };
-  const values: JobRow = {
-    ...row,
-    run_id: row.run_id ?? input.runId ?? null,
-    // A job that goes again has no outcome yet; its timeline keeps this attempt's.
-    outcome: retryDelayMs === null ? input.outcome : null,
-    outcome_reason: jsonOrNull(input.outcomeReason),
-    message: input.message ?? null,
-    evidence: jsonOrNull(input.evidence),
-    usage: jsonOrNull(input.usage),
-    completion_hash: completionHash,
-    completion_attempt: entry.attempt,
-    completion_answer: JSON.stringify(result),
-  };
-  await updateJobOutcome(tx, row, values);
   await appendEvent(tx, {
     eventId: deps.ids('jobEvent'),
     workspaceId: input.workspaceId,
@@ -221,10 +202,33 @@ async function acceptCompletion(
     message: input.message,
     data: outcomeData(input, retryDelayMs === null ? {} : { retryDelayMs }),
   });
+  const settled = await settleCompletion(deps, tx, { entry: moved, row }, input.agentId);
+  const { status } = settled.entry;
+  const result: CompleteAnswer['result'] = {
+    jobId: input.jobId,
+    status,
+    outcome: input.outcome,
+    idempotent: false,
+    spawnedJobIds,
+  };
+  const values: JobRow = {
+    ...settled.row,
+    run_id: row.run_id ?? input.runId ?? null,
+    // A job that goes again has no outcome yet; its timeline keeps this attempt's.
+    outcome: status === 'pending' ? null : input.outcome,
+    outcome_reason: jsonOrNull(input.outcomeReason),
+    message: input.message ?? null,
+    evidence: jsonOrNull(input.evidence),
+    usage: jsonOrNull(input.usage),
+    completion_hash: completionHash,
+    completion_attempt: entry.attempt,
+    completion_answer: JSON.stringify(result),
+  };
+  await updateJobOutcome(tx, row, values);
   const { workspaceId, agentId } = input;
   // It may have waited at capacity.
   tx.afterCommit(() => deps.waiters.wakeAgent(workspaceId, agentId));
-  return { result, job: presentJob(moved, values) };
+  return { result, job: presentJob(settled.entry, values) };
 }
 
 /** The delay before the next attempt, or null when this outcome is final. */

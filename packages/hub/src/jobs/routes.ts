@@ -45,7 +45,7 @@ function bindPeopleCalls(api: Api, deps: JobDeps): void {
   api.bindBoth(
     jobs.get,
     consolePathOf(jobs.get),
-    (input) => getJob(deps, input.workspaceId, input.jobId),
+    (input, { principal }) => getJob(deps, principal, input),
     { allowJob: coversJob },
   );
   api.bindBoth(jobs.cancel, consolePathOf(jobs.cancel), async (input, { principal }) => ({

@@ -101,12 +101,28 @@ export async function updateJobVerdict(
   );
 }
 
-export async function hasRun(reader: Reader, workspaceId: string, runId: string): Promise<boolean> {
-  const row = await reader.firstSql('SELECT 1 FROM runs WHERE workspace_id = ? AND run_id = ?', [
-    workspaceId,
-    runId,
+/** Keeps the answers that were handed to a job. */
+export async function updateJobDecisions(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'decisions'>,
+): Promise<void> {
+  await tx.runSql('UPDATE jobs SET decisions = ? WHERE workspace_id = ? AND job_id = ?', [
+    row.decisions,
+    row.workspace_id,
+    row.job_id,
   ]);
-  return row !== undefined;
+}
+
+/** Says on which open decision request a blocked job waits; null: on none. */
+export async function updateJobWait(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  uncertaintyId: string | null,
+): Promise<void> {
+  await tx.runSql(
+    'UPDATE jobs SET waiting_on_uncertainty_id = ? WHERE workspace_id = ? AND job_id = ?',
+    [uncertaintyId, row.workspace_id, row.job_id],
+  );
 }
 
 export interface JobFilter {

@@ -1,0 +1,111 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { RunsTable } from '../db/schema.ts';
+
+export type RunRow = RunsTable;
+
+export function readRun(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+): Promise<RunRow | undefined> {
+  return reader.firstSql<RunRow>('SELECT * FROM runs WHERE workspace_id = ? AND run_id = ?', [
+    workspaceId,
+    runId,
+  ]);
+}
+
+export function readRunByRef(
+  reader: Reader,
+  workspaceId: string,
+  repoId: string,
+  runRef: string,
+): Promise<RunRow | undefined> {
+  return reader.firstSql<RunRow>(
+    'SELECT * FROM runs WHERE workspace_id = ? AND repo_id = ? AND run_ref = ?',
+    [workspaceId, repoId, runRef],
+  );
+}
+
+/** Adds a run unless its reference is taken; says whether it did. */
+export async function insertRun(
+  database: Database,
+  tx: Tx,
+  row: RunRow,
+): Promise<{ added: boolean }> {
+  const { changes } = await tx.run(
+    database.build
+      .insertInto('runs')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns(['workspace_id', 'repo_id', 'run_ref']).doNothing(),
+      ),
+  );
+  return { added: changes > 0 };
+}
+
+export type RunChanges = Partial<
+  Pick<
+    RunRow,
+    | 'status'
+    | 'current_milestone'
+    | 'run_state_path'
+    | 'title'
+    | 'goal'
+    | 'blocked_by_decision_request_id'
+  >
+>;
+
+/** Writes the fields that are named, and only those. */
+export async function updateRun(
+  database: Database,
+  tx: Tx,
+  row: Pick<RunRow, 'workspace_id' | 'run_id'>,
+  changes: RunChanges,
+): Promise<void> {
+  await tx.run(
+    database.build
+      .updateTable('runs')
+      .set({ ...changes, updated_at: tx.nowMs })
+      .where('workspace_id', '=', row.workspace_id)
+      .where('run_id', '=', row.run_id),
+  );
+}
+
+/** A decision request that was answered holds its run up no longer. */
+export async function unblockRun(
+  tx: Tx,
+  row: Pick<RunRow, 'workspace_id' | 'run_id'>,
+  decisionRequestId: string,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE runs SET blocked_by_decision_request_id = NULL, updated_at = ?
+     WHERE workspace_id = ? AND run_id = ? AND blocked_by_decision_request_id = ?`,
+    [tx.nowMs, row.workspace_id, row.run_id, decisionRequestId],
+  );
+}
+
+export interface RunFilter {
+  repoId?: string | undefined;
+  runRef?: string | undefined;
+  status?: string | undefined;
+}
+
+/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+export function listRuns(
+  database: Database,
+  workspaceId: string,
+  filter: RunFilter,
+  page: { limit: number; before: string | null },
+): Promise<RunRow[]> {
+  let query = database.build
+    .selectFrom('runs')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('run_id', 'desc')
+    .limit(page.limit + 1);
+  if (filter.repoId !== undefined) query = query.where('repo_id', '=', filter.repoId);
+  if (filter.runRef !== undefined) query = query.where('run_ref', '=', filter.runRef);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (page.before !== null) query = query.where('run_id', '<', page.before);
+  return database.reader.all(query);
+}

@@ -1,0 +1,172 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { UncertaintiesTable } from '../db/schema-uncertainties.ts';
+
+export type UncertaintyRow = UncertaintiesTable;
+
+export function readUncertainty(
+  reader: Reader,
+  workspaceId: string,
+  uncertaintyId: string,
+): Promise<UncertaintyRow | undefined> {
+  return reader.firstSql<UncertaintyRow>(
+    'SELECT * FROM uncertainties WHERE workspace_id = ? AND uncertainty_id = ?',
+    [workspaceId, uncertaintyId],
+  );
+}
+
+export async function hasDecisionRequest(
+  reader: Reader,
+  workspaceId: string,
+  decisionRequestId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    'SELECT 1 FROM uncertainties WHERE workspace_id = ? AND decision_request_id = ?',
+    [workspaceId, decisionRequestId],
+  );
+  return row !== undefined;
+}
+
+export async function insertUncertainty(
+  database: Database,
+  tx: Tx,
+  row: UncertaintyRow,
+): Promise<void> {
+  await tx.run(database.build.insertInto('uncertainties').values(row));
+}
+
+/**
+ * Puts one whose assumed value stands into the inbox. A deadline that passed before anybody was
+ * asked counts no more: it would take the question away again at once.
+ */
+export async function updatePromoted(
+  tx: Tx,
+  row: UncertaintyRow,
+  decisionRequestId: string,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE uncertainties SET status = 'open', decision_request_id = ?, promoted_at = ?,
+       deadline_at = CASE WHEN deadline_at <= ? THEN NULL ELSE deadline_at END
+     WHERE workspace_id = ? AND uncertainty_id = ? AND status = 'assumed'`,
+    [decisionRequestId, tx.nowMs, tx.nowMs, row.workspace_id, row.uncertainty_id],
+  );
+}
+
+/**
+ * Marks it as resolved: the fence that lets the first resolution win, whatever races.
+ *
+ * @returns false when it was resolved before and this one is not to supersede.
+ */
+export async function updateResolved(
+  tx: Tx,
+  row: UncertaintyRow,
+  { supersede }: { supersede: boolean },
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE uncertainties SET status = 'resolved', resolved_at = ?
+     WHERE workspace_id = ? AND uncertainty_id = ?${supersede ? '' : " AND status <> 'resolved'"}`,
+    [tx.nowMs, row.workspace_id, row.uncertainty_id],
+  );
+  return changes > 0;
+}
+
+/** Notes which job the answer was handed to, and whether that one knows it by this. */
+export async function updateAnswerJob(
+  tx: Tx,
+  row: Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>,
+  jobId: string | null,
+  { isSeen }: { isSeen: boolean },
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE uncertainties SET answer_job_id = ?, answer_seen_at = ?
+     WHERE workspace_id = ? AND uncertainty_id = ?`,
+    [jobId, isSeen ? tx.nowMs : null, row.workspace_id, row.uncertainty_id],
+  );
+}
+
+/** The job knows the answer of one uncertainty, or (null) of all that were handed to it. */
+export async function noteAnswersSeen(
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+  uncertaintyId: string | null,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE uncertainties SET answer_seen_at = ?
+     WHERE workspace_id = ? AND answer_job_id = ? AND answer_seen_at IS NULL
+       ${uncertaintyId === null ? '' : 'AND uncertainty_id = ?'}`,
+    [tx.nowMs, workspaceId, jobId, ...(uncertaintyId === null ? [] : [uncertaintyId])],
+  );
+}
+
+/** The answers that were handed to a job and that it does not know yet, oldest question first. */
+export function listUnseenAnswers(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<UncertaintyRow[]> {
+  return reader.allSql<UncertaintyRow>(
+    `SELECT * FROM uncertainties
+     WHERE workspace_id = ? AND answer_job_id = ? AND answer_seen_at IS NULL
+     ORDER BY uncertainty_id`,
+    [workspaceId, jobId],
+  );
+}
+
+/** The oldest open decision request of a job. */
+export function readOpenOfJob(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<UncertaintyRow | undefined> {
+  return reader.firstSql<UncertaintyRow>(
+    `SELECT * FROM uncertainties WHERE workspace_id = ? AND job_id = ? AND status = 'open'
+     ORDER BY uncertainty_id LIMIT 1`,
+    [workspaceId, jobId],
+  );
+}
+
+/** Open decision requests, of all workspaces, whose assumed value is due to stand. */
+export function listDueDecisions(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>[]> {
+  return reader.allSql(
+    `SELECT workspace_id, uncertainty_id FROM uncertainties
+     WHERE status = 'open' AND on_deadline = 'assume' AND deadline_at <= ?
+     ORDER BY deadline_at LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
+export interface UncertaintyFilter {
+  status?: UncertaintyRow['status'] | undefined;
+  kind?: UncertaintyRow['kind'] | undefined;
+  runId?: string | undefined;
+  jobId?: string | undefined;
+  promoted?: boolean | undefined;
+}
+
+/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+export function listUncertainties(
+  database: Database,
+  workspaceId: string,
+  filter: UncertaintyFilter,
+  page: { limit: number; before: string | null },
+): Promise<UncertaintyRow[]> {
+  let query = database.build
+    .selectFrom('uncertainties')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('uncertainty_id', 'desc')
+    .limit(page.limit + 1);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
+  if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
+  if (filter.jobId !== undefined) query = query.where('job_id', '=', filter.jobId);
+  if (filter.promoted !== undefined) {
+    query = query.where('decision_request_id', filter.promoted ? 'is not' : 'is', null);
+  }
+  if (page.before !== null) query = query.where('uncertainty_id', '<', page.before);
+  return database.reader.all(query);
+}

@@ -1,0 +1,78 @@
+import type { TestContext } from 'node:test';
+import { endpoints, type RequestOf } from '@signalbox/contract';
+import type { Harness, SetupOptions } from './harness.ts';
+import { setupQueue } from './queue-setup.ts';
+
+const { runs, uncertainties, jobs } = endpoints;
+
+type AskBody = RequestOf<typeof uncertainties.createWithAutoPromotion>;
+type AnswerBody = RequestOf<typeof uncertainties.addResolution>;
+
+/** The run of `home` that examples are about; made when it is not there. */
+export async function ensureRun({ call, home }: Harness, workspace = home): Promise<string> {
+  const { workspaceId, repoId, token } = workspace;
+  const { runRef } = runs.upsertV1.example.request;
+  const body = { workspaceId, repoId, runRef: String(runRef), status: 'in_progress' };
+  return (await call(runs.upsertV1, body, token)).runId;
+}
+
+/** A question of which the asker is not certain, so that it is a decision request. */
+export const question = { prompt: 'Which colour?', kind: 'choice', confidence: 0.2 } as const;
+
+/** A decision request in the inbox of `home`. */
+export async function openDecision(harness: Harness, runId: string): Promise<string> {
+  const { workspaceId } = harness.home;
+  const body = { workspaceId, runId, ...question };
+  return (await harness.call(uncertainties.createWithAutoPromotion, body)).uncertaintyId;
+}
+
+/** A hub with a standing clock, an agent, a run, and short words for questions and answers. */
+export async function setupDecisions(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
+  const h = await setupQueue(t, options);
+  const { workspaceId, agentId } = h;
+  const runId = await ensureRun(h);
+  const ask = (body: Partial<AskBody> = {}, token?: string) =>
+    h.call(
+      uncertainties.createWithAutoPromotion,
+      { workspaceId, runId, ...question, ...body },
+      token,
+    );
+  const answerBody = (uncertaintyId: string, body: Partial<AnswerBody> = {}): AnswerBody => ({
+    workspaceId,
+    uncertaintyId,
+    mode: 'answered',
+    value: 'blue',
+    confidence: 1,
+    ...body,
+  });
+  return {
+    ...h,
+    runId,
+    ask,
+    answerBody,
+    answer: (uncertaintyId: string, body: Partial<AnswerBody> = {}) =>
+      h.call(uncertainties.addResolution, answerBody(uncertaintyId, body)),
+    read: async (uncertaintyId: string) =>
+      (await h.call(uncertainties.get, { workspaceId, uncertaintyId })).uncertainty,
+    /** A job of the run that the agent holds. */
+    async startJob(body: Parameters<typeof h.enqueue>[0] = {}) {
+      const { jobId } = await h.enqueue({ runId, ...body });
+      const claimed = await h.claim();
+      return { jobId, jobToken: claimed.jobToken ?? '' };
+    },
+    block: (jobId: string) => h.complete(jobId, { outcome: 'blocked' }),
+    /** The agent says that it is there. */
+    beat: () =>
+      h.call(endpoints.agents.heartbeat, {
+        workspaceId,
+        machineFingerprint: 'first',
+        displayName: 'first',
+        capabilities: { canWrite: true },
+      }),
+    applications: async () =>
+      (await h.call(jobs.list, { workspaceId, kind: 'apply_decision' })).jobs,
+    agentId,
+  };
+}
+
+export type Decisions = Awaited<ReturnType<typeof setupDecisions>>;
