@@ -170,7 +170,8 @@ function bindRooms(
   };
   const gatekeeper = createGatekeeper(identity);
   const api = new Api(server, gatekeeper, checkAnswer);
-  bindDescription(api, { version: HUB_VERSION, baseUrl: () => address.baseUrl });
+  const { reader } = deps.database;
+  bindDescription(api, { reader, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...deps, gatekeeper });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);

@@ -114,7 +114,7 @@ test('only the owner reads the database and its logs', async (t) => {
 });
 
 test('a closed database refuses new actions and has finished the earlier ones', async (t) => {
-  const { database, path } = await createNotes(t);
+  const { database, list, path } = await createNotes(t);
   const last = database.write(async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['last']);
   });
@@ -124,6 +124,7 @@ test('a closed database refuses new actions and has finished the earlier ones', 
     database.write(async () => undefined),
     { code: 'UNAVAILABLE' },
   );
+  await assert.rejects(list(), { code: 'UNAVAILABLE' });
   const reopened = new DatabaseSync(path);
   t.after(() => reopened.close());
   assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.['n'], 1);

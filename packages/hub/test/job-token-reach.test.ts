@@ -110,3 +110,17 @@ test('a person releases a held job: its holder is fenced off, and the audit log 
   const again: ErrorCode = 'JOB_NOT_RUNNING';
   assert.equal((await ada.send(path, ref)).body.error, again);
 });
+
+test('with a job token, children stay in the repository and the run of the job', async (t) => {
+  const h = await setupQueue(t);
+  const elsewhere = await h.addRepository(h.home, 'elsewhere');
+  const { jobToken, held } = await startJob(h);
+  const child = { kind: 'work' as const, prompt: 'Go on.' };
+  const done = { ...held, outcome: 'done' as const };
+  for (const reached of [{ repoId: elsewhere }, { runId: 'run_of_somebody_else' }]) {
+    const body = { ...done, children: [{ ...child, ...reached }] };
+    assert.equal(await knock(h, jobToken, jobs.complete, body), 'NOT_ALLOWED');
+  }
+  const own = { ...done, children: [child, { ...child, repoId: h.repoId }] };
+  assert.equal(await knock(h, jobToken, jobs.complete, own), 'ok');
+});

@@ -117,7 +117,7 @@ class SqliteDatabase implements Database {
     this.#clock = clock;
     this.#writer = new Connection(path, { readOnly: false });
     this.#readConnection = new Connection(path, { readOnly: true });
-    this.reader = this.#readConnection;
+    this.reader = answerUnavailable(this.#readConnection);
   }
 
   write<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
@@ -227,6 +227,33 @@ function toUnavailable(cause: unknown): HubError {
     'The database cannot write now, so nothing of this request was kept; try again.',
     { cause, retryAfterMs: 1_000 },
   );
+}
+
+/** Reads whose failure is the engine's, not the statement's, are refused like writes. */
+function answerUnavailable(reader: Reader): Reader {
+  const guard = async <T>(read: Promise<T>): Promise<T> => {
+    try {
+      return await read;
+    } catch (cause) {
+      if (!isEngineTrouble(cause) && !isClosed(cause)) throw cause;
+      throw new HubError('UNAVAILABLE', 'The database cannot be read now; try again.', {
+        cause,
+        retryAfterMs: 1_000,
+      });
+    }
+  };
+  return {
+    engine: reader.engine,
+    all: (query) => guard(reader.all(query)),
+    first: (query) => guard(reader.first(query)),
+    allSql: (sql, values) => guard(reader.allSql(sql, values)),
+    firstSql: (sql, values) => guard(reader.firstSql(sql, values)),
+  };
+}
+
+/** A request that outlived the database, in a hub that stops. */
+function isClosed(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'ERR_INVALID_STATE';
 }
 
 /**

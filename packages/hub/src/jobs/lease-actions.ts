@@ -18,6 +18,7 @@ import { requireRun } from '../runs/actions.ts';
 import { settleCompletion } from '../uncertainties/handover-actions.ts';
 import { addJob, type JobRecord, requireJob } from './actions.ts';
 import type { JobDeps } from './deps.ts';
+import { mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRow, updateJobOutcome } from './store.ts';
 import { appendEvent, foldHeartbeat, hasClaimed, hasLateEvidence } from './store-events.ts';
@@ -157,6 +158,13 @@ async function tryComplete(
   if (entry.cancel_requested_at !== null) {
     await endCanceled(deps, tx, record, input, completionHash);
     return { refusal: new HubError('JOB_CANCELED', 'The job was canceled: discard the result.') };
+  }
+  for (const reached of [{ runId: input.runId }, ...input.children]) {
+    if (mayReach(principal, row, reached)) continue;
+    throw new HubError(
+      'NOT_ALLOWED',
+      'With a job token, children stay in the repository and the run of the job.',
+    );
   }
   if (input.runId !== undefined) await requireRun(tx, workspaceId, input.runId);
   return { answer: await acceptCompletion(deps, tx, record, input, completionHash) };
