@@ -10,6 +10,7 @@ import { checkClaim } from '../queue/states.ts';
 import { type CloudAiJobRecord, requireCloudAiJob } from './actions.ts';
 import { inputKeptOf } from './kept-input.ts';
 import { presentCloudAiJob } from './present.ts';
+import { placeResult } from './result-actions.ts';
 import { type CloudAiJobRow, updateCloudAiEnd, updateCloudAiMessage } from './store.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.cloudAiJobs.heartbeat.request>;
@@ -89,6 +90,7 @@ async function tryComplete(
   };
   const finished = await deps.queue.finish(tx, entry, input.outcome);
   await updateCloudAiEnd(tx, ended);
+  if (input.outcome === 'done') await placeResult(deps, tx, ended, input.result ?? {});
   return { answer: answerOf({ entry: finished, row: ended }, false) };
 }
 

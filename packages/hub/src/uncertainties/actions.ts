@@ -1,5 +1,6 @@
 import type { endpoints, RequestInput, ResponseOf, Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
+import { offerDecisionDraft } from '../cloud-ai-jobs/offer-actions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
@@ -53,6 +54,7 @@ export function createUncertainty(
       }
       await insertUncertainty(deps.database, tx, row);
       if (record !== null) await noteWait(tx, record);
+      if (row.decision_request_id !== null) await offerDecisionDraft(deps, tx, row);
       return {
         uncertaintyId: row.uncertainty_id,
         decisionRequestId: row.decision_request_id,
@@ -115,6 +117,7 @@ export function promoteUncertainty(
       }
       decisionRequestId = deps.ids('decisionRequest');
       await updatePromoted(tx, row, decisionRequestId);
+      await offerDecisionDraft(deps, tx, row);
       if (row.job_id !== null) {
         await noteWait(tx, await requireJob(tx, workspaceId, row.job_id));
       }
