@@ -1,9 +1,11 @@
 import type { Endpoint } from './endpoint.ts';
 import { agents } from './endpoints/agents.ts';
+import { cloudAiJobs } from './endpoints/cloud-ai-job-endpoints.ts';
 import { deviceTokens, serviceTokens } from './endpoints/console-access.ts';
 import { auditLog } from './endpoints/console-audit.ts';
 import { deviceApprovals } from './endpoints/console-devices.ts';
 import { invitations } from './endpoints/console-invitations.ts';
+import { mailAccounts } from './endpoints/console-mail-accounts.ts';
 import { members } from './endpoints/console-members.ts';
 import { consoleSession, firstOwner } from './endpoints/console-session.ts';
 import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
@@ -34,6 +36,7 @@ export const consoleEndpoints = {
   invitations,
   serviceTokens,
   deviceTokens,
+  mailAccounts,
   auditLog,
 } as const;
 
@@ -66,6 +69,7 @@ export const mirroredEndpoints = {
     addResolution: uncertainties.addResolution,
     promote: uncertainties.promote,
   },
+  cloudAiJobs: { get: cloudAiJobs.get },
 } as const;
 
 /** The mirrored rows in one list. */

@@ -23,6 +23,7 @@ export const idPrefixes = {
   person: 'usr',
   session: 'ses',
   invitation: 'inv',
+  mailAccount: 'mail',
   request: 'req',
 } as const;
 

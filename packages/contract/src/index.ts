@@ -8,6 +8,7 @@ export * from './endpoints/console-audit.ts';
 export * from './endpoints/console-devices.ts';
 export * from './endpoints/console-fields.ts';
 export * from './endpoints/console-invitations.ts';
+export * from './endpoints/console-mail-accounts.ts';
 export * from './endpoints/console-members.ts';
 export * from './endpoints/console-session.ts';
 export * from './endpoints/console-workspaces.ts';

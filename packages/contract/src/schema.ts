@@ -86,6 +86,7 @@ const kindWords: Record<IdKind, string> = {
   person: 'person',
   session: 'console session',
   invitation: 'invitation',
+  mailAccount: 'mail account',
   request: 'request',
 };
 

@@ -5,6 +5,7 @@ import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import type { Config } from './config.ts';
+import { bindMailAccountRoutes } from './context/mail-account-routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
@@ -184,6 +185,7 @@ function bindRooms(
   bindRunRoutes(api, deps);
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
+  bindMailAccountRoutes(api, deps);
   api.finish();
   serveConsole(server, consoleDir ?? '');
 }

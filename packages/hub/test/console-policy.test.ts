@@ -64,6 +64,9 @@ const verdicts: Record<string, Verdicts> = {
   consoleDeviceTokenList: everyMember,
   // Here of the member's machine: nobody learns of another's.
   consoleDeviceTokenRevoke: { ...everyMember, viewer: 'TOKEN_NOT_FOUND' },
+  consoleMailAccountList: administrators,
+  consoleMailAccountPut: administrators,
+  consoleMailAccountRemove: administrators,
   consoleAuditList: administrators,
   consoleAuditExport: administrators,
   consoleAuditVerify: administrators,
@@ -91,7 +94,13 @@ const startDevice: MakeBody = async ({ hub }) => {
   return { deviceId };
 };
 
-const { serviceTokens, deviceTokens, deviceApprovals, session } = consoleEndpoints;
+const { serviceTokens, deviceTokens, deviceApprovals, mailAccounts, session } = consoleEndpoints;
+
+const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
+  ...mailAccounts.put.example.request,
+  workspaceId,
+  name: draw('mail'),
+});
 
 /** A request that can succeed, with things of its own where it changes them. */
 const bodies: Record<string, MakeBody> = {
@@ -148,6 +157,13 @@ const bodies: Record<string, MakeBody> = {
     await logDeviceIn(hub, browsers.member);
     const { tokens } = await browsers.member.call(deviceTokens.list, { workspaceId });
     return { workspaceId, tokenId: tokens[0]?.tokenId };
+  },
+  consoleMailAccountList: inWorkspace,
+  consoleMailAccountPut: newMailAccount,
+  consoleMailAccountRemove: async (world) => {
+    const { owner } = world.browsers;
+    const { account } = await owner.call(mailAccounts.put, newMailAccount(world));
+    return { workspaceId: world.workspaceId, accountId: account.accountId };
   },
   consoleAuditList: inWorkspace,
   consoleAuditExport: inWorkspace,

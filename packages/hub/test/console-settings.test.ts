@@ -24,6 +24,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
           slug: 'acme',
           dataPolicy: { contentStorage: 'full', retentionDays: null, redactSecrets: true },
         },
+        cloudAi: { summarizeSources: false, draftDecisionAnswers: false, model: null },
       },
     },
     {
@@ -67,6 +68,25 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       as: 'owner',
       body: { workspaceId, dataPolicy: { retentionDays: null } },
       holds: { workspace: { dataPolicy: { retentionDays: null } } },
+    },
+    {
+      name: 'the hub enqueues model calls when it is told to',
+      endpoint: update,
+      as: 'admin',
+      body: { workspaceId, cloudAi: { summarizeSources: true, model: 'small-1' } },
+      holds: {
+        cloudAi: { summarizeSources: true, draftDecisionAnswers: false, model: 'small-1' },
+      },
+    },
+    {
+      name: 'and all of it is read again',
+      endpoint: get,
+      as: 'member',
+      body: { workspaceId },
+      holds: {
+        workspace: { name: 'Acme & Co', dataPolicy: { contentStorage: 'excerpt' } },
+        cloudAi: { summarizeSources: true, draftDecisionAnswers: false, model: 'small-1' },
+      },
     },
     {
       name: 'nothing is kept for no days',
@@ -119,6 +139,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
         redact_secrets: { from: 1, to: 0 },
       },
       { retention_days: { from: 90, to: null } },
+      { summarize_sources: { from: 0, to: 1 }, model: { from: null, to: 'small-1' } },
     ],
   );
 });

@@ -12,6 +12,7 @@ import {
 import type { TObject } from 'typebox';
 import { bindAgentRoutes } from '../src/agents/routes.ts';
 import { bindAuditRoutes } from '../src/audit/routes.ts';
+import { bindMailAccountRoutes } from '../src/context/mail-account-routes.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Role } from '../src/db/schema.ts';
 import { openSqlite } from '../src/db/sqlite.ts';
@@ -89,6 +90,7 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   bindMemberRoutes(api, deps);
   bindDeviceRoutes(api, deps);
   bindAuditRoutes(api, deps);
+  bindMailAccountRoutes(api, deps);
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);

@@ -1,22 +1,32 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, Integer, Nullable, Ok, OneOf, Text } from '../schema.ts';
+import { ModelName } from './cloud-ai-jobs.ts';
 import { consoleRow, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './console-fields.ts';
 import { examplePerson, Membership, Person, workspaceRoles } from './console-session.ts';
-import { exampleIds, exampleWorkspace, Workspace, WorkspaceSlug } from './workspaces.ts';
+import {
+  DataPolicy,
+  exampleIds,
+  exampleWorkspace,
+  Workspace,
+  WorkspaceSlug,
+} from './workspaces.ts';
 
 const WorkspaceName = Text(200, { minLength: 1 });
 
-/** What a person changes of a data policy; absent fields stay as they are. */
-export const DataPolicyChange = Type.Object({
-  contentStorage: Type.Optional(OneOf(['full', 'excerpt', 'metadata'])),
-  retentionDays: Type.Optional(
-    Nullable(Integer(1, 36_500, 'Null keeps content until it is deleted.')),
-  ),
-  redactSecrets: Type.Optional(Type.Boolean()),
+/** What the hub enqueues by itself as cloud AI jobs, for whoever runs an executor. */
+export const CloudAiSettings = Type.Object({
+  summarizeSources: Type.Boolean({ description: 'Long ingested items get a summary.' }),
+  draftDecisionAnswers: Type.Boolean({ description: 'Decision requests get a drafted answer.' }),
+  model: Nullable(ModelName),
 });
-export type DataPolicyChange = Static<typeof DataPolicyChange>;
+export type CloudAiSettings = Static<typeof CloudAiSettings>;
 
+const exampleCloudAi: CloudAiSettings = {
+  summarizeSources: true,
+  draftDecisionAnswers: false,
+  model: null,
+};
 const exampleMembership: Membership = {
   workspaceId: exampleIds.workspace,
   slug: 'acme',
@@ -48,11 +58,15 @@ export const workspaceSettings = {
     summary: 'Read the settings of a workspace',
     description: 'Every member may.',
     request: Type.Object({ workspaceId: Id('workspace') }),
-    response: Ok({ workspace: Workspace, role: OneOf(workspaceRoles) }),
+    response: Ok({
+      workspace: Workspace,
+      cloudAi: CloudAiSettings,
+      role: OneOf(workspaceRoles),
+    }),
     errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
-      response: { ok: true, workspace: exampleWorkspace, role: 'owner' },
+      response: { ok: true, workspace: exampleWorkspace, cloudAi: exampleCloudAi, role: 'owner' },
     },
   }),
   update: defineEndpoint({
@@ -67,9 +81,10 @@ export const workspaceSettings = {
     request: Type.Object({
       workspaceId: Id('workspace'),
       name: Type.Optional(WorkspaceName),
-      dataPolicy: Type.Optional(DataPolicyChange),
+      dataPolicy: Type.Optional(Type.Partial(DataPolicy)),
+      cloudAi: Type.Optional(Type.Partial(CloudAiSettings)),
     }),
-    response: Ok({ workspace: Workspace }),
+    response: Ok({ workspace: Workspace, cloudAi: CloudAiSettings }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, dataPolicy: { retentionDays: 90 } },
@@ -79,6 +94,7 @@ export const workspaceSettings = {
           ...exampleWorkspace,
           dataPolicy: { ...exampleWorkspace.dataPolicy, retentionDays: 90 },
         },
+        cloudAi: exampleCloudAi,
       },
     },
   }),

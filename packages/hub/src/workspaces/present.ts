@@ -1,6 +1,7 @@
-import type { Membership, Workspace } from '@signalbox/contract';
+import type { CloudAiSettings, Membership, Workspace } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import type { Role } from '../db/schema.ts';
+import type { CloudAiSettingsTable } from '../db/schema-cloud-ai-jobs.ts';
 import type { WorkspaceRow } from './store.ts';
 
 export function presentWorkspace(row: WorkspaceRow): Workspace {
@@ -19,4 +20,12 @@ export function presentWorkspace(row: WorkspaceRow): Workspace {
 
 export function presentMembership(row: WorkspaceRow, role: Role): Membership {
   return { workspaceId: row.workspace_id, slug: row.slug, name: row.name, role };
+}
+
+export function presentCloudAiSettings(row: CloudAiSettingsTable): CloudAiSettings {
+  return {
+    summarizeSources: row.summarize_sources === 1,
+    draftDecisionAnswers: row.draft_decision_answers === 1,
+    model: row.model,
+  };
 }

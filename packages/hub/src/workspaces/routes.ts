@@ -1,8 +1,13 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api, Gatekeeper } from '../http/bind.ts';
 import type { WorkspaceDeps } from './actions.ts';
-import { presentMembership, presentWorkspace } from './present.ts';
-import { createOwnWorkspace, readSettings, updateSettings } from './settings-actions.ts';
+import { presentCloudAiSettings, presentMembership, presentWorkspace } from './present.ts';
+import {
+  createOwnWorkspace,
+  readSettings,
+  type Settings,
+  updateSettings,
+} from './settings-actions.ts';
 import { readWorkspaceBySlug } from './store.ts';
 
 export function bindWorkspaceRoutes(
@@ -35,10 +40,14 @@ function bindSettingsRoutes(api: Api, deps: WorkspaceDeps): void {
     workspace: presentMembership(await createOwnWorkspace(deps, principal, input), 'owner'),
   }));
   api.bind(workspaceSettings.get, async ({ workspaceId }, { principal }) => {
-    const { row, role } = await readSettings(deps, principal, workspaceId);
-    return { workspace: presentWorkspace(row), role };
+    const { role, ...settings } = await readSettings(deps, principal, workspaceId);
+    return { ...presentSettings(settings), role };
   });
-  api.bind(workspaceSettings.update, async (input, { principal }) => ({
-    workspace: presentWorkspace(await updateSettings(deps, principal, input)),
-  }));
+  api.bind(workspaceSettings.update, async (input, { principal }) =>
+    presentSettings(await updateSettings(deps, principal, input)),
+  );
+}
+
+function presentSettings({ row, cloudAi }: Settings) {
+  return { workspace: presentWorkspace(row), cloudAi: presentCloudAiSettings(cloudAi) };
 }

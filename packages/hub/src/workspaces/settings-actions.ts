@@ -1,5 +1,11 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
+import {
+  type CloudAiSettingsRow,
+  putCloudAiSettingsRow,
+  readCloudAiSettingsRow,
+} from '../cloud-ai-jobs/store-settings.ts';
+import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema.ts';
 import { HubError } from '../errors.ts';
 import { requireAct } from '../members/role-actions.ts';
@@ -37,38 +43,38 @@ export function createOwnWorkspace(
   });
 }
 
+/** All that people set about a workspace. */
+export interface Settings {
+  row: WorkspaceRow;
+  cloudAi: CloudAiSettingsRow;
+}
+
 /** The settings, and what the person is in the workspace. */
 export async function readSettings(
   { database: { reader } }: Pick<WorkspaceDeps, 'database'>,
   principal: Principal,
   workspaceId: string,
-): Promise<{ row: WorkspaceRow; role: Role }> {
+): Promise<Settings & { role: Role }> {
   const { role } = await requireAct(reader, principal, workspaceId, 'workspace.read');
-  const row = await readWorkspace(reader, workspaceId);
-  if (row === undefined) throw new HubError('WORKSPACE_NOT_FOUND');
-  return { row, role };
+  return { ...(await requireSettings(reader, workspaceId)), role };
 }
 
 /** Changes what is sent. @throws HubError NOT_ALLOWED */
 export function updateSettings(
   { database }: Pick<WorkspaceDeps, 'database'>,
   principal: Principal,
-  { workspaceId, name, dataPolicy = {} }: UpdateInput,
-): Promise<WorkspaceRow> {
+  input: UpdateInput,
+): Promise<Settings> {
+  const { workspaceId } = input;
   return database.write(async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'workspace.update');
-    const row = await readWorkspace(tx, workspaceId);
-    if (row === undefined) throw new HubError('WORKSPACE_NOT_FOUND');
-    const { contentStorage, retentionDays, redactSecrets } = dataPolicy;
-    const wanted: WorkspaceSettings = {
-      name: name ?? row.name,
-      content_storage: contentStorage ?? row.content_storage,
-      retention_days: retentionDays === undefined ? row.retention_days : retentionDays,
-      redact_secrets: (redactSecrets ?? row.redact_secrets === 1) ? 1 : 0,
-    };
-    const changes = listChanges(row, wanted);
-    if (Object.keys(changes).length === 0) return row;
+    const { row, cloudAi } = await requireSettings(tx, workspaceId);
+    const wanted = wantedSettings(row, input);
+    const wantedAi = wantedCloudAi(cloudAi, input);
+    const changes = { ...listChanges(row, wanted), ...listChanges(cloudAi, wantedAi) };
+    if (Object.keys(changes).length === 0) return { row, cloudAi };
     await updateWorkspaceSettings(database, tx, workspaceId, wanted);
+    await putCloudAiSettingsRow(tx, wantedAi);
     await appendAudit(tx, {
       workspaceId,
       actor: personId,
@@ -76,16 +82,51 @@ export function updateSettings(
       subject: workspaceId,
       data: changes,
     });
-    return { ...row, ...wanted };
+    return { row: { ...row, ...wanted }, cloudAi: wantedAi };
   });
 }
 
+async function requireSettings(reader: Reader, workspaceId: string): Promise<Settings> {
+  const row = await readWorkspace(reader, workspaceId);
+  if (row === undefined) throw new HubError('WORKSPACE_NOT_FOUND');
+  const cloudAi = await readCloudAiSettingsRow(reader, workspaceId);
+  return { row, cloudAi: cloudAi ?? { ...cloudAiOff, workspace_id: workspaceId } };
+}
+
+/** What no row of settings means. */
+const cloudAiOff = { summarize_sources: 0, draft_decision_answers: 0, model: null } as const;
+
+function wantedSettings(row: WorkspaceSettings, input: UpdateInput): WorkspaceSettings {
+  const { name, dataPolicy: { contentStorage, retentionDays, redactSecrets } = {} } = input;
+  return {
+    name: name ?? row.name,
+    content_storage: contentStorage ?? row.content_storage,
+    retention_days: retentionDays === undefined ? row.retention_days : retentionDays,
+    redact_secrets: toFlag(redactSecrets, row.redact_secrets),
+  };
+}
+
+function wantedCloudAi(row: CloudAiSettingsRow, input: UpdateInput): CloudAiSettingsRow {
+  const { summarizeSources, draftDecisionAnswers, model } = input.cloudAi ?? {};
+  return {
+    workspace_id: row.workspace_id,
+    summarize_sources: toFlag(summarizeSources, row.summarize_sources),
+    draft_decision_answers: toFlag(draftDecisionAnswers, row.draft_decision_answers),
+    model: model === undefined ? row.model : model,
+  };
+}
+
+function toFlag(wanted: boolean | undefined, known: 0 | 1): 0 | 1 {
+  if (wanted === undefined) return known;
+  return wanted ? 1 : 0;
+}
+
 /** Each setting that differs, with what it was and what it becomes. */
-function listChanges(
-  row: WorkspaceSettings,
-  wanted: WorkspaceSettings,
+function listChanges<Row extends object>(
+  row: Row,
+  wanted: { [Name in keyof Row]?: Row[Name] },
 ): Record<string, { from: unknown; to: unknown }> {
-  const names = Object.keys(wanted) as (keyof WorkspaceSettings)[];
+  const names = Object.keys(wanted) as (keyof Row & string)[];
   return Object.fromEntries(
     names
       .filter((name) => row[name] !== wanted[name])
