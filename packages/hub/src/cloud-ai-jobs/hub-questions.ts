@@ -27,7 +27,7 @@ export const DecisionDraft = Type.Object({
 });
 export type DecisionDraft = Static<typeof DecisionDraft>;
 
-// Without bounds: not every provider takes them in a schema. The hub holds the draft against its own.
+// Without bounds: not every provider takes them. The hub holds the draft against its own schema.
 const draftSchema = {
   type: 'object',
   properties: { value: { type: 'string' }, reasoning: { type: 'string' } },

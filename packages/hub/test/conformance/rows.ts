@@ -1,4 +1,5 @@
 import type { ConformanceRow } from './row.ts';
+import { cloudAiJobRows } from './rows-cloud-ai-jobs.ts';
 import { generalRows } from './rows-general.ts';
 import { authenticationRows, identityRows } from './rows-identity.ts';
 import { eventRows, jobRows } from './rows-jobs.ts';
@@ -16,6 +17,7 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...generalRows,
   ...identityRows,
   ...jobRows,
+  ...cloudAiJobRows,
   ...authenticationRows,
   ...eventRows,
   ...errorRows,
