@@ -18,6 +18,7 @@ import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createDeadlines } from './loops/deadlines.ts';
+import { createExtraction, createUploadRetention } from './loops/extraction.ts';
 import type { Loop } from './loops/loop.ts';
 import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
 import { bindMemberRoutes } from './members/routes.ts';
@@ -34,6 +35,8 @@ import { bindTokenRoutes } from './tokens/routes.ts';
 import type { UncertaintyDeps } from './uncertainties/actions.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
+import { createUploadDeps, type UploadDeps } from './uploads/deps.ts';
+import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/actions.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
@@ -103,7 +106,8 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     secure: address.baseUrl.startsWith('https:'),
     logger: { level: config.logLevel, stream: process.stderr },
   });
-  bindRooms(server, options, deps, address);
+  const uploads = createUploadDeps(deps, config, address);
+  bindRooms(server, options, { deps, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -114,6 +118,8 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     createSweeper(deps, onLoopError),
     createKeyRetention(deps, onLoopError),
     createDeadlines(deps, onLoopError),
+    createExtraction(uploads, onLoopError),
+    createUploadRetention(uploads, onLoopError),
   ];
 
   let stopped: Promise<void> | null = null;
@@ -134,6 +140,7 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     },
     async listen() {
       await graceExpiredLeases(deps);
+      await uploads.byteStore.sweep();
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
       for (const loop of loops) loop.start();
@@ -147,13 +154,18 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
   };
 }
 
+interface Rooms {
+  deps: UncertaintyDeps;
+  uploads: UploadDeps;
+  /** Known once the hub listens, if no setting names it. */
+  address: { readonly baseUrl: string };
+}
+
 /** Every room of the hub and its routes; the console last, since it takes what is left. */
 function bindRooms(
   server: FastifyInstance,
   { config, consoleDir, checkAnswer }: HubOptions,
-  deps: UncertaintyDeps,
-  /** Known once the hub listens, if no setting names it. */
-  address: { readonly baseUrl: string },
+  { deps, uploads, address }: Rooms,
 ): void {
   const { database, clock } = deps;
   const identity = {
@@ -185,6 +197,7 @@ function bindRooms(
   bindRunRoutes(api, deps);
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
+  bindUploadRoutes(api, uploads);
   bindMailAccountRoutes(api, deps);
   api.finish();
   serveConsole(server, consoleDir ?? '');

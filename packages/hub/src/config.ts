@@ -75,6 +75,45 @@ export const settings = {
       'Hosts in private networks that the hub may call, such as a mail server: names, addresses ' +
       'and ranges, separated by commas, as in mail.acme.lan, 10.0.0.0/8; or true for all.',
   },
+  s3Endpoint: {
+    env: 'SVC_S3_ENDPOINT',
+    flag: 's3-endpoint',
+    default: '',
+    description:
+      'Address of an S3-compatible store for the bytes of uploads, reachable by clients too, as in ' +
+      'https://s3.eu-central-1.amazonaws.com; without it, they lie in the data directory.',
+  },
+  s3Bucket: {
+    env: 'SVC_S3_BUCKET',
+    flag: 's3-bucket',
+    default: '',
+    description: 'Bucket in that store; the hub does not create it.',
+  },
+  s3Region: {
+    env: 'SVC_S3_REGION',
+    flag: 's3-region',
+    default: 'us-east-1',
+    description: 'Region that requests to the store are signed for.',
+  },
+  s3AccessKeyId: {
+    env: 'SVC_S3_ACCESS_KEY_ID',
+    flag: 's3-access-key-id',
+    default: '',
+    description: 'Key that may get, put and delete objects of the bucket.',
+  },
+  s3SecretAccessKey: {
+    env: 'SVC_S3_SECRET_ACCESS_KEY',
+    flag: 's3-secret-access-key',
+    default: '',
+    description: 'The secret of that key.',
+    secret: true,
+  },
+  s3ForcePathStyle: {
+    env: 'SVC_S3_FORCE_PATH_STYLE',
+    flag: 's3-force-path-style',
+    default: 'false',
+    description: 'true: the bucket stands in the path of addresses, not in the host name.',
+  },
   logLevel: {
     env: 'SVC_LOG_LEVEL',
     flag: 'log-level',
@@ -90,6 +129,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
 const GLOBAL_TOKEN_CHARS_MIN = 20;
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export interface Config {
   host: string;
@@ -101,7 +141,21 @@ export interface Config {
   globalToken: string | null;
   allowGlobalToken: boolean;
   allowPrivateHosts: PrivateHosts;
+  /** Null: the bytes of uploads lie in the data directory. */
+  s3: S3Config | null;
   logLevel: LogLevel;
+}
+
+/** An S3-compatible object store and the key that opens it. */
+export interface S3Config {
+  /** Origin of the store's API. */
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** true: `endpoint/bucket/key`; false: `bucket.endpoint/key`. */
+  forcePathStyle: boolean;
 }
 
 /** A setting that cannot be used; the message is the whole explanation. */
@@ -130,6 +184,7 @@ export function readConfig(
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
+    s3: readS3(read),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkDatabaseUrl(read('databaseUrl'));
@@ -153,14 +208,19 @@ function readPort(text: string): number {
 
 function readBaseUrl(text: string): string | null {
   if (text === '') return null;
+  const origin = originOf(text);
+  if (origin !== null) return origin;
+  throw new SettingError(
+    `SVC_BASE_URL is "${text}": it takes an address without a path, as in https://signalbox.acme.dev.`,
+  );
+}
+
+/** Null for what is more or less than scheme, host and port. */
+function originOf(text: string): string | null {
   const url = URL.parse(text);
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/') {
-    throw new SettingError(
-      `SVC_BASE_URL is "${text}": it takes an address without a path, as in https://signalbox.acme.dev.`,
-    );
-  }
-  return url.origin;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  return plain && isHttp && url.pathname === '/' ? url.origin : null;
 }
 
 function readFlag(name: SettingName, text: string): boolean {
@@ -181,6 +241,40 @@ function readPrivateHosts(text: string): PrivateHosts {
     );
   }
   return entries;
+}
+
+/** All of it or none of it: a hub with half a store would take uploads that it cannot keep. */
+function readS3(read: (name: SettingName) => string): S3Config | null {
+  const required = ['s3Endpoint', 's3Bucket', 's3AccessKeyId', 's3SecretAccessKey'] as const;
+  const missing = required.filter((name) => read(name) === '');
+  if (missing.length === required.length) return null;
+  if (missing.length > 0) {
+    const names = missing.map((name) => settings[name].env).join(' and ');
+    throw new SettingError(
+      `${names} must be set as well for an S3 store: set all or none of them.`,
+    );
+  }
+  if (!BUCKET_NAME.test(read('s3Bucket'))) {
+    throw new SettingError(
+      `SVC_S3_BUCKET is "${read('s3Bucket')}": it takes 3 to 63 lower-case letters, digits, dots and dashes.`,
+    );
+  }
+  return {
+    endpoint: readEndpoint(read('s3Endpoint')),
+    bucket: read('s3Bucket'),
+    region: read('s3Region'),
+    accessKeyId: read('s3AccessKeyId'),
+    secretAccessKey: read('s3SecretAccessKey'),
+    forcePathStyle: readFlag('s3ForcePathStyle', read('s3ForcePathStyle')),
+  };
+}
+
+function readEndpoint(text: string): string {
+  const origin = originOf(text);
+  if (origin !== null) return origin;
+  throw new SettingError(
+    `SVC_S3_ENDPOINT is "${text}": it takes an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
+  );
 }
 
 function readLogLevel(text: string): LogLevel {

@@ -43,6 +43,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
       },
       'integration-secret': refuseUnbuilt,
       'chat-signature': refuseUnbuilt,
+      // Rows of raw bytes are proved by their URLs where they are bound: see http/bytes.
       'signed-url': refuseUnbuilt,
     },
     enterWorkspace: (principal, workspaceId) => enterWorkspace(deps, principal, workspaceId),

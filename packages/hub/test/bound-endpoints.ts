@@ -3,6 +3,7 @@ import type { World } from './api-world.ts';
 import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { ensureRun, openDecision } from './decision-setup.ts';
 import { exchange } from './http-exchange.ts';
+import { upload } from './upload-setup.ts';
 
 /** The endpoints that a hub says it answers. */
 export async function listBoundEndpoints(baseUrl: string): Promise<Endpoint[]> {
@@ -47,6 +48,7 @@ export async function fillExample(
     if ('runId' in body) body['runId'] = runId;
     if ('uncertaintyId' in body) body['uncertaintyId'] = await openDecision(world, runId);
   }
+  if (endpoint === endpoints.uploads.getDownloadUrl) body.uploadId = await upload(world, 'text');
   if ('deviceSecret' in body) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });

@@ -12,6 +12,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     globalToken: null,
     allowGlobalToken: false,
     allowPrivateHosts: [],
+    s3: null,
     logLevel: 'warn',
   });
 });
@@ -20,6 +21,24 @@ test('a flag goes before the environment, and an empty value counts as unset', (
   const config = readConfig({ SVC_PORT: '5000', SVC_HOST: '' }, { port: '6000' });
   assert.equal(config.port, 6000);
   assert.equal(config.host, '127.0.0.1');
+});
+
+const s3 = {
+  SVC_S3_ENDPOINT: 'https://s3.acme.dev',
+  SVC_S3_BUCKET: 'acme-uploads',
+  SVC_S3_ACCESS_KEY_ID: 'key',
+  SVC_S3_SECRET_ACCESS_KEY: 'hunter2',
+};
+
+test('an object store takes its four settings together', () => {
+  assert.deepEqual(readConfig({ ...s3, SVC_S3_FORCE_PATH_STYLE: 'true' }).s3, {
+    endpoint: 'https://s3.acme.dev',
+    bucket: 'acme-uploads',
+    region: 'us-east-1',
+    accessKeyId: 'key',
+    secretAccessKey: 'hunter2',
+    forcePathStyle: true,
+  });
 });
 
 const refused: [env: Record<string, string>, names: string][] = [
@@ -37,6 +56,11 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN: 'true' }, 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN'],
   [{ SVC_ALLOW_PRIVATE_HOSTS: '10.0.0.0/33' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
   [{ SVC_ALLOW_PRIVATE_HOSTS: 'mail.lan,' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
+  [{ SVC_S3_ENDPOINT: 'https://s3.acme.dev' }, 'SVC_S3_BUCKET'],
+  [{ SVC_S3_BUCKET: 'acme', SVC_S3_ENDPOINT: 'https://s3.acme.dev' }, 'SVC_S3_SECRET_ACCESS_KEY'],
+  [{ ...s3, SVC_S3_ENDPOINT: 'https://s3.acme.dev/path' }, 'SVC_S3_ENDPOINT'],
+  [{ ...s3, SVC_S3_BUCKET: 'Acme_Uploads' }, 'SVC_S3_BUCKET'],
+  [{ ...s3, SVC_S3_FORCE_PATH_STYLE: '1' }, 'SVC_S3_FORCE_PATH_STYLE'],
   [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];

@@ -75,6 +75,10 @@ const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
 /** Only who registered the agent may speak for it: the token agentOnly is another principal. */
 const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
 
+const onlyBySignature = Object.fromEntries(
+  Object.keys(anybody).map((caller) => [caller, 'SIGNED_URL_INVALID']),
+) as Record<Caller, Verdict>;
+
 const verdicts = {
   health: anybody,
   openapi: anybody,
@@ -120,6 +124,26 @@ const verdicts = {
   cloudAiJobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
   cloudAiJobsHeartbeat: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
   cloudAiJobsComplete: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  // What a job's tool sends is its job's own.
+  uploadsCreate: {
+    ...nobodyElse,
+    agentOnly: 'ok',
+    enqueueOnly: 'ok',
+    integrateOnly: 'ok',
+    otherJob: 'ok',
+    ownJob: 'ok',
+  },
+  uploadsGetDownloadUrl: {
+    ...nobodyElse,
+    viewer: 'ok',
+    agentOnly: 'ok',
+    readOnly: 'ok',
+    otherJob: 'UPLOAD_NOT_FOUND',
+    ownJob: 'UPLOAD_NOT_FOUND',
+  },
+  // No token opens these, whatever its scopes: only the signature in the URL does.
+  uploadsStoreBytes: onlyBySignature,
+  uploadsReadBytes: onlyBySignature,
 } satisfies Record<string, Record<Caller, string>>;
 
 const callers = Object.keys(anybody) as Caller[];

@@ -3,6 +3,7 @@ import type { CloudAiJobsSchema } from './schema-cloud-ai-jobs.ts';
 import type { ContextTables } from './schema-context.ts';
 import type { InvitationTables } from './schema-members-invitations.ts';
 import type { UncertaintySchema } from './schema-uncertainties.ts';
+import type { UploadSchema } from './schema-uploads.ts';
 
 /*
  * The tables as Kysely sees them; `migrations/` makes them. Times are integers in ms since the
@@ -283,7 +284,8 @@ export interface Schema
   extends CloudAiJobsSchema,
     ContextTables,
     InvitationTables,
-    UncertaintySchema {
+    UncertaintySchema,
+    UploadSchema {
   workspaces: WorkspacesTable;
   people: PeopleTable;
   memberships: MembershipsTable;

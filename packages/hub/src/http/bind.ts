@@ -4,6 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Static, TObject } from 'typebox';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
+import {
+  type BytesReceiver,
+  type BytesServer,
+  routeReceivedBytes,
+  routeServedBytes,
+} from './bytes.ts';
 import { replyWithError } from './error-reply.ts';
 import { createRequestValidator, type RequestValidator } from './validation.ts';
 
@@ -112,6 +118,25 @@ export class Api {
         .header('cache-control', 'no-store')
         .send(body);
     });
+  }
+
+  /** Binds a row whose request is raw bytes, proved by its URL. */
+  bindReceivedBytes<Proof, Res extends TObject>(
+    endpoint: Endpoint<TObject, Res>,
+    receiver: BytesReceiver<Proof, Res>,
+  ): void {
+    const row = endpoint as unknown as Endpoint;
+    this.#bound.push(row);
+    this.#methodsByPath.set(row.path, [row.method]);
+    const check = (answer: unknown) => this.#checkAnswer?.(row, answer);
+    routeReceivedBytes(this.#server, endpoint, receiver, check);
+  }
+
+  /** Binds a row whose answer is raw bytes, proved by its URL, and `HEAD` on its path. */
+  bindServedBytes<Proof>(endpoint: Endpoint, bytes: BytesServer<Proof>): void {
+    this.#bound.push(endpoint);
+    this.#methodsByPath.set(endpoint.path, [endpoint.method, 'HEAD']);
+    routeServedBytes(this.#server, endpoint, bytes);
   }
 
   #route<Req extends TObject>(

@@ -8,14 +8,13 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { HubError } from '../errors.ts';
+import { ARRIVAL_MS_OF_BYTES, limitArrival } from './arrival.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { replyWithError } from './error-reply.ts';
 import { parseJsonBody } from './json-body.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** For the whole request to arrive; a long poll has arrived by then. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often both are looked at; Node's own 30 s would let a slow client stay four times as long. */
+/** How often both are looked at; Node's own 30 s would let a slow client stay that much longer. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -36,7 +35,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     genReqId: () => options.ids('request'),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // The longest of all requests; the others have a limit of their own.
+    requestTimeout: ARRIVAL_MS_OF_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // While the hub stops, requests on open connections are still served.
     return503OnClosing: false,
@@ -73,6 +73,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (request.is404) return replyNotFound(request, reply);
     return undefined;
   });
+  limitArrival(server);
   endConnectionsOnClose(server);
   return server;
 }
@@ -98,5 +99,9 @@ function endConnectionsOnClose(server: FastifyInstance): void {
   });
   server.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close');
+  });
+  // An answer that was on its way already leaves its connection open, and nobody else closes it.
+  server.addHook('onResponse', async () => {
+    if (closing) setImmediate(() => server.server.closeIdleConnections());
   });
 }

@@ -3,6 +3,7 @@ import { foundation } from './0001-foundation.ts';
 import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
 import { cloudAiJobs } from './0003-cloud-ai-jobs.ts';
 import { context } from './0004-context.ts';
+import { uploads } from './0005-uploads.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
 
 export interface Migration {
@@ -18,5 +19,6 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },
   { version: 3, name: 'cloud-ai-jobs', statements: cloudAiJobs },
   { version: 4, name: 'context', statements: context },
+  { version: 5, name: 'uploads', statements: uploads },
   { version: 7, name: 'members-invitations', statements: membersInvitations },
 ];

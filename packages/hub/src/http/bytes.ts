@@ -1,0 +1,161 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Endpoint } from '@signalbox/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject } from 'typebox';
+import { HubError } from '../errors.ts';
+import { ARRIVAL_MS_OF_BYTES } from './arrival.ts';
+import { allowsRange, type ByteRange, parseRange } from './byte-range.ts';
+
+/** After a refusal, how long the rest of a body is read and thrown away, so that the client can
+ * finish sending and read the answer. */
+const DRAIN_MS = 10_000;
+
+/** Opened in a browser, such bytes run nothing, load nothing and are shown nowhere. */
+const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
+
+/** Bytes as they arrive; reading stops when the reader stops. */
+export interface ArrivingBytes {
+  body: AsyncIterable<Uint8Array>;
+  /** As announced by the client; null: unknown until the end. */
+  lengthBytes: number | null;
+}
+
+/** Bytes to be served. */
+export interface ServedBytes {
+  sizeBytes: number;
+  contentType: string;
+  contentDisposition: string;
+  /** Strong: the same tag, the same bytes. */
+  etag: string;
+  /** @param range null: all. Called once at most, and not for `HEAD`. */
+  open(range: ByteRange | null): Promise<Readable>;
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** How a row whose request is raw bytes is answered. `prove` runs before any byte is read. */
+export interface BytesReceiver<Proof, Res extends TObject> {
+  /** @throws HubError 401 */
+  prove: (query: Query) => Proof;
+  receive: (proof: Proof, bytes: ArrivingBytes) => Promise<Omit<Static<Res>, 'ok'>>;
+}
+
+/** How a row whose answer is raw bytes is answered. */
+export interface BytesServer<Proof> {
+  /** @throws HubError 401 */
+  prove: (query: Query) => Proof;
+  serve: (proof: Proof) => Promise<ServedBytes>;
+}
+
+/** A route that streams its request's body to `receive` and answers in JSON. */
+export function routeReceivedBytes<Proof, Res extends TObject>(
+  server: FastifyInstance,
+  endpoint: Endpoint<TObject, Res>,
+  { prove, receive }: BytesReceiver<Proof, Res>,
+  checkAnswer: (answer: unknown) => void,
+): void {
+  const proofs = new WeakMap<FastifyRequest, Proof>();
+  // A scope of its own: here bodies are not parsed, whatever they call themselves.
+  server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    scope.route({
+      method: endpoint.method,
+      url: endpoint.path,
+      config: { arrivalMs: ARRIVAL_MS_OF_BYTES },
+      onRequest: async (request) => {
+        // Fastify refuses a malformed one; the type that counts was announced with the upload.
+        delete request.raw.headers['content-type'];
+        proofs.set(request, prove(queryOf(request)));
+      },
+      handler: async (request, reply) => {
+        try {
+          const answer = await receive(proofs.get(request) as Proof, arrivingOf(request));
+          const body = { ok: true, ...answer };
+          checkAnswer(body);
+          return await sendJson(reply, body);
+        } catch (error) {
+          drain(request);
+          throw error;
+        }
+      },
+    });
+  });
+}
+
+/** A route that answers with bytes, whole or a range of them (RFC 9110, section 14), and `HEAD`. */
+export function routeServedBytes<Proof>(
+  server: FastifyInstance,
+  endpoint: Endpoint,
+  { prove, serve }: BytesServer<Proof>,
+): void {
+  server.route({
+    method: ['GET', 'HEAD'],
+    url: endpoint.path,
+    handler: async (request, reply) => {
+      const bytes = await serve(prove(queryOf(request)));
+      reply.headers({
+        'content-disposition': bytes.contentDisposition,
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+        'cross-origin-resource-policy': 'same-origin',
+        'cache-control': 'private, no-store',
+        'accept-ranges': 'bytes',
+        etag: bytes.etag,
+      });
+      const isHead = request.method === 'HEAD';
+      const range = isHead ? null : chooseRange(request.headers, reply, bytes);
+      const body = isHead ? null : await bytes.open(range);
+      const lengthBytes = range === null ? bytes.sizeBytes : range.last - range.first + 1;
+      if (range !== null) {
+        reply.code(206);
+        reply.header('content-range', `bytes ${range.first}-${range.last}/${bytes.sizeBytes}`);
+      }
+      reply.header('content-type', bytes.contentType).header('content-length', lengthBytes);
+      return reply.send(body);
+    },
+  });
+}
+
+/** @throws HubError RANGE_NOT_SATISFIABLE */
+function chooseRange(
+  headers: IncomingHttpHeaders,
+  reply: FastifyReply,
+  { sizeBytes, etag }: ServedBytes,
+): ByteRange | null {
+  const ifRange = headers['if-range'];
+  if (!allowsRange(typeof ifRange === 'string' ? ifRange : undefined, etag)) return null;
+  const range = parseRange(headers.range, sizeBytes);
+  if (range !== 'unsatisfiable') return range;
+  reply.header('content-range', `bytes */${sizeBytes}`);
+  throw new HubError('RANGE_NOT_SATISFIABLE');
+}
+
+function arrivingOf(request: FastifyRequest): ArrivingBytes {
+  const length = request.headers['content-length'];
+  // Its iterator leaves the request open when the reader stops, so that it can be answered.
+  return {
+    body: request.raw.iterator({ destroyOnReturn: false }),
+    lengthBytes: length === undefined ? null : Number(length),
+  };
+}
+
+/** Throws the rest of a refused body away, and the connection with it if that takes too long. */
+function drain({ raw }: FastifyRequest): void {
+  if (raw.complete || raw.destroyed) return;
+  raw.resume();
+  const timer = setTimeout(() => raw.destroy(), DRAIN_MS);
+  raw.once('close', () => clearTimeout(timer));
+}
+
+/** Fastify's query is an object of strings and lists of them. */
+function queryOf(request: FastifyRequest): Query {
+  return request.query as Query;
+}
+
+function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(body));
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { IdSource } from '@signalbox/contract';
+import type { Clock } from '../clock.ts';
+import type { S3Config } from '../config.ts';
+import type { Database } from '../db/engine.ts';
+import type { ByteStore } from './byte-store.ts';
+import { createDirectoryStore } from './byte-store-directory.ts';
+import { createS3Store } from './byte-store-s3.ts';
+import { deriveUrlKey } from './signed-url.ts';
+
+/** Within the data directory. */
+const DIRECTORY = 'uploads';
+/** Where objects of an object store lie while their text is extracted. */
+const LENT = 'lent';
+
+export interface UploadDeps {
+  database: Database;
+  clock: Clock;
+  ids: IdSource;
+  byteStore: ByteStore;
+  /** Signs the URLs that lead to this hub. */
+  urlKey: Buffer;
+  /** Where clients reach this hub; known once it listens. */
+  readonly baseUrl: string;
+}
+
+/** @param dataDir where uploads lie unless an object store is configured. */
+export function createUploadDeps(
+  {
+    database,
+    clock,
+    ids,
+    secretKey,
+  }: Pick<UploadDeps, 'database' | 'clock' | 'ids'> & {
+    secretKey: Buffer;
+  },
+  { s3, dataDir }: { s3: S3Config | null; dataDir: string },
+  address: { readonly baseUrl: string },
+): UploadDeps {
+  const directory = join(dataDir, DIRECTORY);
+  return {
+    database,
+    clock,
+    ids,
+    byteStore:
+      s3 === null ? createDirectoryStore(directory) : createS3Store(s3, join(directory, LENT)),
+    urlKey: deriveUrlKey(secretKey),
+    get baseUrl() {
+      return address.baseUrl;
+    },
+  };
+}

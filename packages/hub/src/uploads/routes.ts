@@ -1,0 +1,55 @@
+import { endpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { createUpload, requireStoredUpload, signDownloadUrl } from './actions.ts';
+import { attachmentOf } from './attachment.ts';
+import type { UploadDeps } from './deps.ts';
+import { receiveUpload } from './receive-actions.ts';
+import { openSignedUrl } from './signed-url.ts';
+
+export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
+  const { uploads } = endpoints;
+  const { urlKey, clock } = deps;
+  api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input), {
+    // What a job's tool sends belongs to its job.
+    allowJob: () => true,
+  });
+  api.bindReceivedBytes(uploads.storeBytes, {
+    prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
+    async receive(act, arrival) {
+      const { sizeBytes, sha256 } = await receiveUpload(deps, act, arrival);
+      return { uploadId: act.uploadId, sizeBytes, sha256 };
+    },
+  });
+  api.bind(
+    uploads.getDownloadUrl,
+    async ({ workspaceId, uploadId }, { principal }) => {
+      const row = await requireStoredUpload(deps, workspaceId, uploadId, principal);
+      return {
+        ...(await signDownloadUrl(deps, row)),
+        fileName: row.file_name,
+        contentType: row.content_type,
+        sizeBytes: row.size_bytes,
+        sha256: row.sha256,
+      };
+    },
+    // Which uploads are the job's, or its run's, the policy decides by the upload.
+    { allowJob: () => true },
+  );
+  api.bindServedBytes(uploads.readBytes, {
+    prove: (query) => openSignedUrl(urlKey, 'GET', query, clock.nowMs()),
+    async serve({ workspaceId, uploadId }) {
+      const row = await requireStoredUpload(deps, workspaceId, uploadId);
+      return {
+        sizeBytes: row.size_bytes,
+        contentType: row.content_type,
+        contentDisposition: attachmentOf(row.file_name),
+        etag: `"${row.sha256}"`,
+        async open(range) {
+          const body = await deps.byteStore.read(row.object_key, range);
+          if (body === null) throw new Error(`the object ${row.object_key} is missing`);
+          return body;
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { UploadExtractsTable } from '../db/schema-uploads.ts';
+
+export type ExtractRow = UploadExtractsTable;
+export type ExtractKey = Pick<ExtractRow, 'workspace_id' | 'content_hash' | 'format'>;
+
+const KEY = 'workspace_id = ? AND content_hash = ? AND format = ?';
+
+/** Asks for the text of a document; nothing when it was asked for before. */
+export async function insertExtract(
+  tx: Tx,
+  row: ExtractKey & Pick<ExtractRow, 'upload_id'>,
+): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO upload_extracts
+       (workspace_id, content_hash, format, upload_id, status, attempts, available_at, truncated,
+        created_at)
+     VALUES (?, ?, ?, ?, 'pending', 0, ?, 0, ?)
+     ON CONFLICT DO NOTHING`,
+    [row.workspace_id, row.content_hash, row.format, row.upload_id, tx.nowMs, tx.nowMs],
+  );
+}
+
+export function readExtract(reader: Reader, key: ExtractKey): Promise<ExtractRow | undefined> {
+  return reader.firstSql<ExtractRow>(`SELECT * FROM upload_extracts WHERE ${KEY}`, valuesOf(key));
+}
+
+/**
+ * Takes extracts to be made, in all workspaces, oldest first. Each counts an attempt and comes up
+ * again after `attemptMs` unless it is finished before: a crash costs the attempt, not the text.
+ */
+export function takeDueExtracts(
+  tx: Tx,
+  { limit, attemptMs }: { limit: number; attemptMs: number },
+): Promise<ExtractRow[]> {
+  return tx.allSql<ExtractRow>(
+    `UPDATE upload_extracts SET attempts = attempts + 1, available_at = ?
+     WHERE status = 'pending' AND (workspace_id, content_hash, format) IN (
+       SELECT workspace_id, content_hash, format FROM upload_extracts
+       WHERE status = 'pending' AND available_at <= ? ORDER BY available_at LIMIT ?)
+     RETURNING *`,
+    [tx.nowMs + attemptMs, tx.nowMs, limit],
+  );
+}
+
+/** Gives an attempt back that the hub itself cut short. */
+export async function returnExtract(tx: Tx, key: ExtractKey): Promise<void> {
+  await tx.runSql(
+    `UPDATE upload_extracts SET attempts = attempts - 1, available_at = ?
+     WHERE ${KEY} AND status = 'pending'`,
+    [tx.nowMs, ...valuesOf(key)],
+  );
+}
+
+/** Puts a failed attempt off. */
+export async function delayExtract(tx: Tx, key: ExtractKey, delayMs: number): Promise<void> {
+  await tx.runSql(
+    `UPDATE upload_extracts SET available_at = ? WHERE ${KEY} AND status = 'pending'`,
+    [tx.nowMs + delayMs, ...valuesOf(key)],
+  );
+}
+
+/** @returns false when it was finished before. */
+export async function finishExtract(
+  tx: Tx,
+  key: ExtractKey,
+  end: Pick<ExtractRow, 'status' | 'reason' | 'truncated' | 'context_item_id'>,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE upload_extracts
+     SET status = ?, reason = ?, truncated = ?, context_item_id = ?, finished_at = ?
+     WHERE ${KEY} AND status = 'pending'`,
+    [end.status, end.reason, end.truncated, end.context_item_id, tx.nowMs, ...valuesOf(key)],
+  );
+  return changes > 0;
+}
+
+function valuesOf({ workspace_id, content_hash, format }: ExtractKey): string[] {
+  return [workspace_id, content_hash, format];
+}

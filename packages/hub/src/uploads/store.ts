@@ -1,0 +1,93 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { UploadObjectsTable, UploadsTable } from '../db/schema-uploads.ts';
+
+export type UploadRow = UploadsTable;
+export type UploadObjectRow = UploadObjectsTable;
+
+export function readUpload(
+  reader: Reader,
+  workspaceId: string,
+  uploadId: string,
+): Promise<UploadRow | undefined> {
+  return reader.firstSql<UploadRow>(
+    'SELECT * FROM uploads WHERE workspace_id = ? AND upload_id = ?',
+    [workspaceId, uploadId],
+  );
+}
+
+export async function insertUpload(database: Database, tx: Tx, row: UploadRow): Promise<void> {
+  await tx.run(database.build.insertInto('uploads').values(row));
+}
+
+/** @returns false when others were faster. */
+export async function markStored(
+  tx: Tx,
+  upload: Pick<UploadRow, 'workspace_id' | 'upload_id'>,
+  bytes: { sha256: string; objectKey: string },
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE uploads SET status = 'stored', sha256 = ?, object_key = ?, stored_at = ?
+     WHERE workspace_id = ? AND upload_id = ? AND status = 'pending'`,
+    [bytes.sha256, bytes.objectKey, tx.nowMs, upload.workspace_id, upload.upload_id],
+  );
+  return changes > 0;
+}
+
+/** Uploads whose bytes may be on their way, in all workspaces, oldest first. */
+export function listPending(
+  reader: Reader,
+  page: { afterExpiryMs: number; afterId: string; limit: number },
+): Promise<UploadRow[]> {
+  return reader.allSql<UploadRow>(
+    `SELECT * FROM uploads WHERE status = 'pending' AND (expires_at, upload_id) > (?, ?)
+     ORDER BY expires_at, upload_id LIMIT ?`,
+    [page.afterExpiryMs, page.afterId, page.limit],
+  );
+}
+
+/** Forgets uploads that were never completed, in all workspaces. @returns how many. */
+export async function deleteNeverCompleted(
+  tx: Tx,
+  before: { expiresAtMs: number; limit: number },
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM uploads WHERE status = 'pending' AND (workspace_id, upload_id) IN (
+       SELECT workspace_id, upload_id FROM uploads
+       WHERE status = 'pending' AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    [before.expiresAtMs, before.limit],
+  );
+  return changes;
+}
+
+/** Notes an object before the byte store is touched; see `UploadObjectsTable`. */
+export async function insertObject(
+  tx: Tx,
+  row: Omit<UploadObjectRow, 'created_at'>,
+): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO upload_objects (workspace_id, object_key, upload_id, created_at)
+     VALUES (?, ?, ?, ?)`,
+    [row.workspace_id, row.object_key, row.upload_id, tx.nowMs],
+  );
+}
+
+export async function deleteObject(
+  tx: Tx,
+  row: Pick<UploadObjectRow, 'workspace_id' | 'object_key'>,
+): Promise<void> {
+  await tx.runSql('DELETE FROM upload_objects WHERE workspace_id = ? AND object_key = ?', [
+    row.workspace_id,
+    row.object_key,
+  ]);
+}
+
+/** Objects that were noted before a time and are still not an upload's, in all workspaces. */
+export function listForgottenObjects(
+  reader: Reader,
+  before: { createdAtMs: number; limit: number },
+): Promise<UploadObjectRow[]> {
+  return reader.allSql<UploadObjectRow>(
+    'SELECT * FROM upload_objects WHERE created_at < ? ORDER BY created_at LIMIT ?',
+    [before.createdAtMs, before.limit],
+  );
+}
