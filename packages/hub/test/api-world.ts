@@ -9,7 +9,7 @@ import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
-const { agents, jobs, jobEvents, tokens } = endpoints;
+const { agents, jobs, jobEvents, runs, tokens, uncertainties } = endpoints;
 
 /** Stands in every text of the workspace `other`; no answer to anybody else may hold it (I10). */
 export const CANARY = 'canary-5f1c2e';
@@ -60,6 +60,8 @@ export interface World extends Harness {
     jobId: string;
     runningJobId: string;
     cloudAiJobId: string;
+    runId: string;
+    uncertaintyId: string;
   };
   enqueue(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<string>;
   /** A job of `home` that its agent has just claimed. */
@@ -163,7 +165,31 @@ async function plantCanaries(harness: Harness): Promise<World['other']> {
     input: { system: CANARY, messages: [{ role: 'user', content: CANARY }] },
     responseSchema: { title: CANARY },
   });
-  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId };
+  const decision = await plantDecision(harness, workspace, runningJobId);
+  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId, ...decision };
+}
+
+async function plantDecision(
+  { call }: Harness,
+  { workspaceId, repoId, token }: TestWorkspace,
+  jobId: string,
+): Promise<{ runId: string; uncertaintyId: string }> {
+  const written = { status: CANARY, currentMilestone: CANARY, runStatePath: CANARY, goal: CANARY };
+  const run = { workspaceId, repoId, runRef: CANARY, title: CANARY, ...written };
+  const { runId } = await call(runs.upsertV1, run, token);
+  const { uncertaintyId } = await call(
+    uncertainties.createWithAutoPromotion,
+    {
+      ...{ workspaceId, runId, jobId, kind: 'choice', confidence: 0 },
+      ...{ prompt: CANARY, context: CANARY, impact: CANARY, reversibility: CANARY },
+      ...{ assumedValue: CANARY, assumedReasoning: CANARY, recommendedValue: CANARY },
+      options: [{ value: CANARY, label: CANARY, description: CANARY }],
+    },
+    token,
+  );
+  const answered = { mode: 'answered', value: CANARY, confidence: 1, commitSha: CANARY } as const;
+  await call(uncertainties.addResolution, { workspaceId, uncertaintyId, ...answered }, token);
+  return { runId, uncertaintyId };
 }
 
 async function makeCredentials(

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
 import type { Harness, SetupOptions } from './harness.ts';
@@ -29,7 +30,7 @@ export async function openDecision(harness: Harness, runId: string): Promise<str
 /** A hub with a standing clock, an agent, a run, and short words for questions and answers. */
 export async function setupDecisions(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
   const h = await setupQueue(t, options);
-  const { workspaceId, agentId } = h;
+  const { workspaceId } = h;
   const runId = await ensureRun(h);
   const ask = (body: Partial<AskBody> = {}, token?: string) =>
     h.call(
@@ -56,22 +57,15 @@ export async function setupDecisions(t: TestContext, options: Omit<SetupOptions,
       (await h.call(uncertainties.get, { workspaceId, uncertaintyId })).uncertainty,
     /** A job of the run that the agent holds. */
     async startJob(body: Parameters<typeof h.enqueue>[0] = {}) {
-      const { jobId } = await h.enqueue({ runId, ...body });
+      // Before everything that was enqueued without a priority.
+      const { jobId } = await h.enqueue({ runId, priority: 100, ...body });
       const claimed = await h.claim();
+      assert.equal(claimed.jobId, jobId);
       return { jobId, jobToken: claimed.jobToken ?? '' };
     },
     block: (jobId: string) => h.complete(jobId, { outcome: 'blocked' }),
-    /** The agent says that it is there. */
-    beat: () =>
-      h.call(endpoints.agents.heartbeat, {
-        workspaceId,
-        machineFingerprint: 'first',
-        displayName: 'first',
-        capabilities: { canWrite: true },
-      }),
     applications: async () =>
       (await h.call(jobs.list, { workspaceId, kind: 'apply_decision' })).jobs,
-    agentId,
   };
 }
 

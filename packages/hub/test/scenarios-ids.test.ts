@@ -1,8 +1,10 @@
 import { endpoints } from '@signalbox/contract';
 import { compareIdAnswers, type IdQuestion } from './api-scenario.ts';
 import type { World } from './api-world.ts';
+import { ensureRun } from './decision-setup.ts';
 
-const { jobs, jobEvents, agents, repositories, queue, cloudAiJobs } = endpoints;
+const { jobs, jobEvents, agents, repositories, queue, cloudAiJobs, runs, uncertainties } =
+  endpoints;
 
 type Fields = Record<string, unknown>;
 const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
@@ -88,6 +90,44 @@ const agentQuestions = (
   }),
 );
 
+const asked = { prompt: 'Which?', kind: 'choice', confidence: 0 };
+
+const runQuestions = (
+  [
+    [runs.get, {}],
+    [runs.upsertV2, { status: 'done' }],
+    [uncertainties.createWithAutoPromotion, asked],
+    [jobs.enqueue, draft],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'runId',
+    unknown: 'run_0199d1c0b5007000a1b2c3d4e5f6071d',
+    foreign: ({ other }) => other.runId,
+    error: 'RUN_NOT_FOUND',
+    body: (world, runId) => inHome(world, { repoId: world.home.repoId, runId, ...more }),
+  }),
+);
+
+const uncertaintyQuestions = (
+  [
+    [uncertainties.get, {}],
+    [uncertainties.wait, { waitMs: 0 }],
+    [uncertainties.promote, {}],
+    [uncertainties.addResolution, { mode: 'answered', value: 'a', confidence: 1 }],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'uncertaintyId',
+    unknown: 'unc_0199d1c0c0007000a1b2c3d4e5f60720',
+    foreign: ({ other }) => other.uncertaintyId,
+    error: 'UNCERTAINTY_NOT_FOUND',
+    body: (world, uncertaintyId) => inHome(world, { uncertaintyId, ...more }),
+  }),
+);
+
 const workspaceQuestions = [
   jobs.list,
   jobs.get,
@@ -109,6 +149,8 @@ const workspaceQuestions = [
   queue.pause,
   queue.resume,
   ...Object.values(cloudAiJobs),
+  ...Object.values(runs),
+  ...Object.values(uncertainties),
 ].map(
   (endpoint): IdQuestion => ({
     endpoint,
@@ -123,6 +165,10 @@ const workspaceQuestions = [
       ...('agentId' in endpoint.example.request ? { agentId: other.agentId } : {}),
       ...('cloudAiJobId' in endpoint.example.request ? { cloudAiJobId: other.cloudAiJobId } : {}),
       ...('repoId' in endpoint.example.request ? { repoId: other.repoId } : {}),
+      ...('runId' in endpoint.example.request ? { runId: other.runId } : {}),
+      ...('uncertaintyId' in endpoint.example.request
+        ? { uncertaintyId: other.uncertaintyId }
+        : {}),
       workspaceId,
     }),
   }),
@@ -133,7 +179,17 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   ...cloudAiJobQuestions,
   ...repositoryQuestions,
   ...agentQuestions,
+  ...runQuestions,
+  ...uncertaintyQuestions,
   ...workspaceQuestions,
+  {
+    endpoint: uncertainties.createWithAutoPromotion,
+    field: 'jobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.runningJobId,
+    error: 'JOB_NOT_FOUND',
+    body: async (world, jobId) => inHome(world, { runId: await ensureRun(world), jobId, ...asked }),
+  },
   {
     endpoint: jobs.enqueue,
     field: 'dependsOn',
