@@ -1,5 +1,12 @@
 import type { ConformanceRow } from './row.ts';
 import { cloudAiJobRows } from './rows-cloud-ai-jobs.ts';
+import {
+  decisionEndpointRows,
+  decisionResourceRows,
+  decisionServiceRows,
+  decisionStateRows,
+  decisionVersionRows,
+} from './rows-decisions.ts';
 import { generalRows } from './rows-general.ts';
 import { authenticationRows, identityRows } from './rows-identity.ts';
 import { eventRows, jobRows } from './rows-jobs.ts';
@@ -12,15 +19,20 @@ import { stateRows } from './rows-states.ts';
 export const conformanceRows: readonly ConformanceRow[] = [
   ...serviceRows,
   ...agentLoopRows,
+  ...decisionServiceRows,
   ...resourceRows,
+  ...decisionResourceRows,
   ...stateRows,
+  ...decisionStateRows,
   ...generalRows,
   ...identityRows,
   ...jobRows,
+  ...decisionEndpointRows,
   ...cloudAiJobRows,
   ...authenticationRows,
   ...eventRows,
   ...errorRows,
   ...limitRows,
   ...versionRows,
+  ...decisionVersionRows,
 ];

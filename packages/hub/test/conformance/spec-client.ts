@@ -65,6 +65,10 @@ export const paths = {
   jobHeartbeat: '/control-plane/v1/jobs/heartbeat',
   complete: '/control-plane/v1/jobs/complete',
   listJobEvents: '/control-plane/v1/job-events/list-for-job',
+  ask: '/control-plane/v1/uncertainties/create-with-auto-promotion',
+  addResolution: '/control-plane/v1/uncertainties/add-resolution',
+  upsertRunV1: '/control-plane/v1/runs/upsert',
+  upsertRunV2: '/control-plane/v2/runs/upsert',
 } as const;
 
 export function sha256(text: string): string {
