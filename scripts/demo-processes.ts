@@ -14,7 +14,7 @@ export interface CommandRun {
   words: string;
   /** Its output is on the screen already. */
   isShown: boolean;
-  /** Resolves with the match as soon as the output holds one; rejects when the command ends first. */
+  /** Resolves with the match once the output holds one; rejects when the command ends first. */
   waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<{ exitCode: number; output: string; errorOutput: string }>;
 }

@@ -1,4 +1,4 @@
-import type { ExitCode } from './exit.ts';
+import type { ExitCode } from './exit-codes.ts';
 
 /** A command cannot do what it was asked; the message is the whole explanation, a sentence. */
 export class CliError extends Error {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './exit.ts';
+import type { ExitCode } from './exit-codes.ts';
 import type { HubChoice } from './hub-session.ts';
 import type { Io } from './io.ts';
 
@@ -16,6 +16,8 @@ export interface CommandCall {
   /** Arguments in order; undefined where an optional one is not given. */
   args: readonly (string | undefined)[];
   options: Record<string, unknown>;
+  /** The whole command line with all its commands, for what describes it. */
+  loadProgram(): Promise<Command>;
 }
 
 /** A module whose options are known by type: what `describe` declares, `run` receives. */

@@ -1,6 +1,6 @@
 import { CliError } from './cli-error.ts';
 import { readConfigFile, updateConfigFile } from './config-file.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 
 const FILE_NAME = 'credentials.json';
 
@@ -21,7 +21,7 @@ export async function readLogins(env: NodeJS.ProcessEnv): Promise<Login[]> {
   return loginsOf(await readConfigFile(env, FILE_NAME));
 }
 
-/** Keeps a login, in place of an earlier one to the same workspace, and makes it the current one. */
+/** Keeps a login, in place of an earlier one to the same workspace, and makes it current. */
 export async function saveLogin(env: NodeJS.ProcessEnv, login: Login): Promise<void> {
   await updateConfigFile(env, FILE_NAME, (before) => {
     const others = loginsOf(before).filter((other) => !isSamePlace(other, login));

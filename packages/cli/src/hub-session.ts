@@ -2,7 +2,7 @@ import { type Client, createClient } from '@signalbox/sdk';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import { type Login, readLogins } from './credentials.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /** Where `signalbox serve` listens when nothing else is said. */

@@ -4,7 +4,7 @@ import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { readAgentNames } from './agent-names.ts';
 import { CliError } from './cli-error.ts';
 import { formatDuration } from './duration.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
 import { colorStatus, evidenceText, isAtRest, reasonText, statusText } from './job-text.ts';

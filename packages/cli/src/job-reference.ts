@@ -1,5 +1,5 @@
 import { CliError } from './cli-error.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import { collectPages } from './pages.ts';
 import { oneLine } from './text.ts';
@@ -11,8 +11,8 @@ const SEARCHED_JOBS_MAX = 1_000;
 const SHORT_CHARS_MIN = 4;
 
 /**
- * The id of the job that a person means: a full one as it is, or the end of one, as `signalbox jobs`
- * shows it, when it fits only one of the latest 1,000 jobs.
+ * The id of the job that a person means: a full one as it is, or the end of one, as
+ * `signalbox jobs` shows it, when it fits only one of the latest 1,000 jobs.
  * @throws {CliError} JOB_NOT_FOUND, JOB_AMBIGUOUS.
  */
 export async function findJobId(

@@ -1,5 +1,5 @@
 import type { Job, JobStatus, OutcomeReason } from '@signalbox/contract';
-import { type ExitCode, exitCodes } from './exit.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Styles } from './io.ts';
 
 const icons: Readonly<Record<JobStatus, string>> = {

@@ -1,4 +1,5 @@
-import { describeFailure, type ExitCode, exitCodes, InterruptedError } from './exit.ts';
+import { describeFailure } from './exit.ts';
+import { type ExitCode, exitCodes, InterruptedError } from './exit-codes.ts';
 import { printFailure } from './failure-text.ts';
 import { stylesOf, wantsColor } from './io.ts';
 import { knownWords, runLine, wantsJson } from './program.ts';

@@ -3,7 +3,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import type { CommandModule } from './command-module.ts';
 import { type CommandEntry, commandTable, parentSummaries } from './command-table.ts';
-import { type ExitCode, exitCodes, exitMeanings } from './exit.ts';
+import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 import { createIo, stylesOf, wantsColor } from './io.ts';
 
 /** The command that a line means, by its leading words; undefined for help and for mistakes. */
@@ -30,7 +30,7 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
   let exitCode: ExitCode = exitCodes.ok;
   const program = buildProgram(modules, async (module, args, options) => {
     const io = createIo(signal, options.json === true);
-    exitCode = (await module.run({ io, args, options })) ?? exitCodes.ok;
+    exitCode = (await module.run({ io, args, options, loadProgram })) ?? exitCodes.ok;
   });
   if (argv.length === 0) {
     program.outputHelp();
@@ -44,6 +44,12 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
     throw explainMissingWord(error, argv) ?? error;
   }
   return exitCode;
+}
+
+/** The program with every command described, none of which will run. */
+async function loadProgram(): Promise<Command> {
+  const modules = commandTable.map(async (entry) => [entry, (await entry.load()).command] as const);
+  return buildProgram(new Map(await Promise.all(modules)));
 }
 
 /** The words of a line that name commands, as far as they do. */

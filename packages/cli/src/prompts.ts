@@ -1,6 +1,6 @@
 import { isCancel, text } from '@clack/prompts';
 import { CliError } from './cli-error.ts';
-import { exitCodes, InterruptedError } from './exit.ts';
+import { exitCodes, InterruptedError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CliError } from './cli-error.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
 

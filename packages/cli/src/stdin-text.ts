@@ -1,6 +1,6 @@
 import { BODY_BYTES_MAX } from '@signalbox/contract';
 import { CliError } from './cli-error.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /**

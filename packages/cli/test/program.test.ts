@@ -21,7 +21,7 @@ test('every command is a file of its own, and every file of a command is in the 
   const names = commandTable.map(({ words }) => words.join('-'));
   for (const name of names) assert.ok(files.has(name), `${name}.ts`);
   const others = [...files].filter((file) => !names.includes(file));
-  // What the commands of agents, executors and the operator share, where the import table allows it.
+  // What commands of agents, executors and the operator share, where the import table allows it.
   for (const file of others) assert.match(file, /^(agent|admin|cloud-ai)-/);
 });
 

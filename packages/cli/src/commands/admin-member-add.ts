@@ -14,7 +14,8 @@ interface Options {
 /**
  * `signalbox admin member add`: an invitation link for a person, beside a running or a stopped hub;
  * so a workspace that the operator made gets its first member. The link is shown this once. With
- * `--json`: `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role, expiresAt}`.
+ * `--json`: `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role,
+ * expiresAt}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

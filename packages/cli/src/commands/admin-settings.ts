@@ -9,7 +9,7 @@ import {
 } from '@signalbox/hub';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 type Setting = (typeof settings)[SettingName];
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import { stateDirectory } from '../config-file.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { HubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { type LinkedClone, readLinkedClones } from '../linked-clones.ts';

@@ -6,7 +6,7 @@ import {
   ExecutorMissingError,
 } from '@signalbox/agent';
 import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 

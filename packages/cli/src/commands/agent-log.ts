@@ -1,6 +1,6 @@
 import type { AgentEvent, StopReason } from '@signalbox/agent';
 import { formatClock, formatDuration } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { HubSession } from '../hub-session.ts';
 import type { Io, Styles } from '../io.ts';
 import { exitCodeOf, shortId } from '../job-text.ts';

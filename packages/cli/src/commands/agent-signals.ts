@@ -1,4 +1,4 @@
-import { type ExitCode, exitCodes } from '../exit.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 
 /** Of an agent, or of an executor of cloud AI jobs, what its signals need. */
 interface Stoppable {

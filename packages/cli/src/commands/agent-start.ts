@@ -11,7 +11,7 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { parseDurationMs } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type HubSession, openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import type { LinkedClone } from '../linked-clones.ts';
@@ -38,8 +38,8 @@ interface Options extends HubOptions, ExecutorChoice {
 
 /**
  * `signalbox agent start`: an agent in the foreground. SIGTERM and the first SIGINT let it finish
- * what it holds; a second one, or SIGQUIT, gives the jobs back and leaves. With `--json`: a line for
- * each event of the agent, `{at, type, …}`.
+ * what it holds; a second one, or SIGQUIT, gives the jobs back and leaves. With `--json`: a line
+ * for each event of the agent, `{at, type, …}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

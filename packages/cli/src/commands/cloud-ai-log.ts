@@ -1,6 +1,6 @@
 import type { CloudAiEvent } from '@signalbox/agent';
 import { formatClock, formatDuration } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io, Styles } from '../io.ts';
 import { shortId } from '../job-text.ts';
 import { oneLine, truncateText } from '../text.ts';

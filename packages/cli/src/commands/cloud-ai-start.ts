@@ -17,7 +17,7 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { parseDurationMs } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type HubSession, openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { parseInteger } from '../numbers.ts';

@@ -1,7 +1,5 @@
 import { Argument, type Command } from 'commander';
 import { addExamples, defineCommand } from '../command-module.ts';
-import { commandTable } from '../command-table.ts';
-import { buildProgram } from '../program.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish'];
@@ -24,17 +22,12 @@ export const command = defineCommand<Record<string, never>>({
     ]);
   },
 
-  async run({ io, args }) {
-    const levels = levelsOf(buildProgram(await loadAll()), []);
+  async run({ io, args, loadProgram }) {
+    const levels = levelsOf(await loadProgram(), []);
     const [shell] = args;
     io.print(shell === 'fish' ? fishScript(levels) : bashScript(levels, shell === 'zsh'));
   },
 });
-
-async function loadAll() {
-  const modules = commandTable.map(async (entry) => [entry, (await entry.load()).command] as const);
-  return new Map(await Promise.all(modules));
-}
 
 function levelsOf(program: Command, path: readonly string[]): Level[] {
   const children = program.commands.map((child) => ({

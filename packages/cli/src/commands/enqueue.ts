@@ -16,7 +16,7 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { parseDurationMs } from '../duration.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';

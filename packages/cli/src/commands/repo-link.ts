@@ -12,8 +12,8 @@ import { oneLine } from '../text.ts';
 import { readClone } from './agent-clone.ts';
 
 /**
- * `signalbox repo link [PATH]`: tells the workspace of a repository (by the hash of its remote, never
- * its address) and remembers on this machine where its clone is. With `--json`:
+ * `signalbox repo link [PATH]`: tells the workspace of a repository (by the hash of its remote,
+ * never its address) and remembers on this machine where its clone is. With `--json`:
  * `{ok, created, repo, path}`.
  */
 export const command = defineCommand<HubOptions & { label?: string }>({
