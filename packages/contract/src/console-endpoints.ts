@@ -15,6 +15,7 @@ import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
 import { runs } from './endpoints/runs.ts';
 import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
+import { uploads } from './endpoints/uploads.ts';
 
 /**
  * What the hub offers its own console, and nobody else. A person proves herself by the session
@@ -70,6 +71,7 @@ export const mirroredEndpoints = {
     promote: uncertainties.promote,
   },
   cloudAiJobs: { get: cloudAiJobs.get },
+  uploads: { create: uploads.create, getDownloadUrl: uploads.getDownloadUrl },
 } as const;
 
 /** The mirrored rows in one list. */

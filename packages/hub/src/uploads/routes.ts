@@ -1,4 +1,4 @@
-import { endpoints } from '@signalbox/contract';
+import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { createUpload, requireStoredUpload, signDownloadUrl } from './actions.ts';
 import { attachmentOf } from './attachment.ts';
@@ -9,10 +9,13 @@ import { openSignedUrl } from './signed-url.ts';
 export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
   const { uploads } = endpoints;
   const { urlKey, clock } = deps;
-  api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input), {
+  api.bindBoth(
+    uploads.create,
+    consolePathOf(uploads.create),
+    (input, { principal }) => createUpload(deps, principal, input),
     // What a job's tool sends belongs to its job.
-    allowJob: () => true,
-  });
+    { allowJob: () => true },
+  );
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
     async receive(act, arrival) {
@@ -20,8 +23,9 @@ export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
       return { uploadId: act.uploadId, sizeBytes, sha256 };
     },
   });
-  api.bind(
+  api.bindBoth(
     uploads.getDownloadUrl,
+    consolePathOf(uploads.getDownloadUrl),
     async ({ workspaceId, uploadId }, { principal }) => {
       const row = await requireStoredUpload(deps, workspaceId, uploadId, principal);
       return {
