@@ -5,7 +5,9 @@ import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import type { Config } from './config.ts';
+import { createMailDeps } from './context/deps.ts';
 import { bindMailAccountRoutes } from './context/mail-account-routes.ts';
+import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
@@ -16,11 +18,14 @@ import { Api } from './http/bind.ts';
 import { bindDescription } from './http/description.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
+import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createExtraction, createUploadRetention } from './loops/extraction.ts';
 import type { Loop } from './loops/loop.ts';
+import { createContentRetention } from './loops/retention.ts';
 import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
+import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { FailureDelay } from './people/failure-delay.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/first-owner-actions.ts';
@@ -32,6 +37,7 @@ import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
+import { bindTriggerRoutes } from './triggers/routes.ts';
 import type { UncertaintyDeps } from './uncertainties/actions.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
@@ -120,6 +126,8 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     createDeadlines(deps, onLoopError),
     createExtraction(uploads, onLoopError),
     createUploadRetention(uploads, onLoopError),
+    createTriggerSchedule(deps, onLoopError),
+    createContentRetention(deps, onLoopError),
   ];
 
   let stopped: Promise<void> | null = null;
@@ -177,6 +185,8 @@ function bindRooms(
     globalToken: config.globalToken,
     globalTokenAllowed: config.allowGlobalToken,
     unauthenticatedAllowed: config.devAllowUnauth,
+    integrationSecrets: config.integrationSecrets,
+    chatSecrets: config.chatSecrets,
     get baseUrl() {
       return address.baseUrl;
     },
@@ -198,7 +208,10 @@ function bindRooms(
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
   bindUploadRoutes(api, uploads);
+  bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
+  bindTriggerRoutes(api, deps);
+  bindIntegrationRoutes(api, deps);
   api.finish();
   serveConsole(server, consoleDir ?? '');
 }

@@ -1,6 +1,7 @@
 import { type Endpoint, endpointList, endpoints, exampleIds } from '@signalbox/contract';
 import type { World } from './api-world.ts';
 import { startCloudAiJob } from './cloud-ai-setup.ts';
+import { addItem, buildPack } from './context-setup.ts';
 import { ensureRun, openDecision } from './decision-setup.ts';
 import { exchange } from './http-exchange.ts';
 import { upload } from './upload-setup.ts';
@@ -49,6 +50,9 @@ export async function fillExample(
     if ('uncertaintyId' in body) body['uncertaintyId'] = await openDecision(world, runId);
   }
   if (endpoint === endpoints.uploads.getDownloadUrl) body.uploadId = await upload(world, 'text');
+  if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
+  const { resolveRunV1 } = endpoints.contextPacks;
+  if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body['runId']));
   if ('deviceSecret' in body) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });

@@ -124,6 +124,13 @@ const verdicts = {
   cloudAiJobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
   cloudAiJobsHeartbeat: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
   cloudAiJobsComplete: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  contextItemsUpsert: { ...nobodyElse, agentOnly: 'ok', integrateOnly: 'ok' },
+  contextItemsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  contextItemsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  contextItemsSearch: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  // A job's tool gets what is in the packs of its run, and no item besides.
+  contextPacksBuildRunV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  contextPacksResolveRunV1: { ...readers, enqueueOnly: 'NOT_ALLOWED', ownJob: 'ok' },
   // What a job's tool sends is its job's own.
   uploadsCreate: {
     ...nobodyElse,

@@ -73,7 +73,7 @@ export function cutText(text: string, charsMax: number): string {
  */
 const secretPatterns: readonly RegExp[] = [
   // Private keys in PEM, also cut off at the end of the text.
-  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,60}-----)?/g,
+  /-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY[A-Z ]{0,10}-----(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]+-----)?/g,
   // Amazon Web Services: access key ids. The secrets beside them have no form but their name.
   /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g,
   // GitHub, classic and fine-grained.

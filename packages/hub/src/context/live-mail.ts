@@ -163,11 +163,9 @@ async function readThread(
   signal: AbortSignal,
 ): Promise<LiveMessage[]> {
   const messages: LiveMessage[] = [];
-  for (const mailbox of mailboxes) {
-    for (const fetched of await fetchThread(client, mailbox, threadRef)) {
-      signal.throwIfAborted();
-      messages.push(await readMessage(reader, fetched));
-    }
+  for (const fetched of await fetchThread(client, mailboxes, threadRef)) {
+    signal.throwIfAborted();
+    messages.push(await readMessage(reader, fetched));
   }
   return messages;
 }

@@ -36,7 +36,6 @@ const ATTACHMENTS_NAMED_MAX = 30;
 const htmlOptions = {
   wordwrap: false,
   limits: {
-    maxInputLength: HTML_CHARS_MAX,
     maxDepth: HTML_DEPTH_MAX,
     maxChildNodes: HTML_CHILDREN_MAX,
     ellipsis: '…',
@@ -77,7 +76,8 @@ export async function readMailMessage(source: Uint8Array): Promise<MailMessage> 
 function textOf(text: string | undefined, html: string | undefined): string {
   if (text !== undefined && text.trim() !== '') return stripHidden(text);
   if (html === undefined) return '';
-  return stripHidden((convert as HtmlToText)(html, htmlOptions));
+  // Cut here, since its own limit says so on standard error.
+  return stripHidden((convert as HtmlToText)(cutText(html, HTML_CHARS_MAX), htmlOptions));
 }
 
 function nameOf(address: Address | undefined): string {

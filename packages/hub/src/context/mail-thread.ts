@@ -24,6 +24,7 @@ const MAILBOXES_MAX = 5;
 const PROVIDER_THREAD_PREFIX = 'thrid:';
 
 interface MessageHead {
+  mailbox: string;
   uid: number;
   messageId: string | null;
   /** Every message that it says it answers. */
@@ -50,7 +51,7 @@ export async function listThreadMailboxes(
 }
 
 /**
- * Finds a thread in a mailbox and fetches its latest messages, oldest first. Nothing is marked as
+ * Finds a thread and fetches its latest messages, oldest first, one of each. Nothing is marked as
  * read.
  *
  * @param threadRef message ids of the thread, one is enough; or `thrid:` and the provider's own
@@ -58,18 +59,17 @@ export async function listThreadMailboxes(
  */
 export async function fetchThread(
   client: ImapFlow,
-  mailbox: string,
+  mailboxes: readonly string[],
   threadRef: string,
 ): Promise<FetchedMessage[]> {
-  await client.mailboxOpen(mailbox, { readOnly: true });
-  const heads = await findThread(client, threadRef);
+  const heads = dropCopies(await findThread(client, mailboxes, threadRef));
   heads.sort((a, b) => a.receivedAtMs - b.receivedAtMs || a.uid - b.uid);
   const messages: FetchedMessage[] = [];
   let bytesLeft = THREAD_BYTES_MAX;
   // Latest first, so that a thread that is too long loses its beginning.
   for (const head of heads.slice(-THREAD_MESSAGES_MAX).reverse()) {
     if (bytesLeft <= 0) break;
-    const source = await fetchSource(client, head.uid, Math.min(MESSAGE_BYTES_MAX, bytesLeft));
+    const source = await fetchSource(client, head, Math.min(MESSAGE_BYTES_MAX, bytesLeft));
     if (source === null) continue;
     bytesLeft -= source.length;
     messages.unshift({
@@ -82,55 +82,121 @@ export async function fetchThread(
   return messages;
 }
 
-async function findThread(client: ImapFlow, threadRef: string): Promise<MessageHead[]> {
+/** A message that was filed twice, or sent to oneself, lies in several mailboxes. */
+function dropCopies(heads: readonly MessageHead[]): MessageHead[] {
+  const seen = new Set<string>();
+  return heads.filter(({ messageId }) => {
+    if (messageId === null) return true;
+    if (seen.has(messageId)) return false;
+    seen.add(messageId);
+    return true;
+  });
+}
+
+async function findThread(
+  client: ImapFlow,
+  mailboxes: readonly string[],
+  threadRef: string,
+): Promise<MessageHead[]> {
   const hasThreadIds = client.capabilities.has('OBJECTID') || client.capabilities.has('X-GM-EXT-1');
-  if (threadRef.startsWith(PROVIDER_THREAD_PREFIX)) {
-    const threadId = threadRef.slice(PROVIDER_THREAD_PREFIX.length).trim();
-    if (!hasThreadIds || !/^[\w-]{1,255}$/.test(threadId)) return [];
-    return fetchHeads(client, await searchUids(client, { threadId }));
-  }
+  const isProviders = threadRef.startsWith(PROVIDER_THREAD_PREFIX);
   const ids = messageIdsOf(threadRef);
-  if (ids.length === 0) return [];
-  if (hasThreadIds) {
-    const threadId = await findThreadId(client, ids);
-    if (threadId !== null) return fetchHeads(client, await searchUids(client, { threadId }));
+  if (isProviders || hasThreadIds) {
+    const named = isProviders ? threadRef.slice(PROVIDER_THREAD_PREFIX.length).trim() : null;
+    if (isProviders && (!hasThreadIds || !/^[\w-]{1,255}$/.test(named ?? ''))) return [];
+    const threadId = named ?? (await findThreadId(client, mailboxes, ids));
+    if (threadId !== null) return listThreadById(client, mailboxes, threadId);
   }
-  return followReferences(client, ids);
+  return followReferences(client, mailboxes, ids);
 }
 
-async function findThreadId(client: ImapFlow, ids: readonly string[]): Promise<string | null> {
-  const [uid] = await searchUids(client, anyOf(ids.map(byMessageId)));
-  if (uid === undefined) return null;
-  const message = await client.fetchOne(String(uid), { threadId: true }, { uid: true });
-  return message ? (message.threadId ?? null) : null;
+async function findThreadId(
+  client: ImapFlow,
+  mailboxes: readonly string[],
+  ids: readonly string[],
+): Promise<string | null> {
+  if (ids.length === 0) return null;
+  for (const mailbox of mailboxes) {
+    await openMailbox(client, mailbox);
+    const [uid] = await searchUids(client, anyOf(ids.map(byMessageId)));
+    if (uid === undefined) continue;
+    const message = await client.fetchOne(String(uid), { threadId: true }, { uid: true });
+    if (message && message.threadId !== undefined) return message.threadId;
+  }
+  return null;
 }
 
-/** Follows Message-ID, In-Reply-To and References until no further message is found. */
-async function followReferences(client: ImapFlow, ids: readonly string[]): Promise<MessageHead[]> {
+async function listThreadById(
+  client: ImapFlow,
+  mailboxes: readonly string[],
+  threadId: string,
+): Promise<MessageHead[]> {
+  const heads: MessageHead[] = [];
+  for (const mailbox of mailboxes) {
+    await openMailbox(client, mailbox);
+    heads.push(...(await fetchHeads(client, mailbox, await searchUids(client, { threadId }))));
+  }
+  return heads;
+}
+
+/**
+ * Follows Message-ID, In-Reply-To and References through all mailboxes until no further message is
+ * found: an answer in the inbox may be to one that lies in what was sent, and names no other.
+ */
+async function followReferences(
+  client: ImapFlow,
+  mailboxes: readonly string[],
+  ids: readonly string[],
+): Promise<MessageHead[]> {
   const known = new Set(ids);
-  const heads = new Map<number, MessageHead>();
-  let news = [...ids];
-  for (let round = 0; round < ROUNDS_MAX && news.length > 0 && heads.size < HEADS_MAX; round++) {
-    const conditions = news
-      .slice(0, IDS_SEARCHED_MAX)
-      .flatMap((id) => [byMessageId(id), byHeader('references', id), byHeader('in-reply-to', id)]);
-    const uids = await searchUids(client, anyOf(conditions));
-    const unseen = uids.filter((uid) => !heads.has(uid)).slice(0, HEADS_MAX - heads.size);
-    news = [];
-    for (const head of await fetchHeads(client, unseen)) {
-      const named = [...(head.messageId === null ? [] : [head.messageId]), ...head.references];
-      // Servers search for parts of a header; only whole ids make a thread.
-      if (!named.some((id) => known.has(id))) continue;
-      heads.set(head.uid, head);
-      news.push(...named.filter((id) => !known.has(id)));
+  const heads = new Map<string, MessageHead>();
+  const searches = mailboxes.map((mailbox) => ({ mailbox, done: new Set<string>() }));
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const before = known.size;
+    for (const { mailbox, done } of searches) {
+      const news = [...known].filter((id) => !done.has(id)).slice(0, IDS_SEARCHED_MAX);
+      if (news.length === 0 || heads.size >= HEADS_MAX) continue;
+      for (const id of news) done.add(id);
+      for (const head of await searchMentions(client, mailbox, news)) addHead(heads, known, head);
     }
-    for (const id of news) known.add(id);
-    news = [...new Set(news)];
+    if (known.size === before && round > 0) break;
   }
   return [...heads.values()];
 }
 
-async function fetchHeads(client: ImapFlow, uids: readonly number[]): Promise<MessageHead[]> {
+/** Servers search for parts of a header; only whole ids make a thread. */
+function addHead(heads: Map<string, MessageHead>, known: Set<string>, head: MessageHead): void {
+  const named = [...(head.messageId === null ? [] : [head.messageId]), ...head.references];
+  if (!named.some((id) => known.has(id))) return;
+  heads.set(`${head.mailbox}/${head.uid}`, head);
+  for (const id of named) known.add(id);
+}
+
+/** The messages that have these ids, or answer those that have. */
+async function searchMentions(
+  client: ImapFlow,
+  mailbox: string,
+  ids: readonly string[],
+): Promise<MessageHead[]> {
+  await openMailbox(client, mailbox);
+  const conditions = ids.flatMap((id) => [
+    byMessageId(id),
+    byHeader('references', id),
+    byHeader('in-reply-to', id),
+  ]);
+  return fetchHeads(client, mailbox, await searchUids(client, anyOf(conditions)));
+}
+
+async function openMailbox(client: ImapFlow, mailbox: string): Promise<void> {
+  if (client.mailbox !== false && client.mailbox.path === mailbox) return;
+  await client.mailboxOpen(mailbox, { readOnly: true });
+}
+
+async function fetchHeads(
+  client: ImapFlow,
+  mailbox: string,
+  uids: readonly number[],
+): Promise<MessageHead[]> {
   if (uids.length === 0) return [];
   const latest = uids.slice(-HEADS_MAX);
   const query = {
@@ -141,15 +207,16 @@ async function fetchHeads(client: ImapFlow, uids: readonly number[]): Promise<Me
     headers: ['references'],
   };
   const messages = await client.fetchAll(latest.join(','), query, { uid: true });
-  return messages.map(headOf);
+  return messages.map((message) => headOf(mailbox, message));
 }
 
-function headOf(message: FetchMessageObject): MessageHead {
+function headOf(mailbox: string, message: FetchMessageObject): MessageHead {
   const { envelope } = message;
   const header = message.headers?.toString('latin1') ?? '';
   const inReplyTo = messageIdsOf(envelope?.inReplyTo ?? '');
   const receivedAtMs = new Date(message.internalDate ?? 0).getTime();
   return {
+    mailbox,
     uid: message.uid,
     messageId: bareId(envelope?.messageId),
     references: [...inReplyTo, ...messageIdsOf(header.replace(/^references:/i, ''))],
@@ -160,9 +227,10 @@ function headOf(message: FetchMessageObject): MessageHead {
 
 async function fetchSource(
   client: ImapFlow,
-  uid: number,
+  { mailbox, uid }: MessageHead,
   bytesMax: number,
 ): Promise<Uint8Array | null> {
+  await openMailbox(client, mailbox);
   const query = { source: { start: 0, maxLength: bytesMax } };
   const message = await client.fetchOne(String(uid), query, { uid: true });
   return message ? (message.source ?? null) : null;

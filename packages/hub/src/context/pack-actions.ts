@@ -37,8 +37,8 @@ const RELEVANT_MAX = 300;
 const RECENT_MAX = 300;
 const PROMPTS_MAX = 5;
 /** Telling words taken from the goal, and from the prompts together. */
-const GOAL_TERMS_MAX = 24;
-const PROMPT_TERMS_MAX = 24;
+const GOAL_TERMS_MAX = 20;
+const PROMPT_TERMS_MAX = 12;
 /** With less left than this, the search for something small enough ends. */
 const TOKENS_WORTH_FILLING = 16;
 const SUCCESSORS_MAX = 20;

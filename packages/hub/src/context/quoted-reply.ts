@@ -1,6 +1,21 @@
+const originalWords = [
+  'original message',
+  'original appointment',
+  'ursprüngliche nachricht',
+  "message d['’]origine",
+  'mensaje original',
+  'mensagem original',
+  'messaggio originale',
+  'oorspronkelijk bericht',
+  '原始邮件',
+  '原始郵件',
+  '元のメッセージ',
+];
 /** Programs that quote without a mark put this line, in their language, before what they quote. */
-const originalLine =
-  /^\s*[-_]{2,}\s*(?:original message|original appointment|ursprüngliche nachricht|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|原始邮件|原始郵件|元のメッセージ)\s*[-_]{2,}\s*$/iu;
+const originalLine = new RegExp(
+  `^\\s*[-_]{2,}\\s*(?:${originalWords.join('|')})\\s*[-_]{2,}\\s*$`,
+  'iu',
+);
 const fromLine = /^\s*\*?(?:from|von|de|da|van|发件人|寄件者|差出人)\*?\s?[:：]\s?\S/iu;
 const sentLine =
   /^\s*\*?(?:sent|date|gesendet|datum|envoyé|enviado(?: el)?|fecha|inviato|verzonden|发送时间|日期|送信日時|日時)\*?\s?[:：]\s?\S/iu;

@@ -104,33 +104,52 @@ async function fetchThreads(
   return states;
 }
 
-/** The first section of a thread has all of it; the others say where theirs is. */
+/**
+ * One section has all of a live thread, the others say where theirs is. Of a message that the
+ * server has no more the cached text stays.
+ */
 function writeSections(
-  deps: ContextDeps,
+  { secretKey }: ContextDeps,
   rows: readonly PackItemRow[],
   threads: ReadonlyMap<string, ThreadState>,
 ): PackSection[] {
-  const shownIn = new Map<string, string>();
+  const bearers = new Map([...threads.keys()].map((ref) => [ref, findBearer(rows, threads, ref)]));
   return rows.map((row) => {
     const state = isMail(row) ? threads.get(row.thread_ref) : undefined;
     if (!isMail(row) || state === undefined || 'failure' in state) {
-      return presentSection(row, deps.secretKey);
+      return presentSection(row, secretKey);
     }
     const { live, fetchedAtMs } = state;
     const fetchedAt = timestampOf(fetchedAtMs);
-    const shown = shownIn.get(row.thread_ref);
-    if (shown === undefined) {
-      shownIn.set(row.thread_ref, row.item_id);
+    const bearer = bearers.get(row.thread_ref);
+    if (row.item_id === bearer) {
       const { text, truncated } = live;
-      return presentSection(row, deps.secretKey, { text, truncated, fetchedAt });
+      return presentSection(row, secretKey, { text, truncated, fetchedAt });
     }
-    const messageId = bareId(row.source_ref ?? undefined);
-    if (messageId === null || !live.messageIds.has(messageId)) {
-      return presentSection(row, deps.secretKey);
-    }
-    const text = `(This message is part of the thread in the section of ${shown}.)`;
-    return presentSection(row, deps.secretKey, { text, truncated: false, fetchedAt });
+    if (!isInThread(row, live)) return presentSection(row, secretKey);
+    const text = `(This message is part of the thread in the section of ${bearer}.)`;
+    return presentSection(row, secretKey, { text, truncated: false, fetchedAt });
   });
+}
+
+/** The first item that loses nothing by it; when no message is known by its id, the first. */
+function findBearer(
+  rows: readonly PackItemRow[],
+  threads: ReadonlyMap<string, ThreadState>,
+  threadRef: string,
+): string | undefined {
+  const state = threads.get(threadRef);
+  const own = rows.filter((row) => isMail(row) && row.thread_ref === threadRef);
+  const bearer =
+    state !== undefined && 'live' in state
+      ? own.find((row) => isInThread(row, state.live))
+      : undefined;
+  return (bearer ?? own[0])?.item_id;
+}
+
+function isInThread(row: PackItemRow, { messageIds }: ThreadText): boolean {
+  const messageId = bareId(row.source_ref ?? undefined);
+  return messageId !== null && messageIds.has(messageId);
 }
 
 function describeThreads(

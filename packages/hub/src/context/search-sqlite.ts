@@ -14,12 +14,13 @@ const INDEXED_CHARS_MAX = 1_000_000;
 const INDEXED_TERMS_MAX = 200_000;
 
 /**
- * Words that more items than this have in common say little about any one of them. Leaving them
- * out bounds the cost of a search, since ranking reads every posting of every word.
+ * Ranking reads every posting of every word, so a search looks for this many at most, shared among
+ * its words. What is too common for its share says little about any one item, and does not rank.
  */
-const COMMON_ITEMS = 1_000;
+const POSTINGS_MAX = 6_000;
+const POSTINGS_PER_TERM_MIN = 500;
 /** Of the telling words the rarest are enough to rank by. */
-const RANKED_TERMS_MAX = 16;
+const RANKED_TERMS_MAX = 12;
 /** A match in the title is worth four in the text. */
 const RANK = 'bm25(4.0, 1.0)';
 
@@ -66,29 +67,35 @@ export async function unindexItem(tx: Tx, workspaceId: string, itemId: string): 
 }
 
 /**
- * The ids of the items that match, best first: by bm25 over the words that tell items apart, and
- * when all words are common ones, those items that have all of them, latest written first.
+ * The ids of the items that match, best first: by bm25 over the words that tell items apart; when
+ * all words are common ones, those items that have all of them and then those that have any,
+ * latest written first.
  */
 export async function searchItemIds(reader: Reader, query: SearchQuery): Promise<string[]> {
   const words = query.terms.map((term) => wordQuery(query, term));
+  const common = Math.max(POSTINGS_PER_TERM_MIN, Math.floor(POSTINGS_MAX / words.length));
   const counts: { word: string; items: number }[] = [];
-  for (const word of words) counts.push({ word, items: await countMatches(reader, word) });
+  for (const word of words) counts.push({ word, items: await countMatches(reader, word, common) });
   const found = counts.filter(({ items }) => items > 0);
-  const telling = found.filter(({ items }) => items < COMMON_ITEMS);
+  const telling = found.filter(({ items }) => items < common);
   if (telling.length > 0) {
-    const ranked = telling.sort((a, b) => a.items - b.items).slice(0, RANKED_TERMS_MAX);
-    return listRanked(reader, query, ranked.map(({ word }) => word).join(' OR '));
+    const rarest = telling.sort((a, b) => a.items - b.items).slice(0, RANKED_TERMS_MAX);
+    return listRanked(reader, query, rarest.map(({ word }) => word).join(' OR '));
   }
-  return found.length === 0
-    ? []
-    : listLatest(reader, query, found.map(({ word }) => word).join(' AND '));
+  if (found.length === 0) return [];
+  const both = [
+    ...(await listLatest(reader, query, found.map(({ word }) => word).join(' AND '))),
+    ...(await listLatest(reader, query, found.map(({ word }) => word).join(' OR '))),
+  ];
+  return [...new Set(both)].slice(0, query.limit);
 }
 
-async function countMatches(reader: Reader, match: string): Promise<number> {
+/** How many items have a word; `limit` when they are as many, or more. */
+async function countMatches(reader: Reader, match: string, limit: number): Promise<number> {
   const row = await reader.firstSql<{ items: number }>(
     `SELECT COUNT(*) AS items FROM
        (SELECT 1 FROM context_search WHERE context_search MATCH ? LIMIT ?)`,
-    [match, COMMON_ITEMS],
+    [match, limit],
   );
   return row?.items ?? 0;
 }

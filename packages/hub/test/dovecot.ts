@@ -1,0 +1,183 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { makeTempDir } from './temp-dir.ts';
+
+/** A real IMAP server on loopback, with one user and maildirs of its own. */
+export interface Dovecot {
+  port: number;
+  tlsPort: number;
+  /** PEM of its own certificate, for the name localhost. */
+  certificate: string;
+  user: string;
+  password: string;
+  /** Puts a message into a mailbox; a server sees it the next time that it looks. */
+  deliver(message: Uint8Array | string, options?: { mailbox?: 'INBOX' | 'Sent' }): string;
+  /** Where messages that nobody has seen lie. */
+  newDir: string;
+}
+
+/** Dovecot refuses to serve mail as root, so then it runs as the user that may do nothing. */
+const NOBODY = { uid: 65_534, gid: 65_534, name: 'nobody', group: 'nogroup' };
+
+/** Why no server can be started here; undefined when one can. */
+export function whyNoDovecot(): string | undefined {
+  try {
+    const version = execFileSync('dovecot', ['--version'], { encoding: 'utf8' });
+    return version.startsWith('2.3.') ? undefined : `dovecot is ${version.trim()}, not 2.3`;
+  } catch {
+    return 'dovecot is not installed (apt-get install dovecot-imapd)';
+  }
+}
+
+/** Starts a server in the foreground; it ends with the test. */
+export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovecot> {
+  const dir = makeTempDir(t);
+  const account = findAccount();
+  const maildir = join(dir, 'mail', 'ada');
+  for (const folder of [maildir, join(maildir, '.Sent')]) {
+    for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(folder, part), { recursive: true });
+  }
+  const [port, tlsPort] = [await findFreePort(), await findFreePort()];
+  makeCertificate(dir);
+  writeFileSync(join(dir, 'users'), 'ada:{PLAIN}correct horse\n');
+  writeFileSync(join(dir, 'dovecot.conf'), configure(dir, account, port, tlsPort));
+  chmodSync(dir, 0o755);
+  if (process.getuid?.() === 0) handOver(dir, account);
+  await run(t, join(dir, 'dovecot.conf'), account);
+  let delivered = 0;
+  return {
+    port,
+    tlsPort,
+    certificate: readFileSync(join(dir, 'cert.pem'), 'utf8'),
+    user: 'ada',
+    password: 'correct horse',
+    newDir: join(maildir, 'new'),
+    deliver(message, { mailbox = 'INBOX' } = {}) {
+      delivered += 1;
+      const folder = mailbox === 'INBOX' ? maildir : join(maildir, `.${mailbox}`);
+      const receivedAtS = 1_700_000_000 + delivered;
+      const name = `${receivedAtS}.${delivered}.test`;
+      const path = join(folder, 'new', name);
+      writeFileSync(path, message);
+      // What a maildir takes for the time of arrival; one second apart, so that there is an order.
+      utimesSync(path, receivedAtS, receivedAtS);
+      if (process.getuid?.() === 0) chownSync(path, account.uid, account.gid);
+      return name;
+    },
+  };
+}
+
+type Account = typeof NOBODY;
+
+function findAccount(): Account {
+  if (process.getuid?.() === 0) return NOBODY;
+  const { uid, gid, username } = userInfo();
+  const group = execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim();
+  return { uid, gid, name: username, group };
+}
+
+function handOver(dir: string, { uid, gid }: Account): void {
+  execFileSync('chown', ['-R', `${uid}:${gid}`, dir]);
+}
+
+function makeCertificate(dir: string): void {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const files = ['-keyout', join(dir, 'key.pem'), '-out', join(dir, 'cert.pem')];
+  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...key, ...files, ...name], { stdio: 'ignore' });
+}
+
+function configure(dir: string, account: Account, port: number, tlsPort: number): string {
+  return `
+base_dir = ${dir}/run
+state_dir = ${dir}/run
+log_path = /dev/stderr
+protocols = imap
+listen = 127.0.0.1
+default_internal_user = ${account.name}
+default_internal_group = ${account.group}
+default_login_user = ${account.name}
+first_valid_uid = 1
+ssl = yes
+ssl_cert = <${dir}/cert.pem
+ssl_key = <${dir}/key.pem
+disable_plaintext_auth = no
+auth_failure_delay = 0
+mail_location = maildir:${dir}/mail/%u
+passdb {
+  driver = passwd-file
+  args = ${dir}/users
+}
+userdb {
+  driver = static
+  args = uid=${account.uid} gid=${account.gid} home=${dir}/mail/%u
+}
+namespace inbox {
+  inbox = yes
+  mailbox Sent {
+    special_use = \\Sent
+  }
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = ${tlsPort}
+    ssl = yes
+  }
+}
+service anvil {
+  chroot =
+}
+service stats {
+  chroot =
+}
+`;
+}
+
+async function run(
+  t: Pick<TestContext, 'after'>,
+  config: string,
+  { uid, gid }: Account,
+): Promise<void> {
+  const asOther = process.getuid?.() === 0 ? { uid, gid } : {};
+  const server = spawn('dovecot', ['-F', '-c', config], {
+    ...asOther,
+    // A group of its own, so that its children can be ended with it: it waits long for them.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(server, 'exit');
+  t.after(async () => {
+    if (server.exitCode === null && server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
+    await ended;
+  });
+  const log: string[] = [];
+  for await (const line of createInterface({ input: server.stderr })) {
+    log.push(line);
+    if (line.includes('starting up')) {
+      // What it says from now on is nobody's business, but must not fill the pipe.
+      server.stderr.resume();
+      return;
+    }
+  }
+  throw new Error(`dovecot did not start:\n${log.join('\n')}`);
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
