@@ -206,8 +206,6 @@ test('what somebody enqueues under the name of a hub’s kind is placed nowhere'
   assert.equal(await h.summaryOf(item.item_id), undefined);
   assert.equal((await h.listItems()).length, 1);
 });
-  assert.equal(items.items.length, 1);
-});
 
 test('a question is drafted an answer when it is promoted, at once or by a person', async (t) => {
   const h = await setup(t);
