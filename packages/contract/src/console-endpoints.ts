@@ -4,16 +4,21 @@ import { cloudAiJobs } from './endpoints/cloud-ai-job-endpoints.ts';
 import { deviceTokens, serviceTokens } from './endpoints/console-access.ts';
 import { auditLog } from './endpoints/console-audit.ts';
 import { deviceApprovals } from './endpoints/console-devices.ts';
+import { chatTeams, triggerSettings } from './endpoints/console-integrations.ts';
 import { invitations } from './endpoints/console-invitations.ts';
 import { mailAccounts } from './endpoints/console-mail-accounts.ts';
 import { members } from './endpoints/console-members.ts';
 import { consoleSession, firstOwner } from './endpoints/console-session.ts';
 import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
+import { contextItems } from './endpoints/context-items.ts';
+import { contextPacks } from './endpoints/context-packs.ts';
+import { integrationEvents } from './endpoints/integration-events.ts';
 import { jobs } from './endpoints/job-endpoints.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
 import { runs } from './endpoints/runs.ts';
+import { triggers } from './endpoints/triggers.ts';
 import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
 import { uploads } from './endpoints/uploads.ts';
 
@@ -39,6 +44,8 @@ export const consoleEndpoints = {
   deviceTokens,
   mailAccounts,
   auditLog,
+  triggerSettings,
+  chatTeams,
 } as const;
 
 /** The same rows in one list. */
@@ -70,8 +77,21 @@ export const mirroredEndpoints = {
     addResolution: uncertainties.addResolution,
     promote: uncertainties.promote,
   },
+  triggers: { list: triggers.list, get: triggers.get },
+  integrationEvents: {
+    list: integrationEvents.list,
+    get: integrationEvents.get,
+    replay: integrationEvents.replay,
+  },
   cloudAiJobs: { get: cloudAiJobs.get },
   uploads: { create: uploads.create, getDownloadUrl: uploads.getDownloadUrl },
+  contextItems: {
+    upsert: contextItems.upsert,
+    get: contextItems.get,
+    list: contextItems.list,
+    search: contextItems.search,
+  },
+  contextPacks: { buildRunV1: contextPacks.buildRunV1, resolveRunV1: contextPacks.resolveRunV1 },
 } as const;
 
 /** The mirrored rows in one list. */

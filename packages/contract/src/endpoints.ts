@@ -5,12 +5,14 @@ import { contextItems } from './endpoints/context-items.ts';
 import { contextPacks } from './endpoints/context-packs.ts';
 import { devices, tokens } from './endpoints/devices.ts';
 import { health } from './endpoints/health.ts';
+import { integrationEvents } from './endpoints/integration-events.ts';
 import { integrations } from './endpoints/integrations.ts';
 import { jobs } from './endpoints/job-endpoints.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
 import { runs } from './endpoints/runs.ts';
+import { triggers } from './endpoints/triggers.ts';
 import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
 import { uploads } from './endpoints/uploads.ts';
 import { workspaces } from './endpoints/workspaces.ts';
@@ -36,6 +38,8 @@ export const endpoints = {
   contextPacks,
   uploads,
   integrations,
+  integrationEvents,
+  triggers,
 } as const;
 
 /** The same rows in one list, in the order of the table. */

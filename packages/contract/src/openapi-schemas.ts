@@ -3,11 +3,13 @@ import * as agents from './endpoints/agents.ts';
 import * as cloudAiJobs from './endpoints/cloud-ai-jobs.ts';
 import * as contextItems from './endpoints/context-items.ts';
 import * as contextPacks from './endpoints/context-packs.ts';
+import * as integrationEvents from './endpoints/integration-events.ts';
 import * as integrations from './endpoints/integrations.ts';
 import * as jobEvents from './endpoints/job-events.ts';
 import * as jobs from './endpoints/jobs.ts';
 import * as repositories from './endpoints/repositories.ts';
 import * as runs from './endpoints/runs.ts';
+import * as triggers from './endpoints/triggers.ts';
 import * as uncertainties from './endpoints/uncertainties.ts';
 import * as workspaces from './endpoints/workspaces.ts';
 
@@ -32,6 +34,8 @@ const nouns = [
   contextItems,
   contextPacks,
   integrations,
+  integrationEvents,
+  triggers,
 ];
 
 /**

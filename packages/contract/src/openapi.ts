@@ -48,7 +48,8 @@ const tagDescriptions: Record<string, string> = {
   'Context items': 'The store of what is known about a workspace.',
   'Context packs': 'Immutable selections of context for a run.',
   Uploads: 'Files, sent and fetched by signed URLs.',
-  Integrations: 'Events that other systems send in.',
+  Integrations: 'Events that other systems send in, and the ledger of what came of them.',
+  Triggers: 'What starts a run by an event or by the clock.',
 };
 
 const apiDescription = `The machine-to-machine interface of a Signalbox hub.

@@ -114,6 +114,24 @@ export const settings = {
     default: 'false',
     description: 'true: the bucket stands in the path of addresses, not in the host name.',
   },
+  integrationSecrets: {
+    env: 'SVC_INTEGRATION_EVENT_SECRET',
+    flag: 'integration-event-secret',
+    default: '',
+    description:
+      'Shared secret of systems that send events; two, separated by a comma, while it is changed. ' +
+      'Without it every event is refused.',
+    secret: true,
+  },
+  chatSecrets: {
+    env: 'SVC_CHAT_SIGNING_SECRET',
+    flag: 'chat-signing-secret',
+    default: '',
+    description:
+      'Signing secret of the team chat’s app (Slack); two, separated by a comma, while it is ' +
+      'changed. Without it every chat event is refused.',
+    secret: true,
+  },
   logLevel: {
     env: 'SVC_LOG_LEVEL',
     flag: 'log-level',
@@ -129,6 +147,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
 const GLOBAL_TOKEN_CHARS_MIN = 20;
+const SECRETS_MAX = 2;
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export interface Config {
@@ -143,6 +162,9 @@ export interface Config {
   allowPrivateHosts: PrivateHosts;
   /** Null: the bytes of uploads lie in the data directory. */
   s3: S3Config | null;
+  /** None: no events are taken. Any one of them proves a request. */
+  integrationSecrets: readonly string[];
+  chatSecrets: readonly string[];
   logLevel: LogLevel;
 }
 
@@ -185,6 +207,8 @@ export function readConfig(
     allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     s3: readS3(read),
+    integrationSecrets: readSecrets('integrationSecrets', read('integrationSecrets')),
+    chatSecrets: readSecrets('chatSecrets', read('chatSecrets')),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkDatabaseUrl(read('databaseUrl'));
@@ -241,6 +265,16 @@ function readPrivateHosts(text: string): PrivateHosts {
     );
   }
   return entries;
+}
+
+/** One secret, or the old and the new one while it is changed. The value is not repeated. */
+function readSecrets(name: SettingName, text: string): string[] {
+  const secrets = text.split(',').map((secret) => secret.trim());
+  if (secrets.length === 1 && secrets[0] === '') return [];
+  if (secrets.length <= SECRETS_MAX && !secrets.includes('')) return secrets;
+  throw new SettingError(
+    `${settings[name].env} takes one secret, or two with a comma between them.`,
+  );
 }
 
 /** All of it or none of it: a hub with half a store would take uploads that it cannot keep. */

@@ -2,6 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
+import {
+  checkChatSignature,
+  checkChatTimestamp,
+  checkIntegrationSecret,
+} from './integrations/proofs.ts';
 import { authenticateSession, findRole, type SessionDeps } from './people/session-actions.ts';
 import type { Principal } from './principal.ts';
 import { authenticateBearer, type BearerDeps, developmentPrincipal } from './tokens/bearer.ts';
@@ -11,6 +16,9 @@ import { findWorkspace } from './workspaces/actions.ts';
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
   /** `SVC_DEV_ALLOW_UNAUTH`. */
   unauthenticatedAllowed: boolean;
+  /** `SVC_INTEGRATION_EVENT_SECRET` and `SVC_CHAT_SIGNING_SECRET`; empty: nobody gets in. */
+  integrationSecrets: readonly string[];
+  chatSecrets: readonly string[];
 }
 
 /** Nobody: no scope, no workspace. */
@@ -27,6 +35,13 @@ const anonymous: Principal = {
   expiresAtMs: null,
 };
 
+/** Other systems: which workspace they mean, they say in the body. */
+const integration: Principal = {
+  ...anonymous,
+  principalId: 'integration',
+  displayName: 'Integration',
+};
+
 /** Says who makes a request, by the way of proof that its endpoint's row names. */
 export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
   return {
@@ -41,10 +56,20 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
         requireSameOrigin(request, deps.baseUrl);
         return authenticateSession(deps, request.cookies);
       },
-      'integration-secret': refuseUnbuilt,
-      'chat-signature': refuseUnbuilt,
+      async 'integration-secret'({ headers }) {
+        checkIntegrationSecret(deps.integrationSecrets, headers);
+        return integration;
+      },
+      async 'chat-signature'({ headers }) {
+        checkChatTimestamp(deps.chatSecrets, headers, deps.clock.nowMs());
+        return integration;
+      },
       // Rows of raw bytes are proved by their URLs where they are bound: see http/bytes.
       'signed-url': refuseUnbuilt,
+    },
+    proveBody: {
+      'chat-signature': ({ headers }, bytes) =>
+        checkChatSignature(deps.chatSecrets, headers, bytes),
     },
     enterWorkspace: (principal, workspaceId) => enterWorkspace(deps, principal, workspaceId),
   };
@@ -81,7 +106,11 @@ async function enterWorkspace(
   if (principal.workspaceId !== null) {
     return principal.workspaceId === workspaceId ? principal : null;
   }
-  if (principal.kind === 'global' || principal.kind === 'development') {
+  if (
+    principal.kind === 'global' ||
+    principal.kind === 'development' ||
+    principal === integration
+  ) {
     const workspace = await findWorkspace(deps.database, workspaceId);
     return workspace === null ? null : { ...principal, workspaceId };
   }

@@ -13,6 +13,8 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     allowGlobalToken: false,
     allowPrivateHosts: [],
     s3: null,
+    integrationSecrets: [],
+    chatSecrets: [],
     logLevel: 'warn',
   });
 });

@@ -21,6 +21,7 @@ import { createGatekeeper } from '../src/gatekeeper.ts';
 import { Api } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
 import { serveConsole } from '../src/http/static-console.ts';
+import { bindIntegrationRoutes } from '../src/integrations/routes.ts';
 import { bindJobRoutes } from '../src/jobs/routes.ts';
 import { bindMemberRoutes } from '../src/members/routes.ts';
 import { FailureDelay } from '../src/people/failure-delay.ts';
@@ -33,6 +34,7 @@ import { Queue } from '../src/queue/queue.ts';
 import { bindRepositoryRoutes } from '../src/repositories/routes.ts';
 import { TokenCache } from '../src/tokens/cache.ts';
 import { bindTokenRoutes } from '../src/tokens/routes.ts';
+import { bindTriggerRoutes } from '../src/triggers/routes.ts';
 import { bindWorkspaceRoutes } from '../src/workspaces/routes.ts';
 import { checkAnswer } from './harness.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
@@ -81,6 +83,8 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
     globalToken: options.globalToken ?? null,
     globalTokenAllowed: options.globalTokenAllowed ?? false,
     unauthenticatedAllowed: options.unauthenticatedAllowed ?? false,
+    integrationSecrets: [],
+    chatSecrets: [],
   };
   const gatekeeper = createGatekeeper(deps);
   const api = new Api(server, gatekeeper, checkAnswer);
@@ -94,6 +98,8 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
+  bindTriggerRoutes(api, deps);
+  bindIntegrationRoutes(api, deps);
   api.finish();
   serveConsole(server, options.consoleDir ?? join(dataDir, 'no-console'));
   const address = await server.listen({ host: '127.0.0.1', port: 0 });

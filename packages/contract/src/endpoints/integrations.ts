@@ -13,6 +13,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { ignoredReasons } from './integration-events.ts';
 import { ContentType } from './uploads.ts';
 import { exampleIds, WorkspaceSlug } from './workspaces.ts';
 
@@ -178,9 +179,7 @@ export const integrations = {
       challenge: Type.Optional(Text(1_000, { description: 'With url_verification.' })),
       eventId: Type.Optional(Id('integrationEvent')),
       duplicate: Type.Optional(Type.Boolean()),
-      ignored: Type.Optional(
-        OneOf(['team_unmapped', 'event_type'], { description: 'Why nothing came of it.' }),
-      ),
+      ignored: Type.Optional(OneOf(ignoredReasons, { description: 'Why nothing came of it.' })),
     }),
     errors: [],
     example: {

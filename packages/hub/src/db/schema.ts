@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { CloudAiJobsSchema } from './schema-cloud-ai-jobs.ts';
 import type { ContextTables } from './schema-context.ts';
+import type { IntegrationTables } from './schema-integrations.ts';
 import type { InvitationTables } from './schema-members-invitations.ts';
 import type { UncertaintySchema } from './schema-uncertainties.ts';
 import type { UploadSchema } from './schema-uploads.ts';
@@ -283,6 +284,7 @@ export interface SchemaMigrationsTable {
 export interface Schema
   extends CloudAiJobsSchema,
     ContextTables,
+    IntegrationTables,
     InvitationTables,
     UncertaintySchema,
     UploadSchema {

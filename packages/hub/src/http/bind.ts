@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Static, TObject } from 'typebox';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
+import { type BodyProof, requireProvedBody } from './body.ts';
 import {
   type BytesReceiver,
   type BytesServer,
@@ -11,7 +12,7 @@ import {
   routeServedBytes,
 } from './bytes.ts';
 import { replyWithError } from './error-reply.ts';
-import { createRequestValidator, type RequestValidator } from './validation.ts';
+import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
@@ -23,6 +24,8 @@ export interface Gatekeeper {
    * @throws HubError 401
    */
   authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>>;
+  /** The rest of a proof that covers the body. */
+  proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
   /** The principal as it is in one workspace, or null when it may not use it. */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
 }
@@ -60,6 +63,10 @@ export interface BindOptions<Req extends TObject> {
   allowJob?: (principal: Principal, input: RequestInput<Req>) => boolean;
   /** The answer is sent as it is, without `ok`. */
   bare?: boolean;
+  /** Content types of JSON that it takes beside application/json. */
+  contentTypes?: readonly string[];
+  /** Whether unknown fields of this very body are used, and so are not named as ignored. */
+  keepsUnknownFields?: (body: unknown) => boolean;
 }
 
 /** Binds rows of the endpoint table to handlers, and keeps which rows are bound. */
@@ -155,13 +162,21 @@ export class Api {
     this.#server.route({
       method: row.method,
       url: path,
+      config: {
+        contentTypes: options.contentTypes ?? [],
+        proveBody: this.#gatekeeper.proveBody?.[auth],
+      },
       onRequest: async (request) => {
         principals.set(request, await authenticate(request));
       },
       handler: async (request, reply) => {
         const principal = principals.get(request);
         if (principal === undefined) throw new Error('a request was not authenticated');
-        const input = readInput(request, reply, validator);
+        requireProvedBody(request);
+        const body = request.body ?? {};
+        if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
+        // Defaults are filled in by the validator: that is what RequestInput says beyond Static.
+        const input = validator.validate(body) as RequestInput<Req>;
         const entered = await this.#enter(row, principal, input);
         if (entered.job !== null && !(options.allowJob?.(entered, input) ?? false)) {
           throw new HubError('NOT_ALLOWED', 'A job token may only touch its own job and run.');
@@ -218,19 +233,10 @@ export class Api {
   }
 }
 
-function readInput<Req extends TObject>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  validator: RequestValidator<Req>,
-): RequestInput<Req> {
-  const body = request.body ?? {};
-  const ignored = validator.findIgnored(body);
-  if (ignored.length > 0) {
-    const names = ignored.map((name) => encodeURIComponent(name)).join(', ');
-    reply.header('x-ignored-fields', names.slice(0, IGNORED_FIELDS_HEADER_CHARS_MAX));
-  }
-  // Defaults are filled in by the validator: that is what RequestInput says beyond Static.
-  return validator.validate(body) as RequestInput<Req>;
+function nameIgnored(reply: FastifyReply, ignored: readonly string[]): void {
+  if (ignored.length === 0) return;
+  const names = ignored.map((name) => encodeURIComponent(name)).join(', ');
+  reply.header('x-ignored-fields', names.slice(0, IGNORED_FIELDS_HEADER_CHARS_MAX));
 }
 
 function createContext(

@@ -9,12 +9,12 @@ import Fastify, {
 } from 'fastify';
 import { HubError } from '../errors.ts';
 import { ARRIVAL_MS_OF_BYTES, limitArrival } from './arrival.ts';
+import { addBodyParsers } from './body.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { replyWithError } from './error-reply.ts';
-import { parseJsonBody } from './json-body.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often both are looked at; Node's own 30 s would let a slow client stay that much longer. */
+/** How often both are looked at; by Node's own 30 s a slow client would stay much longer. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -57,14 +57,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.server.maxConnections = CONNECTIONS_MAX;
   server.register(cookie);
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJsonBody(body as Buffer));
-    } catch (error) {
-      done(error as Error, undefined);
-    }
-  });
+  addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
   server.addHook('onRequest', async (request, reply) => {

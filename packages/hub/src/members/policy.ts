@@ -12,7 +12,9 @@ export type Act =
   | 'device-token.manage-own'
   | 'device-token.manage-all'
   | 'audit.read'
-  | 'mail-account.manage';
+  | 'mail-account.manage'
+  | 'trigger.manage'
+  | 'chat-team.manage';
 
 const everybody: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 const administrators: readonly Role[] = ['owner', 'admin'];
@@ -30,6 +32,8 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'device-token.manage-all': administrators,
   'audit.read': administrators,
   'mail-account.manage': administrators,
+  'trigger.manage': administrators,
+  'chat-team.manage': administrators,
 };
 
 export function mayAct(role: Role, act: Act): boolean {

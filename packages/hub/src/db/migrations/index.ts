@@ -4,6 +4,7 @@ import { runsAndUncertainties } from './0002-runs-uncertainties.ts';
 import { cloudAiJobs } from './0003-cloud-ai-jobs.ts';
 import { context } from './0004-context.ts';
 import { uploads } from './0005-uploads.ts';
+import { integrationsTriggers } from './0006-integrations-triggers.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
 
 export interface Migration {
@@ -20,5 +21,6 @@ export const migrations: readonly Migration[] = [
   { version: 3, name: 'cloud-ai-jobs', statements: cloudAiJobs },
   { version: 4, name: 'context', statements: context },
   { version: 5, name: 'uploads', statements: uploads },
+  { version: 6, name: 'integrations-triggers', statements: integrationsTriggers },
   { version: 7, name: 'members-invitations', statements: membersInvitations },
 ];

@@ -1,0 +1,225 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  Cursor,
+  Id,
+  Integer,
+  Json,
+  JsonObject,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { exampleTrigger, TRIGGERS_MAX } from './triggers.ts';
+import { exampleIds } from './workspaces.ts';
+
+export const eventChannels = ['ingest', 'chat'] as const;
+export const eventStatuses = ['accepted', 'ignored'] as const;
+
+/** Why nothing came of an event. */
+export const ignoredReasons = [
+  'team_unmapped',
+  'event_type',
+  'bot_message',
+  'unchanged',
+  'stale',
+] as const;
+export type IgnoredReason = (typeof ignoredReasons)[number];
+
+/**
+ * What a trigger made of its cause. `started`: a run and its job. `capped`: its hourly cap was
+ * reached. `refused`: see the reason. `already_started`: an earlier evaluation of the same event
+ * started the run that is named.
+ */
+export const firingOutcomes = ['started', 'capped', 'refused', 'already_started'] as const;
+export type FiringOutcome = (typeof firingOutcomes)[number];
+
+export const refusalReasons = [
+  'repository_not_found',
+  'repository_archived',
+  'prompt_empty',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** Evaluations of one event: its arrival and this many replays. */
+export const REPLAYS_MAX = 100;
+
+export const TriggerFiring = Type.Object({
+  triggerId: Id('trigger'),
+  replay: Integer(0, REPLAYS_MAX, '0: when the event arrived; otherwise the number of the replay.'),
+  outcome: OneOf(firingOutcomes),
+  reason: Nullable(OneOf(refusalReasons)),
+  runId: Nullable(Id('run')),
+  jobId: Nullable(Id('job')),
+  at: Timestamp(),
+});
+export type TriggerFiring = Static<typeof TriggerFiring>;
+
+const UnmatchedTrigger = Type.Object({
+  triggerId: Id('trigger'),
+  failed: Text(600, {
+    description: 'The part that did not fit: source, type, or where/ and its place.',
+  }),
+});
+export type UnmatchedTrigger = Static<typeof UnmatchedTrigger>;
+
+const summaryFields = {
+  eventId: Id('integrationEvent'),
+  workspaceId: Id('workspace'),
+  channel: OneOf(eventChannels),
+  source: Text(1_000),
+  type: Text(255),
+  title: Nullable(Text(1_000)),
+  actor: Nullable(Text(300)),
+  threadRef: Nullable(Text(1_000)),
+  sourceRef: Nullable(Text(2_000)),
+  occurredAt: Timestamp(),
+  receivedAt: Timestamp(),
+  status: OneOf(eventStatuses),
+  ignored: Nullable(OneOf(ignoredReasons, { description: 'Why nothing came of it.' })),
+  contextItemId: Nullable(Id('contextItem')),
+  replays: Integer(0, REPLAYS_MAX),
+  isForgotten: Type.Boolean({
+    description: 'Past the retention of the workspace: content is gone.',
+  }),
+} as const;
+
+/** A line of the ledger of inbound events. */
+export const IntegrationEventSummary = Type.Object(summaryFields);
+export type IntegrationEventSummary = Static<typeof IntegrationEventSummary>;
+
+const EventFirings = List(
+  TriggerFiring,
+  TRIGGERS_MAX * (REPLAYS_MAX + 1),
+  'What triggers made of it, in order.',
+);
+
+/** An inbound event with all that happened to it. */
+export const IntegrationEvent = Type.Object({
+  ...summaryFields,
+  data: Json("What of the source's data the data policy kept; null: nothing."),
+  extensions: JsonObject('Extension attributes of a CloudEvent, kept by the same policy.'),
+  firings: EventFirings,
+  unmatched: List(UnmatchedTrigger, TRIGGERS_MAX, 'Enabled triggers that it did not fit.'),
+});
+export type IntegrationEvent = Static<typeof IntegrationEvent>;
+
+const exampleSummary: IntegrationEventSummary = {
+  eventId: 'ing_0199d1c0f1007000a1b2c3d4e5f60751',
+  workspaceId: exampleIds.workspace,
+  channel: 'ingest',
+  source: 'tracker',
+  type: 'issue.opened',
+  title: 'Load balancer needs a health check',
+  actor: 'ada@acme.dev',
+  threadRef: null,
+  sourceRef: 'https://tracker.acme.dev/issues/4711',
+  occurredAt: '2026-11-02T08:59:58.000Z',
+  receivedAt: '2026-11-02T09:00:00.000Z',
+  status: 'accepted',
+  ignored: null,
+  contextItemId: 'ctx_0199d1c0e2007000a1b2c3d4e5f60742',
+  replays: 0,
+  isForgotten: false,
+};
+const exampleFiring: TriggerFiring = {
+  triggerId: exampleTrigger.triggerId,
+  replay: 0,
+  outcome: 'started',
+  reason: null,
+  runId: exampleIds.run,
+  jobId: exampleIds.job,
+  at: '2026-11-02T09:00:00.000Z',
+};
+const exampleEvent: IntegrationEvent = {
+  ...exampleSummary,
+  data: { labels: ['api'], number: 4711 },
+  extensions: {},
+  firings: [exampleFiring],
+  unmatched: [],
+};
+const eventRef = { workspaceId: Id('workspace'), eventId: Id('integrationEvent') };
+const exampleRef = { workspaceId: exampleIds.workspace, eventId: exampleSummary.eventId };
+
+const ledgerRow = {
+  method: 'POST',
+  tag: 'Integrations',
+  auth: 'bearer',
+  origin: 'extension',
+} as const;
+
+export const integrationEvents = {
+  list: defineEndpoint({
+    ...ledgerRow,
+    name: 'integrationEventsList',
+    path: '/control-plane/v1/integration-events/list',
+    scopes: ['read', 'integrate'],
+    summary: 'List inbound events',
+    description: 'The ledger, newest first, filtered by any of the optional fields.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      channel: Type.Optional(OneOf(eventChannels)),
+      status: Type.Optional(OneOf(eventStatuses)),
+      source: Type.Optional(Text(1_000, { minLength: 1 })),
+      type: Type.Optional(Text(255, { minLength: 1 })),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({
+      events: List(IntegrationEventSummary, LIST_LIMIT_MAX),
+      nextCursor: NextCursor,
+    }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, events: [exampleSummary], nextCursor: null },
+    },
+  }),
+  get: defineEndpoint({
+    ...ledgerRow,
+    name: 'integrationEventsGet',
+    path: '/control-plane/v1/integration-events/get',
+    scopes: ['read', 'integrate'],
+    summary: 'Read an inbound event and what happened to it',
+    description: 'With the data that the policy kept, and what each trigger made of it.',
+    request: Type.Object(eventRef),
+    response: Ok({ event: IntegrationEvent }),
+    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND'],
+    example: { request: exampleRef, response: { ok: true, event: exampleEvent } },
+  }),
+  replay: defineEndpoint({
+    ...ledgerRow,
+    name: 'integrationEventsReplay',
+    path: '/control-plane/v1/integration-events/replay',
+    scopes: ['integrate'],
+    summary: 'Hold an inbound event against the triggers again',
+    description:
+      'Against the enabled triggers as they are now, by what the data policy kept of the event. ' +
+      'The context item stays as it is. A trigger that has started a run for this event starts ' +
+      'none again and answers already_started; hourly caps hold. Ignored and forgotten events, ' +
+      `and those replayed ${REPLAYS_MAX} times, are INVALID_REQUEST. At the console for owners and ` +
+      'admins; audited.',
+    request: Type.Object(eventRef),
+    response: Ok({
+      replay: Integer(1, REPLAYS_MAX, 'Its number.'),
+      firings: List(TriggerFiring, TRIGGERS_MAX, 'Of this replay.'),
+      unmatched: List(UnmatchedTrigger, TRIGGERS_MAX),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: exampleRef,
+      response: {
+        ok: true,
+        replay: 1,
+        firings: [{ ...exampleFiring, replay: 1, outcome: 'already_started' }],
+        unmatched: [],
+      },
+    },
+  }),
+} as const;

@@ -1,0 +1,98 @@
+import type { EngineName } from '../engine.ts';
+
+/** The ledger of inbound events, the chat teams of workspaces, triggers and what they started. */
+export function integrationsTriggers(engine: EngineName): string[] {
+  const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
+  return [...eventTables(keyed), ...triggerTables(keyed)];
+}
+
+function eventTables(keyed: string): string[] {
+  return [
+    `CREATE TABLE integration_events (
+      workspace_id TEXT NOT NULL,
+      event_id TEXT NOT NULL,
+      key_hash TEXT NOT NULL,
+      channel TEXT NOT NULL,
+      source TEXT NOT NULL,
+      type TEXT NOT NULL,
+      status TEXT NOT NULL,
+      ignored_reason TEXT,
+      context_item_id TEXT,
+      occurred_at BIGINT NOT NULL,
+      received_at BIGINT NOT NULL,
+      replays INTEGER NOT NULL,
+      unmatched TEXT NOT NULL,
+      forgotten_at BIGINT,
+      title TEXT,
+      actor TEXT,
+      thread_ref TEXT,
+      source_ref TEXT,
+      data TEXT,
+      extensions TEXT,
+      content TEXT,
+      PRIMARY KEY (workspace_id, event_id),
+      UNIQUE (workspace_id, key_hash)
+    )`,
+    `CREATE INDEX integration_events_by_age ON integration_events (workspace_id, received_at)`,
+    `CREATE INDEX integration_events_remembered ON integration_events (workspace_id, received_at)
+      WHERE forgotten_at IS NULL`,
+    `CREATE INDEX integration_events_by_ref ON integration_events (workspace_id, source_ref)
+      WHERE source_ref IS NOT NULL`,
+    `CREATE TABLE chat_teams (
+      workspace_id TEXT NOT NULL,
+      team_id TEXT NOT NULL UNIQUE,
+      name TEXT NOT NULL,
+      created_by TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      PRIMARY KEY (workspace_id, team_id)
+    )${keyed}`,
+  ];
+}
+
+function triggerTables(keyed: string): string[] {
+  return [
+    `CREATE TABLE triggers (
+      workspace_id TEXT NOT NULL,
+      trigger_id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      type TEXT NOT NULL,
+      enabled INTEGER NOT NULL,
+      match TEXT,
+      cron TEXT,
+      time_zone TEXT,
+      repo_id TEXT NOT NULL,
+      run_ref_template TEXT NOT NULL,
+      title_template TEXT,
+      prompt_template TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      hourly_cap INTEGER NOT NULL,
+      next_fire_at BIGINT,
+      created_by TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      updated_at BIGINT NOT NULL,
+      PRIMARY KEY (workspace_id, trigger_id)
+    )`,
+    'CREATE INDEX triggers_due ON triggers (next_fire_at) WHERE next_fire_at IS NOT NULL',
+    `CREATE TABLE trigger_firings (
+      workspace_id TEXT NOT NULL,
+      trigger_id TEXT NOT NULL,
+      cause TEXT NOT NULL,
+      replay INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      reason TEXT,
+      run_id TEXT,
+      job_id TEXT,
+      missed_slots INTEGER NOT NULL,
+      at BIGINT NOT NULL,
+      PRIMARY KEY (workspace_id, cause, replay, trigger_id)
+    )${keyed}`,
+    // One run for one cause per trigger, whatever races.
+    `CREATE UNIQUE INDEX trigger_firings_started
+      ON trigger_firings (workspace_id, trigger_id, cause) WHERE outcome = 'started'`,
+    `CREATE INDEX trigger_firings_by_time
+      ON trigger_firings (workspace_id, trigger_id, at) WHERE outcome = 'started'`,
+    // Of schedules: those of events go with their events.
+    `CREATE INDEX trigger_firings_of_slots ON trigger_firings (at)
+      WHERE cause >= 'slot:' AND cause < 'slot;'`,
+  ];
+}

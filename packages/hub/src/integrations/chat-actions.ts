@@ -1,0 +1,150 @@
+import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
+import type { Tx } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
+import {
+  chatRef,
+  chatSource,
+  chatText,
+  chatThread,
+  chatTitle,
+  writeChatItem,
+} from './chat-item-actions.ts';
+import { hashEventKey, type InboundEvent } from './event.ts';
+import { recordEvent } from './ledger-actions.ts';
+import { type EventRow, insertEvent, NO_WORKSPACE, readEventByKey } from './store.ts';
+import { readChatTeam } from './store-chat-teams.ts';
+
+type ChatInput = RequestInput<typeof endpoints.integrations.chatEvents.request>;
+
+export interface ChatAnswer {
+  challenge?: string;
+  eventId?: string;
+  duplicate?: boolean;
+  ignored?: IgnoredReason;
+}
+
+/** What triggers name as the source of all chat events. */
+const CHAT_SOURCE = 'slack';
+const MS_PER_SECOND = 1_000;
+const teamPattern = /^[A-Z0-9]{1,100}$/;
+
+/**
+ * Takes in an event of the team chat, once per event id, all that comes of it in one transaction;
+ * it is durable when it is answered.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
+export async function receiveChatEvent(deps: JobDeps, input: ChatInput): Promise<ChatAnswer> {
+  if (input.type === 'url_verification') {
+    if (input.challenge === undefined) throw invalidField('/challenge', 'is required');
+    return { challenge: input.challenge };
+  }
+  // Such as app_rate_limited, which is about no message.
+  if (input.type !== 'event_callback') return { ignored: 'event_type' };
+  const { event_id: chatEventId, team_id: teamId } = input;
+  if (chatEventId === undefined) throw invalidField('/event_id', 'is required');
+  if (teamId === undefined || !teamPattern.test(teamId)) {
+    throw invalidField('/team_id', 'is required, in upper-case letters and digits');
+  }
+  const reading = readChatEvent(input.event ?? {});
+  const event = eventOf(reading, teamId, {
+    keyHash: hashEventKey('chat', chatEventId),
+    eventTimeMs: input.event_time === undefined ? null : input.event_time * MS_PER_SECOND,
+  });
+  return deps.database.write(async (tx) => {
+    const team = await readChatTeam(tx, teamId);
+    if (team === undefined) return ignoreUnmapped(deps, tx, event, teamId);
+    const place = { workspaceId: team.workspace_id, teamId };
+    const { row, isDuplicate } = await recordEvent(deps, tx, team.workspace_id, event, async () =>
+      reading.kind === 'ignored'
+        ? { ignored: reading.reason }
+        : writeChatItem(deps, tx, place, reading),
+    );
+    return answerOf(row, isDuplicate);
+  });
+}
+
+function answerOf(row: EventRow, duplicate: boolean): ChatAnswer {
+  const answer: ChatAnswer = { eventId: row.event_id, duplicate };
+  // Written from the same list of reasons.
+  if (row.ignored_reason !== null) answer.ignored = row.ignored_reason as IgnoredReason;
+  return answer;
+}
+
+/** A team that no workspace has: the ledger says that it knocked, and nothing of what it said. */
+async function ignoreUnmapped(
+  { database, ids }: JobDeps,
+  tx: Tx,
+  event: InboundEvent,
+  teamId: string,
+): Promise<ChatAnswer> {
+  const row: EventRow = {
+    workspace_id: NO_WORKSPACE,
+    event_id: ids('integrationEvent'),
+    key_hash: event.keyHash,
+    channel: 'chat',
+    source: chatSource(teamId),
+    type: event.type,
+    status: 'ignored',
+    ignored_reason: 'team_unmapped',
+    context_item_id: null,
+    occurred_at: event.occurredAtMs ?? tx.nowMs,
+    received_at: tx.nowMs,
+    replays: 0,
+    unmatched: '[]',
+    forgotten_at: tx.nowMs,
+    title: null,
+    actor: null,
+    thread_ref: null,
+    source_ref: null,
+    data: null,
+    extensions: null,
+    content: null,
+  };
+  if (await insertEvent(database, tx, row)) return answerOf(row, false);
+  const first = await readEventByKey(tx, NO_WORKSPACE, event.keyHash);
+  return answerOf(first ?? row, true);
+}
+
+/** A chat event in the fields that all events have; triggers match on these. */
+function eventOf(
+  reading: ChatReading,
+  teamId: string,
+  { keyHash, eventTimeMs }: { keyHash: string; eventTimeMs: number | null },
+): InboundEvent {
+  const bare: InboundEvent = {
+    channel: 'chat',
+    keyHash,
+    source: CHAT_SOURCE,
+    type: '',
+    occurredAtMs: eventTimeMs,
+    title: null,
+    content: '',
+    actor: null,
+    threadRef: null,
+    sourceRef: null,
+    data: { teamId },
+    extensions: {},
+  };
+  if (reading.kind === 'ignored') return { ...bare, type: reading.type };
+  if (reading.kind === 'deletion') {
+    const { channel, ts } = reading;
+    const type = 'message_deleted';
+    return { ...bare, type, data: { teamId, channel, ts }, occurredAtMs: timeOfTs(reading.atTs) };
+  }
+  const { message } = reading;
+  const { channel, channelType, ts, threadTs, user, files } = message;
+  return {
+    ...bare,
+    type: reading.kind === 'edit' ? 'message_changed' : reading.type,
+    occurredAtMs: timeOfTs(reading.kind === 'edit' ? reading.editedTs : ts),
+    title: chatTitle(message),
+    content: chatText(message),
+    actor: user,
+    threadRef: chatThread(teamId, message),
+    sourceRef: chatRef(message),
+    data: { teamId, channel, channelType, ts, threadTs, user, files },
+  };
+}

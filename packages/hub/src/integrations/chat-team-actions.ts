@@ -1,0 +1,82 @@
+import { CHAT_TEAMS_MAX } from '@signalbox/contract';
+import { appendAudit } from '../audit/actions.ts';
+import type { Database } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
+import { requireAct } from '../members/role-actions.ts';
+import type { Principal } from '../principal.ts';
+import {
+  type ChatTeamRow,
+  deleteChatTeam,
+  listChatTeams,
+  putChatTeam,
+} from './store-chat-teams.ts';
+
+interface TeamDeps {
+  database: Database;
+}
+interface TeamRef {
+  workspaceId: string;
+  teamId: string;
+}
+
+/**
+ * Sends the messages of a chat team to a workspace. Who is first has it: another workspace cannot
+ * take it away, only be given it after it was let go.
+ *
+ * @throws HubError NOT_ALLOWED, INVALID_REQUEST
+ */
+export function mapChatTeam(
+  { database }: TeamDeps,
+  principal: Principal,
+  { workspaceId, teamId, name }: TeamRef & { name: string },
+): Promise<ChatTeamRow> {
+  return database.write(async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
+    const teams = await listChatTeams(tx, workspaceId);
+    const known = teams.find((team) => team.team_id === teamId);
+    if (known === undefined && teams.length >= CHAT_TEAMS_MAX) {
+      throw invalidField('', `would be chat team ${CHAT_TEAMS_MAX + 1}; remove one first`);
+    }
+    const row: ChatTeamRow = {
+      workspace_id: workspaceId,
+      team_id: teamId,
+      name,
+      created_by: known?.created_by ?? personId,
+      created_at: known?.created_at ?? tx.nowMs,
+    };
+    if (!(await putChatTeam(tx, row))) {
+      throw invalidField('/teamId', 'belongs to another workspace of this hub');
+    }
+    const action = known === undefined ? 'chat-team.add' : 'chat-team.rename';
+    const entry = { workspaceId, actor: personId, action, subject: teamId, data: { name } };
+    await appendAudit(tx, entry);
+    return row;
+  });
+}
+
+/** @throws HubError NOT_ALLOWED */
+export async function listMappedTeams(
+  { database: { reader } }: TeamDeps,
+  principal: Principal,
+  workspaceId: string,
+): Promise<ChatTeamRow[]> {
+  await requireAct(reader, principal, workspaceId, 'chat-team.manage');
+  return listChatTeams(reader, workspaceId);
+}
+
+/** False when it was not there. @throws HubError NOT_ALLOWED */
+export function unmapChatTeam(
+  { database }: TeamDeps,
+  principal: Principal,
+  { workspaceId, teamId }: TeamRef,
+): Promise<boolean> {
+  return database.write(async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
+    const removed = await deleteChatTeam(tx, workspaceId, teamId);
+    if (removed) {
+      const action = 'chat-team.remove';
+      await appendAudit(tx, { workspaceId, actor: personId, action, subject: teamId });
+    }
+    return removed;
+  });
+}

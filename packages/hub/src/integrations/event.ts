@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import { CloudEvent, type endpoints, type OwnEvent, type RequestInput } from '@signalbox/contract';
+import { Compile } from 'typebox/compile';
+import { invalidField } from '../errors.ts';
+
+type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
+
+/** An inbound event, whichever way and form it came in. */
+export interface InboundEvent {
+  channel: 'ingest' | 'chat';
+  /** What makes two deliveries the same event. */
+  keyHash: string;
+  source: string;
+  type: string;
+  /** Null: when it arrived. */
+  occurredAtMs: number | null;
+  title: string | null;
+  /** Text of the context item; null: what can be said of `data`. */
+  content: string | null;
+  actor: string | null;
+  threadRef: string | null;
+  sourceRef: string | null;
+  data: unknown;
+  extensions: Record<string, unknown>;
+}
+
+/** Whom it is for, as it says itself. */
+export interface EventAddress {
+  workspaceId: string | undefined;
+  workspaceSlug: string | undefined;
+}
+
+const wholeCloudEvent = Compile(CloudEvent);
+const cloudEventNames = new Set(Object.keys(CloudEvent.properties));
+const base64Pattern = /^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$/;
+const textTypePattern = /^(?:text\/|application\/(?:json\b|xml\b|[^;]+\+(?:json|xml)\b))/i;
+
+/** Whether a body is to be read as a CloudEvent, whose further attributes are kept. */
+export function isCloudEvent(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'specversion' in body;
+}
+
+/** @throws HubError INVALID_REQUEST */
+export function readIngest(input: IngestInput): { event: InboundEvent; address: EventAddress } {
+  if (!isCloudEvent(input)) {
+    // The schema lets in one form or the other, and this is not the other.
+    const own = input as OwnEvent;
+    const { workspaceId, workspaceSlug } = own;
+    return { event: readOwnEvent(own), address: { workspaceId, workspaceSlug } };
+  }
+  if (!wholeCloudEvent.Check(input)) {
+    throw invalidField('', 'has a specversion, so it must be a CloudEvent 1.0 with a workspaceid');
+  }
+  const address = { workspaceId: input.workspaceid, workspaceSlug: undefined };
+  return { event: readCloudEvent(input), address };
+}
+
+/** The hash of what identifies an event on its way in. */
+export function hashEventKey(way: 'own' | 'cloudevent' | 'chat', ...parts: string[]): string {
+  return hash('sha256', JSON.stringify([way, ...parts]));
+}
+
+function readOwnEvent(own: OwnEvent): InboundEvent {
+  return {
+    channel: 'ingest',
+    keyHash: hashEventKey('own', own.idempotencyKey),
+    source: own.source,
+    type: own.type,
+    occurredAtMs: readTime('/occurredAt', own.occurredAt),
+    title: own.title ?? null,
+    content: own.content ?? null,
+    actor: own.actor ?? null,
+    threadRef: own.threadRef ?? null,
+    sourceRef: own.sourceRef ?? null,
+    data: own.data ?? null,
+    extensions: {},
+  };
+}
+
+function readCloudEvent(event: CloudEvent): InboundEvent {
+  const { data, data_base64: encoded, subject } = event;
+  if (data !== undefined && encoded !== undefined) {
+    throw invalidField('/data_base64', 'must not stand beside data');
+  }
+  const decoded = encoded === undefined ? null : decodeText(encoded, event.datacontenttype);
+  return {
+    channel: 'ingest',
+    keyHash: hashEventKey('cloudevent', event.source, event.id),
+    source: event.source,
+    type: event.type,
+    occurredAtMs: readTime('/time', event.time),
+    title: subject === undefined ? null : `${event.type}: ${subject}`,
+    content: decoded ?? (typeof data === 'string' ? data : null),
+    actor: null,
+    threadRef: null,
+    sourceRef: null,
+    data: data ?? null,
+    extensions: Object.fromEntries(
+      Object.entries({ subject, ...event }).filter(
+        ([name, value]) =>
+          value !== undefined && (name === 'subject' || !cloudEventNames.has(name)),
+      ),
+    ),
+  };
+}
+
+/** Text in base64 becomes text; other bytes are not for a store of texts. */
+function decodeText(encoded: string, contentType: string | undefined): string | null {
+  if (!base64Pattern.test(encoded)) throw invalidField('/data_base64', 'is not base64');
+  if (contentType === undefined || !textTypePattern.test(contentType)) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  return text.replaceAll('\0', '');
+}
+
+function readTime(path: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const timeMs = Date.parse(text);
+  if (Number.isNaN(timeMs)) throw invalidField(path, 'is no time that exists');
+  return timeMs;
+}

@@ -1,0 +1,63 @@
+import type {
+  ChatTeam,
+  IntegrationEvent,
+  IntegrationEventSummary,
+  UnmatchedTrigger,
+} from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import { presentFiring } from '../triggers/present.ts';
+import type { EventHead, EventRow } from './store.ts';
+import type { ChatTeamRow } from './store-chat-teams.ts';
+
+type FiringRow = Parameters<typeof presentFiring>[0];
+
+export function presentEventHead(row: EventHead): IntegrationEventSummary {
+  return {
+    eventId: row.event_id,
+    workspaceId: row.workspace_id,
+    channel: row.channel,
+    source: row.source,
+    type: row.type,
+    title: row.title,
+    actor: row.actor,
+    threadRef: row.thread_ref,
+    sourceRef: row.source_ref,
+    occurredAt: timestampOf(row.occurred_at),
+    receivedAt: timestampOf(row.received_at),
+    status: row.status,
+    // Written from the same list of reasons.
+    ignored: row.ignored_reason as IntegrationEventSummary['ignored'],
+    contextItemId: row.context_item_id,
+    replays: row.replays,
+    isForgotten: row.forgotten_at !== null,
+  };
+}
+
+export function presentEvent(row: EventRow, firings: readonly FiringRow[]): IntegrationEvent {
+  return {
+    ...presentEventHead(row),
+    data: JSON.parse(row.data ?? 'null'),
+    // Written by the hub alone, as these.
+    extensions: JSON.parse(row.extensions ?? '{}') as Record<string, unknown>,
+    firings: firings.map(presentFiring),
+    unmatched: JSON.parse(row.unmatched) as UnmatchedTrigger[],
+  };
+}
+
+export function presentReplay(made: {
+  replay: number;
+  firings: readonly FiringRow[];
+  unmatched: UnmatchedTrigger[];
+}) {
+  const { replay, firings, unmatched } = made;
+  return { replay, firings: firings.map(presentFiring), unmatched };
+}
+
+export function presentChatTeam(row: ChatTeamRow): ChatTeam {
+  return {
+    teamId: row.team_id,
+    name: row.name,
+    createdBy: row.created_by,
+    createdAt: timestampOf(row.created_at),
+  };
+}

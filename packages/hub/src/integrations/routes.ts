@@ -1,0 +1,66 @@
+import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import { ingestEvent } from './actions.ts';
+import { receiveChatEvent } from './chat-actions.ts';
+import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-team-actions.ts';
+import { isCloudEvent } from './event.ts';
+import { presentChatTeam, presentEvent, presentEventHead, presentReplay } from './present.ts';
+import { readHistory, replayEvent } from './replay-actions.ts';
+import { listEvents } from './store.ts';
+
+const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
+
+export function bindIntegrationRoutes(api: Api, deps: JobDeps): void {
+  const { integrations } = endpoints;
+  api.bind(integrations.ingest, (input) => ingestEvent(deps, input), {
+    contentTypes: [CLOUD_EVENT_TYPE],
+    keepsUnknownFields: isCloudEvent,
+  });
+  api.bind(integrations.chatEvents, (input) => receiveChatEvent(deps, input), {
+    // The chat sends far more than is used here, and nobody there reads our headers.
+    keepsUnknownFields: () => true,
+  });
+  bindLedgerRoutes(api, deps);
+  bindTeamRoutes(api, deps);
+}
+
+function bindLedgerRoutes(api: Api, deps: JobDeps): void {
+  const { integrationEvents } = endpoints;
+  const { reader } = deps.database;
+  api.bindBoth(integrationEvents.list, consolePathOf(integrationEvents.list), async (input) => {
+    const { workspaceId, limit } = input;
+    const before = decodeCursor(input.cursor, 'integrationEvent');
+    const rows = await listEvents(reader, workspaceId, input, { limit, before });
+    const page = pageOf(rows, limit, (row) => row.event_id);
+    return { events: page.items.map(presentEventHead), nextCursor: page.nextCursor };
+  });
+  api.bindBoth(
+    integrationEvents.get,
+    consolePathOf(integrationEvents.get),
+    async ({ workspaceId, eventId }) => {
+      const { row, firings } = await readHistory(reader, workspaceId, eventId);
+      return { event: presentEvent(row, firings) };
+    },
+  );
+  api.bindBoth(
+    integrationEvents.replay,
+    consolePathOf(integrationEvents.replay),
+    async (input, { principal }) => presentReplay(await replayEvent(deps, principal, input)),
+  );
+}
+
+function bindTeamRoutes(api: Api, deps: JobDeps): void {
+  const { chatTeams } = consoleEndpoints;
+  api.bind(chatTeams.put, async (input, { principal }) => ({
+    chatTeam: presentChatTeam(await mapChatTeam(deps, principal, input)),
+  }));
+  api.bind(chatTeams.list, async ({ workspaceId }, { principal }) => {
+    const rows = await listMappedTeams(deps, principal, workspaceId);
+    return { chatTeams: rows.map(presentChatTeam) };
+  });
+  api.bind(chatTeams.remove, async (input, { principal }) => ({
+    removed: await unmapChatTeam(deps, principal, input),
+  }));
+}

@@ -1,0 +1,184 @@
+import type { Database, Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { IntegrationEventsTable } from '../db/schema-integrations.ts';
+
+export type EventRow = IntegrationEventsTable;
+
+/** What a list shows of an event: all but its long fields. */
+export type EventHead = Omit<EventRow, 'data' | 'extensions' | 'content' | 'unmatched'>;
+
+/** Events of chat teams that no workspace has stand under this. */
+export const NO_WORKSPACE = '';
+
+/**
+ * Adds an event unless its key is there; says whether it did. Of deliveries that race, one adds
+ * it, and the others see it whole once that one is done.
+ */
+export async function insertEvent(database: Database, tx: Tx, row: EventRow): Promise<boolean> {
+  const { changes } = await tx.run(
+    database.build
+      .insertInto('integration_events')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['workspace_id', 'key_hash']).doNothing()),
+  );
+  return changes > 0;
+}
+
+export function readEvent(
+  reader: Reader,
+  workspaceId: string,
+  eventId: string,
+): Promise<EventRow | undefined> {
+  return reader.firstSql<EventRow>(
+    'SELECT * FROM integration_events WHERE workspace_id = ? AND event_id = ?',
+    [workspaceId, eventId],
+  );
+}
+
+export function readEventByKey(
+  reader: Reader,
+  workspaceId: string,
+  keyHash: string,
+): Promise<EventRow | undefined> {
+  return reader.firstSql<EventRow>(
+    'SELECT * FROM integration_events WHERE workspace_id = ? AND key_hash = ?',
+    [workspaceId, keyHash],
+  );
+}
+
+/** What came of an event, once that is known. */
+export async function updateEventResult(
+  tx: Tx,
+  row: Pick<
+    EventRow,
+    'workspace_id' | 'event_id' | 'status' | 'ignored_reason' | 'context_item_id' | 'unmatched'
+  >,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE integration_events SET status = ?, ignored_reason = ?, context_item_id = ?,
+       unmatched = ? WHERE workspace_id = ? AND event_id = ?`,
+    [
+      row.status,
+      row.ignored_reason,
+      row.context_item_id,
+      row.unmatched,
+      row.workspace_id,
+      row.event_id,
+    ],
+  );
+}
+
+export async function updateReplay(
+  tx: Tx,
+  row: Pick<EventRow, 'workspace_id' | 'event_id' | 'replays' | 'unmatched'>,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE integration_events SET replays = ?, unmatched = ?
+     WHERE workspace_id = ? AND event_id = ?`,
+    [row.replays, row.unmatched, row.workspace_id, row.event_id],
+  );
+}
+
+export interface EventFilter {
+  channel?: string | undefined;
+  status?: string | undefined;
+  source?: string | undefined;
+  type?: string | undefined;
+}
+
+const headColumns = [
+  'workspace_id',
+  'event_id',
+  'key_hash',
+  'channel',
+  'source',
+  'type',
+  'status',
+  'ignored_reason',
+  'context_item_id',
+  'occurred_at',
+  'received_at',
+  'replays',
+  'forgotten_at',
+  'title',
+  'actor',
+  'thread_ref',
+  'source_ref',
+] as const satisfies readonly (keyof EventHead)[];
+
+/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+export function listEvents(
+  reader: Reader,
+  workspaceId: string,
+  filter: EventFilter,
+  page: { limit: number; before: string | null },
+): Promise<EventHead[]> {
+  const conditions = ['workspace_id = ?'];
+  const values: SqlValue[] = [workspaceId];
+  for (const name of ['channel', 'status', 'source', 'type'] as const) {
+    const value = filter[name];
+    if (value === undefined) continue;
+    conditions.push(`${name} = ?`);
+    values.push(value);
+  }
+  if (page.before !== null) {
+    conditions.push('event_id < ?');
+    values.push(page.before);
+  }
+  return reader.allSql<EventHead>(
+    `SELECT ${headColumns.join(', ')} FROM integration_events
+     WHERE ${conditions.join(' AND ')} ORDER BY event_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
+}
+
+const takeContent = `UPDATE integration_events SET title = NULL, actor = NULL, thread_ref = NULL,
+  source_ref = NULL, data = NULL, extensions = NULL, content = NULL, forgotten_at = ?`;
+
+/** Takes the content of all events about one thing, as when a message was deleted. */
+export async function forgetEventsAbout(
+  tx: Tx,
+  where: { workspaceId: string; source: string; sourceRef: string },
+): Promise<void> {
+  await tx.runSql(`${takeContent} WHERE workspace_id = ? AND source_ref = ? AND source = ?`, [
+    tx.nowMs,
+    where.workspaceId,
+    where.sourceRef,
+    where.source,
+  ]);
+}
+
+/** Takes the content of events of before a time. Returns how many. */
+export async function forgetOldEvents(
+  tx: Tx,
+  age: { workspaceId: string; beforeMs: number; limit: number },
+): Promise<number> {
+  const { workspaceId, beforeMs, limit } = age;
+  const { changes } = await tx.runSql(
+    `${takeContent} WHERE workspace_id = ? AND event_id IN (
+       SELECT event_id FROM integration_events
+       WHERE workspace_id = ? AND received_at < ? AND forgotten_at IS NULL
+       ORDER BY received_at LIMIT ?)`,
+    [tx.nowMs, workspaceId, workspaceId, beforeMs, limit],
+  );
+  return changes;
+}
+
+/** Ids of events of before a time, the oldest first. */
+export async function listOldEventIds(
+  reader: Reader,
+  age: { workspaceId: string; beforeMs: number; limit: number },
+): Promise<string[]> {
+  const rows = await reader.allSql<{ event_id: string }>(
+    `SELECT event_id FROM integration_events WHERE workspace_id = ? AND received_at < ?
+     ORDER BY received_at LIMIT ?`,
+    [age.workspaceId, age.beforeMs, age.limit],
+  );
+  return rows.map((row) => row.event_id);
+}
+
+export async function deleteEvent(tx: Tx, workspaceId: string, eventId: string): Promise<void> {
+  await tx.runSql('DELETE FROM integration_events WHERE workspace_id = ? AND event_id = ?', [
+    workspaceId,
+    eventId,
+  ]);
+}

@@ -1,0 +1,197 @@
+import {
+  type consoleEndpoints,
+  type RequestInput,
+  TRIGGERS_MAX,
+  type TriggerMatch,
+} from '@signalbox/contract';
+import { appendAudit } from '../audit/actions.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import { HubError, invalidField } from '../errors.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import { requireAct } from '../members/role-actions.ts';
+import type { Principal } from '../principal.ts';
+import { requireRepository } from '../repositories/actions.ts';
+import { checkMatch } from './matching.ts';
+import { isScheduled } from './policy.ts';
+import { checkSchedule, nextSlot } from './schedule.ts';
+import {
+  countTriggers,
+  deleteTrigger,
+  insertTrigger,
+  readTrigger,
+  type TriggerRow,
+  type TriggerWithUse,
+  updateTrigger,
+} from './store.ts';
+import { checkTemplate } from './template.ts';
+
+type CreateInput = RequestInput<typeof consoleEndpoints.triggerSettings.create.request>;
+type UpdateInput = RequestInput<typeof consoleEndpoints.triggerSettings.update.request>;
+type TriggerDeps = Pick<JobDeps, 'database' | 'ids'>;
+interface TriggerRef {
+  workspaceId: string;
+  triggerId: string;
+}
+
+const TIME_ZONE_DEFAULT = 'UTC';
+
+/** @throws HubError NOT_ALLOWED, REPO_NOT_FOUND, INVALID_REQUEST */
+export function createTrigger(
+  { database, ids }: TriggerDeps,
+  principal: Principal,
+  input: CreateInput,
+): Promise<TriggerWithUse> {
+  const { workspaceId } = input;
+  return database.write(async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
+    if ((await countTriggers(tx, workspaceId)) >= TRIGGERS_MAX) {
+      throw invalidField('', `would be trigger ${TRIGGERS_MAX + 1}; delete one first`);
+    }
+    const row = await complete(tx, {
+      workspace_id: workspaceId,
+      trigger_id: ids('trigger'),
+      name: input.name,
+      type: input.type,
+      enabled: input.enabled ? 1 : 0,
+      match: null,
+      cron: null,
+      time_zone: input.type === 'schedule' ? TIME_ZONE_DEFAULT : null,
+      repo_id: input.repoId,
+      run_ref_template: input.runRefTemplate,
+      title_template: null,
+      prompt_template: input.promptTemplate,
+      priority: input.priority,
+      hourly_cap: input.hourlyCap,
+      next_fire_at: null,
+      created_by: personId,
+      created_at: tx.nowMs,
+      updated_at: tx.nowMs,
+      ...columnsOf(input),
+    });
+    await insertTrigger(database, tx, row);
+    await audit(tx, row, personId, 'trigger.create');
+    return { ...row, last_fired_at: null };
+  });
+}
+
+/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND, REPO_NOT_FOUND, INVALID_REQUEST */
+export function changeTrigger(
+  deps: TriggerDeps,
+  principal: Principal,
+  input: UpdateInput,
+): Promise<TriggerWithUse> {
+  return change(deps, principal, input, 'trigger.update', columnsOf(input));
+}
+
+/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND, INVALID_REQUEST for a slot that is over */
+export function enableTrigger(
+  deps: TriggerDeps,
+  principal: Principal,
+  ref: TriggerRef,
+): Promise<TriggerWithUse> {
+  return change(deps, principal, ref, 'trigger.enable', { enabled: 1 });
+}
+
+/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND */
+export function disableTrigger(
+  deps: TriggerDeps,
+  principal: Principal,
+  ref: TriggerRef,
+): Promise<TriggerWithUse> {
+  return change(deps, principal, ref, 'trigger.disable', { enabled: 0 });
+}
+
+/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND */
+export function removeTrigger(
+  { database }: TriggerDeps,
+  principal: Principal,
+  { workspaceId, triggerId }: TriggerRef,
+): Promise<void> {
+  return database.write(async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
+    const row = await requireTrigger(tx, workspaceId, triggerId);
+    await deleteTrigger(tx, workspaceId, triggerId);
+    await audit(tx, row, personId, 'trigger.delete');
+  });
+}
+
+/** @throws HubError TRIGGER_NOT_FOUND, the same for unknown and foreign ids. */
+export async function requireTrigger(
+  reader: Reader,
+  workspaceId: string,
+  triggerId: string,
+): Promise<TriggerWithUse> {
+  const row = await readTrigger(reader, workspaceId, triggerId);
+  if (row === undefined) throw new HubError('TRIGGER_NOT_FOUND');
+  return row;
+}
+
+function change(
+  { database }: TriggerDeps,
+  principal: Principal,
+  { workspaceId, triggerId }: TriggerRef,
+  action: string,
+  changes: Partial<TriggerRow>,
+): Promise<TriggerWithUse> {
+  return database.write(async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
+    const { last_fired_at, ...known } = await requireTrigger(tx, workspaceId, triggerId);
+    const row = await complete(tx, { ...known, ...changes, updated_at: tx.nowMs });
+    await updateTrigger(database, tx, row);
+    await audit(tx, row, personId, action);
+    return { ...row, last_fired_at };
+  });
+}
+
+/** The columns that a request writes: what it leaves out stays as it is. */
+function columnsOf(input: CreateInput | UpdateInput): Partial<TriggerRow> {
+  return {
+    ...(input.name !== undefined && { name: input.name }),
+    ...(input.match !== undefined && { match: JSON.stringify(input.match) }),
+    ...(input.cron !== undefined && { cron: input.cron }),
+    ...(input.timeZone !== undefined && { time_zone: input.timeZone }),
+    ...(input.repoId !== undefined && { repo_id: input.repoId }),
+    ...(input.runRefTemplate !== undefined && { run_ref_template: input.runRefTemplate }),
+    ...(input.titleTemplate !== undefined && { title_template: input.titleTemplate }),
+    ...(input.promptTemplate !== undefined && { prompt_template: input.promptTemplate }),
+    ...(input.priority !== undefined && { priority: input.priority }),
+    ...(input.hourlyCap !== undefined && { hourly_cap: input.hourlyCap }),
+  };
+}
+
+/** Holds a row against what its type needs, and sets when the clock is to fire it. */
+async function complete(tx: Tx, row: TriggerRow): Promise<TriggerRow> {
+  await requireRepository(tx, row.workspace_id, row.repo_id);
+  checkTemplate('/runRefTemplate', row.run_ref_template);
+  checkTemplate('/promptTemplate', row.prompt_template);
+  if (row.title_template !== null) checkTemplate('/titleTemplate', row.title_template);
+  if (row.type === 'event') return completeEvent(row);
+  if (row.match !== null) throw invalidField('/match', 'is for triggers of type event');
+  const { cron, time_zone } = row;
+  if (cron === null || time_zone === null) {
+    throw invalidField('/cron', 'is required for triggers of type schedule');
+  }
+  const schedule = { cron, timeZone: time_zone };
+  checkSchedule(schedule, tx.nowMs);
+  return { ...row, next_fire_at: isScheduled(row) ? nextSlot(schedule, tx.nowMs) : null };
+}
+
+function completeEvent(row: TriggerRow): TriggerRow {
+  if (row.cron !== null) throw invalidField('/cron', 'is for triggers of type schedule');
+  if (row.time_zone !== null) throw invalidField('/timeZone', 'is for triggers of type schedule');
+  if (row.match === null) throw invalidField('/match', 'is required for triggers of type event');
+  // Just written from the request, or by an earlier one.
+  checkMatch(JSON.parse(row.match) as TriggerMatch);
+  return row;
+}
+
+async function audit(tx: Tx, row: TriggerRow, actor: string, action: string): Promise<void> {
+  const { name, type, repo_id: repoId } = row;
+  await appendAudit(tx, {
+    workspaceId: row.workspace_id,
+    actor,
+    action,
+    subject: row.trigger_id,
+    data: { name, type, repoId },
+  });
+}

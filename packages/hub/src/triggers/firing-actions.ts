@@ -1,0 +1,205 @@
+import { hash } from 'node:crypto';
+import {
+  ATTEMPTS_MAX_DEFAULT,
+  type RefusalReason,
+  type TriggerMatch,
+  type UnmatchedTrigger,
+} from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import type { Tx } from '../db/engine.ts';
+import { assert } from '../errors.ts';
+import { addJob } from '../jobs/actions.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import { readRepository } from '../repositories/store.ts';
+import { insertRun, readRunByRef } from '../runs/store.ts';
+import type { EventView } from './event-view.ts';
+import { findMismatch } from './matching.ts';
+import { listEventTriggers, type TriggerRow } from './store.ts';
+import {
+  causeOfSlot,
+  countStartedInHour,
+  type FiringCause,
+  type FiringRow,
+  insertFiring,
+  readStarted,
+} from './store-firings.ts';
+import { cut, renderTemplate, type TemplateScope } from './template.ts';
+
+/** As in the contract: what a run's reference and title may be long. */
+const RUN_REF_CHARS_MAX = 255;
+const RUN_TITLE_CHARS_MAX = 300;
+/** Leaves room beside it in what agents are given. */
+const PROMPT_CHARS_MAX = 100_000;
+/** Of its hash, what tells one cut reference from another. */
+const HASH_CHARS = 16;
+
+export interface EventEvaluation {
+  workspaceId: string;
+  eventId: string;
+  replay: number;
+  /** What conditions look at. When the event arrives, this is all of it. */
+  seen: EventView;
+  /** What templates write: the event as the data policy keeps it. */
+  kept: EventView;
+}
+
+/**
+ * Holds an event against the triggers of its workspace and starts what matches, within the action
+ * that keeps the event. A trigger that cannot start leaves a line that says why; it never takes
+ * the event with it.
+ */
+export async function fireForEvent(
+  deps: JobDeps,
+  tx: Tx,
+  { workspaceId, eventId, replay, seen, kept }: EventEvaluation,
+): Promise<{ firings: FiringRow[]; unmatched: UnmatchedTrigger[] }> {
+  const firings: FiringRow[] = [];
+  const unmatched: UnmatchedTrigger[] = [];
+  for (const trigger of await listEventTriggers(tx, workspaceId)) {
+    // Written by the trigger actions alone, from a checked match.
+    const failed = findMismatch(JSON.parse(trigger.match ?? '{}') as TriggerMatch, seen);
+    if (failed !== null) {
+      unmatched.push({ triggerId: trigger.trigger_id, failed });
+      continue;
+    }
+    const cause = { cause: eventId, replay, missed_slots: 0 };
+    firings.push(await fire(deps, tx, trigger, cause, { event: kept }));
+  }
+  return { firings, unmatched };
+}
+
+/** Fires a schedule for one slot, within the action that took the slot. */
+export function fireForSlot(
+  deps: JobDeps,
+  tx: Tx,
+  trigger: TriggerRow,
+  { slotMs, missed }: { slotMs: number; missed: number },
+): Promise<FiringRow> {
+  const cause = { cause: causeOfSlot(slotMs), replay: 0, missed_slots: missed };
+  return fire(deps, tx, trigger, cause, { schedule: { slotAt: timestampOf(slotMs) } });
+}
+
+async function fire(
+  deps: JobDeps,
+  tx: Tx,
+  trigger: TriggerRow,
+  cause: FiringCause,
+  scope: Omit<TemplateScope, 'trigger'>,
+): Promise<FiringRow> {
+  const { workspace_id, trigger_id } = trigger;
+  const row: FiringRow = {
+    workspace_id,
+    trigger_id,
+    ...cause,
+    outcome: 'started',
+    reason: null,
+    run_id: null,
+    job_id: null,
+    at: tx.nowMs,
+  };
+  const earlier = await readStarted(tx, workspace_id, trigger_id, cause.cause);
+  if (earlier !== undefined) {
+    const { run_id, job_id } = earlier;
+    Object.assign(row, { outcome: 'already_started', run_id, job_id });
+  } else if ((await countStartedInHour(tx, workspace_id, trigger_id)) >= trigger.hourly_cap) {
+    row.outcome = 'capped';
+  } else {
+    Object.assign(row, await start(deps, tx, trigger, cause, scope));
+  }
+  await insertFiring(tx, row);
+  return row;
+}
+
+/** What the firing says of it: the run and the job, or why there are none. */
+async function start(
+  deps: JobDeps,
+  tx: Tx,
+  trigger: TriggerRow,
+  cause: FiringCause,
+  scope: Omit<TemplateScope, 'trigger'>,
+): Promise<Partial<FiringRow>> {
+  const { workspace_id: workspaceId, repo_id: repoId, trigger_id: triggerId } = trigger;
+  const repository = await readRepository(tx, workspaceId, repoId);
+  if (repository === undefined) return refuse('repository_not_found');
+  if (repository.status === 'archived') return refuse('repository_archived');
+  const full = { ...scope, trigger: { id: triggerId, name: trigger.name } };
+  const prompt = renderTemplate(trigger.prompt_template, full, {
+    missing: '',
+    charsMax: PROMPT_CHARS_MAX,
+  });
+  if (prompt.trim() === '') return refuse('prompt_empty');
+  const runId = await ensureRun(deps, tx, trigger, {
+    runRef: renderRunRef(trigger, cause, full),
+    title: renderTemplate(trigger.title_template ?? '{{trigger.name}}', full, {
+      missing: '',
+      charsMax: RUN_TITLE_CHARS_MAX,
+    }),
+    goal: prompt,
+  });
+  const origin = { triggerId, cause: cause.cause };
+  const { row } = await addJob(
+    deps,
+    tx,
+    triggerId,
+    {
+      workspaceId,
+      repoId,
+      runId,
+      kind: 'create_run',
+      role: 'implementer',
+      prompt,
+      priority: trigger.priority,
+      maxAttempts: ATTEMPTS_MAX_DEFAULT,
+      delayMs: 0,
+      dependsOn: [],
+    },
+    cause.missed_slots === 0 ? origin : { ...origin, missedSlots: cause.missed_slots },
+  );
+  return { run_id: runId, job_id: row.job_id };
+}
+
+function refuse(reason: RefusalReason): Partial<FiringRow> {
+  return { outcome: 'refused', reason };
+}
+
+/** One line without control characters; a reference that is too long stays one of its own. */
+function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: TemplateScope): string {
+  const whole = renderTemplate(trigger.run_ref_template, scope, {
+    missing: cause,
+    charsMax: PROMPT_CHARS_MAX,
+  });
+  const line = whole.replace(/[\s\p{Cc}]+/gu, ' ').trim() || cause;
+  if (line.length <= RUN_REF_CHARS_MAX) return line;
+  const mark = hash('sha256', line).slice(0, HASH_CHARS);
+  return `${cut(line, RUN_REF_CHARS_MAX - HASH_CHARS - 1)}-${mark}`;
+}
+
+/** A run that is there already goes on as it is: only a new one gets title and goal. */
+async function ensureRun(
+  { database, ids }: JobDeps,
+  tx: Tx,
+  { workspace_id, repo_id }: TriggerRow,
+  draft: { runRef: string; title: string; goal: string },
+): Promise<string> {
+  const { runRef: run_ref, title, goal } = draft;
+  const known = await readRunByRef(tx, workspace_id, repo_id, run_ref);
+  if (known !== undefined) return known.run_id;
+  const row = {
+    workspace_id,
+    run_id: ids('run'),
+    repo_id,
+    run_ref,
+    status: 'planned',
+    current_milestone: null,
+    run_state_path: null,
+    title,
+    goal,
+    blocked_by_decision_request_id: null,
+    created_at: tx.nowMs,
+    updated_at: tx.nowMs,
+  };
+  if ((await insertRun(database, tx, row)).added) return row.run_id;
+  const existing = await readRunByRef(tx, workspace_id, repo_id, run_ref);
+  assert(existing !== undefined, 'a run that was in the way is there');
+  return existing.run_id;
+}

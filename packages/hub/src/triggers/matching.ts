@@ -1,0 +1,97 @@
+import { PATTERN_CHARS_MAX, type TriggerCondition, type TriggerMatch } from '@signalbox/contract';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { invalidField } from '../errors.ts';
+import type { EventView } from './event-view.ts';
+import { parsePath, readPath } from './value-path.ts';
+
+/**
+ * Of a value, how much a pattern looks at. RE2 takes time in proportion to text and pattern, so
+ * this and the two bounds below are all that a hostile event can cost.
+ */
+export const MATCHED_CHARS_MAX = 10_000;
+/** Steps of a compiled pattern. */
+const PROGRAM_STEPS_MAX = 500;
+const PATTERNS_KEPT_MAX = 500;
+
+const patterns = new Map<string, RE2JS>();
+
+/**
+ * The first part of a match that an event does not fit, such as `type` or `where/1`; null when it
+ * fits all of them.
+ */
+export function findMismatch(match: TriggerMatch, view: EventView): string | null {
+  if (match.source !== undefined && match.source !== view.source) return 'source';
+  if (match.type !== undefined && match.type !== view.type) return 'type';
+  const at = (match.where ?? []).findIndex((condition) => !fits(condition, view));
+  return at === -1 ? null : `where/${at}`;
+}
+
+function fits({ path, op, value: wanted }: TriggerCondition, view: EventView): boolean {
+  const value = readPath(view, parsePath(path) ?? []);
+  const isThere = value !== undefined && value !== null;
+  switch (op) {
+    case 'eq':
+      return value !== undefined && value === wanted;
+    case 'ne':
+      return value !== wanted;
+    case 'exists':
+      return isThere === (wanted !== false);
+    case 'contains':
+      if (Array.isArray(value)) return value.includes(wanted);
+      return typeof value === 'string' && typeof wanted === 'string' && value.includes(wanted);
+    case 'matches':
+      return typeof wanted === 'string' && isText(value) && matches(wanted, String(value));
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function matches(pattern: string, text: string): boolean {
+  return compilePattern(pattern).matcher(text.slice(0, MATCHED_CHARS_MAX)).find();
+}
+
+function compilePattern(pattern: string): RE2JS {
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) {
+    compiled = RE2JS.compile(pattern);
+    if (patterns.size >= PATTERNS_KEPT_MAX) patterns.clear();
+    patterns.set(pattern, compiled);
+  }
+  return compiled;
+}
+
+/**
+ * Refuses conditions that could never be evaluated.
+ * @throws HubError INVALID_REQUEST
+ */
+export function checkMatch(match: TriggerMatch): void {
+  for (const [at, { path, op, value }] of (match.where ?? []).entries()) {
+    const place = `/match/where/${at}`;
+    if (parsePath(path) === null) throw invalidField(`${place}/path`, 'is no path to a value');
+    if (op === 'exists') {
+      if (value !== undefined && typeof value !== 'boolean') {
+        throw invalidField(`${place}/value`, 'is true or false with exists');
+      }
+    } else if (value === undefined) {
+      throw invalidField(`${place}/value`, `is required with ${op}`);
+    } else if (op === 'matches') {
+      checkPattern(`${place}/value`, value);
+    }
+  }
+}
+
+function checkPattern(place: string, value: unknown): void {
+  if (typeof value !== 'string' || value.length > PATTERN_CHARS_MAX) {
+    throw invalidField(place, `takes a pattern of at most ${PATTERN_CHARS_MAX} characters`);
+  }
+  try {
+    if (compilePattern(value).programSize() <= PROGRAM_STEPS_MAX) return;
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    throw invalidField(place, `is no regular expression of RE2 (${error.getDescription()})`);
+  }
+  patterns.delete(value);
+  throw invalidField(place, 'repeats too much: ask for fewer repetitions');
+}

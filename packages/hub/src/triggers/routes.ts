@@ -1,0 +1,50 @@
+import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
+import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import {
+  changeTrigger,
+  createTrigger,
+  disableTrigger,
+  enableTrigger,
+  removeTrigger,
+  requireTrigger,
+} from './actions.ts';
+import { presentTrigger } from './present.ts';
+import { listTriggers } from './store.ts';
+
+export function bindTriggerRoutes(api: Api, deps: Pick<JobDeps, 'database' | 'ids'>): void {
+  const { triggers } = endpoints;
+  const { reader } = deps.database;
+  api.bindBoth(triggers.list, consolePathOf(triggers.list), async (input) => {
+    const { workspaceId, limit } = input;
+    const before = decodeCursor(input.cursor, 'trigger');
+    const rows = await listTriggers(reader, workspaceId, input, { limit, before });
+    const page = pageOf(rows, limit, (row) => row.trigger_id);
+    return { triggers: page.items.map(presentTrigger), nextCursor: page.nextCursor };
+  });
+  api.bindBoth(triggers.get, consolePathOf(triggers.get), async ({ workspaceId, triggerId }) => ({
+    trigger: presentTrigger(await requireTrigger(reader, workspaceId, triggerId)),
+  }));
+  bindSettingsRoutes(api, deps);
+}
+
+function bindSettingsRoutes(api: Api, deps: Pick<JobDeps, 'database' | 'ids'>): void {
+  const { triggerSettings } = consoleEndpoints;
+  api.bind(triggerSettings.create, async (input, { principal }) => ({
+    trigger: presentTrigger(await createTrigger(deps, principal, input)),
+  }));
+  api.bind(triggerSettings.update, async (input, { principal }) => ({
+    trigger: presentTrigger(await changeTrigger(deps, principal, input)),
+  }));
+  api.bind(triggerSettings.enable, async (input, { principal }) => ({
+    trigger: presentTrigger(await enableTrigger(deps, principal, input)),
+  }));
+  api.bind(triggerSettings.disable, async (input, { principal }) => ({
+    trigger: presentTrigger(await disableTrigger(deps, principal, input)),
+  }));
+  api.bind(triggerSettings.delete, async (input, { principal }) => {
+    await removeTrigger(deps, principal, input);
+    return { deleted: true as const };
+  });
+}

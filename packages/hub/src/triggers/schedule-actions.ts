@@ -1,0 +1,38 @@
+import { assert } from '../errors.ts';
+import type { JobDeps } from '../jobs/deps.ts';
+import { fireForSlot } from './firing-actions.ts';
+import { countMissed, nextSlot } from './schedule.ts';
+import { claimSlot, listDueTriggers, type TriggerRow } from './store.ts';
+
+export interface ScheduleResult {
+  /** Schedules that were due, whatever came of them. */
+  due: number;
+  /** Slots that this hub took. */
+  fired: number;
+}
+
+/**
+ * Fires the schedules whose slot has come: each slot once, on whichever hub. Of slots that passed
+ * while no hub was up, the first is fired now and stands for all; its firing and the job's first
+ * event say how many were missed.
+ */
+export async function fireDueSchedules(deps: JobDeps, limit: number): Promise<ScheduleResult> {
+  const nowMs = deps.clock.nowMs();
+  const due = await listDueTriggers(deps.database.reader, nowMs, limit);
+  let fired = 0;
+  for (const trigger of due) if (await fireSlot(deps, trigger, nowMs)) fired += 1;
+  return { due: due.length, fired };
+}
+
+async function fireSlot(deps: JobDeps, trigger: TriggerRow, nowMs: number): Promise<boolean> {
+  const { cron, time_zone: timeZone, next_fire_at: slotMs } = trigger;
+  assert(cron !== null && timeZone !== null && slotMs !== null, 'a schedule has its times');
+  const schedule = { cron, timeZone };
+  const missed = countMissed(schedule, slotMs, nowMs);
+  const next = nextSlot(schedule, nowMs);
+  return deps.database.write(async (tx) => {
+    if (!(await claimSlot(tx, trigger, next))) return false;
+    await fireForSlot(deps, tx, trigger, { slotMs, missed });
+    return true;
+  });
+}

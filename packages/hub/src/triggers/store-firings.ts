@@ -1,0 +1,98 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { TriggerFiringsTable } from '../db/schema-integrations.ts';
+
+export type FiringRow = TriggerFiringsTable;
+
+/** What a firing is of: an event, or a slot of a schedule. */
+export type FiringCause = Pick<FiringRow, 'cause' | 'replay' | 'missed_slots'>;
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** The cause of a slot, as the table has it. */
+export function causeOfSlot(slotMs: number): string {
+  return `slot:${slotMs}`;
+}
+
+/** The firing that started a run for this cause, if there was one. */
+export function readStarted(
+  reader: Reader,
+  workspaceId: string,
+  triggerId: string,
+  cause: string,
+): Promise<FiringRow | undefined> {
+  return reader.firstSql<FiringRow>(
+    `SELECT * FROM trigger_firings
+     WHERE workspace_id = ? AND trigger_id = ? AND cause = ? AND outcome = 'started'`,
+    [workspaceId, triggerId, cause],
+  );
+}
+
+/** Runs that a trigger has started within the hour before now. */
+export async function countStartedInHour(
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+): Promise<number> {
+  const row = await tx.firstSql<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM trigger_firings
+     WHERE workspace_id = ? AND trigger_id = ? AND outcome = 'started' AND at > ?`,
+    [workspaceId, triggerId, tx.nowMs - HOUR_MS],
+  );
+  return row?.count ?? 0;
+}
+
+export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO trigger_firings (workspace_id, trigger_id, cause, replay, outcome, reason, run_id,
+       job_id, missed_slots, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      row.workspace_id,
+      row.trigger_id,
+      row.cause,
+      row.replay,
+      row.outcome,
+      row.reason,
+      row.run_id,
+      row.job_id,
+      row.missed_slots,
+      row.at,
+    ],
+  );
+}
+
+/** All that triggers made of a cause, in the order in which it happened. */
+export function listFirings(
+  reader: Reader,
+  workspaceId: string,
+  cause: string,
+): Promise<FiringRow[]> {
+  return reader.allSql<FiringRow>(
+    `SELECT * FROM trigger_firings WHERE workspace_id = ? AND cause = ?
+     ORDER BY replay, trigger_id`,
+    [workspaceId, cause],
+  );
+}
+
+export async function deleteFiringsOf(
+  tx: Tx,
+  workspaceId: string,
+  causes: readonly string[],
+): Promise<void> {
+  for (const cause of causes) {
+    await tx.runSql('DELETE FROM trigger_firings WHERE workspace_id = ? AND cause = ?', [
+      workspaceId,
+      cause,
+    ]);
+  }
+}
+
+/** Forgets slots of before a time, in all workspaces. Returns how many. */
+export async function deleteOldSlots(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM trigger_firings WHERE (workspace_id, cause, replay, trigger_id) IN (
+       SELECT workspace_id, cause, replay, trigger_id FROM trigger_firings
+       WHERE cause >= 'slot:' AND cause < 'slot;' AND at < ? ORDER BY at LIMIT ?)`,
+    [beforeMs, limit],
+  );
+  return changes;
+}

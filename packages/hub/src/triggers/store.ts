@@ -1,0 +1,122 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { TriggersTable } from '../db/schema-integrations.ts';
+
+export type TriggerRow = TriggersTable;
+
+/** A trigger, and when it last started a run. */
+export type TriggerWithUse = TriggerRow & { last_fired_at: number | null };
+
+const selectWithUse = `SELECT t.*, (
+    SELECT MAX(f.at) FROM trigger_firings f
+    WHERE f.workspace_id = t.workspace_id AND f.trigger_id = t.trigger_id AND f.outcome = 'started'
+  ) AS last_fired_at FROM triggers t`;
+
+export function readTrigger(
+  reader: Reader,
+  workspaceId: string,
+  triggerId: string,
+): Promise<TriggerWithUse | undefined> {
+  return reader.firstSql<TriggerWithUse>(
+    `${selectWithUse} WHERE t.workspace_id = ? AND t.trigger_id = ?`,
+    [workspaceId, triggerId],
+  );
+}
+
+/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+export function listTriggers(
+  reader: Reader,
+  workspaceId: string,
+  filter: { type?: string | undefined; repoId?: string | undefined },
+  page: { limit: number; before: string | null },
+): Promise<TriggerWithUse[]> {
+  const conditions = ['t.workspace_id = ?'];
+  const values: (string | number)[] = [workspaceId];
+  const narrow = (condition: string, value: string) => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  if (filter.type !== undefined) narrow('t.type = ?', filter.type);
+  if (filter.repoId !== undefined) narrow('t.repo_id = ?', filter.repoId);
+  if (page.before !== null) narrow('t.trigger_id < ?', page.before);
+  return reader.allSql<TriggerWithUse>(
+    `${selectWithUse} WHERE ${conditions.join(' AND ')} ORDER BY t.trigger_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
+}
+
+/** Those that an event is held against, in the order in which they were made. */
+export function listEventTriggers(reader: Reader, workspaceId: string): Promise<TriggerRow[]> {
+  return reader.allSql<TriggerRow>(
+    `SELECT * FROM triggers WHERE workspace_id = ? AND type = 'event' AND enabled = 1
+     ORDER BY trigger_id`,
+    [workspaceId],
+  );
+}
+
+export async function countTriggers(reader: Reader, workspaceId: string): Promise<number> {
+  const row = await reader.firstSql<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM triggers WHERE workspace_id = ?',
+    [workspaceId],
+  );
+  return row?.count ?? 0;
+}
+
+export async function insertTrigger(database: Database, tx: Tx, row: TriggerRow): Promise<void> {
+  await tx.run(database.build.insertInto('triggers').values(row));
+}
+
+export async function updateTrigger(
+  database: Database,
+  tx: Tx,
+  { workspace_id, trigger_id, ...changes }: TriggerRow,
+): Promise<void> {
+  await tx.run(
+    database.build
+      .updateTable('triggers')
+      .set(changes)
+      .where('workspace_id', '=', workspace_id)
+      .where('trigger_id', '=', trigger_id),
+  );
+}
+
+export async function deleteTrigger(
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    'DELETE FROM triggers WHERE workspace_id = ? AND trigger_id = ?',
+    [workspaceId, triggerId],
+  );
+  return changes > 0;
+}
+
+/** Schedules whose slot has come, in all workspaces, the longest due first. */
+export function listDueTriggers(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<TriggerRow[]> {
+  return reader.allSql<TriggerRow>(
+    `SELECT * FROM triggers WHERE next_fire_at IS NOT NULL AND next_fire_at <= ?
+     ORDER BY next_fire_at LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
+/**
+ * Takes a slot: of all hubs that saw it due, one gets true. A trigger that was changed or disabled
+ * since has another slot, or none.
+ */
+export async function claimSlot(
+  tx: Tx,
+  row: TriggerRow,
+  nextFireAtMs: number | null,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE triggers SET next_fire_at = ?
+     WHERE workspace_id = ? AND trigger_id = ? AND next_fire_at = ? AND updated_at = ?`,
+    [nextFireAtMs, row.workspace_id, row.trigger_id, row.next_fire_at, row.updated_at],
+  );
+  return changes > 0;
+}
