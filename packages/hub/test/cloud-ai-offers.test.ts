@@ -11,6 +11,7 @@ import { addContextItem, type ContextItemDraft } from '../src/context/item-actio
 import { listItemHeads, readItemBySource } from '../src/context/store.ts';
 import type { UncertaintiesTable } from '../src/db/schema-uncertainties.ts';
 import { setupCloudAi } from './cloud-ai-setup.ts';
+import { upload } from './upload-setup.ts';
 
 const longText = 'The disk was full at nine. '.repeat(400);
 
@@ -228,4 +229,16 @@ test('a question is drafted an answer when it is promoted, at once or by a perso
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
   await h.call(uncertainties.promote, { workspaceId, uncertaintyId: sure.uncertaintyId });
   assert.equal((await h.claim()).cloudAiJob?.kind, 'draft_decision_answer');
+});
+
+test('the text of a long upload is summarized', async (t) => {
+  const h = await setup(t);
+  await upload(h, longText);
+  await h.hub.loops.find(({ name }) => name === 'extraction')?.runOnce();
+  const { cloudAiJob } = await h.claim();
+  assert.equal(cloudAiJob?.kind, 'summarize_source');
+  assert.match(
+    cloudAiJob?.input.messages[0]?.content ?? '',
+    /^=== .*\nnotes\.txt\n\nThe disk was full/,
+  );
 });

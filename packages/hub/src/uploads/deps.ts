@@ -3,6 +3,7 @@ import type { IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { S3Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './byte-store.ts';
 import { createDirectoryStore } from './byte-store-directory.ts';
 import { createS3Store } from './byte-store-s3.ts';
@@ -17,6 +18,8 @@ export interface UploadDeps {
   database: Database;
   clock: Clock;
   ids: IdSource;
+  /** Long texts are offered to it for a summary. */
+  queue: Queue;
   byteStore: ByteStore;
   /** Signs the URLs that lead to this hub. */
   urlKey: Buffer;
@@ -30,8 +33,9 @@ export function createUploadDeps(
     database,
     clock,
     ids,
+    queue,
     secretKey,
-  }: Pick<UploadDeps, 'database' | 'clock' | 'ids'> & {
+  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue'> & {
     secretKey: Buffer;
   },
   { s3, dataDir }: { s3: S3Config | null; dataDir: string },
@@ -42,6 +46,7 @@ export function createUploadDeps(
     database,
     clock,
     ids,
+    queue,
     byteStore:
       s3 === null ? createDirectoryStore(directory) : createS3Store(s3, join(directory, LENT)),
     urlKey: deriveUrlKey(secretKey),

@@ -1,3 +1,4 @@
+import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem } from '../context/item-actions.ts';
 import type { StoredUpload } from './actions.ts';
 import type { UploadDeps } from './deps.ts';
@@ -79,7 +80,7 @@ async function fail({ database }: UploadDeps, row: ExtractRow, reason: ExtractFa
 
 /** The text and the row that says it is there, in one action. */
 async function keepText(
-  { database, ids }: UploadDeps,
+  { database, ids, queue }: UploadDeps,
   row: ExtractRow,
   upload: StoredUpload,
   { text, truncated }: ExtractedText,
@@ -107,6 +108,7 @@ async function keepText(
         createdBy: upload.created_by,
       },
     );
+    await offerSummary({ ids, queue }, tx, item);
     await finishExtract(tx, row, { ...end, context_item_id: item.item_id });
   });
 }
