@@ -9,7 +9,8 @@ import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
-const { agents, jobs, jobEvents, runs, tokens, uncertainties } = endpoints;
+const { agents, contextItems, contextPacks, jobEvents, jobs, runs, tokens, uncertainties } =
+  endpoints;
 
 /** Stands in every text of the workspace `other`; no answer to anybody else may hold it (I10). */
 export const CANARY = 'canary-5f1c2e';
@@ -62,6 +63,8 @@ export interface World extends Harness {
     cloudAiJobId: string;
     runId: string;
     uncertaintyId: string;
+    itemId: string;
+    packId: string;
   };
   enqueue(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<string>;
   /** A job of `home` that its agent has just claimed. */
@@ -166,7 +169,20 @@ async function plantCanaries(harness: Harness): Promise<World['other']> {
     responseSchema: { title: CANARY },
   });
   const decision = await plantDecision(harness, workspace, runningJobId);
-  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId, ...decision };
+  const context = await plantContext(harness, workspace, decision.runId);
+  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId, ...decision, ...context };
+}
+
+async function plantContext(
+  { call }: Harness,
+  { workspaceId, token }: TestWorkspace,
+  runId: string,
+): Promise<{ itemId: string; packId: string }> {
+  const written = { title: CANARY, text: `${CANARY} rounding`, source: CANARY, sourceRef: CANARY };
+  const item = { workspaceId, kind: 'note', threadRef: CANARY, pinned: true, ...written } as const;
+  const { itemId } = await call(contextItems.upsert, item, token);
+  const { packId } = await call(contextPacks.buildRunV1, { workspaceId, runId }, token);
+  return { itemId, packId };
 }
 
 async function plantDecision(

@@ -3,8 +3,18 @@ import { compareIdAnswers, type IdQuestion } from './api-scenario.ts';
 import type { World } from './api-world.ts';
 import { ensureRun } from './decision-setup.ts';
 
-const { jobs, jobEvents, agents, repositories, queue, cloudAiJobs, runs, uncertainties } =
-  endpoints;
+const {
+  agents,
+  cloudAiJobs,
+  contextItems,
+  contextPacks,
+  jobEvents,
+  jobs,
+  queue,
+  repositories,
+  runs,
+  uncertainties,
+} = endpoints;
 
 type Fields = Record<string, unknown>;
 const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
@@ -98,6 +108,8 @@ const runQuestions = (
     [runs.upsertV2, { status: 'done' }],
     [uncertainties.createWithAutoPromotion, asked],
     [jobs.enqueue, draft],
+    [contextPacks.buildRunV1, {}],
+    [contextPacks.resolveRunV1, {}],
   ] as const
 ).map(
   ([endpoint, more]): IdQuestion => ({
@@ -128,6 +140,32 @@ const uncertaintyQuestions = (
   }),
 );
 
+const itemQuestions = (
+  [
+    [contextItems.get, 'itemId'],
+    [contextItems.upsert, 'itemId'],
+    [contextItems.upsert, 'supersededBy'],
+  ] as const
+).map(
+  ([endpoint, field]): IdQuestion => ({
+    endpoint,
+    field,
+    unknown: 'ctx_0199d1c0e0007000a1b2c3d4e5f60740',
+    foreign: ({ other }) => other.itemId,
+    error: 'CONTEXT_ITEM_NOT_FOUND',
+    body: (world, id) => inHome(world, { [field]: id, kind: 'note', text: 'A note.' }),
+  }),
+);
+
+const packQuestion: IdQuestion = {
+  endpoint: contextPacks.resolveRunV1,
+  field: 'packId',
+  unknown: 'pack_0199d1c0e1007000a1b2c3d4e5f60741',
+  foreign: ({ other }) => other.packId,
+  error: 'CONTEXT_PACK_NOT_FOUND',
+  body: async (world, packId) => inHome(world, { runId: await ensureRun(world), packId }),
+};
+
 const workspaceQuestions = [
   jobs.list,
   jobs.get,
@@ -151,6 +189,8 @@ const workspaceQuestions = [
   ...Object.values(cloudAiJobs),
   ...Object.values(runs),
   ...Object.values(uncertainties),
+  ...Object.values(contextItems),
+  ...Object.values(contextPacks),
 ].map(
   (endpoint): IdQuestion => ({
     endpoint,
@@ -166,6 +206,7 @@ const workspaceQuestions = [
       ...('cloudAiJobId' in endpoint.example.request ? { cloudAiJobId: other.cloudAiJobId } : {}),
       ...('repoId' in endpoint.example.request ? { repoId: other.repoId } : {}),
       ...('runId' in endpoint.example.request ? { runId: other.runId } : {}),
+      ...('itemId' in endpoint.example.request ? { itemId: other.itemId } : {}),
       ...('uncertaintyId' in endpoint.example.request
         ? { uncertaintyId: other.uncertaintyId }
         : {}),
@@ -181,6 +222,8 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   ...agentQuestions,
   ...runQuestions,
   ...uncertaintyQuestions,
+  ...itemQuestions,
+  packQuestion,
   ...workspaceQuestions,
   {
     endpoint: uncertainties.createWithAutoPromotion,

@@ -37,6 +37,8 @@ export class ConnectionSlots {
         signal.addEventListener('abort', leave, { once: true });
       });
     }
+    // Who was woken and does not want it any more passes the turn on.
+    if (signal.aborted) this.#waiting.shift()?.();
     signal.throwIfAborted();
     this.#free -= 1;
   }

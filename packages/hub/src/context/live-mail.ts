@@ -1,4 +1,5 @@
 import type { ImapFlow } from 'imapflow';
+import { cutText } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';
 import { connectMail, type MailAccess } from './mail-connection.ts';
 import { describeMailFailure } from './mail-failure.ts';
@@ -24,6 +25,8 @@ type LiveDeps = Pick<ContextDeps, 'database' | 'secretKey' | 'mail'>;
 /** Further accounts are not asked: five servers are what fits into ten seconds. */
 const ACCOUNTS_MAX = 5;
 const CONNECTIONS_PER_ACCOUNT = 2;
+/** As in the contract's schema: five failures can be longer together. */
+const FAILURE_CHARS_MAX = 1_000;
 
 interface Account {
   name: string;
@@ -201,7 +204,8 @@ function mergeFindings(
       const messages = mergeMessages(own.flatMap((finding) => finding.messages));
       if (messages.length > 0) return [threadRef, { messages }];
       const failures = own.map(({ failure }) => failure).filter((failure) => failure !== null);
-      return [threadRef, { failure: failures.join(' ') || explainNothing(accountCount) }];
+      const failure = failures.join(' ') || explainNothing(accountCount);
+      return [threadRef, { failure: cutText(failure, FAILURE_CHARS_MAX) }];
     }),
   );
 }

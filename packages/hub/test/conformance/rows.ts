@@ -1,5 +1,6 @@
 import type { ConformanceRow } from './row.ts';
 import { cloudAiJobRows } from './rows-cloud-ai-jobs.ts';
+import { contextEndpointRows, contextResourceRows, contextServiceRows } from './rows-context.ts';
 import {
   decisionEndpointRows,
   decisionResourceRows,
@@ -20,8 +21,10 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...serviceRows,
   ...agentLoopRows,
   ...decisionServiceRows,
+  ...contextServiceRows,
   ...resourceRows,
   ...decisionResourceRows,
+  ...contextResourceRows,
   ...stateRows,
   ...decisionStateRows,
   ...generalRows,
@@ -29,6 +32,7 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...jobRows,
   ...decisionEndpointRows,
   ...cloudAiJobRows,
+  ...contextEndpointRows,
   ...authenticationRows,
   ...eventRows,
   ...errorRows,
