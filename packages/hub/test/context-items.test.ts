@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
+import { putCloudAiSettingsRow } from '../src/cloud-ai-jobs/store-settings.ts';
 import {
   addContextItem,
   forgetOldContext,
@@ -183,6 +184,45 @@ test('an idempotency key gives the first answer again, and refuses another body'
   const again = await call(contextItems.upsert, body);
   assert.deepEqual(again, { ...first, idempotent: true });
   await refuse(contextItems.upsert, { ...body, text: 'Twice.' }, 'IDEMPOTENCY_CONFLICT');
+});
+
+test('a long document is offered to be summarized in the action that writes it, once a text', async (t) => {
+  const { hub, add, workspaceId } = await setupContext(t);
+  const { database } = hub;
+  await database.write((tx) =>
+    putCloudAiSettingsRow(tx, {
+      workspace_id: workspaceId,
+      summarize_sources: 1,
+      draft_decision_answers: 0,
+      model: null,
+    }),
+  );
+  const text = 'The disk was full at nine. '.repeat(400);
+  await add({ kind: 'document', text, sourceRef: 'page/1' });
+  await add({ kind: 'document', text, sourceRef: 'page/1' });
+  await add({ kind: 'note', text });
+  const rows = await database.reader.allSql<{ kind: string }>(
+    'SELECT kind FROM cloud_ai_jobs WHERE workspace_id = ?',
+    [workspaceId],
+  );
+  assert.deepEqual(
+    rows.map(({ kind }) => kind),
+    ['summarize_source'],
+  );
+});
+
+test('one reference written by many at once makes one item', async (t) => {
+  const { call, workspaceId } = await setupContext(t);
+  const body = { workspaceId, kind: 'note' as const, source: 'wiki', sourceRef: 'page/1' };
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      call(contextItems.upsert, { ...body, text: `Text ${i}.` }),
+    ),
+  );
+  assert.equal(new Set(answers.map(({ itemId }) => itemId)).size, 1);
+  assert.equal(answers.filter(({ created }) => created).length, 1);
+  const { items } = await call(contextItems.search, { workspaceId, query: 'text' });
+  assert.equal(items.length, 1);
 });
 
 test('no item supersedes itself, by whatever detour', async (t) => {

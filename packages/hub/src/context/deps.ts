@@ -2,12 +2,15 @@ import { FRESH_TOTAL_MS, type IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
 import type { PrivateHosts } from '../outbound-hosts.ts';
+import type { Queue } from '../queue/queue.ts';
 import { ConnectionSlots } from './connection-slots.ts';
 
 export interface ContextDeps {
   database: Database;
   clock: Clock;
   ids: IdSource;
+  /** For the summaries that long items may get. */
+  queue: Queue;
   /** Seals mail secrets, and marks the fences of untrusted text. */
   secretKey: Buffer;
   mail: MailDeps;

@@ -1,7 +1,8 @@
-import type { ContextItem, endpoints, IdSource, RequestInput } from '@signalbox/contract';
-import type { Database } from '../db/engine.ts';
+import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
+import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { invalidField } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
+import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import { addContextItem, type ContextItemDraft } from './item-actions.ts';
 import { presentItem } from './present.ts';
@@ -15,9 +16,12 @@ export interface UpsertAnswer {
   idempotent?: boolean;
 }
 
-/** Writes an item as a client says, once per idempotency key. */
+/**
+ * Writes an item as a client says, once per idempotency key. Where the workspace wants summaries of
+ * long ingested items, one is asked for in the same action.
+ */
 export function upsertContextItem(
-  deps: { database: Database; ids: IdSource },
+  deps: Pick<JobDeps, 'database' | 'ids' | 'queue'>,
   principal: Principal,
   input: UpsertInput,
 ): Promise<UpsertAnswer> {
@@ -27,6 +31,7 @@ export function upsertContextItem(
   return deps.database.write((tx) =>
     answerOnce(tx, call, async () => {
       const { item, created } = await addContextItem(tx, deps, draft);
+      await offerSummary(deps, tx, item);
       return { itemId: item.item_id, item: presentItem(item), created };
     }),
   );
