@@ -4,7 +4,8 @@ import { invalidField } from '../errors.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import {
-  chatRef,
+  CHAT_SOURCE,
+  chatEventRef,
   chatSource,
   chatText,
   chatThread,
@@ -25,8 +26,6 @@ export interface ChatAnswer {
   ignored?: IgnoredReason;
 }
 
-/** What triggers name as the source of all chat events. */
-const CHAT_SOURCE = 'slack';
 const MS_PER_SECOND = 1_000;
 const teamPattern = /^[A-Z0-9]{1,100}$/;
 
@@ -144,7 +143,7 @@ function eventOf(
     content: chatText(message),
     actor: user,
     threadRef: chatThread(teamId, message),
-    sourceRef: chatRef(message),
+    sourceRef: chatEventRef(teamId, message),
     data: { teamId, channel, channelType, ts, threadTs, user, files },
   };
 }

@@ -19,12 +19,20 @@ type ItemDeps = Pick<JobDeps, 'ids' | 'queue'>;
 const EDITS_MAX = 1_000;
 const CREATED_BY = 'chat';
 
+/** What triggers name as the source of all chat events. */
+export const CHAT_SOURCE = 'slack';
+
 export function chatSource(teamId: string): string {
-  return `slack:${teamId}`;
+  return `${CHAT_SOURCE}:${teamId}`;
+}
+
+/** A message's name in the ledger, whose source is all of the chat. */
+export function chatEventRef(teamId: string, message: Pick<ChatMessage, 'channel' | 'ts'>): string {
+  return `${chatSource(teamId)}/${chatRef(message)}`;
 }
 
 /** A message's name in its team. */
-export function chatRef({ channel, ts }: Pick<ChatMessage, 'channel' | 'ts'>): string {
+function chatRef({ channel, ts }: Pick<ChatMessage, 'channel' | 'ts'>): string {
   return `${channel}/${ts}`;
 }
 
@@ -107,7 +115,8 @@ async function endMessage(
   for (const item of chain) {
     await rewrite(deps, tx, item, { text: '', validToMs: item.valid_to ?? timeOfTs(atTs) });
   }
-  await forgetEventsAbout(tx, { workspaceId, source, sourceRef: chatRef({ channel, ts }) });
+  const sourceRef = chatEventRef(teamId, { channel, ts });
+  await forgetEventsAbout(tx, { workspaceId, source: CHAT_SOURCE, sourceRef });
   return { itemId: (chain.at(-1) as ItemRow).item_id };
 }
 
