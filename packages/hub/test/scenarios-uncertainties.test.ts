@@ -35,7 +35,7 @@ runScenarios('uncertainties/create-with-auto-promotion', [
   ...[
     [0.2, 0.7, true],
     [0.7, 0.7, false],
-    [0.6999999999999999, 0.7, true],
+    [0.6999, 0.7, true],
     [0, 0, false],
     [1, 1, false],
     [0.3, 0.1 + 0.2, true],

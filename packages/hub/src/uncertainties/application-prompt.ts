@@ -7,7 +7,7 @@ const ANSWER_CHARS_MAX = 100_000;
 const QUESTION_CHARS_MAX = 50_000;
 const ASSUMED_CHARS_MAX = 10_000;
 
-/** What a job is told that is to apply an answer: question, answer, context (contract, section 5). */
+/** What a job is told that is to apply an answer (contract, section 5). */
 export function composeApplication(uncertainty: UncertaintyRow, resolution: ResolutionRow): string {
   const { mode, value } = resolution;
   const before = [
