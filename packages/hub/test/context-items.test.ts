@@ -4,11 +4,7 @@ import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
 import { putCloudAiSettingsRow } from '../src/cloud-ai-jobs/store-settings.ts';
-import {
-  addContextItem,
-  forgetOldContext,
-  removeContextItem,
-} from '../src/context/item-actions.ts';
+import { addContextItem, forgetOldContext } from '../src/context/item-actions.ts';
 import { idsOf, setupContext } from './context-setup.ts';
 
 const { contextItems } = endpoints;
@@ -237,18 +233,6 @@ test('no item supersedes itself, by whatever detour', async (t) => {
     { ...body, supersededBy: 'ctx_none' },
     'CONTEXT_ITEM_NOT_FOUND',
   );
-});
-
-test('a removed item is gone from the store and the index', async (t) => {
-  const { hub, add, call, refuse, workspaceId } = await setupContext(t);
-  const itemId = await add({ text: 'Ephemeral.', source: 'chat', sourceRef: 'm1' });
-  const where = { workspaceId, source: 'chat', sourceRef: 'm1' };
-  const remove = () => hub.database.write((tx) => removeContextItem(tx, where));
-  assert.equal(await remove(), true);
-  assert.equal(await remove(), false);
-  await refuse(contextItems.get, { workspaceId, itemId }, 'CONTEXT_ITEM_NOT_FOUND');
-  const { items } = await call(contextItems.search, { workspaceId, query: 'ephemeral' });
-  assert.deepEqual(items, []);
 });
 
 test('retention forgets what came from outside, in packs too, and keeps what people wrote', async (t) => {

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
-import { endpoints, type PackSection } from '@signalbox/contract';
-import { ConnectionSlots } from '../src/context/connection-slots.ts';
-import { type MailAccountDraft, putMailAccount } from '../src/context/mail-account-actions.ts';
-import { resolveRunPack } from '../src/context/resolve-actions.ts';
-import { setupContext } from './context-setup.ts';
-import { startDovecot, whyNoDovecot } from './dovecot.ts';
+import { test } from 'node:test';
+import { whyNoDovecot } from './dovecot.ts';
 import {
   attachment,
   base64,
@@ -17,85 +11,11 @@ import {
   multipart,
   part,
 } from './mail-samples.ts';
+import { assertLive, assertOrder, root, setupMail } from './mail-setup.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
-const { contextPacks } = endpoints;
 const skip = whyNoDovecot();
-const never = new AbortController().signal;
-const root = 'root@acme.dev';
 const MEGABYTE = 1_048_576;
-
-/** A hub, a mail server, and a pack with an item for the thread's first message. */
-async function setupMail(t: TestContext) {
-  const context = await setupContext(t, { config: { allowPrivateHosts: ['localhost'] } });
-  const server = await startDovecot(t);
-  const { add, build, hub, workspaceId, runId } = context;
-  const item = { kind: 'mail_message', source: 'mail', trust: 'external' } as const;
-  await add({ ...item, text: 'The cached extract.', threadRef: `<${root}>`, sourceRef: root });
-  await build();
-  return {
-    ...context,
-    server,
-    /** Adds the account of the server, or another one that differs from it. */
-    addAccount: (draft: Partial<MailAccountDraft> = {}) =>
-      putMailAccount(hub.deps, 'test', {
-        workspaceId,
-        name: 'ops',
-        host: 'localhost',
-        port: server.tlsPort,
-        tlsMode: 'tls',
-        caCertificate: server.certificate,
-        userName: server.user,
-        authKind: 'password',
-        secret: server.password,
-        ...draft,
-      }),
-    resolveFresh: () => context.resolve({ expansionHints: ['fresh_v1'] }),
-    /** Resolves as the endpoint does, with less time. */
-    resolveWithin: (totalMs: number, signal: AbortSignal = never) =>
-      resolveRunPack(
-        {
-          ...hub.deps,
-          mail: {
-            allowPrivateHosts: ['localhost'],
-            totalMs,
-            connections: new ConnectionSlots(8),
-          },
-        },
-        { workspaceId, runId, expansionHints: ['fresh_v1'], format: 'sections' },
-        signal,
-      ),
-  };
-}
-
-type Resolved = Awaited<ReturnType<typeof resolveRunPack>>;
-
-function assertLive({ sections, freshness }: Resolved): PackSection {
-  const [section] = sections;
-  assert.equal(freshness.threads[0]?.textKind, 'live', JSON.stringify(freshness));
-  assert.ok(section?.textKind === 'live');
-  assert.equal(section.trust, 'external');
-  return section;
-}
-
-/** The cached extract is answered, and freshness says why in these words. */
-function assertCached({ sections, freshness }: Resolved, why: RegExp): void {
-  const [section] = sections;
-  assert.equal(section?.textKind, 'cached');
-  assert.match(section?.text ?? '', /The cached extract\./);
-  assert.equal(freshness.requested, true);
-  assert.equal(freshness.threads[0]?.textKind, 'cached');
-  assert.match(freshness.threads[0]?.message ?? '', why);
-}
-
-function assertOrder(text: string, ...pieces: readonly string[]): void {
-  let at = -1;
-  for (const piece of pieces) {
-    const next = text.indexOf(piece, at + 1);
-    assert.ok(next > at, `${piece} comes next in ${text}`);
-    at = next;
-  }
-}
 
 test('a thread is fetched live from the inbox and from what was sent, in order and in every encoding', {
   skip,
@@ -261,127 +181,6 @@ test('malformed messages spoil only themselves', { skip }, async (t) => {
   assert.doesNotMatch(text, /deep/);
 });
 
-test('a thread that is not in any mailbox stays as it was cached', { skip }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
-  await addAccount();
-  server.deliver(makeMail({ id: 'other@acme.dev' }, part('text/plain', '7bit', 'Elsewhere.')));
-  assertCached(await resolveFresh(), /No mailbox .* has a message of this thread\./);
-});
-
-test('without a mail account the cached extract is answered, and freshness says so', {
-  skip,
-}, async (t) => {
-  const { resolveFresh } = await setupMail(t);
-  assertCached(await resolveFresh(), /^No mail account is set up in this workspace\.$/);
-});
-
-test('a server that is down is a sentence, not an error', { skip }, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
-  const nobody = await startTcpProxy(t, 1);
-  await addAccount({ port: nobody.port });
-  assertCached(await resolveFresh(), /account "ops" could not be reached\.$/);
-});
-
-test('a refused password is a sentence that holds neither it nor the server’s words', {
-  skip,
-}, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
-  await addAccount({ secret: 'wrong pony' });
-  const answer = await resolveFresh();
-  assertCached(answer, /^The mail server of the account "ops" refused the sign-in\.$/);
-  assert.doesNotMatch(JSON.stringify(answer), /wrong pony|AUTHENTICATIONFAILED/);
-});
-
-for (const [when, stallAfterBytes] of [
-  ['before it has said anything', 0],
-  ['in the middle of the handshake', 600],
-  ['after the sign-in', 3_000],
-] as const) {
-  test(`a server that stalls ${when} costs no more than the time there is`, { skip }, async (t) => {
-    const { server, addAccount, resolveWithin, add } = await setupMail(t);
-    const proxy = await startTcpProxy(t, server.tlsPort, stallAfterBytes);
-    await addAccount({ port: proxy.port });
-    server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'x'.repeat(50_000))));
-    const connected = once(proxy.events, 'connection');
-    const gone = once(proxy.events, 'gone');
-    const resolved = resolveWithin(700);
-    await connected;
-    await add({ text: 'Nothing is held up meanwhile.' });
-    assertCached(await resolved, /did not answer within 0\.7 s\.$/);
-    await gone;
-  });
-}
-
-test('who goes away while a server stalls takes the connection along', { skip }, async (t) => {
-  const { server, addAccount, workspaceId, runId, hub, home } = await setupMail(t);
-  const proxy = await startTcpProxy(t, server.tlsPort, 0);
-  await addAccount({ port: proxy.port });
-  const client = new AbortController();
-  const connected = once(proxy.events, 'connection');
-  const gone = once(proxy.events, 'gone');
-  const asked = fetch(hub.baseUrl + contextPacks.resolveRunV1.path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${home.token}` },
-    body: JSON.stringify({ workspaceId, runId, expansionHints: ['fresh_v1'] }),
-    signal: client.signal,
-  });
-  await connected;
-  client.abort();
-  await assert.rejects(asked);
-  await gone;
-});
-
-test('of two accounts one that fails does not keep the thread from being live', {
-  skip,
-}, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
-  const nobody = await startTcpProxy(t, 1);
-  await addAccount({ name: 'broken', port: nobody.port });
-  await addAccount();
-  server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'From the other one.')));
-  assert.match(assertLive(await resolveFresh()).text, /From the other one\./);
-});
-
-test('a certificate that nobody vouches for ends it before the password is sent', {
-  skip,
-}, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
-  await addAccount({ caCertificate: null });
-  assertCached(await resolveFresh(), /certificate that is not trusted/);
-});
-
-test('STARTTLS comes before the sign-in; without TLS only a private host is called', {
-  skip,
-}, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
-  server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'Live.')));
-  const account = await addAccount({ port: server.port, tlsMode: 'starttls' });
-  assertLive(await resolveFresh());
-  await addAccount({ accountId: account?.accountId, port: server.port, tlsMode: 'none' });
-  assertLive(await resolveFresh());
-  await addAccount({
-    accountId: account?.accountId,
-    port: server.port,
-    tlsMode: 'starttls',
-    caCertificate: null,
-  });
-  assertCached(await resolveFresh(), /certificate that is not trusted/);
-});
-
-test('a private host that the operator has not named is not called', { skip }, async (t) => {
-  const { server, addAccount, hub, workspaceId, runId } = await setupMail(t);
-  const proxy = await startTcpProxy(t, server.tlsPort);
-  await addAccount({ port: proxy.port });
-  const mail = { allowPrivateHosts: [], totalMs: 5_000, connections: new ConnectionSlots(8) };
-  const input = { workspaceId, runId, expansionHints: ['fresh_v1'], format: 'sections' } as const;
-  const body = { ...input, expansionHints: ['fresh_v1'] };
-  assertCached(
-    await resolveRunPack({ ...hub.deps, mail }, body, never),
-    /localhost is private, .* SVC_ALLOW_PRIVATE_HOSTS/,
-  );
-  assert.equal(proxy.connections, 0);
-});
-
 test('many threads share few connections, and each is answered', { skip }, async (t) => {
   const { server, addAccount, add, build, resolveFresh } = await setupMail(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
@@ -400,4 +199,25 @@ test('many threads share few connections, and each is answered', { skip }, async
   const messages = freshness.threads.map(({ message }) => message ?? '');
   assert.equal(messages.filter((text) => text.startsWith('Only 20 threads')).length, 5);
   assert.equal(proxy.connections, 2);
+});
+
+test('of a long thread the latest messages are shown, and how many came before', {
+  skip,
+}, async (t) => {
+  const { server, addAccount, resolveFresh } = await setupMail(t);
+  await addAccount();
+  server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'Number 0.')));
+  for (let i = 1; i < 34; i++) {
+    const headers = { id: `r${i}@acme.dev`, references: [root] };
+    server.deliver(makeMail(headers, part('text/plain', '7bit', `Number ${i}.`)));
+  }
+  const section = assertLive(await resolveFresh());
+  assertOrder(
+    section.text,
+    '(4 older messages of this thread are left out.)',
+    'Number 4.',
+    'Number 33.',
+  );
+  assert.doesNotMatch(section.text, /Number 3\./);
+  assert.equal(section.truncated, true);
 });

@@ -192,17 +192,19 @@ runScenarios('context-items/get, list and search', [
     body: inHome({ query: '"*" (' }),
     expect: { body: { items: [], nextCursor: null } },
   },
-  ...[
-    ['an empty query', { query: '' }, '/query'],
-    ['a query that is too long', { query: 'x'.repeat(1_001) }, '/query'],
-    ['an unknown kind', { query: 'x', kinds: ['rumour'] }, '/kinds/0'],
-    ['a cursor of another list', { query: 'x', cursor: 'Y3R4XzA' }, '/cursor'],
-  ].map(
+  ...(
+    [
+      ['an empty query', { query: '' }, '/query'],
+      ['a query that is too long', { query: 'x'.repeat(1_001) }, '/query'],
+      ['an unknown kind', { query: 'x', kinds: ['rumour'] }, '/kinds/0'],
+      ['a cursor of another list', { query: 'x', cursor: 'Y3R4XzA' }, '/cursor'],
+    ] as const
+  ).map(
     ([what, fields, path]): Scenario => ({
       name: `search refuses ${what}`,
       endpoint: contextItems.search,
-      body: inHome(fields as Record<string, unknown>),
-      expect: { error: 'INVALID_REQUEST', contains: [path as string] },
+      body: inHome(fields),
+      expect: { error: 'INVALID_REQUEST', contains: [path] },
     }),
   ),
   {

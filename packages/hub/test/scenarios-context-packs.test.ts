@@ -47,18 +47,20 @@ runScenarios('context-packs/build-run-v1', [
       }),
     },
   },
-  ...[
-    ['a budget of nothing', { tokenBudget: 0 }, '/tokenBudget'],
-    ['a budget in words', { tokenBudget: 'much' }, '/tokenBudget'],
-    ['ids that are none', { requestedContextItemIds: [7] }, '/requestedContextItemIds/0'],
-    ['hints that are no list', { expansionHints: 'fresh_v1' }, '/expansionHints'],
-    ['a key with blanks', { idempotencyKey: 'a b' }, '/idempotencyKey'],
-  ].map(
+  ...(
+    [
+      ['a budget of nothing', { tokenBudget: 0 }, '/tokenBudget'],
+      ['a budget in words', { tokenBudget: 'much' }, '/tokenBudget'],
+      ['ids that are none', { requestedContextItemIds: [7] }, '/requestedContextItemIds/0'],
+      ['hints that are no list', { expansionHints: 'fresh_v1' }, '/expansionHints'],
+      ['a key with blanks', { idempotencyKey: 'a b' }, '/idempotencyKey'],
+    ] as const
+  ).map(
     ([what, fields, path]): Scenario => ({
       name: `refuses ${what}`,
       endpoint: contextPacks.buildRunV1,
-      body: ofRun(fields as Record<string, unknown>),
-      expect: { error: 'INVALID_REQUEST', contains: [path as string] },
+      body: ofRun(fields),
+      expect: { error: 'INVALID_REQUEST', contains: [path] },
     }),
   ),
   {

@@ -101,28 +101,6 @@ export async function addContextItem(
 }
 
 /**
- * Takes an item out of the store, as when a message was deleted at its source. Packs that hold it
- * keep their snapshot. False when there is none.
- */
-export async function removeContextItem(
-  tx: Tx,
-  where: { workspaceId: string; source: string; sourceRef: string },
-): Promise<boolean> {
-  const { workspaceId, source } = where;
-  const { sourceRef } = applyDataPolicy(await readDataPolicy(tx, workspaceId), {
-    title: '',
-    text: '',
-    sourceRef: where.sourceRef,
-    threadRef: null,
-  });
-  const known = await readItemBySource(tx, workspaceId, source, sourceRef ?? '');
-  if (known === undefined) return false;
-  await unindexItem(tx, workspaceId, known.item_id);
-  await deleteItem(tx, workspaceId, known.item_id);
-  return true;
-}
-
-/**
  * Forgets items from outside that are past their retention, in packs as well: what is to be gone
  * after so many days is gone, also from snapshots. For the retention loop.
  *

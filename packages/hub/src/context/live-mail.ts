@@ -17,8 +17,8 @@ export interface LiveMessage {
   truncated: boolean;
 }
 
-/** The messages of a thread, oldest first, or why there are none. */
-export type LiveThread = { messages: LiveMessage[] } | { failure: string };
+/** The messages of a thread, oldest first, and how many came before; or why there are none. */
+export type LiveThread = { messages: LiveMessage[]; leftOut: number } | { failure: string };
 
 type LiveDeps = Pick<ContextDeps, 'database' | 'secretKey' | 'mail'>;
 
@@ -38,6 +38,7 @@ interface Account {
 interface Finding {
   threadRef: string;
   messages: LiveMessage[];
+  leftOut: number;
   failure: string | null;
 }
 
@@ -128,7 +129,7 @@ async function searchAccount(
         : describeMailFailure(error, account.name, signal, deps.mail.totalMs);
     const found = new Set(findings.map(({ threadRef }) => threadRef));
     for (const threadRef of threadRefs) {
-      if (!found.has(threadRef)) findings.push({ threadRef, messages: [], failure });
+      if (!found.has(threadRef)) findings.push({ threadRef, messages: [], leftOut: 0, failure });
     }
   }
   // A copy: what the connection still does after the end of time is nobody's any more.
@@ -149,8 +150,8 @@ async function searchConnected(
     const mailboxes = await listThreadMailboxes(client, account.mailboxes);
     for (const threadRef of threadRefs) {
       signal.throwIfAborted();
-      const messages = await readThread(client, reader, mailboxes, threadRef, signal);
-      findings.push({ threadRef, messages, failure: null });
+      const thread = await readThread(client, reader, mailboxes, threadRef, signal);
+      findings.push({ threadRef, ...thread, failure: null });
     }
   } finally {
     client.close();
@@ -164,13 +165,14 @@ async function readThread(
   mailboxes: readonly string[],
   threadRef: string,
   signal: AbortSignal,
-): Promise<LiveMessage[]> {
+): Promise<{ messages: LiveMessage[]; leftOut: number }> {
   const messages: LiveMessage[] = [];
-  for (const fetched of await fetchThread(client, mailboxes, threadRef)) {
+  const thread = await fetchThread(client, mailboxes, threadRef);
+  for (const fetched of thread.messages) {
     signal.throwIfAborted();
     messages.push(await readMessage(reader, fetched));
   }
-  return messages;
+  return { messages, leftOut: thread.leftOut };
 }
 
 async function readMessage(reader: MailReader, fetched: FetchedMessage): Promise<LiveMessage> {
@@ -202,7 +204,8 @@ function mergeFindings(
     threadRefs.map((threadRef): [string, LiveThread] => {
       const own = findings.filter((finding) => finding.threadRef === threadRef);
       const messages = mergeMessages(own.flatMap((finding) => finding.messages));
-      if (messages.length > 0) return [threadRef, { messages }];
+      const leftOut = own.reduce((sum, finding) => sum + finding.leftOut, 0);
+      if (messages.length > 0) return [threadRef, { messages, leftOut }];
       const failures = own.map(({ failure }) => failure).filter((failure) => failure !== null);
       const failure = failures.join(' ') || explainNothing(accountCount);
       return [threadRef, { failure: cutText(failure, FAILURE_CHARS_MAX) }];

@@ -13,13 +13,17 @@ export interface ThreadText {
   messageIds: Set<string>;
 }
 
-/** A thread as text, oldest message first. */
-export function writeThread(messages: readonly LiveMessage[]): ThreadText {
+/**
+ * A thread as text, oldest message first.
+ *
+ * @param older how many messages came before these.
+ */
+export function writeThread(messages: readonly LiveMessage[], older: number): ThreadText {
   const parts: string[] = [];
   const messageIds = new Set<string>();
   let charsLeft = THREAD_CHARS_MAX;
   let truncated = messages.some((message) => message.truncated);
-  let leftOut = messages.length;
+  let leftOut = messages.length + older;
   for (const message of messages.toReversed()) {
     if (charsLeft <= 0) break;
     const whole = writeMessage(message);

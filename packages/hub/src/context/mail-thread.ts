@@ -1,6 +1,6 @@
-import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { MESSAGE_BYTES_MAX } from './mail-connection.ts';
-import { bareId } from './message-id.ts';
+import { findThread, type MessageHead, openMailbox } from './mail-thread-search.ts';
 
 /** A message of a thread as it was fetched. */
 export interface FetchedMessage {
@@ -11,27 +11,18 @@ export interface FetchedMessage {
   truncated: boolean;
 }
 
+export interface FetchedThread {
+  /** Oldest first. */
+  messages: FetchedMessage[];
+  /** How many older messages there are besides. */
+  leftOut: number;
+}
+
 /** Of a longer thread the latest messages are fetched. */
-export const THREAD_MESSAGES_MAX = 30;
+const THREAD_MESSAGES_MAX = 30;
 /** All messages of one thread together. */
 const THREAD_BYTES_MAX = 8 * 1_048_576;
-/** Each round finds the messages that name, or are named by, those of the round before. */
-const ROUNDS_MAX = 4;
-const HEADS_MAX = 200;
-const IDS_SEARCHED_MAX = 40;
-const REFERENCES_MAX = 40;
 const MAILBOXES_MAX = 5;
-const PROVIDER_THREAD_PREFIX = 'thrid:';
-
-interface MessageHead {
-  mailbox: string;
-  uid: number;
-  messageId: string | null;
-  /** Every message that it says it answers. */
-  references: string[];
-  receivedAtMs: number;
-  sizeBytes: number;
-}
 
 /**
  * The mailboxes in which threads are looked for: those of the account's settings; else the one
@@ -51,8 +42,7 @@ export async function listThreadMailboxes(
 }
 
 /**
- * Finds a thread and fetches its latest messages, oldest first, one of each. Nothing is marked as
- * read.
+ * Finds a thread and fetches its latest messages, one of each. Nothing is marked as read.
  *
  * @param threadRef message ids of the thread, one is enough; or `thrid:` and the provider's own
  *   thread id (X-GM-THRID, or THREADID of RFC 8474).
@@ -61,7 +51,7 @@ export async function fetchThread(
   client: ImapFlow,
   mailboxes: readonly string[],
   threadRef: string,
-): Promise<FetchedMessage[]> {
+): Promise<FetchedThread> {
   const heads = dropCopies(await findThread(client, mailboxes, threadRef));
   heads.sort((a, b) => a.receivedAtMs - b.receivedAtMs || a.uid - b.uid);
   const messages: FetchedMessage[] = [];
@@ -79,7 +69,7 @@ export async function fetchThread(
       truncated: source.length < head.sizeBytes,
     });
   }
-  return messages;
+  return { messages, leftOut: heads.length - messages.length };
 }
 
 /** A message that was filed twice, or sent to oneself, lies in several mailboxes. */
@@ -93,138 +83,6 @@ function dropCopies(heads: readonly MessageHead[]): MessageHead[] {
   });
 }
 
-async function findThread(
-  client: ImapFlow,
-  mailboxes: readonly string[],
-  threadRef: string,
-): Promise<MessageHead[]> {
-  const hasThreadIds = client.capabilities.has('OBJECTID') || client.capabilities.has('X-GM-EXT-1');
-  const isProviders = threadRef.startsWith(PROVIDER_THREAD_PREFIX);
-  const ids = messageIdsOf(threadRef);
-  if (isProviders || hasThreadIds) {
-    const named = isProviders ? threadRef.slice(PROVIDER_THREAD_PREFIX.length).trim() : null;
-    if (isProviders && (!hasThreadIds || !/^[\w-]{1,255}$/.test(named ?? ''))) return [];
-    const threadId = named ?? (await findThreadId(client, mailboxes, ids));
-    if (threadId !== null) return listThreadById(client, mailboxes, threadId);
-  }
-  return followReferences(client, mailboxes, ids);
-}
-
-async function findThreadId(
-  client: ImapFlow,
-  mailboxes: readonly string[],
-  ids: readonly string[],
-): Promise<string | null> {
-  if (ids.length === 0) return null;
-  for (const mailbox of mailboxes) {
-    await openMailbox(client, mailbox);
-    const [uid] = await searchUids(client, anyOf(ids.map(byMessageId)));
-    if (uid === undefined) continue;
-    const message = await client.fetchOne(String(uid), { threadId: true }, { uid: true });
-    if (message && message.threadId !== undefined) return message.threadId;
-  }
-  return null;
-}
-
-async function listThreadById(
-  client: ImapFlow,
-  mailboxes: readonly string[],
-  threadId: string,
-): Promise<MessageHead[]> {
-  const heads: MessageHead[] = [];
-  for (const mailbox of mailboxes) {
-    await openMailbox(client, mailbox);
-    heads.push(...(await fetchHeads(client, mailbox, await searchUids(client, { threadId }))));
-  }
-  return heads;
-}
-
-/**
- * Follows Message-ID, In-Reply-To and References through all mailboxes until no further message is
- * found: an answer in the inbox may be to one that lies in what was sent, and names no other.
- */
-async function followReferences(
-  client: ImapFlow,
-  mailboxes: readonly string[],
-  ids: readonly string[],
-): Promise<MessageHead[]> {
-  const known = new Set(ids);
-  const heads = new Map<string, MessageHead>();
-  const searches = mailboxes.map((mailbox) => ({ mailbox, done: new Set<string>() }));
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const before = known.size;
-    for (const { mailbox, done } of searches) {
-      const news = [...known].filter((id) => !done.has(id)).slice(0, IDS_SEARCHED_MAX);
-      if (news.length === 0 || heads.size >= HEADS_MAX) continue;
-      for (const id of news) done.add(id);
-      for (const head of await searchMentions(client, mailbox, news)) addHead(heads, known, head);
-    }
-    if (known.size === before && round > 0) break;
-  }
-  return [...heads.values()];
-}
-
-/** Servers search for parts of a header; only whole ids make a thread. */
-function addHead(heads: Map<string, MessageHead>, known: Set<string>, head: MessageHead): void {
-  const named = [...(head.messageId === null ? [] : [head.messageId]), ...head.references];
-  if (!named.some((id) => known.has(id))) return;
-  heads.set(`${head.mailbox}/${head.uid}`, head);
-  for (const id of named) known.add(id);
-}
-
-/** The messages that have these ids, or answer those that have. */
-async function searchMentions(
-  client: ImapFlow,
-  mailbox: string,
-  ids: readonly string[],
-): Promise<MessageHead[]> {
-  await openMailbox(client, mailbox);
-  const conditions = ids.flatMap((id) => [
-    byMessageId(id),
-    byHeader('references', id),
-    byHeader('in-reply-to', id),
-  ]);
-  return fetchHeads(client, mailbox, await searchUids(client, anyOf(conditions)));
-}
-
-async function openMailbox(client: ImapFlow, mailbox: string): Promise<void> {
-  if (client.mailbox !== false && client.mailbox.path === mailbox) return;
-  await client.mailboxOpen(mailbox, { readOnly: true });
-}
-
-async function fetchHeads(
-  client: ImapFlow,
-  mailbox: string,
-  uids: readonly number[],
-): Promise<MessageHead[]> {
-  if (uids.length === 0) return [];
-  const latest = uids.slice(-HEADS_MAX);
-  const query = {
-    uid: true,
-    envelope: true,
-    internalDate: true,
-    size: true,
-    headers: ['references'],
-  };
-  const messages = await client.fetchAll(latest.join(','), query, { uid: true });
-  return messages.map((message) => headOf(mailbox, message));
-}
-
-function headOf(mailbox: string, message: FetchMessageObject): MessageHead {
-  const { envelope } = message;
-  const header = message.headers?.toString('latin1') ?? '';
-  const inReplyTo = messageIdsOf(envelope?.inReplyTo ?? '');
-  const receivedAtMs = new Date(message.internalDate ?? 0).getTime();
-  return {
-    mailbox,
-    uid: message.uid,
-    messageId: bareId(envelope?.messageId),
-    references: [...inReplyTo, ...messageIdsOf(header.replace(/^references:/i, ''))],
-    receivedAtMs: Number.isNaN(receivedAtMs) ? 0 : receivedAtMs,
-    sizeBytes: message.size ?? 0,
-  };
-}
-
 async function fetchSource(
   client: ImapFlow,
   { mailbox, uid }: MessageHead,
@@ -234,32 +92,4 @@ async function fetchSource(
   const query = { source: { start: 0, maxLength: bytesMax } };
   const message = await client.fetchOne(String(uid), query, { uid: true });
   return message ? (message.source ?? null) : null;
-}
-
-async function searchUids(client: ImapFlow, query: SearchObject): Promise<number[]> {
-  const uids = await client.search(query, { uid: true });
-  return Array.isArray(uids) ? uids : [];
-}
-
-function anyOf(conditions: SearchObject[]): SearchObject {
-  return { or: conditions };
-}
-
-function byMessageId(id: string): SearchObject {
-  return byHeader('message-id', `<${id}>`);
-}
-
-function byHeader(name: string, value: string): SearchObject {
-  return { header: { [name]: value } };
-}
-
-/** Message ids in a header, or in a reference that a program made: with or without brackets. */
-function messageIdsOf(text: string): string[] {
-  const ids = text
-    .split(/[\s,]+|(?<=>)(?=<)/)
-    .map(bareId)
-    .filter((id) => id !== null)
-    // Without an @ it is a word, and a search for a word finds anything.
-    .filter((id) => id.includes('@') && /^[\x21-\x7e]+$/.test(id));
-  return [...new Set(ids)].slice(-REFERENCES_MAX);
 }

@@ -96,7 +96,7 @@ async function fetchThreads(
     } else if ('failure' in thread) {
       states.set(ref, thread);
     } else {
-      const live = writeThread(thread.messages);
+      const live = writeThread(thread.messages, thread.leftOut);
       if (redacts) live.text = redactSecrets(live.text);
       states.set(ref, { live, fetchedAtMs });
     }
