@@ -4,6 +4,7 @@ import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { addItem, buildPack } from './context-setup.ts';
 import { ensureRun, openDecision } from './decision-setup.ts';
 import { exchange } from './http-exchange.ts';
+import { addEvent, addTriggerRow } from './ledger-setup.ts';
 import { upload } from './upload-setup.ts';
 
 /** The endpoints that a hub says it answers. */
@@ -53,6 +54,8 @@ export async function fillExample(
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
   const { resolveRunV1 } = endpoints.contextPacks;
   if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body['runId']));
+  if ('triggerId' in body) body.triggerId = await addTriggerRow(world, world.home);
+  if ('eventId' in body) body.eventId = await addEvent(world, world.home);
   if ('deviceSecret' in body) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });

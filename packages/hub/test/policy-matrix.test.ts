@@ -72,6 +72,10 @@ const readers = { ...nobodyElse, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok
 /** Those of decision requests: whoever may answer may look as well. */
 const inboxReaders = { ...readers, enqueueOnly: 'NOT_ALLOWED', decideOnly: 'ok' };
 const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
+const integrators = { ...nobodyElse, viewer: 'ok', readOnly: 'ok', integrateOnly: 'ok' };
+const withoutProof = Object.fromEntries(
+  Object.keys(anybody).map((caller) => [caller, 'INTEGRATION_UNAUTHORIZED']),
+) as Record<Caller, Verdict>;
 /** Only who registered the agent may speak for it: the token agentOnly is another principal. */
 const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
 
@@ -151,6 +155,14 @@ const verdicts = {
   // No token opens these, whatever its scopes: only the signature in the URL does.
   uploadsStoreBytes: onlyBySignature,
   uploadsReadBytes: onlyBySignature,
+  // No token opens these; their own proofs have tests of their own.
+  integrationsIngest: withoutProof,
+  integrationsChatEvents: withoutProof,
+  integrationEventsList: integrators,
+  integrationEventsGet: integrators,
+  integrationEventsReplay: { ...nobodyElse, integrateOnly: 'ok' },
+  triggersList: integrators,
+  triggersGet: integrators,
 } satisfies Record<string, Record<Caller, string>>;
 
 const callers = Object.keys(anybody) as Caller[];
