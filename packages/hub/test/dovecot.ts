@@ -25,10 +25,13 @@ export interface Dovecot {
 /** Dovecot refuses to serve mail as root, so then it runs as the user that may do nothing. */
 const NOBODY = { uid: 65_534, gid: 65_534, name: 'nobody', group: 'nogroup' };
 
+/** Debian puts it where only root looks. */
+const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
+
 /** Why no server can be started here; undefined when one can. */
 export function whyNoDovecot(): string | undefined {
   try {
-    const version = execFileSync('dovecot', ['--version'], { encoding: 'utf8' });
+    const version = execFileSync('dovecot', ['--version'], { encoding: 'utf8', env });
     return version.startsWith('2.3.') ? undefined : `dovecot is ${version.trim()}, not 2.3`;
   } catch {
     return 'dovecot is not installed (apt-get install dovecot-imapd)';
@@ -151,6 +154,7 @@ async function run(
   const asOther = process.getuid?.() === 0 ? { uid, gid } : {};
   const server = spawn('dovecot', ['-F', '-c', config], {
     ...asOther,
+    env,
     // A group of its own, so that its children can be ended with it: it waits long for them.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
