@@ -279,6 +279,7 @@ test('every endpoint is known to be repeatable, to have a key, or to be sent onc
     'jobsRelease',
     'uploadsStoreBytes',
     'integrationsChatEvents',
+    'integrationEventsReplay',
   ]);
   assert.ok(names('claimKey').includes('jobsClaimNext'));
   assert.ok(names('idempotencyKey').includes('jobsEnqueue'));
