@@ -11,13 +11,13 @@ export function FirstSteps({ slug }: { slug: string }) {
     },
     {
       title: 'Link a repository',
-      text: 'In a clone of it. Only a hash of its address leaves the machine.',
-      command: 'npx signalbox repo link',
+      text: 'A clone of it on this machine. Only a hash of its address and a label leave the machine.',
+      command: 'npx signalbox repo link ~/src/api',
     },
     {
       title: 'Enqueue a job',
       text: 'Say what is to be done, as you would to a colleague.',
-      command: 'npx signalbox enqueue --kind work "Add a health check to the API"',
+      command: 'npx signalbox enqueue "Add a health check to the API" --repo ~/src/api',
     },
     {
       title: 'Start an agent',
@@ -28,7 +28,10 @@ export function FirstSteps({ slug }: { slug: string }) {
   return (
     <section className="rounded-xl border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
-      <p className="mt-1 text-sm text-muted">Four commands lead to the first one.</p>
+      <p className="mt-1 text-sm text-muted">
+        Four commands lead to the first one. Type them in the folder of Signalbox: elsewhere npx
+        would look for another package of that name.
+      </p>
       <ol className="mt-6 grid max-w-2xl grid-cols-[minmax(0,1fr)] gap-6">
         {steps.map((step, index) => (
           <li key={step.title} className="grid grid-cols-[1.75rem_minmax(0,1fr)] gap-x-3">
