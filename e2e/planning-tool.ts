@@ -1,6 +1,6 @@
-// The coding tool of the scenario that begins in the chat: a script that plays one. It knows what an
-// agent tells any tool, and calls the hub with the token of its job alone. The first time it gathers
-// what is known and asks a person; once there is an answer, it writes the plan and commits it.
+// The coding tool of the scenario that begins in the chat: a script that plays one. It knows what
+// an agent tells any tool, and calls the hub with the token of its job alone. The first time it
+// gathers what is known and asks a person; once there is an answer, it writes the plan and commits.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createClient } from '@signalbox/sdk';
