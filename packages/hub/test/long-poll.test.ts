@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
+import { releaseJob } from '../src/jobs/actions.ts';
+import { developmentPrincipal } from '../src/tokens/bearer.ts';
 import { type Harness, setup } from './harness.ts';
 
 const { jobs, agents, queue, repositories } = endpoints;
@@ -74,6 +76,21 @@ test('a waiting claim of an agent at capacity is answered when it completes a jo
   await untilParked(h, 1);
   await h.call(jobs.complete, { workspaceId, jobId, agentId, outcome: 'done' });
   assert.equal((await waiting).jobId, next);
+});
+
+test('a waiting claim of an agent at capacity is answered when a person takes its job away', async (t) => {
+  const h = await setupLongPoll(t);
+  const { workspaceId } = h;
+  const capabilities = { canWrite: true, maxConcurrentJobs: 1 };
+  const agentId = await h.addAgent(h.home, 'one', capabilities);
+  const { jobId } = await h.enqueue();
+  await h.claim(agentId);
+  const waiting = h.claim(agentId);
+  await untilParked(h, 1);
+  await releaseJob(h.hub.deps, developmentPrincipal(), { workspaceId, jobId });
+  const again = await waiting;
+  assert.equal(again.jobId, jobId);
+  assert.equal(again.claimGeneration, 2);
 });
 
 test('a waiting claim is answered when the queue is resumed or a repository served', async (t) => {

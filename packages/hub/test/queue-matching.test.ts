@@ -80,3 +80,17 @@ test('no job of an archived repository is claimed', async (t) => {
   await h.call(repositories.upsert, { ...upsert, status: 'active' });
   assert.equal((await h.claim()).jobId, jobId);
 });
+
+test('a queue that is not empty never looks empty, whatever keeps its jobs back', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId } = h;
+  const reader = await h.addAgent(h.home, 'reader', {});
+  await h.enqueue({ delayMs: 60_000 });
+  assert.equal((await h.claim({ agentId: reader })).reason, 'no_matching_capabilities');
+  const other = await h.addRepository(h.home, 'other');
+  await h.call(jobs.enqueue, { workspaceId, repoId: other, kind: 'pr_review', prompt: 'Read.' });
+  await h.call(queue.pause, { workspaceId, repoId: other });
+  const reviews = { kinds: ['pr_review' as const] };
+  assert.equal((await h.claim(reviews)).reason, 'queue_paused');
+  assert.equal((await h.claim({ ...reviews, repoIds: [h.repoId] })).reason, 'no_pending_jobs');
+});

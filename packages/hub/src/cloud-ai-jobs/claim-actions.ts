@@ -7,7 +7,7 @@ import { assert } from '../errors.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { claimOrFree } from '../jobs/recovery-actions.ts';
 import type { RequestContext } from '../principal.ts';
-import { type ClaimAttempt, claimOrWait, hasReadyEntry } from '../queue/claim-loop.ts';
+import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry } from '../queue/entry.ts';
 import { readEntryByClaimKey } from '../queue/queue-sqlite.ts';
 import { readWorkspace } from '../workspaces/store.ts';
@@ -45,7 +45,7 @@ async function tryClaim(
   const agent = await requireClaimant(tx, principal, input);
   if (claimKey !== undefined) {
     const again = await readEntryByClaimKey(tx, workspaceId, agentId, QUEUE, claimKey);
-    if (again !== undefined) return { claimed: await answerClaim(tx, again) };
+    if (again !== undefined) return { claimed: await answerClaim(tx, again), laneId: null };
   }
   const refusal = (await findAgentRefusal(tx, agent)) ?? (await findPause(tx, workspaceId));
   if (refusal !== null) return { claimed: null, reason: refusal, suits: null };
@@ -64,11 +64,13 @@ async function tryClaim(
   const entry = await claimOrFree(deps, tx, workspaceId, () =>
     deps.queue.claim(tx, workspaceId, lanes.suitable, () => grant),
   );
-  if (entry !== null) return { claimed: await answerClaim(tx, entry) };
+  if (entry !== null) {
+    return { claimed: await answerClaim(tx, entry), laneId: entry.lane_id };
+  }
   const wanted = { queue: QUEUE, repoIds: new Set([NO_REPOSITORY]), capabilities, kinds } as const;
   return {
     claimed: null,
-    reason: (await hasReadyEntry(tx, lanes.unsuitable))
+    reason: (await hasPendingEntry(tx, lanes.unsuitable))
       ? 'no_matching_capabilities'
       : 'no_pending_jobs',
     suits: (laneId) => deps.queue.laneSuits(laneId, wanted),

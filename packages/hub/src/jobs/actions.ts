@@ -225,6 +225,11 @@ export function releaseJob(
       ...(input.reason === undefined ? {} : { reason: input.reason }),
     });
     await auditJob(tx, principal, 'job.release', input);
+    const { agent_id: agentId } = entry;
+    // It may wait at capacity: the job that it has lost made no room by itself.
+    if (agentId !== null) {
+      tx.afterCommit(() => deps.waiters.wakeAgent(input.workspaceId, agentId));
+    }
     const { entry: changed, row } = await requireJob(tx, input.workspaceId, input.jobId);
     return presentJob(changed, row);
   });

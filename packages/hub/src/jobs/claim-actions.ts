@@ -14,10 +14,10 @@ import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
-import { type ClaimAttempt, claimOrWait, hasReadyEntry } from '../queue/claim-loop.ts';
+import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry, Lane } from '../queue/entry.ts';
-import { laneHasHeld, readEntryByClaimKey } from '../queue/queue-sqlite.ts';
-import { listServedRepositories } from '../repositories/store.ts';
+import { readEntryByClaimKey } from '../queue/queue-sqlite.ts';
+import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { JobDeps } from './deps.ts';
@@ -36,6 +36,8 @@ interface Demand {
   kinds: readonly JobKind[] | null;
   /** Served, active, not paused, and within the request's `repoIds`. */
   repoIds: ReadonlySet<string>;
+  /** The same, but paused. */
+  pausedRepoIds: readonly string[];
 }
 
 type Attempt = ClaimAttempt<ClaimAnswer, EmptyReason>;
@@ -65,7 +67,7 @@ async function tryClaim(
   const agent = await requireClaimant(tx, principal, input);
   if (claimKey !== undefined) {
     const again = await readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey);
-    if (again !== undefined) return { claimed: await answerClaim(deps, tx, again) };
+    if (again !== undefined) return { claimed: await answerClaim(deps, tx, again), laneId: null };
   }
   const refused = await findRefusal(tx, agent, input);
   if ('reason' in refused) return { claimed: null, reason: refused.reason, suits: null };
@@ -83,7 +85,7 @@ async function tryClaim(
   );
   if (entry === null) {
     const suits = (laneId: string) => deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
-    return { claimed: null, reason: await findReason(tx, lanes), suits };
+    return { claimed: null, reason: await findReason(deps, tx, lanes, input, demand), suits };
   }
   await appendEvent(tx, {
     eventId: deps.ids('jobEvent'),
@@ -94,7 +96,7 @@ async function tryClaim(
     agentId,
     data: { leaseMs: entry.lease_ms },
   });
-  return { claimed: await answerClaim(deps, tx, entry) };
+  return { claimed: await answerClaim(deps, tx, entry), laneId: entry.lane_id };
 }
 
 /** What keeps an agent from being given anything, or else what it may be given. */
@@ -114,10 +116,18 @@ async function findRefusal(
   const asked = served.filter((repo) => input.repoIds?.includes(repo.repo_id) ?? true);
   if (asked.length === 0) return { reason: 'no_repositories_served' };
   const workspace = await readWorkspace(tx, workspaceId);
-  const open = asked.filter((repo) => repo.queue_paused_at === null);
-  if (workspace?.queue_paused_at != null || open.length === 0) return { reason: 'queue_paused' };
-  const active = open.filter((repo) => repo.status === 'active').map((repo) => repo.repo_id);
-  return { demand: { capabilities, kinds: input.kinds ?? null, repoIds: new Set(active) } };
+  const isPaused = asked.every((repo) => repo.queue_paused_at !== null);
+  if (workspace?.queue_paused_at != null || isPaused) return { reason: 'queue_paused' };
+  const active = asked.filter((repo) => repo.status === 'active');
+  const idsOf = (repositories: RepositoryRow[]) => repositories.map((repo) => repo.repo_id);
+  return {
+    demand: {
+      capabilities,
+      kinds: input.kinds ?? null,
+      repoIds: new Set(idsOf(active.filter((repo) => repo.queue_paused_at === null))),
+      pausedRepoIds: idsOf(active.filter((repo) => repo.queue_paused_at !== null)),
+    },
+  };
 }
 
 async function claimFrom(
@@ -172,13 +182,23 @@ function jobTokenOf(
 
 /** Why there was nothing, said of what there is: a queue that is not empty never looks empty. */
 async function findReason(
+  deps: JobDeps,
   tx: Tx,
   lanes: { suitable: Lane[]; unsuitable: Lane[] },
+  { workspaceId }: ClaimInput,
+  { pausedRepoIds, capabilities, kinds }: Demand,
 ): Promise<EmptyReason> {
-  for (const lane of lanes.suitable) {
-    if (await laneHasHeld(tx, lane.workspace_id, lane.lane_id)) return 'waiting_on_dependencies';
-  }
-  return (await hasReadyEntry(tx, lanes.unsuitable))
-    ? 'no_matching_capabilities'
-    : 'no_pending_jobs';
+  if (await hasPendingEntry(tx, lanes.suitable)) return 'waiting_on_dependencies';
+  if (await hasPendingEntry(tx, lanes.unsuitable)) return 'no_matching_capabilities';
+  if (pausedRepoIds.length === 0) return 'no_pending_jobs';
+  const paused = await deps.queue.findLanes(
+    tx,
+    workspaceId,
+    'jobs',
+    pausedRepoIds,
+    capabilities,
+    kinds,
+  );
+  const hasPaused = await hasPendingEntry(tx, [...paused.suitable, ...paused.unsuitable]);
+  return hasPaused ? 'queue_paused' : 'no_pending_jobs';
 }

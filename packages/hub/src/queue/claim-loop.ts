@@ -2,11 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Lane } from './entry.ts';
-import { readLaneHead } from './queue-sqlite.ts';
+import { laneHasHeld, readLaneHead } from './queue-sqlite.ts';
 
 /** What one look at the queue came to. */
 export type ClaimAttempt<Answer, Reason> =
-  | { claimed: Answer }
+  | {
+      claimed: Answer;
+      /** The lane that it was taken from; null when the agent held it before. */
+      laneId: string | null;
+    }
   | {
       claimed: null;
       reason: Reason;
@@ -25,32 +29,44 @@ export async function claimOrWait<Answer, Reason>(
   claim: { workspaceId: string; agentId: string; waitMs: number; signal: AbortSignal },
   tryOnce: () => Promise<ClaimAttempt<Answer, Reason>>,
 ): Promise<{ claimed: Answer } | { claimed: null; reason: Reason }> {
-  const { workspaceId, agentId } = claim;
+  const { workspaceId, agentId, signal } = claim;
   const endMs = clock.nowMs() + claim.waitMs;
   let wokenBy: string | null = null;
+  // The entry that woke this claim may suit another that waits, if this one does not take it.
+  const passOn = () => {
+    if (wokenBy !== null) waiters.wakeNext(workspaceId, wokenBy);
+  };
   for (;;) {
     const version = waiters.version(workspaceId);
-    const attempt = await tryOnce();
-    if (!('reason' in attempt)) return attempt;
-    const { reason, suits } = attempt;
-    // The entry that woke this claim may still suit another: pass it on, unless it is gone.
-    if (wokenBy !== null && suits === null) waiters.wakeNext(workspaceId, wokenBy);
-    const woken = await waiters.wait(
-      // An agent that may be given nothing now waits for its own state to change, not for entries.
-      { workspaceId, agentId, suits: suits ?? (() => false) },
-      version,
-      endMs - clock.nowMs(),
-      claim.signal,
-    );
+    const attempt = await tryOnce().catch((error: unknown) => {
+      passOn();
+      throw error;
+    });
+    if (!('reason' in attempt)) {
+      if (attempt.laneId !== wokenBy) passOn();
+      return attempt;
+    }
+    const { reason } = attempt;
+    // An agent that may be given nothing now waits for its own state to change, not for entries.
+    const suits = attempt.suits ?? (() => false);
+    // Where its lane does suit, the entry was looked for and is gone.
+    if (wokenBy !== null && !suits(wokenBy)) passOn();
+    const waiter = { workspaceId, agentId, suits };
+    const woken = await waiters.wait(waiter, version, endMs - clock.nowMs(), signal);
     if (woken === 'timeout') return { claimed: null, reason };
     wokenBy = woken.laneId;
+    if (signal.aborted) {
+      passOn();
+      return { claimed: null, reason };
+    }
   }
 }
 
-/** Whether any of the lanes holds an entry that could be claimed. */
-export async function hasReadyEntry(reader: Reader, lanes: readonly Lane[]): Promise<boolean> {
-  for (const lane of lanes) {
-    if ((await readLaneHead(reader, lane.workspace_id, lane.lane_id)) !== undefined) return true;
+/** Whether any of the lanes holds an entry, be it ready or held. */
+export async function hasPendingEntry(reader: Reader, lanes: readonly Lane[]): Promise<boolean> {
+  for (const { workspace_id: workspaceId, lane_id: laneId } of lanes) {
+    if ((await readLaneHead(reader, workspaceId, laneId)) !== undefined) return true;
+    if (await laneHasHeld(reader, workspaceId, laneId)) return true;
   }
   return false;
 }
