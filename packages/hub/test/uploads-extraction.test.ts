@@ -91,10 +91,10 @@ for (const [name, format, bytes, text] of documents) {
   });
 }
 
-const spaces = Buffer.alloc(200 * MB, ' ');
+const spaces = Buffer.alloc(100 * MB, ' ');
 const hostile: [name: string, format: Format, bytes: () => Buffer | string, failure: string][] = [
   [
-    'a Word document of 200 MB in 200 KB',
+    'a Word document of 100 MB in 100 KB',
     'docx',
     () => makeDocx(['x'], { 'word/media.xml': spaces }),
     'too_large',
@@ -158,16 +158,16 @@ test('a PDF of ten thousand pages is read as far as there is room', async (t) =>
 });
 
 test('a PDF whose page unpacks to gigabytes ends at a limit', async (t) => {
-  const outcome = await extract(t, 'pdf', makePdfBomb(512 * MB), {
-    memoryBytes: 200 * MB,
+  const outcome = await extract(t, 'pdf', makePdfBomb(256 * MB), {
+    memoryBytes: 120 * MB,
     documentMs: 15_000,
   });
   assert.ok('failure' in outcome, JSON.stringify(outcome).slice(0, 200));
-  assert.ok(['out_of_memory', 'timed_out', 'malformed'].includes(outcome.failure), outcome.failure);
+  assert.equal(outcome.failure, 'out_of_memory');
 });
 
 test('a huge page is cut, and one of a hundred thousand levels ends', async (t) => {
-  const huge = await extract(t, 'html', `<p>start</p>${'<p>word</p>'.repeat(2_000_000)}`);
+  const huge = await extract(t, 'html', `<p>start</p>${'<p>word</p>'.repeat(500_000)}`);
   if ('failure' in huge) assert.fail(huge.failure);
   assert.ok(huge.text.startsWith('start'));
   assert.equal(huge.truncated, true);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { HubError } from '../errors.ts';
@@ -52,7 +52,11 @@ export function createDirectoryStore(root: string): ByteStore {
       await rm(pathOf(root, key), { force: true });
     },
 
-    withFile: (key, use) => use(pathOf(root, key)),
+    async withFile(key, use) {
+      const path = pathOf(root, key);
+      await access(path);
+      return use(path);
+    },
 
     async sweep() {
       const drafts = (await readdir(incoming).catch(nullIfMissing)) ?? [];

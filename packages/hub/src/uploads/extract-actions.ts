@@ -8,7 +8,6 @@ import type { Format } from './format.ts';
 import { settleUpload } from './receive-actions.ts';
 import { listPending, readUpload } from './store.ts';
 import {
-  delayExtract,
   type ExtractRow,
   finishExtract,
   returnExtract,
@@ -65,11 +64,10 @@ async function extractOne(deps: UploadDeps, row: ExtractRow, signal: AbortSignal
       ? fail(deps, row, outcome.failure)
       : keepText(deps, row, upload, outcome));
   } catch (error) {
-    if (!signal.aborted) {
-      await database.write((tx) => delayExtract(tx, row, RETRY_MS));
-      throw error;
-    }
-    await database.write((tx) => returnExtract(tx, row));
+    // The hub stops, or the byte store is away: neither is the document's doing.
+    const delayMs = signal.aborted ? 0 : RETRY_MS;
+    await database.write((tx) => returnExtract(tx, row, delayMs));
+    if (!signal.aborted) throw error;
   }
 }
 

@@ -25,8 +25,10 @@ const readers: Record<Format, DocumentReader> = {
 };
 
 async function extract({ path, format, charsMax }: ExtractionOrder): Promise<ExtractOutcome> {
+  // A file that cannot be read says nothing about the document in it.
+  const bytes = readFileSync(path);
   try {
-    const { text, truncated } = await readers[format](readFileSync(path), charsMax);
+    const { text, truncated } = await readers[format](bytes, charsMax);
     const clean = text.replaceAll('\0', '').replaceAll('\r\n', '\n').trim();
     return {
       // A cut may split a pair of surrogates.

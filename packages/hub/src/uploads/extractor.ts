@@ -29,7 +29,7 @@ const STACK_MB = 4;
  * file does to a parser, it ends at the limits and leaves nothing behind. The hub's own thread only
  * waits.
  *
- * @throws the signal's reason when that aborts first.
+ * @throws the signal's reason when that aborts first; an error of the file itself.
  */
 export async function extractText(
   document: { path: string; format: Format },
@@ -61,9 +61,10 @@ export async function extractText(
 }
 
 function answerOf(worker: Worker): Promise<ExtractOutcome> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall !== undefined) reject(error);
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
       resolve({ failure: isMemory ? 'out_of_memory' : 'malformed' });
     });
@@ -80,8 +81,8 @@ function watch(worker: Worker, { documentMs, memoryBytes }: ExtractorLimits) {
       ({ used_heap_size: heap, external_memory: buffers }) => {
         if (heap + buffers > memoryBytes) resolve({ failure: 'out_of_memory' });
       },
-      // The thread has ended; its end tells the outcome.
-      () => clearInterval(check),
+      // The thread has not started yet, or has ended, which tells the outcome itself.
+      () => undefined,
     );
   }, MEMORY_CHECK_MS);
   return {

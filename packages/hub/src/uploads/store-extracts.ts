@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import type { UploadExtractsTable } from '../db/schema-uploads.ts';
 
 export type ExtractRow = UploadExtractsTable;
@@ -21,10 +21,6 @@ export async function insertExtract(
   );
 }
 
-export function readExtract(reader: Reader, key: ExtractKey): Promise<ExtractRow | undefined> {
-  return reader.firstSql<ExtractRow>(`SELECT * FROM upload_extracts WHERE ${KEY}`, valuesOf(key));
-}
-
 /**
  * Takes extracts to be made, in all workspaces, oldest first. Each counts an attempt and comes up
  * again after `attemptMs` unless it is finished before: a crash costs the attempt, not the text.
@@ -43,19 +39,11 @@ export function takeDueExtracts(
   );
 }
 
-/** Gives an attempt back that the hub itself cut short. */
-export async function returnExtract(tx: Tx, key: ExtractKey): Promise<void> {
+/** Gives an attempt back that says nothing about the document, to be made again later. */
+export async function returnExtract(tx: Tx, key: ExtractKey, delayMs: number): Promise<void> {
   await tx.runSql(
     `UPDATE upload_extracts SET attempts = attempts - 1, available_at = ?
      WHERE ${KEY} AND status = 'pending'`,
-    [tx.nowMs, ...valuesOf(key)],
-  );
-}
-
-/** Puts a failed attempt off. */
-export async function delayExtract(tx: Tx, key: ExtractKey, delayMs: number): Promise<void> {
-  await tx.runSql(
-    `UPDATE upload_extracts SET available_at = ? WHERE ${KEY} AND status = 'pending'`,
     [tx.nowMs + delayMs, ...valuesOf(key)],
   );
 }

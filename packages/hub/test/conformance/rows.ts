@@ -15,6 +15,7 @@ import { errorRows, limitRows, versionRows } from './rows-limits.ts';
 import { agentLoopRows, serviceRows } from './rows-overview.ts';
 import { resourceRows } from './rows-resources.ts';
 import { stateRows } from './rows-states.ts';
+import { uploadEndpointRows, uploadResourceRows, uploadServiceRows } from './rows-uploads.ts';
 
 /** The statements of the specification that this hub is held to, in its order. */
 export const conformanceRows: readonly ConformanceRow[] = [
@@ -22,9 +23,11 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...agentLoopRows,
   ...decisionServiceRows,
   ...contextServiceRows,
+  ...uploadServiceRows,
   ...resourceRows,
   ...decisionResourceRows,
   ...contextResourceRows,
+  ...uploadResourceRows,
   ...stateRows,
   ...decisionStateRows,
   ...generalRows,
@@ -33,6 +36,7 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...decisionEndpointRows,
   ...cloudAiJobRows,
   ...contextEndpointRows,
+  ...uploadEndpointRows,
   ...authenticationRows,
   ...eventRows,
   ...errorRows,
