@@ -17,6 +17,18 @@ async function claimOne(spec: SpecClient): Promise<{ claimed: Body; ref: Body }>
   return { claimed, ref: { workspaceId, agentId, cloudAiJobId: claimed.cloudAiJobId } };
 }
 
+export const cloudAiServiceRows = rowsOf('What the service does', [
+  [
+    'service-cloud-ai-jobs-1',
+    'Claim, heartbeat and complete cloud AI jobs.',
+    async (spec) => {
+      const { ref } = await claimOne(spec);
+      await spec.ok(`${base}/heartbeat`, { ...ref, leaseMs: LATER_MS });
+      await spec.ok(`${base}/complete`, { ...ref, outcome: 'done', result: { text: 'Yes.' } });
+    },
+  ],
+]);
+
 export const cloudAiJobRows = rowsOf('Endpoints', [
   [
     'cloud-ai-jobs-1',

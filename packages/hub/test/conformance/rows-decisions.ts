@@ -98,6 +98,38 @@ export const decisionResourceRows = rowsOf('Resources and their fields', [
     },
   ],
   [
+    'resources-decisions-4',
+    'Uncertainty: decisionRequestId is returned on creation; promoted is true when auto-promoted ' +
+      'to a decision request visible in the inbox.',
+    async (spec) => {
+      const { runId } = await startRun(spec);
+      const asked = await spec.ok(paths.ask, askFields(spec, runId));
+      assert.equal(asked.promoted, true);
+      const inbox = { workspaceId: spec.workspaceId, status: 'open' };
+      const { uncertainties } = await spec.ok('/control-plane/v1/uncertainties/list', inbox);
+      assert.partialDeepStrictEqual(uncertainties, [
+        { uncertaintyId: asked.uncertaintyId, decisionRequestId: asked.decisionRequestId },
+      ]);
+    },
+  ],
+  [
+    'resources-decisions-5',
+    'Uncertainty: prompt is the question, context the background, impact and reversibility are ' +
+      'descriptive levels; assumedValue and assumedReasoning are strings.',
+    async (spec) => {
+      const { runId } = await startRun(spec);
+      const fields = askFields(spec, runId);
+      fields.impact = 'more than it looks';
+      const { uncertaintyId } = await spec.ok(paths.ask, fields);
+      const ref = { workspaceId: spec.workspaceId, uncertaintyId };
+      const { uncertainty } = await spec.ok('/control-plane/v1/uncertainties/get', ref);
+      assert.partialDeepStrictEqual(uncertainty, fields);
+      for (const name of ['prompt', 'context', 'impact', 'reversibility', 'assumedValue']) {
+        await spec.fail(paths.ask, { ...fields, [name]: 1 }, 400);
+      }
+    },
+  ],
+  [
     'resources-runs-1',
     'Run: runRef is chosen by the caller; status in_progress and done, currentMilestone ' +
       'implementation and complete are shown; runStatePath is relative to the repository.',
@@ -127,6 +159,21 @@ export const decisionStateRows = rowsOf('States and transitions', [
       assert.equal(typeof low.decisionRequestId, 'string');
       const high = await spec.ok(paths.ask, { ...askFields(spec, runId), confidence: 0.9 });
       assert.equal(high.promoted, false);
+    },
+  ],
+  [
+    'states-decisions-2',
+    'Uncertainty: created unpromoted or promoted (promoted flag).',
+    async (spec) => {
+      const { runId } = await startRun(spec);
+      for (const [confidence, promoted] of [
+        [0.69, true],
+        [0.7, false],
+        [1, false],
+      ]) {
+        const asked = await spec.ok(paths.ask, { ...askFields(spec, runId), confidence });
+        assert.equal(asked.promoted, promoted, `${confidence} against 0.7`);
+      }
     },
   ],
 ]);

@@ -138,6 +138,16 @@ export const generalRows = rowsOf('Endpoints', [
     },
   ],
   [
+    'general-10',
+    'Paths are relative to {base_url}.',
+    async (spec) => {
+      for (const path of callPaths) {
+        assert.notEqual((await spec.post(path, {})).status, 404, path);
+        assert.equal((await spec.post(`/nowhere${path}`, {})).status, 404, path);
+      }
+    },
+  ],
+  [
     'health-1',
     'GET /control-plane/health: no request, no auth; {ok: true}.',
     async (spec) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { exchange } from '../http-exchange.ts';
 import { rowsOf } from './row.ts';
 import { BODY_BYTES, callPaths, resolveOfBytes } from './rows-general.ts';
 import { agentFields, jobFields, paths } from './spec-client.ts';
@@ -120,20 +121,61 @@ export const limitRows = rowsOf('Limits', [
       await spec.fail(paths.listJobEvents, { workspaceId, jobId, limit: 1.5 }, 400);
     },
   ],
+  [
+    'limits-4',
+    'The agent must heartbeat before the lease expires to retain the job.',
+    async (spec) => {
+      const { workspaceId } = spec;
+      const [kept, lost] = [
+        await spec.addAgent(),
+        await spec.addAgent({ machineFingerprint: 'machine-2' }),
+      ];
+      const repoId = await spec.addRepository();
+      const keptJobId = await spec.addJob(repoId);
+      const keptRef = { workspaceId, jobId: keptJobId, agentId: kept };
+      assert.equal((await spec.claim(kept, { leaseMs: 5_000 })).jobId, keptJobId);
+      const lostJobId = await spec.addJob(repoId);
+      assert.equal((await spec.claim(lost, { leaseMs: 5_000 })).jobId, lostJobId);
+      spec.clock.advance(4_000);
+      await spec.ok(paths.jobHeartbeat, { ...keptRef, leaseMs: 600_000 });
+      spec.clock.advance(4_000);
+      const third = await spec.addAgent({ machineFingerprint: 'machine-3' });
+      assert.equal((await spec.claim(third)).jobId, lostJobId);
+      assert.equal((await spec.claim(third)).jobId, null);
+    },
+  ],
+  [
+    'limits-5',
+    'Request body size: at most 256 KB, all endpoints, the two integration endpoints among them.',
+    async (spec) => {
+      const secret = 'shared-by-two';
+      const hub = await spec.startHub({ integrationSecrets: [secret], chatSecrets: [secret] });
+      const timestamp = String(Math.floor(hub.clock.nowMs() / 1_000));
+      const headers = {
+        'x-svc-integration-event-secret': secret,
+        'x-slack-request-timestamp': timestamp,
+        'x-slack-signature': 'v0=not-looked-at',
+      };
+      for (const path of ['/integrations/events/v1/ingest', '/integrations/chat/events/v1']) {
+        const body = { padding: 'x'.repeat(BODY_BYTES) };
+        assert.equal((await exchange(hub.baseUrl, { path, body, headers })).status, 413, path);
+      }
+    },
+  ],
 ]);
 
 export const versionRows = rowsOf('Versioning', [
   [
     'versions-1',
     'The version is in the path: /control-plane/v1/... for most endpoints and ' +
-      '/control-plane/v2/... for agent heartbeat.',
+      '/control-plane/v2/... for agent heartbeat and run upsert.',
     async (spec) => {
       const { body } = await spec.get(paths.openapi);
       const versioned = Object.keys(body.paths).filter((path) =>
         /^\/control-plane\/.*v\d/.test(path),
       );
       const second = versioned.filter((path) => path.startsWith('/control-plane/v2/'));
-      assert.ok(second.includes(paths.agentHeartbeat));
+      assert.deepEqual(second.sort(), [paths.agentHeartbeat, paths.upsertRunV2]);
       assert.deepEqual(
         versioned.filter((path) => !/^\/control-plane\/v[12]\//.test(path)),
         [],
@@ -147,6 +189,16 @@ export const versionRows = rowsOf('Versioning', [
     'The machine-readable description is at GET {base_url}/control-plane/openapi.json.',
     async (spec) => {
       assert.equal((await spec.get(paths.openapi)).status, 200);
+    },
+  ],
+  [
+    'versions-3',
+    'Context-pack endpoints carry a version suffix in the last path segment (-v1).',
+    async (spec) => {
+      const { body } = await spec.get(paths.openapi);
+      const packs = Object.keys(body.paths).filter((path) => path.includes('/context-packs/'));
+      assert.deepEqual(packs.sort(), [paths.buildPack, paths.resolvePack]);
+      for (const path of packs) assert.match(path, /-v1$/);
     },
   ],
 ]);

@@ -69,6 +69,12 @@ export const paths = {
   addResolution: '/control-plane/v1/uncertainties/add-resolution',
   upsertRunV1: '/control-plane/v1/runs/upsert',
   upsertRunV2: '/control-plane/v2/runs/upsert',
+  claimCloudAiJob: '/control-plane/v1/cloud-ai-jobs/claim-next',
+  cloudAiJobHeartbeat: '/control-plane/v1/cloud-ai-jobs/heartbeat',
+  completeCloudAiJob: '/control-plane/v1/cloud-ai-jobs/complete',
+  buildPack: '/control-plane/v1/context-packs/build-run-v1',
+  resolvePack: '/control-plane/v1/context-packs/resolve-run-v1',
+  getDownloadUrl: '/control-plane/v1/uploads/get-download-url',
 } as const;
 
 export function sha256(text: string): string {
