@@ -6,9 +6,6 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Why scenarios with mail are skipped; false when they run. */
-export const mailServerMissing = findServerFault();
-
 /** A real IMAP server on loopback, with one person's inbox. */
 export interface MailServer {
   readonly host: string;
@@ -37,11 +34,16 @@ interface Account {
   group: string;
 }
 
+/** Debian puts it where only root looks. */
+const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
 const user = { name: 'ada', password: 'correct horse' };
+
+/** Why scenarios with mail are skipped; false when they run. */
+export const mailServerMissing = findServerFault();
 
 function findServerFault(): string | false {
   try {
-    const version = execFileSync('dovecot', ['--version'], { encoding: 'utf8' });
+    const version = execFileSync('dovecot', ['--version'], { encoding: 'utf8', env });
     return version.startsWith('2.3.') ? false : `dovecot is ${version.trim()}, not 2.3`;
   } catch {
     return 'dovecot is not installed (apt-get install dovecot-imapd)';
@@ -164,6 +166,7 @@ async function runServer(folder: string, { uid, gid }: Account): Promise<ChildPr
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
   const server = spawn('dovecot', ['-F', '-c', join(folder, 'dovecot.conf')], {
     ...(isRoot ? { uid, gid } : {}),
+    env,
     // A group of its own, so that its children can be ended with it: it waits long for them.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
