@@ -54,7 +54,7 @@ export async function fillExample(
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
   const { resolveRunV1 } = endpoints.contextPacks;
   if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body['runId']));
-  if ('triggerId' in body) body.triggerId = await addTriggerRow(world, world.home);
+  if ('triggerId' in body) body.triggerId = await addTriggerRow(world, world.home, 'Off', 0);
   if ('eventId' in body) body.eventId = await addEvent(world, world.home);
   if ('deviceSecret' in body) {
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Endpoint, type ErrorCode, endpoints, listErrorCodes } from '@signalbox/contract';
+import {
+  type Endpoint,
+  type ErrorCode,
+  endpoints,
+  INTEGRATION_SECRET_HEADER,
+  listErrorCodes,
+} from '@signalbox/contract';
 import fc from 'fast-check';
 import { assertNothingLeaks } from './api-scenario.ts';
 import { setupWorld, type World } from './api-world.ts';
@@ -14,7 +20,8 @@ import {
   spell,
   withField,
 } from './hostile-values.ts';
-import { type Answer, checkRequestId, type Exchange, exchange } from './http-exchange.ts';
+import { type Answer, checkRequestId, type Exchange, exchange, toBytes } from './http-exchange.ts';
+import { CHAT_SECRET, SECRET, signatureHeaders } from './integration-setup.ts';
 
 const BODY_BYTES = 262_144;
 const FUZZ_RUNS = 2_000;
@@ -53,11 +60,21 @@ async function checkHealth(world: World): Promise<void> {
   assert.deepEqual(Object.values(found[0] as object), ['ok']);
 }
 
+/** What lets a request in where no token does. */
+function proofOf({ auth }: Endpoint, body: unknown, nowMs: number): Record<string, string> {
+  if (auth === 'integration-secret') return { [INTEGRATION_SECRET_HEADER]: SECRET };
+  return auth === 'chat-signature' ? signatureHeaders(toBytes(body), { nowMs }) : {};
+}
+
 async function setupCalls(t: TestContext) {
-  const world = await setupWorld(t);
+  const config = { integrationSecrets: [SECRET], chatSecrets: [CHAT_SECRET] };
+  const world = await setupWorld(t, { config });
   const { baseUrl } = world.hub;
   const send = (endpoint: Endpoint, request: Omit<Exchange, 'path'>) =>
-    exchange(baseUrl, { path: endpoint.path, token: world.home.token, ...request });
+    exchange(baseUrl, {
+      ...{ path: endpoint.path, token: world.home.token, ...request },
+      headers: { ...proofOf(endpoint, request.body, world.clock.nowMs()), ...request.headers },
+    });
   return { world, send, baseUrl, calls: await listBoundCalls(baseUrl) };
 }
 

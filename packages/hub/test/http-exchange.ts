@@ -47,7 +47,8 @@ export function anonymize({ status, headers, text }: Answer): unknown {
   return { status, headers: kept, text: text.replaceAll(id, 'req_…') };
 }
 
-function toBytes(body: unknown): Uint8Array<ArrayBuffer> {
+/** The bytes that a body is sent as. */
+export function toBytes(body: unknown): Uint8Array<ArrayBuffer> {
   // A copy in a buffer of its own: fetch takes no shared memory.
   if (body instanceof Uint8Array) return new Uint8Array(body);
   return new Uint8Array(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));

@@ -23,12 +23,13 @@ export async function addTriggerRow(
   { hub }: Pick<Harness, 'hub'>,
   { workspaceId, repoId }: Pick<TestWorkspace, 'workspaceId' | 'repoId'>,
   name = 'Waiting',
+  enabled: 0 | 1 = 1,
 ): Promise<string> {
   const { database, deps } = hub;
   const triggerId = deps.ids('trigger');
   await database.write((tx) =>
     insertTrigger(database, tx, {
-      ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled: 1 },
+      ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled },
       ...{ match: JSON.stringify({ type: 'never' }), cron: null, time_zone: null },
       ...{ repo_id: repoId, run_ref_template: name, title_template: name, prompt_template: name },
       ...{ priority: 0, hourly_cap: exampleTrigger.hourlyCap, next_fire_at: null },
