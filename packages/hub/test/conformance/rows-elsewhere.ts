@@ -37,6 +37,11 @@ export const elsewhereRows: readonly ElsewhereRow[] = [
   },
   {
     section: 'Authentication',
+    statement: 'Dev-only unauthenticated mode: local development only.',
+    test: 'e2e/04-refused-start.test.ts',
+  },
+  {
+    section: 'Authentication',
     statement: "Token revocation: used by the client's logout.",
     test: 'e2e/02-device-login.test.ts',
   },

@@ -1,5 +1,6 @@
 import type { ConformanceRow } from './row.ts';
-import { cloudAiJobRows } from './rows-cloud-ai-jobs.ts';
+import { capabilityRows } from './rows-capabilities.ts';
+import { cloudAiJobRows, cloudAiServiceRows } from './rows-cloud-ai-jobs.ts';
 import { contextEndpointRows, contextResourceRows, contextServiceRows } from './rows-context.ts';
 import {
   decisionEndpointRows,
@@ -10,9 +11,17 @@ import {
 } from './rows-decisions.ts';
 import { generalRows } from './rows-general.ts';
 import { authenticationRows, identityRows } from './rows-identity.ts';
+import {
+  integrationAuthenticationRows,
+  integrationEndpointRows,
+  integrationEventRows,
+  integrationServiceRows,
+  integrationVersionRows,
+} from './rows-integrations.ts';
 import { eventRows, jobRows } from './rows-jobs.ts';
 import { errorRows, limitRows, versionRows } from './rows-limits.ts';
 import { agentLoopRows, serviceRows } from './rows-overview.ts';
+import { recordRows } from './rows-records.ts';
 import { resourceRows } from './rows-resources.ts';
 import { stateRows } from './rows-states.ts';
 import { uploadEndpointRows, uploadResourceRows, uploadServiceRows } from './rows-uploads.ts';
@@ -20,11 +29,15 @@ import { uploadEndpointRows, uploadResourceRows, uploadServiceRows } from './row
 /** The statements of the specification that this hub is held to, in its order. */
 export const conformanceRows: readonly ConformanceRow[] = [
   ...serviceRows,
+  ...capabilityRows,
   ...agentLoopRows,
   ...decisionServiceRows,
+  ...cloudAiServiceRows,
   ...contextServiceRows,
   ...uploadServiceRows,
+  ...integrationServiceRows,
   ...resourceRows,
+  ...recordRows,
   ...decisionResourceRows,
   ...contextResourceRows,
   ...uploadResourceRows,
@@ -37,10 +50,14 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...cloudAiJobRows,
   ...contextEndpointRows,
   ...uploadEndpointRows,
+  ...integrationEndpointRows,
   ...authenticationRows,
+  ...integrationAuthenticationRows,
   ...eventRows,
+  ...integrationEventRows,
   ...errorRows,
   ...limitRows,
   ...versionRows,
   ...decisionVersionRows,
+  ...integrationVersionRows,
 ];
