@@ -8,8 +8,8 @@ import type { JobDeps } from './deps.ts';
 import { updateJobVerdict } from './store.ts';
 import { appendEvent } from './store-events.ts';
 
-/** Leases taken back in one action; the next tick goes on. */
-const RECOVERIES_MAX = 500;
+/** Leases taken back in one action; the sweeper goes on at once with the next. */
+export const RECOVERIES_MAX = 500;
 
 /** Delayed entries made claimable by one claim; the sweeper does the rest. */
 const DUE_MAX = 100;

@@ -1,7 +1,7 @@
 import { OUTAGE_GRACE_MS } from '@signalbox/contract';
 import { deleteOldKeys } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
-import { recoverExpiredLeases } from '../jobs/recovery-actions.ts';
+import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
 import { extendExpired } from '../queue/queue-sqlite.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -27,7 +27,7 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
         recovered: await recoverExpiredLeases(deps, tx, null),
         promoted: await deps.queue.promoteDue(tx, DUE_MAX),
       })),
-    hasMore: ({ promoted }) => promoted === DUE_MAX,
+    hasMore: ({ recovered, promoted }) => recovered === RECOVERIES_MAX || promoted === DUE_MAX,
     onError,
   });
 }

@@ -16,7 +16,7 @@ import {
  *
  * Concurrency keys: while a key is free, each lane with entries held for it has its first one
  * ready. When one of them is claimed, the ready ones of the same key are put on hold as claims come
- * across them, each once; when it ends, the first of each lane is made ready again.
+ * across them, a lane at a time; when it ends, the first of each lane is made ready again.
  *
  * Preferences: an entry may be kept for the agent that held it, for a while. Only that agent may
  * claim it then; afterwards it is ready like any other. Waiting for a key ends a preference.

@@ -3,8 +3,9 @@ import type { QueueName } from '../db/schema.ts';
 import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
 
 /*
- * The queue's statements, prepared once each. Every one stays within a workspace, but for the two
- * that the sweeper runs over all of them. They run within one writer's transaction, so what was
+ * The queue's statements, prepared once each. Every one stays within a workspace, but for those
+ * that the sweeper and the start run over all: `listExpired` without one, `listDue`,
+ * `listUnpreferred` and `extendExpired`. They run within one writer's transaction, so what was
  * read is still true when it is written.
  */
 
@@ -242,6 +243,18 @@ export async function setHold(tx: Tx, workspaceId: string, entryId: string, hold
     `UPDATE queue_entries SET hold = ? WHERE workspace_id = ? AND entry_id = ?
        AND status = 'pending'`,
     [hold, workspaceId, entryId],
+  );
+}
+
+/** Holds all of a lane that would take a concurrency key: one statement, however many they are. */
+export async function holdForKey(
+  tx: Tx,
+  { workspace_id, lane_id, concurrency_key }: Entry,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE queue_entries SET hold = 'key'
+     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND concurrency_key = ?`,
+    [workspace_id, lane_id, concurrency_key],
   );
 }
 

@@ -14,6 +14,7 @@ import {
 } from './holds.ts';
 import { meetsNeeds, type Needs } from './matching.ts';
 import {
+  holdForKey,
   insertDependency,
   insertEntry,
   insertLane,
@@ -169,7 +170,7 @@ export class Queue {
       if (key === null || !(await isKeyRunning(tx, workspaceId, entry.queue, key))) {
         return this.#start(tx, entry, grantFor);
       }
-      await setHold(tx, workspaceId, entry.entry_id, 'key');
+      await holdForKey(tx, entry);
       const next = await readLaneHead(tx, workspaceId, head.lane_id);
       if (next === undefined) heads.delete(head.lane_id);
       else heads.set(head.lane_id, next);
