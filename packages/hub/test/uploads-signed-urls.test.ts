@@ -107,6 +107,20 @@ test('the tool of a job reads what came in for its job or run, and nothing else'
   assert.equal((await getDownload(world, own)).sizeBytes, 3);
 });
 
+test('the tool of a job reads the requirement document that its job names', async (t) => {
+  const world = await setupWorld(t);
+  const document = await upload(world, 'as a person asked');
+  const asToolOf = async (prompt: string) => {
+    const { jobToken: token } = await world.startJob({ prompt });
+    return { ...world.home, token };
+  };
+  const named = await asToolOf(`Build what ${document} asks for.`);
+  assert.equal((await getDownload(world, document, named)).sizeBytes, 17);
+  const { workspaceId, token } = await asToolOf('Build something.');
+  const body = { workspaceId, uploadId: document };
+  await world.refuse(uploads.getDownloadUrl, body, 'UPLOAD_NOT_FOUND', token);
+});
+
 test('ranges are served as RFC 9110 says', async (t) => {
   const world = await setupWorld(t);
   const bytes = makeBytes(1_000);

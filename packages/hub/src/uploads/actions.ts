@@ -2,6 +2,7 @@ import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
+import { readJob } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
 import { attachmentOf } from './attachment.ts';
 import type { UploadDeps } from './deps.ts';
@@ -99,7 +100,8 @@ export async function requireStoredUpload(
   principal: Principal | null = null,
 ): Promise<StoredUpload> {
   const row = await readUpload(deps.database.reader, workspaceId, uploadId);
-  if (row === undefined || (principal !== null && !mayReadUpload(principal, row))) {
+  if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
+  if (principal !== null && !mayReadUpload(principal, row, await readJobText(deps, principal))) {
     throw new HubError('UPLOAD_NOT_FOUND');
   }
   // The client may have sent the bytes to the object store a moment ago.
@@ -109,6 +111,13 @@ export async function requireStoredUpload(
   if (current?.status !== 'stored') throw new HubError('UPLOAD_NOT_FOUND');
   // Set together with the status.
   return current as StoredUpload;
+}
+
+/** What the job of a job token says of itself; empty for other tokens. */
+async function readJobText(deps: UploadDeps, { job, workspaceId }: Principal): Promise<string> {
+  if (job === null || workspaceId === null) return '';
+  const row = await readJob(deps.database.reader, workspaceId, job.jobId);
+  return row === undefined ? '' : `${row.prompt}\n${row.requirements ?? ''}`;
 }
 
 export interface DownloadUrl {
