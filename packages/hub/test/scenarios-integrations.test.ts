@@ -172,7 +172,7 @@ const eventQuestions = [get, replay].map(
 
 compareIdAnswers('unknown and foreign triggers and events are answered alike', [
   {
-    endpoint: triggers.get as Endpoint,
+    endpoint: triggers.get,
     field: 'triggerId',
     unknown: `trg_${unknown}`,
     foreign: () => foreignTrigger,

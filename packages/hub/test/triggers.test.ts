@@ -117,7 +117,7 @@ test('a replay asks the triggers of today, and starts nothing twice', async (t) 
   const replays = await Promise.all(
     Array.from({ length: 5 }, () => world.call(integrationEvents.replay, { workspaceId, eventId })),
   );
-  assert.deepEqual(replays.map(({ replay }) => replay).sort(), [1, 2, 3, 4, 5]);
+  assert.deepEqual(new Set(replays.map(({ replay }) => replay)), new Set([1, 2, 3, 4, 5]));
   for (const { replay, firings } of replays) {
     const [again, added] = firings;
     assert.partialDeepStrictEqual(again, {
