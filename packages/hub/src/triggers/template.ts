@@ -46,7 +46,7 @@ export function checkTemplate(place: string, template: string): void {
 
 function describe(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The first characters of a text, never half of a surrogate pair. */
