@@ -116,7 +116,11 @@ export type Command =
   | { type: 'answer'; question: number };
 
 /** Time that passes, with or without the sweeper; or commands that share one transaction. */
-export type Step = { advanceMs: number; sweep: boolean } | { burst: Command[] };
+export type Step =
+  | { advanceMs: number; sweep: boolean }
+  | { burst: Command[] }
+  /** A claim that waits for a job, on its own. */
+  | { park: Extract<Command, { type: 'claim' }> };
 
 const number = fc.nat({ max: 40 });
 const agent = fc.nat({ max: AGENTS - 1 });
@@ -148,6 +152,14 @@ const claimWords = {
 };
 
 const leaseMs = fc.constantFrom(1_000, 10_000, 60_000);
+const claim = fc.record({
+  type: fc.constant('claim' as const),
+  agent,
+  leaseMs,
+  claimKey: often<string | null>(null, 'c', 'd'),
+  kind: often<'work' | 'pr_review' | null>(null, 'work', 'pr_review'),
+  repo: often<number | null>(null, 0, 1),
+});
 const repoOrAll = fc.option(repo);
 
 export const command: fc.Arbitrary<Command> = fc.oneof(
@@ -159,17 +171,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       ...jobWords,
     }),
   },
-  {
-    weight: 12,
-    arbitrary: fc.record({
-      type: fc.constant('claim' as const),
-      agent,
-      leaseMs,
-      claimKey: often<string | null>(null, 'c', 'd'),
-      kind: often<'work' | 'pr_review' | null>(null, 'work', 'pr_review'),
-      repo: often<number | null>(null, 0, 1),
-    }),
-  },
+  { weight: 12, arbitrary: claim },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -257,3 +259,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export const STEPS_MAX = 50;
 export const steps = fc.array(step, { minLength: 1, maxLength: STEPS_MAX, size: 'max' });
+
+/** With the sweeper after all time that passes, so that a claim that finds nothing changes nothing. */
+const waitingStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: step },
+  {
+    weight: 2,
+    arbitrary: fc.record({ park: claim.map((words) => ({ ...words, claimKey: null })) }),
+  },
+);
+export const waitingSteps = fc.array(
+  waitingStep.map((taken) => ('advanceMs' in taken ? { ...taken, sweep: true } : taken)),
+  { minLength: 1, maxLength: STEPS_MAX, size: 'max' },
+);

@@ -41,6 +41,10 @@ const context: RequestContext = {
 };
 const { principal } = context;
 
+type ClaimAct = Extract<Act, { type: 'claim' }>;
+/** How long claims wait; some steps take longer. */
+const WAIT_MS = 30_000;
+
 /** A hub's actions over a real SQLite file and a clock turned by hand. */
 export interface ModelHub {
   deps: UncertaintyDeps;
@@ -78,6 +82,8 @@ export class HubWorkspace {
   readonly #questionIds: string[] = [];
   #runId = '';
   #jobIds: string[] = [];
+  #parked: { act: ClaimAct; client: AbortController; isOver: boolean }[] = [];
+  readonly #ended: { act: ClaimAct; answer: () => Answer }[] = [];
 
   private constructor(hub: ModelHub, workspaceId: string) {
     this.#hub = hub;
@@ -97,7 +103,7 @@ export class HubWorkspace {
       world.#repoIds.push(made.row.repo_id);
     }
     for (let agent = 0; agent < AGENTS; agent++) {
-      await world.#send({ type: 'agent', agent, status: 'online', preset: 0 });
+      await world.#send({ type: 'agent', agent, status: 'online', preset: agent });
     }
     const run = await upsertRunByRef(deps, principal, {
       workspaceId,
@@ -122,6 +128,40 @@ export class HubWorkspace {
     const answers = await Promise.all(sent);
     await this.#readJobIds();
     return answers.map((answer) => answer());
+  }
+
+  /** Begins a claim that waits for a job. */
+  park(act: ClaimAct): void {
+    const parked = { act, client: new AbortController(), isOver: false };
+    this.#parked.push(parked);
+    void this.#claim(act, { ...context, signal: parked.client.signal }, WAIT_MS).then((answer) => {
+      parked.isOver = true;
+      this.#ended.push({ act, answer });
+    });
+  }
+
+  /** The claims that wait. */
+  get parked(): ClaimAct[] {
+    return this.#parked.map(({ act }) => act);
+  }
+
+  /** Waits until every claim waits or is answered; those answered, in the order of their answers. */
+  async settleParked(): Promise<{ act: ClaimAct; answer: Answer }[]> {
+    const { database, waiters } = this.#hub.deps;
+    let quiet = 0;
+    while (quiet < 2) {
+      // Woken claims look at the queue in actions of their own, before this one.
+      await database.write(async () => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#parked = this.#parked.filter(({ isOver }) => !isOver);
+      quiet = waiters.count === this.#parked.length ? quiet + 1 : 0;
+    }
+    return this.#ended.splice(0).map(({ act, answer }) => ({ act, answer: answer() }));
+  }
+
+  async stopParked(): Promise<void> {
+    for (const { client } of this.#parked) client.abort();
+    await this.settleParked();
   }
 
   /** Every job as a reader sees it, and its timeline in the model's words. */
@@ -206,12 +246,12 @@ export class HubWorkspace {
     return () => ({ ...this.#view(job), idempotent: idempotent ?? false });
   }
 
-  async #claim(act: Extract<Act, { type: 'claim' }>): Promise<() => Answer> {
-    const { job, reason, ...claim } = await claimNextJob(this.#hub.deps, context, {
+  async #claim(act: ClaimAct, caller = context, waitMs = 0): Promise<() => Answer> {
+    const { job, reason, ...claim } = await claimNextJob(this.#hub.deps, caller, {
       workspaceId: this.#workspaceId,
       agentId: this.#agentIds[act.agent] ?? '',
       leaseMs: act.leaseMs,
-      waitMs: 0,
+      waitMs,
       ...(act.claimKey === null ? {} : { claimKey: act.claimKey }),
       ...(act.kind === null ? {} : { kinds: [act.kind] }),
       ...(act.repo === null ? {} : { repoIds: [this.#repoIds[act.repo] ?? ''] }),

@@ -84,9 +84,9 @@ export class QueueModel {
 
   constructor(nowMs: number, agents: number) {
     this.nowMs = nowMs;
-    this.agents = Array.from({ length: agents }, () => ({
+    this.agents = Array.from({ length: agents }, (_, number) => ({
       status: 'online',
-      preset: presets[0],
+      preset: presets[number] ?? presets[0],
       seenAtMs: nowMs,
     }));
   }
