@@ -60,18 +60,18 @@ runScenarios('uncertainties/create-with-auto-promotion', [
     expect: { body: { promoted: true } },
   },
   ...[
-    ['a confidence above one', 'confidence', 1.01],
-    ['a confidence that is text', 'confidence', '0.2'],
-    ['a threshold below nothing', 'autoPromoteThreshold', -0.1],
-    ['an empty question', 'prompt', ''],
-    ['a kind that is none', 'kind', 'doubt'],
-    ['a deadline that is no time', 'deadlineAt', 'tomorrow'],
-    ['what to do at the deadline that is none', 'onDeadline', 'panic'],
-    ['an option without a value', 'options', [{ label: 'Yes' }]],
-  ].map(([what, field, value]) => ({
+    { what: 'a confidence above one', field: 'confidence', value: 1.01 },
+    { what: 'a confidence that is text', field: 'confidence', value: '0.2' },
+    { what: 'a threshold below nothing', field: 'autoPromoteThreshold', value: -0.1 },
+    { what: 'an empty question', field: 'prompt', value: '' },
+    { what: 'a kind that is none', field: 'kind', value: 'doubt' },
+    { what: 'a deadline that is no time', field: 'deadlineAt', value: 'tomorrow' },
+    { what: 'what to do at the deadline that is none', field: 'onDeadline', value: 'panic' },
+    { what: 'an option without a value', field: 'options', value: [{ label: 'Yes' }] },
+  ].map(({ what, field, value }) => ({
     name: `refuses ${what}`,
     endpoint: create,
-    body: draft({ [String(field)]: value }),
+    body: draft({ [field]: value }),
     expect: { error: 'INVALID_REQUEST' as const, contains: [`/${field}`] },
   })),
   {
