@@ -158,7 +158,7 @@ export class QueueModel {
     }
   }
 
-  #enqueue({ type: _, idempotencyKey: key, ...words }: ActOf<'enqueue'>): Answer {
+  #enqueue({ idempotencyKey: key, ...words }: ActOf<'enqueue'>): Answer {
     const body = JSON.stringify(words);
     const known = key === null ? undefined : this.#keys.get(key);
     if (known !== undefined) {
