@@ -105,6 +105,17 @@ test('a database that cannot grow refuses with UNAVAILABLE and works again after
   assert.deepEqual(await list(), ['after']);
 });
 
+test('rows numbered beyond what JavaScript counts exactly hinder nothing', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  // Full-text search writes such rows of its own accord, and SQLite tells of the last one.
+  await database.write(async (tx) => {
+    await tx.runSql('INSERT INTO notes (rowid, note) VALUES (9009535716950016, ?)', ['far']);
+    await tx.runSql('DELETE FROM notes WHERE note = ?', ['none']);
+  });
+  await insert('near');
+  assert.deepEqual(await list(), ['far', 'near']);
+});
+
 test('only the owner reads the database and its logs', async (t) => {
   const { insert, path } = await createNotes(t);
   await insert('secret');

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import {
   type Endpoint,
@@ -56,8 +58,12 @@ async function openQueue({ call, home }: World): Promise<void> {
 async function checkHealth(world: World): Promise<void> {
   await openQueue(world);
   await world.finishJob('done');
-  const found = await world.hub.database.reader.allSql('PRAGMA integrity_check', []);
-  assert.deepEqual(Object.values(found[0] as object), ['ok']);
+  // On a connection of its own: one that has searched before holds an index against what it
+  // remembers of it, and takes another connection's writes for damage.
+  const db = new DatabaseSync(join(world.dataDir, 'signalbox.db'), { readOnly: true });
+  const found = db.prepare('PRAGMA integrity_check').get();
+  db.close();
+  assert.deepEqual({ ...found }, { integrity_check: 'ok' });
 }
 
 /** What lets a request in where no token does. */

@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls';
-import { ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { OutboundHostError, type PrivateHosts, resolveOutboundHost } from '../outbound-hosts.ts';
 
 /** How a mail account is reached, its secret opened. */
@@ -37,7 +37,9 @@ export async function connectMail(
       `The host ${access.host} is on the public internet: without TLS the password could be read.`,
     );
   }
-  const client = new ImapFlow({
+  // Read when it is first needed: most hubs fetch no mail, and it is the largest of all packages.
+  const imapflow = await import('imapflow');
+  const client = new imapflow.ImapFlow({
     host: address,
     port: access.port,
     servername: access.host,

@@ -39,6 +39,7 @@ class Connection implements Reader {
   readonly engine = 'sqlite';
   readonly db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #runStatements = new Map<string, StatementSync>();
 
   constructor(path: string, options: { readOnly: boolean }) {
     this.db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: options.readOnly });
@@ -50,12 +51,24 @@ class Connection implements Reader {
     this.db.exec('PRAGMA foreign_keys = ON');
   }
 
-  prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
+  /** Runs a statement and counts the rows that it changed. */
+  run(sql: string, values: readonly SqlValue[]): number {
+    let statement = this.#runStatements.get(sql);
     if (statement === undefined) {
-      if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
+      statement = this.#prepare(sql, this.#runStatements);
+      // With the changes comes the last row id of the connection, whatever statement made it; those
+      // of full-text search are too large for a number, and would be thrown after the fact.
+      statement.setReadBigInts(true);
+    }
+    return Number(statement.run(...values).changes);
+  }
+
+  #prepare(sql: string, statements: Map<string, StatementSync>): StatementSync {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      if (statements.size >= STATEMENTS_MAX) statements.clear();
       statement = this.db.prepare(sql);
-      this.#statements.set(sql, statement);
+      statements.set(sql, statement);
     }
     return statement;
   }
@@ -72,15 +85,16 @@ class Connection implements Reader {
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
     // node:sqlite types rows by column; the statement's author knows the row.
-    return this.prepare(sql).all(...values) as Row[];
+    return this.#prepare(sql, this.#statements).all(...values) as Row[];
   }
 
   async firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
-    return this.prepare(sql).get(...values) as Row | undefined;
+    return this.#prepare(sql, this.#statements).get(...values) as Row | undefined;
   }
 
   close(): void {
     this.#statements.clear();
+    this.#runStatements.clear();
     this.db.close();
   }
 }
@@ -192,7 +206,7 @@ class SqliteDatabase implements Database {
   #openTx(afterCommit: (() => void)[]): Tx {
     const writer = this.#writer;
     const runSql = async (sql: string, values: readonly SqlValue[]) => ({
-      changes: Number(writer.prepare(sql).run(...values).changes),
+      changes: writer.run(sql, values),
     });
     return {
       engine: 'sqlite',
@@ -211,7 +225,7 @@ class SqliteDatabase implements Database {
   }
 
   #exec(sql: string): void {
-    this.#writer.prepare(sql).run();
+    this.#writer.run(sql, []);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@signalbox/contract';
 import type { Static, TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { HubError } from '../errors.ts';
 
 /** Enough to mend a request by; a hostile one must not be answered at length. */
@@ -25,9 +25,11 @@ export interface RequestValidator<R extends TObject> {
 }
 
 export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
-  const compiled = Compile(schema);
+  // Compiled at the first request: compiling a hundred schemas would slow every start.
+  let compiled: Validator<Record<never, never>, R> | null = null;
   return {
     validate(body) {
+      compiled ??= Compile(schema);
       fillDefaults(body, schema);
       if (compiled.Check(body)) return body;
       const details = describeErrors(compiled.Errors(body));

@@ -241,8 +241,11 @@ export async function requireJob(
   workspaceId: string,
   jobId: string,
 ): Promise<JobRecord> {
-  const row = await readJob(reader, workspaceId, jobId);
-  const entry = row && (await readEntry(reader, workspaceId, jobId));
+  // Asked for together, so that no commit comes between the two halves of the job.
+  const [row, entry] = await Promise.all([
+    readJob(reader, workspaceId, jobId),
+    readEntry(reader, workspaceId, jobId),
+  ]);
   if (row === undefined || entry === undefined) throw new HubError('JOB_NOT_FOUND');
   return { entry, row };
 }
