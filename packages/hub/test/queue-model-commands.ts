@@ -80,7 +80,7 @@ export interface JobWords {
   maxAttempts: number;
 }
 
-/** Whose claim a write names: the holder's or another agent's; its generation, an older, or none. */
+/** Whose claim a write names: the holder's or another's; its generation, an older, or none. */
 export interface ClaimWords {
   job: number;
   agent: number | 'holder';
@@ -260,7 +260,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const STEPS_MAX = 50;
 export const steps = fc.array(step, { minLength: 1, maxLength: STEPS_MAX, size: 'max' });
 
-/** With the sweeper after all time that passes, so that a claim that finds nothing changes nothing. */
+/** With the sweeper after all time that passes: a claim that finds nothing changes nothing. */
 const waitingStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: step },
   {

@@ -145,7 +145,7 @@ export class HubWorkspace {
     return this.#parked.map(({ act }) => act);
   }
 
-  /** Waits until every claim waits or is answered; those answered, in the order of their answers. */
+  /** Waits until every claim waits or is answered; those answered, in their order. */
   async settleParked(): Promise<{ act: ClaimAct; answer: Answer }[]> {
     const { database, waiters } = this.#hub.deps;
     let quiet = 0;
