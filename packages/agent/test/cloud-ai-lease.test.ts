@@ -53,7 +53,7 @@ test('a canceled job ends the call, and the hub learns that it was let go', asyn
   h.provider.turns = [{ waits: true }];
   const id = await h.enqueue();
   await h.provider.until(() => h.provider.calls.length === 1);
-  await h.hub.database.write((tx) =>
+  await h.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE queue_entries SET cancel_requested_at = ? WHERE entry_id = ?', [1, id]),
   );
   // The next renewal or heartbeat of the agent says so.
@@ -70,7 +70,7 @@ test('a lost lease ends the call, and nothing is reported', async (t) => {
   h.provider.turns = [{ waits: true }];
   const id = await h.enqueue();
   await h.provider.until(() => h.provider.calls.length === 1);
-  await h.hub.database.write((tx) =>
+  await h.hub.database.write(null, (tx) =>
     tx.runSql("UPDATE queue_entries SET attempt = 2, agent_id = 'agt_x' WHERE entry_id = ?", [id]),
   );
   const stopping = await h.saw('job-stopping');

@@ -33,7 +33,7 @@ export function createWorkspaceByAdmin(
   draft: { slug: string; name: string },
 ): Promise<Workspace> {
   return withDatabase(config, async (database) => {
-    const row = await database.write((tx) => createWorkspace({ database, ids }, tx, draft));
+    const row = await database.write(null, (tx) => createWorkspace({ database, ids }, tx, draft));
     return presentWorkspace(row);
   });
 }
@@ -55,7 +55,7 @@ export function mintTokenByAdmin(
 ): Promise<AdminToken> {
   const { workspaceSlug, ...rest } = draft;
   return withDatabase(config, (database) =>
-    database.write(async (tx) => {
+    database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
       const minted = await mintServiceToken({ database, ids }, tx, {
         ...rest,
@@ -98,7 +98,7 @@ export function inviteMemberByAdmin(
   const { workspaceSlug, email, role } = draft;
   if (!emailSchema.Check(email)) throw invalidField('/email', 'takes an e-mail address');
   return withDatabase(config, (database) =>
-    database.write(async (tx) => {
+    database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
       const { invitation, linkToken } = await createInvitation({ database, ids }, tx, {
         workspaceId,

@@ -244,7 +244,7 @@ async function mint(
   expiresInMs?: number,
 ): Promise<string> {
   const draft = { workspaceId: home.workspaceId, name, scopes: granted, createdBy: 'test' };
-  const minted = await hub.database.write((tx) =>
+  const minted = await hub.database.write(null, (tx) =>
     mintServiceToken(hub.deps, tx, { ...draft, ...(expiresInMs && { expiresInMs }) }),
   );
   return minted.token;
@@ -260,7 +260,7 @@ async function makeViewer({ hub, home }: Harness): Promise<string> {
   const { workspaceId } = home;
   const token = drawToken('device');
   const personId = deps.ids('person');
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     const created_at = tx.nowMs;
     await insertPerson(database, tx, {
       person_id: personId,

@@ -21,7 +21,7 @@ async function writeActs(
 ): Promise<void> {
   for (let n = 1; n <= count; n++) {
     hub.clock.advance(stepMs);
-    await hub.database.write((tx) =>
+    await hub.database.write(null, (tx) =>
       appendAudit(tx, {
         workspaceId,
         actor: n % 2 === 0 ? 'usr_even' : 'usr_odd',
@@ -178,7 +178,7 @@ test('a chain that somebody has touched is told broken, and where', async (t) =>
   const verify = () => browsers.owner.call(auditLog.verify, { workspaceId });
   const { lastSeq } = await verify();
   const change = (sql: string, seq: number) =>
-    hub.database.write((tx) => tx.runSql(sql, [workspaceId, seq]));
+    hub.database.write(null, (tx) => tx.runSql(sql, [workspaceId, seq]));
   const at = 'WHERE workspace_id = ? AND seq = ?';
   await change(`DELETE FROM audit_entries ${at}`, lastSeq);
   assert.equal((await verify()).whole, true, 'a cut at the end shows by lastSeq alone');

@@ -22,7 +22,7 @@ test('each workspace has a chain of its own, kept with the action or not at all'
   t.after(() => database.close());
   await migrate(database);
   const append = (workspaceId: string, subject: string) =>
-    database.write((tx) =>
+    database.write(null, (tx) =>
       appendAudit(tx, { workspaceId, actor: 'usr_1', action: 'test.act', subject, data: { n: 1 } }),
     );
   await Promise.all(
@@ -31,7 +31,7 @@ test('each workspace has a chain of its own, kept with the action or not at all'
     ),
   );
   await assert.rejects(
-    database.write(async (tx) => {
+    database.write(null, async (tx) => {
       await appendAudit(tx, { workspaceId: 'ws_a', actor: 'u', action: 'test.lost', subject: 's' });
       throw new Error('the action fails');
     }),

@@ -229,7 +229,7 @@ test('the completion of a canceled job is refused and ends it', async (t) => {
   const { workspaceId, agentId } = h;
   const id = await h.enqueue();
   await h.claim();
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     const entry = await readEntry(tx, workspaceId, id);
     assert.ok(entry);
     await deps.queue.cancel(tx, entry);

@@ -20,7 +20,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
   const h = await setupCloudAi(t);
   const { database, deps } = h.hub;
   const { workspaceId } = h;
-  await database.write((tx) =>
+  await database.write(null, (tx) =>
     putCloudAiSettingsRow(tx, {
       workspace_id: workspaceId,
       summarize_sources: isOn,
@@ -31,7 +31,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
   return {
     ...h,
     ingest: (draft: Partial<ContextItemDraft> = {}) =>
-      database.write(async (tx) => {
+      database.write(null, async (tx) => {
         const { item } = await addContextItem(tx, deps, {
           ...{ workspaceId, kind: 'event', title: 'Incident', text: longText },
           ...{ source: 'tracker', sourceRef: '7', trust: 'external', createdBy: 'integration' },
@@ -40,7 +40,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
         return { item, offered: await offerSummary(deps, tx, item) };
       }),
     ask: (values: Partial<UncertaintiesTable> = {}) =>
-      database.write(async (tx) => {
+      database.write(null, async (tx) => {
         const row = uncertaintyOf(workspaceId, values);
         await tx.run(database.build.insertInto('uncertainties').values(row));
         return { row, offered: await offerDecisionDraft(deps, tx, row) };
@@ -166,7 +166,7 @@ test('a decision request gets the drafted value, unless it has one or is answere
   assert.equal(known.offered, null);
   const answered = await h.ask({ uncertainty_id: 'unc_3' });
   await h.claim();
-  await h.hub.database.write((tx) =>
+  await h.hub.database.write(null, (tx) =>
     tx.runSql("UPDATE uncertainties SET status = 'resolved' WHERE uncertainty_id = 'unc_3'", []),
   );
   await h.complete(answered.offered ?? '', { result });

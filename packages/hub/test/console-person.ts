@@ -36,7 +36,7 @@ export async function signInFirstOwner({ hub, home }: Harness): Promise<ConsoleP
   });
   assert.equal(body.ok, true, text);
   const { personId } = body.person as { personId: string };
-  await database.write((tx) =>
+  await database.write(null, (tx) =>
     insertMembership(database, tx, {
       workspace_id: home.workspaceId,
       person_id: personId,

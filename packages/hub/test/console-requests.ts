@@ -38,7 +38,7 @@ const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
 const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
   const { database, deps } = hub;
   const repoId = deps.ids('repository');
-  await database.write((tx) =>
+  await database.write(null, (tx) =>
     insertRepository(database, tx, {
       workspace_id: workspaceId,
       repo_id: repoId,

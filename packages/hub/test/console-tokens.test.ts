@@ -119,7 +119,7 @@ test('a minted token works until it is revoked, here at once and on other hubs w
   hub.clock.advance(2 * MINUTE_MS);
   await here.call(endpoints.tokens.whoami, {});
   // The use is noted beside the request; writes are made in order.
-  await hub.database.write(async () => undefined);
+  await hub.database.write(null, async () => undefined);
   const { tokens } = await browsers.owner.call(serviceTokens.list, { workspaceId });
   assert.equal(tokens[0]?.lastUsedAt, '2026-11-02T09:02:00.000Z');
   assert.ok(!JSON.stringify(tokens).includes(token));

@@ -134,7 +134,7 @@ test('words that very many items have still find those that have all of them, la
   const { hub, call, workspaceId } = await setupContext(t);
   const { database, deps } = hub;
   const draft = { workspaceId, kind: 'note', title: '', source: 'api', trust: 'member' } as const;
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     for (let i = 0; i < 1_100; i++) {
       const text = i % 2 === 0 ? `Every deploy ${i}` : `Every ${i}`;
       await addContextItem(tx, deps, { ...draft, text, sourceRef: String(i), createdBy: 'test' });
@@ -161,7 +161,7 @@ test('the data policy is applied before anything is written, the index included'
   const find = async (query: string) =>
     (await call(contextItems.search, { workspaceId, query })).items.length;
   assert.equal(await find(secret), 0);
-  await hub.database.write((tx) =>
+  await hub.database.write(null, (tx) =>
     tx.runSql(`UPDATE workspaces SET content_storage = 'metadata' WHERE workspace_id = ?`, [
       workspaceId,
     ]),
@@ -185,7 +185,7 @@ test('an idempotency key gives the first answer again, and refuses another body'
 test('a long document is offered to be summarized in the action that writes it, once a text', async (t) => {
   const { hub, add, workspaceId } = await setupContext(t);
   const { database } = hub;
-  await database.write((tx) =>
+  await database.write(null, (tx) =>
     putCloudAiSettingsRow(tx, {
       workspace_id: workspaceId,
       summarize_sources: 1,
@@ -244,7 +244,7 @@ test('retention forgets what came from outside, in packs too, and keeps what peo
   const mail = await add({ text: 'A billing mail.', kind: 'mail_message', trust: 'external' });
   const beforeMs = clock.nowMs() - 7 * DAY_MS;
   const forget = () =>
-    hub.database.write((tx) => forgetOldContext(tx, { workspaceId, beforeMs, limit: 10 }));
+    hub.database.write(null, (tx) => forgetOldContext(tx, { workspaceId, beforeMs, limit: 10 }));
   assert.equal(await forget(), 1);
   assert.equal(await forget(), 0);
   const { items } = await call(contextItems.list, { workspaceId });

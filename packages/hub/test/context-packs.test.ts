@@ -97,7 +97,7 @@ test('of equal contents one goes in, and an item out of its time stays out', asy
 
 test('items whose text the policy kept out are no duplicates of each other', async (t) => {
   const { hub, add, build, workspaceId } = await setupContext(t);
-  await hub.database.write((tx) =>
+  await hub.database.write(null, (tx) =>
     tx.runSql(`UPDATE workspaces SET content_storage = 'metadata' WHERE workspace_id = ?`, [
       workspaceId,
     ]),

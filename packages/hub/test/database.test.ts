@@ -18,11 +18,11 @@ function openTestDatabase(t: TestContext) {
 
 async function createNotes(t: TestContext) {
   const opened = openTestDatabase(t);
-  await opened.database.write(async (tx) => {
+  await opened.database.write(null, async (tx) => {
     await tx.runSql('CREATE TABLE notes (note TEXT NOT NULL UNIQUE)', []);
   });
   const insert = (note: string) =>
-    opened.database.write(async (tx) => {
+    opened.database.write(null, async (tx) => {
       await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
       return note;
     });
@@ -50,7 +50,7 @@ test('waiting actions share one transaction, and each is answered with its own v
 
 test('an action that throws leaves nothing, and its neighbours in the batch commit', async (t) => {
   const { database, insert, list } = await createNotes(t);
-  const refused = database.write(async (tx) => {
+  const refused = database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['half']);
     throw new HubError('NOT_ALLOWED');
   });
@@ -65,7 +65,7 @@ test('an action that throws leaves nothing, and its neighbours in the batch comm
 test('readers see nothing of an action before it is committed', async (t) => {
   const { database, list } = await createNotes(t);
   let seenWithin: string[] | undefined;
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['pending']);
     seenWithin = await list();
   });
@@ -76,11 +76,11 @@ test('readers see nothing of an action before it is committed', async (t) => {
 test('afterCommit calls come once the action is durable, and never for a refused one', async (t) => {
   const { database, list } = await createNotes(t);
   const calls: string[] = [];
-  const accepted = database.write(async (tx) => {
+  const accepted = database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['kept']);
     tx.afterCommit(() => calls.push('accepted'));
   });
-  const refused = database.write(async (tx) => {
+  const refused = database.write(null, async (tx) => {
     tx.afterCommit(() => calls.push('refused'));
     throw new HubError('NOT_ALLOWED');
   });
@@ -91,14 +91,14 @@ test('afterCommit calls come once the action is durable, and never for a refused
 
 test('a database that cannot grow refuses with UNAVAILABLE and works again afterwards', async (t) => {
   const { database, insert, list } = await createNotes(t);
-  const pages = await database.write(async (tx) => {
+  const pages = await database.write(null, async (tx) => {
     const row = await tx.firstSql<{ page_count: number }>('PRAGMA page_count', []);
     await tx.firstSql(`PRAGMA max_page_count = ${row?.page_count ?? 0}`, []);
     return row?.page_count ?? 0;
   });
   assert.ok(pages > 0);
   await assert.rejects(insert('x'.repeat(100_000)), { code: 'UNAVAILABLE' });
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     await tx.firstSql('PRAGMA max_page_count = 1000000', []);
   });
   await insert('after');
@@ -108,7 +108,7 @@ test('a database that cannot grow refuses with UNAVAILABLE and works again after
 test('rows numbered beyond what JavaScript counts exactly hinder nothing', async (t) => {
   const { database, insert, list } = await createNotes(t);
   // Full-text search writes such rows of its own accord, and SQLite tells of the last one.
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (rowid, note) VALUES (9009535716950016, ?)', ['far']);
     await tx.runSql('DELETE FROM notes WHERE note = ?', ['none']);
   });
@@ -126,13 +126,13 @@ test('only the owner reads the database and its logs', async (t) => {
 
 test('a closed database refuses new actions and has finished the earlier ones', async (t) => {
   const { database, list, path } = await createNotes(t);
-  const last = database.write(async (tx) => {
+  const last = database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['last']);
   });
   await database.close();
   await last;
   await assert.rejects(
-    database.write(async () => undefined),
+    database.write(null, async () => undefined),
     { code: 'UNAVAILABLE' },
   );
   await assert.rejects(list(), { code: 'UNAVAILABLE' });

@@ -73,7 +73,7 @@ test('one decision request that cannot be resolved does not hold up the others',
   h.clock.advance(1);
   const { uncertaintyId } = await ask();
   // What no request can do: the run is gone.
-  await h.hub.database.write((tx) =>
+  await h.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE uncertainties SET run_id = ? WHERE uncertainty_id = ?', [
       'run_gone',
       broken.uncertaintyId,

@@ -81,7 +81,7 @@ test('a person who lost her role after opening can no longer approve', async (t)
   const grace = await signInAs(hub, email);
   const { deviceId, userCode } = await startLogin(hub);
   await grace.call(deviceApprovals.open, { deviceId });
-  await hub.database.write((tx) =>
+  await hub.database.write(null, (tx) =>
     tx.runSql("UPDATE memberships SET role = 'viewer' WHERE person_id = ?", [personId]),
   );
   const answer = { deviceId, decision: 'approve' as const, userCode };

@@ -134,7 +134,9 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
       return reply.body as unknown as ErrorBody;
     },
     async addWorkspace(slug) {
-      const row = await database.write((tx) => createWorkspace(deps, tx, { slug, name: slug }));
+      const row = await database.write(null, (tx) =>
+        createWorkspace(deps, tx, { slug, name: slug }),
+      );
       const { workspace_id: workspaceId } = row;
       const token = await harness.mintToken(workspaceId, 'test', [
         'agent',
@@ -148,7 +150,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
       return workspace;
     },
     async mintToken(workspaceId, name, scopes) {
-      const minted = await database.write((tx) =>
+      const minted = await database.write(null, (tx) =>
         mintServiceToken(deps, tx, {
           workspaceId,
           name,

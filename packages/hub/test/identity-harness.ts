@@ -215,7 +215,7 @@ export async function addPerson(
   const personId = deps.ids('person');
   const email = `${name}@acme.dev`;
   const passwordHash = await deps.passwords.hash(PASSWORD);
-  await database.write(async (tx) => {
+  await database.write(null, async (tx) => {
     const created_at = tx.nowMs;
     await insertPerson(database, tx, {
       person_id: personId,

@@ -71,7 +71,7 @@ export async function setupIntegrations(
   const harness = await setup(t, { ...options, clock, config });
   const owner = await signInFirstOwner(harness);
   const { workspaceId } = harness.home;
-  await harness.hub.database.write((tx) =>
+  await harness.hub.database.write(null, (tx) =>
     tx.runSql(`UPDATE memberships SET role = 'owner' WHERE workspace_id = ?`, [workspaceId]),
   );
   const world = Object.assign(harness, { clock, owner }) as IntegrationWorld;

@@ -27,7 +27,7 @@ export async function addTriggerRow(
 ): Promise<string> {
   const { database, deps } = hub;
   const triggerId = deps.ids('trigger');
-  await database.write((tx) =>
+  await database.write(null, (tx) =>
     insertTrigger(database, tx, {
       ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled },
       ...{ match: JSON.stringify({ type: 'never' }), cron: null, time_zone: null },

@@ -132,7 +132,7 @@ test('a sealed secret that was moved to another account opens nothing, and the p
   const { put, hub, add, build, resolve, call, workspaceId } = await setupAccounts(t);
   await put();
   await put({ name: 'other', secret: 'another' });
-  await hub.database.write((tx) =>
+  await hub.database.write(null, (tx) =>
     tx.runSql(
       `UPDATE mail_accounts SET sealed_secret =
          (SELECT sealed_secret FROM mail_accounts WHERE name = 'ops')
@@ -140,7 +140,7 @@ test('a sealed secret that was moved to another account opens nothing, and the p
       [workspaceId],
     ),
   );
-  await hub.database.write((tx) =>
+  await hub.database.write(null, (tx) =>
     tx.runSql(`DELETE FROM mail_accounts WHERE name = 'ops' AND workspace_id = ?`, [workspaceId]),
   );
   const itemId = await add({ text: 'Cached.', kind: 'mail_message', threadRef: 'a@acme.dev' });

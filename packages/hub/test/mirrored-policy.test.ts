@@ -33,7 +33,7 @@ test('mirrored rows let people in by their role in the workspace', async (t) => 
   };
   for (const role of ['owner', 'admin', 'member', 'viewer'] satisfies Role[]) {
     await t.test(role, async () => {
-      await hub.database.write((tx) => updateRole(tx, workspaceId, person.personId, role));
+      await hub.database.write(null, (tx) => updateRole(tx, workspaceId, person.personId, role));
       for (const row of bound) {
         const mayRead = row.scopes.includes('read') || row.scopes.length === 0;
         const isRefused =
@@ -45,7 +45,7 @@ test('mirrored rows let people in by their role in the workspace', async (t) => 
     });
   }
   await t.test('somebody of another workspace', async () => {
-    await hub.database.write((tx) => deleteMembership(tx, workspaceId, person.personId));
+    await hub.database.write(null, (tx) => deleteMembership(tx, workspaceId, person.personId));
     for (const row of bound) assert.equal(await refusalOf(row), 'WORKSPACE_NOT_FOUND', row.name);
   });
 });

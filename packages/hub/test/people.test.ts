@@ -123,7 +123,7 @@ test('a session ends after 8 hours without use', async (t) => {
     hub.clock.advance(waitMs);
     assert.equal(await isSignedIn(browser), true);
     // The sighting is written beside the request; writes are made in order.
-    await hub.database.write(async () => undefined);
+    await hub.database.write(null, async () => undefined);
   }
   hub.clock.advance(8 * HOUR_MS);
   assert.equal(await isSignedIn(browser), false);
@@ -136,7 +136,7 @@ test('a session ends after 7 days however much it is used', async (t) => {
   for (let hours = 0; hours < hoursInAll - 4; hours += 4) {
     hub.clock.advance(4 * HOUR_MS);
     assert.equal(await isSignedIn(browser), true, `after ${hours + 4} hours`);
-    await hub.database.write(async () => undefined);
+    await hub.database.write(null, async () => undefined);
   }
   hub.clock.advance(4 * HOUR_MS);
   assert.equal(await isSignedIn(browser), false);

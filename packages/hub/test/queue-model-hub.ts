@@ -92,7 +92,9 @@ export class HubWorkspace {
 
   static async create(hub: ModelHub, slug: string): Promise<HubWorkspace> {
     const { deps } = hub;
-    const row = await deps.database.write((tx) => createWorkspace(deps, tx, { slug, name: slug }));
+    const row = await deps.database.write(null, (tx) =>
+      createWorkspace(deps, tx, { slug, name: slug }),
+    );
     const world = new HubWorkspace(hub, row.workspace_id);
     const workspaceId = row.workspace_id;
     for (let number = 0; number < REPOSITORIES; number++) {
@@ -151,7 +153,7 @@ export class HubWorkspace {
     let quiet = 0;
     while (quiet < 2) {
       // Woken claims look at the queue in actions of their own, before this one.
-      await database.write(async () => undefined);
+      await database.write(null, async () => undefined);
       await new Promise((resolve) => setImmediate(resolve));
       this.#parked = this.#parked.filter(({ isOver }) => !isOver);
       quiet = waiters.count === this.#parked.length ? quiet + 1 : 0;

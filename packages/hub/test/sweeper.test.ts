@@ -40,7 +40,7 @@ test('a thousand leases that run out at once are taken back one after another, w
   clock.advance(SWEEP_INTERVAL_MS);
   for (const left of [701, 201, 0]) {
     // An action of our own ends after that of the sweeper, and a turn later its tick has.
-    await database.write(async () => undefined);
+    await database.write(null, async () => undefined);
     await new Promise((resolve) => setImmediate(resolve));
     const row = await database.reader.firstSql<{ running: number }>(
       `SELECT COUNT(*) AS running FROM queue_entries WHERE status = 'running'`,

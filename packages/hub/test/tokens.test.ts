@@ -28,7 +28,9 @@ async function setup(t: TestContext, options: IdentityOptions = {}) {
 }
 
 async function addWorkspace(hub: IdentityHub, slug: string): Promise<string> {
-  const row = await hub.database.write((tx) => createWorkspace(hub.deps, tx, { slug, name: slug }));
+  const row = await hub.database.write(null, (tx) =>
+    createWorkspace(hub.deps, tx, { slug, name: slug }),
+  );
   return row.workspace_id;
 }
 
@@ -37,7 +39,7 @@ function mint(
   workspaceId: string,
   rest: { name?: string; scopes?: Scope[]; expiresInMs?: number } = {},
 ) {
-  return hub.database.write((tx) =>
+  return hub.database.write(null, (tx) =>
     mintServiceToken(hub.deps, tx, { workspaceId, name: 'ci', createdBy: 'operator', ...rest }),
   );
 }
@@ -178,7 +180,7 @@ test('a device token slides by use, writes coarsely, and ends 90 days after its 
   const caller = hub.visitor().withToken(await logDeviceIn(hub, browser));
   const readRow = async () => {
     // Writes are made in order: after an empty one, those noted before are in the file.
-    await hub.database.write(async () => undefined);
+    await hub.database.write(null, async () => undefined);
     return hub.database.reader.firstSql<{ last_used_at: number; expires_at: number }>(
       'SELECT last_used_at, expires_at FROM tokens',
       [],
@@ -211,7 +213,7 @@ test('a device may do what its person may do now', async (t) => {
   const upsert = { workspaceId, remoteUrlHash: 'a'.repeat(64) };
   assert.equal(await caller.codeOf(endpoints.repositories.upsert, upsert), 'ok');
   const change = async (sql: string) => {
-    await hub.database.write((tx) => tx.runSql(sql, [personId]));
+    await hub.database.write(null, (tx) => tx.runSql(sql, [personId]));
     hub.clock.advance(SECOND_MS);
   };
   await change("UPDATE memberships SET role = 'viewer' WHERE person_id = ?");

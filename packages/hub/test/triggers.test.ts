@@ -243,7 +243,7 @@ test('what is past its retention is gone: items and content first, then the ledg
   await retention.runOnce();
   assert.equal((await world.readEvent(eventId)).isForgotten, false, 'nobody asked for it yet');
   // At the database: a session has ended by now.
-  await world.hub.database.write((tx) =>
+  await world.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE workspaces SET retention_days = 1 WHERE workspace_id = ?', [workspaceId]),
   );
   assert.partialDeepStrictEqual(await retention.runOnce(), {

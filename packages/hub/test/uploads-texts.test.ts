@@ -95,7 +95,9 @@ test('an attempt that a crash cut short is made again, three times at most', asy
   });
   // What a hub that dies in the middle leaves behind: taken, never finished.
   const die = () =>
-    harness.hub.database.write((tx) => takeDueExtracts(tx, { limit: 1, attemptMs: 2 * MINUTE_MS }));
+    harness.hub.database.write(null, (tx) =>
+      takeDueExtracts(tx, { limit: 1, attemptMs: 2 * MINUTE_MS }),
+    );
   assert.equal((await die()).length, 1);
   assert.deepEqual(await extractionOf(harness).runOnce(), { taken: 0, done: 0 });
   clock.advance(2 * MINUTE_MS);

@@ -34,7 +34,7 @@ export function recordHeartbeat(
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
   const { workspaceId, machineFingerprint } = input;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const known = await readAgentOfMachine(
       tx,
       workspaceId,

@@ -56,7 +56,7 @@ export async function exportAuditLog(
   principal: Principal,
   workspaceId: string,
 ): Promise<AsyncIterable<string>> {
-  const lastSeq = await database.write(async (tx) => {
+  const lastSeq = await database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'audit.read');
     return appendAudit(tx, {
       workspaceId,

@@ -29,7 +29,7 @@ export function enqueueCloudAiJob(
 ): Promise<{ cloudAiJobId: string; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
   const { workspaceId, runId, jobId } = input;
-  return deps.database.write((tx) =>
+  return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, { workspaceId, operation: 'cloudAiJobsEnqueue', key, body }, async () => {
       if (runId !== undefined) await requireRun(tx, workspaceId, runId);
       if (jobId !== undefined) await requireJob(tx, workspaceId, jobId);

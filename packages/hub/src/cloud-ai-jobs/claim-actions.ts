@@ -30,7 +30,7 @@ export async function claimNextCloudAiJob(
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
   const attempt = await claimOrWait(deps, { ...input, signal: context.signal }, () =>
-    deps.database.write((tx) => tryClaim(deps, tx, context, input)),
+    deps.database.write(input.workspaceId, (tx) => tryClaim(deps, tx, context, input)),
   );
   return attempt.claimed ?? { cloudAiJobId: null, cloudAiJob: null, reason: attempt.reason };
 }

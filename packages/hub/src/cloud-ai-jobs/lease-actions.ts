@@ -24,7 +24,7 @@ export function renewCloudAiLease(
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
   const { workspaceId, cloudAiJobId, agentId, message } = input;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const { entry, row } = await requireCloudAiJob(tx, workspaceId, cloudAiJobId);
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
@@ -51,7 +51,9 @@ export async function completeCloudAiJob(
   context: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
-  const completion = await deps.database.write((tx) => tryComplete(deps, tx, context, input));
+  const completion = await deps.database.write(input.workspaceId, (tx) =>
+    tryComplete(deps, tx, context, input),
+  );
   // Thrown only now, so that the end of a canceled job is kept.
   if ('refusal' in completion) throw completion.refusal;
   return completion.answer;

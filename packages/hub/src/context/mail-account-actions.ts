@@ -86,7 +86,7 @@ export async function putMailAccount(
   // Sealed before the action, which waits for nothing but the database.
   const sealed =
     draft.secret === undefined ? undefined : sealMailSecret(draft.secret, secretKey, place);
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const known = await readMailAccount(tx, workspaceId, accountId);
     if (known === undefined && draft.accountId !== undefined) return null;
     if (await hasMailAccountName(tx, workspaceId, draft.name, accountId)) {
@@ -134,7 +134,7 @@ export function removeMailAccount(
   where: { workspaceId: string; accountId: string },
 ): Promise<boolean> {
   const { workspaceId, accountId } = where;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const removed = await deleteMailAccount(tx, workspaceId, accountId);
     if (removed) {
       const action = 'mail-account.remove';

@@ -66,7 +66,7 @@ export async function buildRunPack(
   for (let choices = 1; ; choices++) {
     const choice = await chooseItems(deps, input);
     try {
-      return await deps.database.write((tx) =>
+      return await deps.database.write(input.workspaceId, (tx) =>
         answerOnce(tx, call, () => writePack(deps, tx, principal, input, choice)),
       );
     } catch (error) {

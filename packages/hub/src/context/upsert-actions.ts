@@ -28,7 +28,7 @@ export function upsertContextItem(
   const { idempotencyKey: key, ...body } = input;
   const draft = draftOf(principal, input);
   const call = { workspaceId: input.workspaceId, operation: 'contextItemsUpsert', key, body };
-  return deps.database.write((tx) =>
+  return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
       const { item, created } = await addContextItem(tx, deps, draft);
       await offerSummary(deps, tx, item);

@@ -29,8 +29,23 @@ export interface Tx extends Reader {
   readonly nowMs: number;
   run(query: Compilable<unknown>): Promise<{ changes: number }>;
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
+  /**
+   * Within an action of `writeBeside`: goes on only when no other action of the workspace is under
+   * way; if need be the action is started over, alone. Nothing within `write`.
+   */
+  requireAlone(): void;
   /** Calls when the action is durable; never when it is not. */
   afterCommit(call: () => void): void;
+}
+
+/** The scope of what belongs to no workspace: sessions, logins under way, unknown chat teams. */
+export const NO_WORKSPACE = '';
+
+/** Where an action runs that others of its workspace may run beside. */
+export interface BesideScope {
+  workspaceId: string;
+  /** What it works on, such as the id of a job: of actions that share one, the hub runs one. */
+  keys: readonly string[];
 }
 
 export interface Database {
@@ -39,8 +54,21 @@ export interface Database {
   readonly build: Kysely<Schema>;
   /** Reads what is committed. */
   readonly reader: Reader;
-  /** Runs one atomic action; the answer comes when it is durable. */
-  write<T>(action: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Runs one atomic action that reads and writes as if no other were under way in its scope, on
+   * this hub or another; the answer comes when it is durable.
+   *
+   * @param workspaceId the scope: all that the action reads in order to write lies in it; null: it
+   *   lies in several workspaces or in none, and the action excludes every other.
+   */
+  write<T>(workspaceId: string | null, action: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Runs one atomic action beside others of its workspace, those of `write` excepted. For the hot
+   * paths: what they read in order to write is guarded by the row locks of `queue-postgres.ts`, by
+   * fences, by unique indexes, or by a key; what is not calls `requireAlone` first. The action may
+   * be started over, so it has no effects but its statements and `afterCommit`.
+   */
+  writeBeside<T>(scope: BesideScope, action: (tx: Tx) => Promise<T>): Promise<T>;
   /** Ends after the actions that were handed in before. */
   close(): Promise<void>;
 }

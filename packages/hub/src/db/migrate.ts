@@ -16,7 +16,7 @@ export function migrate(
   database: Database,
   known: readonly Migration[] = migrations,
 ): Promise<number[]> {
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     await tx.runSql(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
         version INTEGER NOT NULL PRIMARY KEY,

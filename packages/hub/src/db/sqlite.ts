@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { createQueryBuilder } from './build.ts';
 import { StartError } from './data-directory.ts';
-import type { Database, Reader, SqlValue, Tx } from './engine.ts';
+import type { BesideScope, Database, Reader, SqlValue, Tx } from './engine.ts';
 
 /** How long a statement waits for another process, such as a CLI command, to let go. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -134,13 +134,18 @@ class SqliteDatabase implements Database {
     this.reader = answerUnavailable(this.#readConnection);
   }
 
-  write<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
+  /** One writer: whatever its scope, an action is alone. */
+  write<T>(_workspaceId: string | null, run: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       this.#waiting.push({ run, resolve: resolve as (value: unknown) => void, reject });
       this.#flushing ??= this.#flushSoon();
     });
+  }
+
+  writeBeside<T>({ workspaceId }: BesideScope, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.write(workspaceId, run);
   }
 
   async close(): Promise<void> {
@@ -220,6 +225,7 @@ class SqliteDatabase implements Database {
         return runSql(sql, parameters as SqlValue[]);
       },
       runSql,
+      requireAlone: () => undefined,
       afterCommit: (call) => void afterCommit.push(call),
     };
   }

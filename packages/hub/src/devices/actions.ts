@@ -10,7 +10,7 @@ import {
   USER_CODE_CHARS,
 } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/engine.ts';
+import { type Database, NO_WORKSPACE } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
@@ -60,7 +60,7 @@ export async function startDeviceLogin(
   const deviceId = ids('device');
   const deviceSecret = randomBytes(SECRET_BYTES).toString('base64url');
   const token = drawToken('device');
-  const device = await database.write(async (tx) => {
+  const device = await database.write(NO_WORKSPACE, async (tx) => {
     const { count, firstExpiryMs } = await countOpenDevices(tx, address);
     if (count >= OPEN_SESSIONS_MAX) {
       throw new HubError('RATE_LIMITED', 'Too many device logins wait at this address.', {
@@ -121,7 +121,7 @@ async function handOver(
 }
 
 function notePoll(database: Database, deviceId: string): Promise<PollAnswer> {
-  return database.write(async (tx) => {
+  return database.write(NO_WORKSPACE, async (tx) => {
     const device = await readDevice(tx, deviceId);
     assert(device !== undefined, 'a session is kept for a day');
     const intervalMs = Math.min(

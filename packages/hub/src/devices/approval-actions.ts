@@ -1,5 +1,5 @@
 import type { DeviceApprovalStatus } from '@signalbox/contract';
-import type { Reader } from '../db/engine.ts';
+import { NO_WORKSPACE, type Reader } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import type { WorkspaceRow } from '../workspaces/store.ts';
 import type { DeviceDeps } from './actions.ts';
@@ -28,7 +28,7 @@ export function openDevice(
   deviceId: string,
   approver: Approver,
 ): Promise<OpenedDevice> {
-  return database.write(async (tx) => {
+  return database.write(NO_WORKSPACE, async (tx) => {
     const device = await requireDevice(tx, deviceId);
     const opener = device.opened_by_session_id;
     if (opener !== null && opener !== approver.sessionId) {
@@ -58,7 +58,7 @@ export async function answerDevice(
   input: AnswerInput,
   approver: Approver,
 ): Promise<DeviceApprovalStatus> {
-  const ending = await deps.database.write(async (tx) => {
+  const ending = await deps.database.write(null, async (tx) => {
     const device = await requireDevice(tx, input.deviceId);
     const access = await findAccess(tx, device, approver);
     const answering = { deps, tx, input, approver, device, ...access };

@@ -26,10 +26,10 @@ export interface IngestAnswer {
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
-export function ingestEvent(deps: JobDeps, input: IngestInput): Promise<IngestAnswer> {
+export async function ingestEvent(deps: JobDeps, input: IngestInput): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
-  return deps.database.write(async (tx) => {
-    const workspaceId = await findAddressee(tx, address);
+  const workspaceId = await findAddressee(deps.database.reader, address);
+  return deps.database.write(workspaceId, async (tx) => {
     const recorded = await recordEvent(deps, tx, workspaceId, event, (kept) =>
       writeEventItem(deps, tx, workspaceId, event, kept),
     );

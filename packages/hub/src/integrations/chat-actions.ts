@@ -1,6 +1,6 @@
 import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
-import type { Tx } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
+import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
+import { HubError, invalidField } from '../errors.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './chat-item-actions.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';
 import { recordEvent } from './ledger-actions.ts';
-import { type EventRow, insertEvent, NO_WORKSPACE, readEventByKey } from './store.ts';
+import { type EventRow, insertEvent, readEventByKey } from './store.ts';
 import { readChatTeam } from './store-chat-teams.ts';
 
 type ChatInput = RequestInput<typeof endpoints.integrations.chatEvents.request>;
@@ -52,8 +52,12 @@ export async function receiveChatEvent(deps: JobDeps, input: ChatInput): Promise
     keyHash: hashEventKey('chat', chatEventId),
     eventTimeMs: input.event_time === undefined ? null : input.event_time * MS_PER_SECOND,
   });
-  return deps.database.write(async (tx) => {
+  const known = await readChatTeam(deps.database.reader, teamId);
+  return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
     const team = await readChatTeam(tx, teamId);
+    if (team?.workspace_id !== known?.workspace_id) {
+      throw new HubError('UNAVAILABLE', 'The chat team has just changed hands; send it again.');
+    }
     if (team === undefined) return ignoreUnmapped(deps, tx, event, teamId);
     const place = { workspaceId: team.workspace_id, teamId };
     const { row, isDuplicate } = await recordEvent(deps, tx, team.workspace_id, event, async () =>

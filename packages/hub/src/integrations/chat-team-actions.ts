@@ -30,7 +30,7 @@ export function mapChatTeam(
   principal: Principal,
   { workspaceId, teamId, name }: TeamRef & { name: string },
 ): Promise<ChatTeamRow> {
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
     const teams = await listChatTeams(tx, workspaceId);
     const known = teams.find((team) => team.team_id === teamId);
@@ -70,7 +70,7 @@ export function unmapChatTeam(
   principal: Principal,
   { workspaceId, teamId }: TeamRef,
 ): Promise<boolean> {
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
     const removed = await deleteChatTeam(tx, workspaceId, teamId);
     if (removed) {

@@ -33,7 +33,7 @@ export function replayEvent(
   principal: Principal,
   { workspaceId, eventId }: { workspaceId: string; eventId: string },
 ): Promise<Replay> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     // A token proves itself by its scope; a person also by her role.
     if (principal.kind === 'person') {
       await requireAct(tx, principal, workspaceId, 'trigger.manage');

@@ -1,9 +1,10 @@
 import { forgetOldContext } from '../context/item-actions.ts';
+import { NO_WORKSPACE } from '../db/engine.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
-import { deleteEvent, forgetOldEvents, listOldEventIds, NO_WORKSPACE } from './store.ts';
+import { deleteEvent, forgetOldEvents, listOldEventIds } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** What is said of unmapped chat teams, and of slots of schedules. */
@@ -33,7 +34,7 @@ export async function forgetExpiredContent(
   const workspaces = await listRetainingWorkspaces(database.reader);
   const all = [...workspaces, { workspaceId: NO_WORKSPACE, retentionDays: OWN_RETENTION_DAYS }];
   for (const { workspaceId, retentionDays } of all) {
-    const part = await database.write(async (tx) => {
+    const part = await database.write(workspaceId, async (tx) => {
       const beforeMs = tx.nowMs - retentionDays * DAY_MS;
       const age = { workspaceId, beforeMs, limit };
       const eventIds = await listOldEventIds(tx, {
@@ -53,7 +54,7 @@ export async function forgetExpiredContent(
     total.events += part.events;
     total.hasMore ||= Object.values(part).includes(limit);
   }
-  total.slots = await database.write((tx) =>
+  total.slots = await database.write(null, (tx) =>
     deleteOldSlots(tx, tx.nowMs - OWN_RETENTION_DAYS * DAY_MS, limit),
   );
   total.hasMore ||= total.slots === limit;

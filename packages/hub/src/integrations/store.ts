@@ -6,9 +6,6 @@ export type EventRow = IntegrationEventsTable;
 /** What a list shows of an event: all but its long fields. */
 export type EventHead = Omit<EventRow, 'data' | 'extensions' | 'content' | 'unmatched'>;
 
-/** Events of chat teams that no workspace has stand under this. */
-export const NO_WORKSPACE = '';
-
 /**
  * Adds an event unless its key is there; says whether it did. Of deliveries that race, one adds
  * it, and the others see it whole once that one is done.

@@ -37,7 +37,7 @@ export function enqueueJob(
   input: EnqueueInput,
 ): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
-  return deps.database.write((tx) =>
+  return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(
       tx,
       { workspaceId: input.workspaceId, operation: 'jobsEnqueue', key, body },
@@ -133,7 +133,7 @@ export function cancelJob(
   principal: Principal,
   input: { workspaceId: string; jobId: string; reason?: string },
 ): Promise<Job> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(input.workspaceId, async (tx) => {
     const { entry, row } = await requireJob(tx, input.workspaceId, input.jobId);
     if (entry.status === 'canceled' || entry.cancel_requested_at !== null) {
       return presentJob(entry, row);
@@ -168,7 +168,7 @@ export function retryJob(
   principal: Principal,
   input: { workspaceId: string; jobId: string; delayMs: number },
 ): Promise<Job> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(input.workspaceId, async (tx) => {
     const { entry, row } = await requireJob(tx, input.workspaceId, input.jobId);
     if (entry.status === 'canceled') throw new HubError('JOB_CANCELED');
     if (entry.status === 'done') throw new HubError('JOB_ALREADY_FINISHED');
@@ -214,7 +214,7 @@ export function releaseJob(
   if (!mayRelease(principal)) {
     throw new HubError('NOT_ALLOWED', 'Only a person may take a job from its holder.');
   }
-  return deps.database.write(async (tx) => {
+  return deps.database.write(input.workspaceId, async (tx) => {
     const { entry } = await requireJob(tx, input.workspaceId, input.jobId);
     if (entry.status !== 'running') {
       throw new HubError('JOB_NOT_RUNNING', `The job is ${entry.status}: nobody holds it.`);

@@ -52,7 +52,7 @@ export async function claimNextJob(
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
   const attempt = await claimOrWait(deps, { ...input, signal: context.signal }, () =>
-    deps.database.write((tx) => tryClaim(deps, tx, context, input)),
+    deps.database.write(input.workspaceId, (tx) => tryClaim(deps, tx, context, input)),
   );
   return attempt.claimed ?? { jobId: null, job: null, reason: attempt.reason };
 }

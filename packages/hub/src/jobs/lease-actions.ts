@@ -35,7 +35,7 @@ export function renewLease(
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const { entry } = await requireJob(tx, workspaceId, jobId);
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
@@ -85,7 +85,7 @@ export function appendJobLog(
   input: AppendInput,
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const { entry } = await requireJob(tx, workspaceId, jobId);
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
@@ -129,7 +129,9 @@ export async function completeJob(
   context: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
-  const completion = await deps.database.write((tx) => tryComplete(deps, tx, context, input));
+  const completion = await deps.database.write(input.workspaceId, (tx) =>
+    tryComplete(deps, tx, context, input),
+  );
   // Thrown only now, so that the late evidence written with the refusal is kept.
   if ('refusal' in completion) throw completion.refusal;
   return completion.answer;

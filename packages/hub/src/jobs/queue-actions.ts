@@ -14,7 +14,7 @@ interface PauseInput {
 
 /** Stops handing out jobs of a workspace or a repository; what runs goes on. */
 export function pauseQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(input.workspaceId, async (tx) => {
     await setPaused(deps, tx, input, tx.nowMs);
     await auditPause(tx, principal, 'queue.pause', input);
   });
@@ -22,7 +22,7 @@ export function pauseQueue(deps: JobDeps, principal: Principal, input: PauseInpu
 
 /** Hands out jobs again; undoes a pause of the same extent. */
 export function resumeQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(input.workspaceId, async (tx) => {
     await setPaused(deps, tx, input, null);
     await auditPause(tx, principal, 'queue.resume', input);
     tx.afterCommit(() => deps.waiters.wakeWorkspace(input.workspaceId));

@@ -77,7 +77,7 @@ export async function getJob(
 
 /** Reads a job for its own tool, which knows by this the answers that were handed to it. */
 function tellJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<JobRecord> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const record = await requireJob(tx, workspaceId, jobId);
     if (record.row.decisions !== '[]') await noteAnswersSeen(tx, workspaceId, jobId, null);
     return record;

@@ -23,7 +23,7 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
     intervalMs: SWEEP_INTERVAL_MS,
     clock: deps.clock,
     work: () =>
-      deps.database.write(async (tx) => ({
+      deps.database.write(null, async (tx) => ({
         recovered: await recoverExpiredLeases(deps, tx, null),
         promoted: await deps.queue.promoteDue(tx, DUE_MAX),
       })),
@@ -41,7 +41,7 @@ export function createKeyRetention(
     name: 'key-retention',
     intervalMs: RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    work: () => deps.database.write((tx) => deleteOldKeys(tx, OLD_KEYS_MAX)),
+    work: () => deps.database.write(null, (tx) => deleteOldKeys(tx, OLD_KEYS_MAX)),
     hasMore: (deleted) => deleted === OLD_KEYS_MAX,
     onError,
   });
@@ -54,5 +54,5 @@ export function createKeyRetention(
  * @returns how many leases were extended.
  */
 export function graceExpiredLeases({ database }: Pick<JobDeps, 'database'>): Promise<number> {
-  return database.write((tx) => extendExpired(tx, OUTAGE_GRACE_MS));
+  return database.write(null, (tx) => extendExpired(tx, OUTAGE_GRACE_MS));
 }

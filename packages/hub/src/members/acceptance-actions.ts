@@ -60,7 +60,7 @@ export async function acceptInvitation(
   if (found === undefined) throw new HubError('INVITATION_LINK_INVALID');
   const session = await findSession(deps, origin.cookies);
   const invitee = await identifyInvitee(deps, input, { invitation: found, session, origin });
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     const person = await admitPerson(deps, tx, found, invitee);
     const secret =
       invitee.kind === 'signed-in' ? null : await signInAnew(deps, tx, person, session, origin);

@@ -30,7 +30,7 @@ export function changeRole(
   principal: Principal,
   { workspaceId, personId, role }: MemberRef & { role: Role },
 ): Promise<MemberRow> {
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const actor = await requireAct(tx, principal, workspaceId, 'member.change');
     const ownerCount = await lockOwners(tx, workspaceId);
     const member = await requireMember(tx, workspaceId, personId);
@@ -62,7 +62,7 @@ export function removeMember(
   ref: MemberRef,
 ): Promise<void> {
   const { workspaceId, personId } = ref;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const actor = await requireAct(tx, principal, workspaceId, 'member.change');
     const ownerCount = await lockOwners(tx, workspaceId);
     const { role: from } = await requireMember(tx, workspaceId, personId);
@@ -77,7 +77,7 @@ export function leaveWorkspace(
   principal: Principal,
   workspaceId: string,
 ): Promise<void> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const { personId, role: from } = await requireAct(tx, principal, workspaceId, 'member.leave');
     const ownerCount = await lockOwners(tx, workspaceId);
     refuse(judgeDeparture({ from, to: null, ownerCount }));

@@ -51,7 +51,7 @@ export function inviteMember(
   principal: Principal,
   { workspaceId, email, role }: CreateInput,
 ): Promise<MadeInvitation> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const actor = await requireAct(tx, principal, workspaceId, 'invitation.manage');
     refuseBeyond(actor.role, role);
     return createInvitation(deps, tx, { workspaceId, email, role, createdBy: actor.personId });
@@ -119,7 +119,7 @@ export function revokeInvitation(
   principal: Principal,
   { workspaceId, invitationId }: RevokeInput,
 ): Promise<void> {
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const actor = await requireAct(tx, principal, workspaceId, 'invitation.manage');
     const { email, role } = await requireOpen(tx, workspaceId, invitationId);
     refuseBeyond(actor.role, role);

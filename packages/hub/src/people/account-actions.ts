@@ -19,7 +19,7 @@ export function renamePerson(
   personId: string,
   name: string,
 ): Promise<PersonRow> {
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     const person = await readPerson(tx, personId);
     assert(person !== undefined, 'a session belongs to a person');
     if (person.name === name) return person;
@@ -45,7 +45,7 @@ export async function changePassword(
   assert(personId !== null && sessionId !== null, 'a console session has a person');
   const person = await provePassword(deps, personId, address, input.password);
   const to = await hashNewPassword(deps, input.newPassword, { person, path: '/newPassword' });
-  return deps.database.write(async (tx) => {
+  return deps.database.write(null, async (tx) => {
     // The same request made twice at once: the second has proved a password that is none any more.
     if (!(await updatePasswordHash(tx, personId, { from: person.password_hash, to }))) {
       throw new HubError('SIGN_IN_FAILED', 'The password was changed meanwhile.');

@@ -30,7 +30,7 @@ const LINK_BYTES = 32;
  */
 export function issueFirstOwnerLink(database: Database): Promise<string | null> {
   const linkToken = randomBytes(LINK_BYTES).toString('base64url');
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     if (await hasPeople(tx)) return null;
     await writeHubSetting(tx, LINK_SETTING, hash('sha256', linkToken));
     return linkToken;
@@ -66,7 +66,7 @@ export async function createFirstOwner(
   // Strangers must not make the hub hash passwords.
   if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
   const passwordHash = await hashNewPassword(deps, input.password, { person: input });
-  return database.write(async (tx) => {
+  return database.write(null, async (tx) => {
     if (!(await isLinkValid(tx, input.linkToken))) throw linkInvalid();
     if ((await readWorkspaceBySlug(tx, input.workspaceSlug)) !== undefined) {
       throw new HubError('SLUG_TAKEN');

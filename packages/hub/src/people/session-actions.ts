@@ -1,7 +1,7 @@
 import type { IdSource } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Tx } from '../db/engine.ts';
+import { type Database, NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema.ts';
 import { assert, HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
@@ -68,7 +68,7 @@ export async function signIn(
   if (person === undefined || !fits) throw new HubError('SIGN_IN_FAILED');
   attempt.succeed();
   const previous = await findSession(deps, cookies);
-  const secret = await deps.database.write(async (tx) => {
+  const secret = await deps.database.write(null, async (tx) => {
     if (previous !== null) {
       await markSessionRevoked(tx, previous.person_id, previous.session_id);
     }
@@ -119,7 +119,9 @@ export async function findSession(
   if (session === undefined || !isSessionLive(session, clock.nowMs())) return null;
   if (isSightingDue(session, clock.nowMs())) {
     database
-      .write((tx) => markSessionSeen(tx, session.session_id))
+      .writeBeside({ workspaceId: NO_WORKSPACE, keys: [session.session_id] }, (tx) =>
+        markSessionSeen(tx, session.session_id),
+      )
       .catch((error: unknown) => log.error({ err: error }, 'A session was not marked as seen.'));
   }
   return session;
@@ -160,7 +162,7 @@ export function revokeSession(
   personId: string,
   sessionId: string,
 ): Promise<boolean> {
-  return database.write((tx) => markSessionRevoked(tx, personId, sessionId));
+  return database.write(NO_WORKSPACE, (tx) => markSessionRevoked(tx, personId, sessionId));
 }
 
 export async function listLiveSessions(
@@ -185,7 +187,7 @@ export async function confirmPassword(
   const { personId, sessionId } = principal;
   assert(personId !== null && sessionId !== null, 'a console session has a person');
   await provePassword(deps, personId, address, password);
-  await deps.database.write((tx) => markSessionConfirmed(tx, sessionId));
+  await deps.database.write(NO_WORKSPACE, (tx) => markSessionConfirmed(tx, sessionId));
 }
 
 /**

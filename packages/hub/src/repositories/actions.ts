@@ -54,7 +54,7 @@ export function upsertRepository(
 ): Promise<{ row: RepositoryRow; created: boolean }> {
   const { database, ids, waiters } = deps;
   const { workspaceId, remoteUrlHash } = input;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const known = await readRepositoryByHash(tx, workspaceId, remoteUrlHash);
     const row: RepositoryRow = {
       workspace_id: workspaceId,
@@ -95,7 +95,7 @@ async function noteServed(
   const { workspace_id: workspaceId, repo_id: repoId } = row;
   const { tokenId } = principal;
   if (await hasTokenRepository(database.reader, workspaceId, tokenId, repoId)) return;
-  await database.write(async (tx) => {
+  await database.write(workspaceId, async (tx) => {
     const { added } = await insertTokenRepository(tx, workspaceId, tokenId, repoId);
     if (added) tx.afterCommit(() => waiters.wakeWorkspace(workspaceId));
   });

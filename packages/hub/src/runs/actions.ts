@@ -38,7 +38,7 @@ export function upsertRunByRef(
   input: UpsertByRefInput,
 ): Promise<RunUpsert> {
   const { idempotencyKey: key, ...body } = input;
-  return deps.database.write((tx) =>
+  return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(
       tx,
       { workspaceId: input.workspaceId, operation: 'runsUpsertV1', key, body },
@@ -97,7 +97,7 @@ async function saveRun(
 /** Version 2: updates the run with this id; never makes one. */
 export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow> {
   const { workspaceId, runId } = input;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const row = await requireRun(tx, workspaceId, runId);
     const changes = await readChanges(tx, input);
     await updateRun(deps.database, tx, row, changes);

@@ -58,7 +58,7 @@ export function mintTokenByPerson(
   input: MintInput,
 ): Promise<{ token: string; row: TokenWithNames }> {
   const { workspaceId, name, scopes, expiresInMs } = input;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'service-token.manage');
     const { token, tokenId } = await mintServiceToken({ database, ids }, tx, {
       workspaceId,
@@ -79,7 +79,7 @@ export function revokeServiceToken(
   principal: Principal,
   ref: TokenRef,
 ): Promise<void> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(ref.workspaceId, async (tx) => {
     const { workspaceId } = ref;
     const { personId } = await requireAct(tx, principal, workspaceId, 'service-token.manage');
     await endToken(deps, tx, await requireToken(tx, ref, 'service'), personId);
@@ -105,7 +105,7 @@ export function revokeDeviceToken(
   principal: Principal,
   ref: TokenRef,
 ): Promise<void> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(ref.workspaceId, async (tx) => {
     const { workspaceId } = ref;
     const actor = await requireAct(tx, principal, workspaceId, 'device-token.manage-own');
     const token = await requireToken(tx, ref, 'device');

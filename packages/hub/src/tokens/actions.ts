@@ -109,7 +109,7 @@ export async function revokeOwnToken(
   }
   const { workspaceId, tokenId, principalId } = principal;
   assert(workspaceId !== null, 'a device or service token belongs to a workspace');
-  await database.write(async (tx) => {
+  await database.write(workspaceId, async (tx) => {
     if (!(await markTokenRevoked(tx, workspaceId, tokenId))) return;
     await appendAudit(tx, {
       workspaceId,

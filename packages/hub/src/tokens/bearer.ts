@@ -168,6 +168,8 @@ function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): vo
   row.last_used_at = use.lastUsedAtMs;
   row.expires_at = use.expiresAtMs;
   database
-    .write((tx) => noteTokenUse(tx, row, use))
+    .writeBeside({ workspaceId: row.workspace_id, keys: [row.token_id] }, (tx) =>
+      noteTokenUse(tx, row, use),
+    )
     .catch((error: unknown) => log.error({ err: error }, 'The use of a token was not noted.'));
 }

@@ -42,7 +42,7 @@ export function createTrigger(
   input: CreateInput,
 ): Promise<TriggerWithUse> {
   const { workspaceId } = input;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     if ((await countTriggers(tx, workspaceId)) >= TRIGGERS_MAX) {
       throw invalidField('', `would be trigger ${TRIGGERS_MAX + 1}; delete one first`);
@@ -107,7 +107,7 @@ export function removeTrigger(
   principal: Principal,
   { workspaceId, triggerId }: TriggerRef,
 ): Promise<void> {
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const row = await requireTrigger(tx, workspaceId, triggerId);
     await deleteTrigger(tx, workspaceId, triggerId);
@@ -133,7 +133,7 @@ function change(
   action: string,
   changes: Partial<TriggerRow>,
 ): Promise<TriggerWithUse> {
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const { last_fired_at, ...known } = await requireTrigger(tx, workspaceId, triggerId);
     const row = await complete(tx, { ...known, ...changes, updated_at: tx.nowMs });

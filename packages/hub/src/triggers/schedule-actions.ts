@@ -30,7 +30,7 @@ async function fireSlot(deps: JobDeps, trigger: TriggerRow, nowMs: number): Prom
   const schedule = { cron, timeZone };
   const missed = countMissed(schedule, slotMs, nowMs);
   const next = nextSlot(schedule, nowMs);
-  return deps.database.write(async (tx) => {
+  return deps.database.write(trigger.workspace_id, async (tx) => {
     if (!(await claimSlot(tx, trigger, next))) return false;
     await fireForSlot(deps, tx, trigger, { slotMs, missed });
     return true;

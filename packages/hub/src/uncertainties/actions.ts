@@ -42,7 +42,7 @@ export function createUncertainty(
 ): Promise<CreateAnswer> {
   const { idempotencyKey: key, ...body } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
-  return deps.database.write((tx) =>
+  return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(tx, { workspaceId: input.workspaceId, operation, key, body }, async () => {
       const row = makeRow(deps, tx, principal, input);
       await requireRun(tx, row.workspace_id, row.run_id);
@@ -108,7 +108,7 @@ export function promoteUncertainty(
   principal: Principal,
   { workspaceId, uncertaintyId }: { workspaceId: string; uncertaintyId: string },
 ): Promise<{ decisionRequestId: string; uncertainty: Uncertainty }> {
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
     let decisionRequestId = row.decision_request_id;
     if (decisionRequestId === null) {
@@ -136,7 +136,7 @@ export function addResolution(
   const { idempotencyKey: key, ...body } = input;
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
   const operation = 'uncertaintiesAddResolution';
-  return deps.database.write((tx) =>
+  return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, { workspaceId, operation, key, body }, async () => {
       const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
       if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);

@@ -17,7 +17,7 @@ export async function resolveDueDecisions(deps: UncertaintyDeps, limit: number):
   const due = await listDueDecisions(database.reader, clock.nowMs(), limit);
   // Each in an action of its own: one that fails must not hold up the others.
   const settled = await Promise.allSettled(
-    due.map((ref) => database.write((tx) => resolveAtDeadline(deps, tx, ref))),
+    due.map((ref) => database.write(ref.workspace_id, (tx) => resolveAtDeadline(deps, tx, ref))),
   );
   const failed = settled.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -104,7 +104,7 @@ async function isAsker(
 /** Reads, and notes in the same action that the job that asked knows by this what it read. */
 function tellAnswer(deps: UncertaintyDeps, ref: UncertaintyRef): Promise<Uncertainty> {
   const { workspaceId, uncertaintyId } = ref;
-  return deps.database.write(async (tx) => {
+  return deps.database.write(workspaceId, async (tx) => {
     const row = await readUncertainty(tx, workspaceId, uncertaintyId);
     if (row === undefined) throw new HubError('UNCERTAINTY_NOT_FOUND');
     if (row.job_id !== null) await noteAnswersSeen(tx, workspaceId, row.job_id, uncertaintyId);

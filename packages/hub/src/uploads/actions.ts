@@ -35,7 +35,7 @@ export async function createUpload(
   const { idempotencyKey: key, ...body } = input;
   const { workspaceId } = input;
   const call = { workspaceId, operation: uploads.create.name, key, body };
-  const { idempotent, ...upload } = await deps.database.write((tx) =>
+  const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
       const row: UploadRow = {
         workspace_id: workspaceId,

@@ -33,7 +33,7 @@ export async function extractDueTexts(
   deps: UploadDeps,
   signal: AbortSignal,
 ): Promise<ExtractionResult> {
-  const rows = await deps.database.write((tx) =>
+  const rows = await deps.database.write(null, (tx) =>
     takeDueExtracts(tx, { limit: DOCUMENTS_AT_ONCE, attemptMs: ATTEMPT_MS }),
   );
   const ends = await Promise.allSettled(rows.map((row) => extractOne(deps, row, signal)));
@@ -66,14 +66,14 @@ async function extractOne(deps: UploadDeps, row: ExtractRow, signal: AbortSignal
   } catch (error) {
     // The hub stops, or the byte store is away: neither is the document's doing.
     const delayMs = signal.aborted ? 0 : RETRY_MS;
-    await database.write((tx) => returnExtract(tx, row, delayMs));
+    await database.write(row.workspace_id, (tx) => returnExtract(tx, row, delayMs));
     if (!signal.aborted) throw error;
   }
 }
 
 async function fail({ database }: UploadDeps, row: ExtractRow, reason: ExtractFailure) {
   const end = { status: 'failed', reason, truncated: 0, context_item_id: null } as const;
-  await database.write((tx) => finishExtract(tx, row, end));
+  await database.write(row.workspace_id, (tx) => finishExtract(tx, row, end));
 }
 
 /** The text and the row that says it is there, in one action. */
@@ -83,7 +83,7 @@ async function keepText(
   upload: StoredUpload,
   { text, truncated }: ExtractedText,
 ): Promise<void> {
-  await database.write(async (tx) => {
+  await database.write(row.workspace_id, async (tx) => {
     const end = { status: 'done', reason: null, truncated: truncated ? 1 : 0 } as const;
     if (text === '') {
       await finishExtract(tx, row, { ...end, context_item_id: null });

@@ -74,11 +74,11 @@ async function keepBytes(
   const { workspace_id, upload_id } = row;
   const object_key = `${workspace_id}.${upload_id}.${randomBytes(8).toString('hex')}`;
   const object = { workspace_id, upload_id, object_key };
-  await database.write((tx) => insertObject(tx, object));
+  await database.write(workspace_id, (tx) => insertObject(tx, object));
   const expected = { sizeBytes: row.size_bytes, sha256: row.sha256 };
   const stored = await byteStore.put(object_key, source, expected);
   const { sha256 } = stored;
-  const isFirst = await database.write(async (tx) => {
+  const isFirst = await database.write(workspace_id, async (tx) => {
     if (!(await markStored(tx, row, { sha256, objectKey: object_key }))) return false;
     await deleteObject(tx, object);
     const format = formatOf({ contentType: row.content_type, fileName: row.file_name });

@@ -17,7 +17,7 @@ export async function clearForgottenUploads({
   clock,
 }: UploadDeps): Promise<UploadRetentionResult> {
   const beforeMs = clock.nowMs() - FORGOTTEN_AFTER_MS;
-  const uploads = await database.write((tx) =>
+  const uploads = await database.write(null, (tx) =>
     deleteNeverCompleted(tx, { expiresAtMs: beforeMs, limit: PIECE_MAX }),
   );
   const before = { createdAtMs: beforeMs, limit: PIECE_MAX };
@@ -25,7 +25,7 @@ export async function clearForgottenUploads({
   for (const object of objects) {
     // Bytes first: a crash between leaves the note, and the next piece deletes nothing twice.
     await byteStore.delete(object.object_key);
-    await database.write((tx) => deleteObject(tx, object));
+    await database.write(object.workspace_id, (tx) => deleteObject(tx, object));
   }
   return { uploads, objects: objects.length };
 }

@@ -49,6 +49,7 @@ export async function createWorkspace(
 /** Makes the workspace `dev` when it is not there; for development mode. */
 export function ensureDevelopmentWorkspace(deps: WorkspaceDeps): Promise<WorkspaceRow> {
   return deps.database.write(
+    null,
     async (tx) =>
       (await readWorkspaceBySlug(tx, DEVELOPMENT_SLUG)) ??
       createWorkspace(deps, tx, { slug: DEVELOPMENT_SLUG, name: 'Development' }),

@@ -31,7 +31,7 @@ export function createOwnWorkspace(
   { slug, name }: { slug: string; name: string },
 ): Promise<WorkspaceRow> {
   const personId = personIdOf(principal);
-  return deps.database.write(async (tx) => {
+  return deps.database.write(null, async (tx) => {
     const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
     await insertMembership(deps.database, tx, {
       workspace_id: row.workspace_id,
@@ -66,7 +66,7 @@ export function updateSettings(
   input: UpdateInput,
 ): Promise<Settings> {
   const { workspaceId } = input;
-  return database.write(async (tx) => {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'workspace.update');
     const { row, cloudAi } = await requireSettings(tx, workspaceId);
     const wanted = wantedSettings(row, input);

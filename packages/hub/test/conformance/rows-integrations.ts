@@ -48,7 +48,7 @@ async function readItem(spec: SpecClient, itemId: string): Promise<Body> {
 /** The specification leaves open how triggers and settings are made: here at the database. */
 async function addTrigger(spec: SpecClient, repoId: string): Promise<void> {
   const { workspaceId, clock } = spec;
-  await spec.harness.hub.database.write((tx) =>
+  await spec.harness.hub.database.write(null, (tx) =>
     tx.runSql(
       `INSERT INTO triggers (workspace_id, trigger_id, name, type, enabled, match, repo_id,
          run_ref_template, prompt_template, priority, hourly_cap, created_by, created_at, updated_at)
@@ -122,7 +122,7 @@ export const integrationEndpointRows: ConformanceRow[] = rowsOf('Endpoints', [
         ['full', 'GET /health would do.'],
         ['metadata', ''],
       ]) {
-        await hub.harness.hub.database.write((tx) =>
+        await hub.harness.hub.database.write(null, (tx) =>
           tx.runSql('UPDATE workspaces SET content_storage = ? WHERE workspace_id = ?', [
             policy ?? '',
             workspaceId,
@@ -152,7 +152,7 @@ export const integrationEndpointRows: ConformanceRow[] = rowsOf('Endpoints', [
     async (spec) => {
       const hub = await spec.startHub(config);
       const { workspaceId, clock } = hub;
-      await hub.harness.hub.database.write((tx) =>
+      await hub.harness.hub.database.write(null, (tx) =>
         tx.runSql(`INSERT INTO chat_teams VALUES (?, 'T1', '', 'test', ?)`, [
           workspaceId,
           clock.nowMs(),
