@@ -11,34 +11,39 @@ import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
-import { countRunningOfAgent } from '../queue/queue-sqlite.ts';
+import { countRunningOfAgent } from '../queue/queue-store.ts';
 import { listServedRepositories, readRepository } from '../repositories/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type JobRecord, requireJob } from './actions.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
-import { countReadyBefore, listJobIds, listUnmetDependencies, readKeyHolder } from './store.ts';
+import { countReadyBefore, listUnmetDependencies, readKeyHolder } from './store.ts';
+import { listJobIds, readJobs } from './store-lists.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
 
 /** Beyond this many jobs ahead, the position is not worth its price. */
-const POSITION_MAX = 100_000;
+const POSITION_MAX = 10_000;
 
-/** A page of jobs, newest first, and one more when there is a next page. */
+/** A page of jobs, newest first, and where the next one goes on. */
 export async function listJobs(
   { database }: JobDeps,
   input: ListInput,
   before: string | null,
-): Promise<Job[]> {
+): Promise<{ jobs: Job[]; before: string | null }> {
   const { workspaceId, limit } = input;
-  const ids = await listJobIds(database, workspaceId, input, { limit, before });
+  const page = await listJobIds(database.reader, workspaceId, input, { limit, before });
+  const { rows, entries } = await readJobs(database.reader, workspaceId, page.ids);
+  const rowsById = new Map(rows.map((row) => [row.job_id, row]));
+  const entriesById = new Map(entries.map((entry) => [entry.entry_id, entry]));
   const jobs: Job[] = [];
-  for (const id of ids) {
-    const { entry, row } = await requireJob(database.reader, workspaceId, id);
-    jobs.push(presentJob(entry, row));
+  for (const id of page.ids) {
+    const [row, entry] = [rowsById.get(id), entriesById.get(id)];
+    // Retention may have come between.
+    if (row !== undefined && entry !== undefined) jobs.push(presentJob(entry, row));
   }
-  return jobs;
+  return { jobs, before: page.before };
 }
 
 export interface JobView {

@@ -1,6 +1,6 @@
 import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
+import { decodeCursor, encodeCursor } from '../http/paging.ts';
 import { cancelJob, enqueueJob, releaseJob, requireJob, retryJob } from './actions.ts';
 import { claimNextJob } from './claim-actions.ts';
 import type { JobDeps } from './deps.ts';
@@ -36,9 +36,8 @@ function bindPeopleCalls(api: Api, deps: JobDeps): void {
     jobs.list,
     consolePathOf(jobs.list),
     async (input) => {
-      const rows = await listJobs(deps, input, decodeCursor(input.cursor, 'job'));
-      const page = pageOf(rows, input.limit, (job) => job.jobId);
-      return { jobs: page.items, nextCursor: page.nextCursor };
+      const { jobs, before } = await listJobs(deps, input, decodeCursor(input.cursor, 'job'));
+      return { jobs, nextCursor: before === null ? null : encodeCursor(before) };
     },
     { allowJob: coversRun },
   );

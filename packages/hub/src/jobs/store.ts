@@ -1,5 +1,5 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { JobsTable, QueueEntriesTable } from '../db/schema.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { JobsTable } from '../db/schema.ts';
 
 export type JobRow = JobsTable;
 
@@ -125,46 +125,6 @@ export async function updateJobWait(
   );
 }
 
-export interface JobFilter {
-  status?: QueueEntriesTable['status'] | undefined;
-  kind?: string | undefined;
-  repoId?: string | undefined;
-  runId?: string | undefined;
-  agentId?: string | undefined;
-}
-
-/**
- * Newest first; one more than `limit`. The filter that selects most leads, so that the page comes
- * from the end of one index: ids rise with time.
- */
-export async function listJobIds(
-  database: Database,
-  workspaceId: string,
-  filter: JobFilter,
-  page: { limit: number; before: string | null },
-): Promise<string[]> {
-  let query = database.build
-    .selectFrom('queue_entries as e')
-    .innerJoin('jobs as j', (join) =>
-      join.onRef('j.workspace_id', '=', 'e.workspace_id').onRef('j.job_id', '=', 'e.entry_id'),
-    )
-    .select('e.entry_id as jobId')
-    .where('e.workspace_id', '=', workspaceId)
-    .where('j.workspace_id', '=', workspaceId)
-    .where('e.queue', '=', 'jobs')
-    .limit(page.limit + 1);
-  if (filter.status !== undefined) query = query.where('e.status', '=', filter.status);
-  if (filter.agentId !== undefined) query = query.where('e.agent_id', '=', filter.agentId);
-  if (filter.kind !== undefined) query = query.where('j.kind', '=', filter.kind);
-  if (filter.repoId !== undefined) query = query.where('j.repo_id', '=', filter.repoId);
-  if (filter.runId !== undefined) query = query.where('j.run_id', '=', filter.runId);
-  const leads = filter.kind ?? filter.repoId ?? filter.runId;
-  const id = leads === undefined ? 'e.entry_id' : 'j.job_id';
-  if (page.before !== null) query = query.where(id, '<', page.before);
-  const rows = await database.reader.all(query.orderBy(id, 'desc'));
-  return rows.map((row) => row.jobId);
-}
-
 /** How many ready entries of a repository go before a place; counted up to `most`. */
 export async function countReadyBefore(
   reader: Reader,
@@ -177,9 +137,9 @@ export async function countReadyBefore(
        JOIN queue_entries e ON e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id
          AND e.hold = 'ready'
        WHERE l.workspace_id = ? AND l.queue = 'jobs' AND l.repo_id = ?
-         AND (e.sort_key < ? OR (e.sort_key = ? AND e.entry_id < ?))
+         AND (e.sort_key, e.entry_id) < (?, ?)
        LIMIT ?)`,
-    [place.workspaceId, place.repoId, place.sortKey, place.sortKey, place.entryId, most],
+    [place.workspaceId, place.repoId, place.sortKey, place.entryId, most],
   );
   return row?.ahead ?? 0;
 }

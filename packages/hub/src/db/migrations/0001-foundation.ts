@@ -7,8 +7,13 @@ import type { EngineName } from '../engine.ts';
  */
 export function foundation(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
-  return [...hubTables(keyed), ...queueTables(keyed), ...recordTables(keyed)];
+  const functions = engine === 'postgres' ? [jsonEach] : [];
+  return [...functions, ...hubTables(keyed), ...queueTables(keyed), ...recordTables(keyed)];
 }
+
+/** The values of a JSON array in a text, under the name that they have on SQLite. */
+const jsonEach = `CREATE FUNCTION json_each(list text) RETURNS TABLE (value text)
+  LANGUAGE sql IMMUTABLE ROWS 10 AS 'SELECT jsonb_array_elements_text(list::jsonb)'`;
 
 function hubTables(keyed: string): string[] {
   return [

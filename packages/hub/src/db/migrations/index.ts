@@ -6,6 +6,7 @@ import { context } from './0004-context.ts';
 import { uploads } from './0005-uploads.ts';
 import { integrationsTriggers } from './0006-integrations-triggers.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
+import { scale } from './0008-scale.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { version: 5, name: 'uploads', statements: uploads },
   { version: 6, name: 'integrations-triggers', statements: integrationsTriggers },
   { version: 7, name: 'members-invitations', statements: membersInvitations },
+  { version: 8, name: 'scale', statements: scale },
 ];

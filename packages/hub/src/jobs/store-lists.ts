@@ -1,0 +1,254 @@
+import { type JobStatus, jobStatuses } from '@signalbox/contract';
+import type { Reader, SqlValue } from '../db/engine.ts';
+import type { QueueEntriesTable } from '../db/schema.ts';
+import type { JobRow } from './store.ts';
+
+/*
+ * Lists of jobs, newest first: ids rise with time. Every list is read from the end of an index, or
+ * of several that are merged, whatever filters are asked for and however many jobs there are.
+ *
+ * Status, kind and repository have indexes that answer any combination of them: lanes stand for
+ * repository and kind. What goes beyond those (a run or an agent together with something else)
+ * looks at so many jobs a page and no more, so a page may hold fewer than asked for, or none,
+ * although more follow.
+ */
+
+export interface JobFilter {
+  status?: JobStatus | undefined;
+  kind?: string | undefined;
+  repoId?: string | undefined;
+  runId?: string | undefined;
+  agentId?: string | undefined;
+}
+
+export interface JobIdPage {
+  ids: string[];
+  /** Where the next page goes on; null at the end. */
+  before: string | null;
+}
+
+/** Jobs looked at for one page: a few milliseconds. */
+const CANDIDATES_MAX = 1_000;
+/** Indexes merged for one page; beyond them one index is walked, and the rest is filtered. */
+const STREAMS_MAX = 100;
+/** Above every id of a job. */
+const ID_END = 'job`';
+const ID_BEGIN = 'job_';
+
+/** Statuses of entries that have `finished_at`. */
+const endedStatuses = ['done', 'failed', 'blocked', 'canceled'] as const;
+
+/** One index that yields ids in order: from `queue_entries` (e) or from `jobs` (j). */
+interface Stream {
+  table: 'queue_entries' | 'jobs';
+  where: string;
+  values: readonly SqlValue[];
+}
+
+interface Plan {
+  streams: readonly Stream[];
+  /** What the streams do not answer by themselves, of the entry. */
+  rest: { where: string; values: readonly SqlValue[] } | null;
+}
+
+/** A page of the ids of jobs, newest first. */
+export async function listJobIds(
+  reader: Reader,
+  workspaceId: string,
+  filter: JobFilter,
+  page: { limit: number; before: string | null },
+): Promise<JobIdPage> {
+  const { streams, rest } = await planList(reader, workspaceId, filter);
+  if (streams.length === 0) return { ids: [], before: null };
+  const before = page.before ?? ID_END;
+  if (rest === null) {
+    const ids = await readStreams(reader, streams, before, page.limit + 1);
+    return cutPage(ids, page.limit);
+  }
+  const { text, values } = mergeStreams(streams, before, CANDIDATES_MAX);
+  const rows = await reader.allSql<{ id: string }>(
+    `SELECT c.id AS id FROM (${text}) c
+     JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = c.id
+     WHERE ${rest.where} ORDER BY c.id DESC LIMIT ?`,
+    [...values, workspaceId, ...rest.values, page.limit + 1],
+  );
+  const found = cutPage(
+    rows.map(({ id }) => id),
+    page.limit,
+  );
+  if (found.before !== null) return found;
+  const looked = await readStreams(reader, streams, before, CANDIDATES_MAX);
+  const last = looked.length < CANDIDATES_MAX ? null : (looked.at(-1) ?? null);
+  return { ids: found.ids, before: last };
+}
+
+function cutPage(ids: string[], limit: number): JobIdPage {
+  const cut = ids.slice(0, limit);
+  return { ids: cut, before: ids.length > limit ? (cut.at(-1) ?? null) : null };
+}
+
+/** Which indexes a list is read from. */
+async function planList(reader: Reader, workspaceId: string, filter: JobFilter): Promise<Plan> {
+  const { status, kind, repoId, runId, agentId } = filter;
+  const inWorkspace = (table: Stream['table'], where: string, ...values: SqlValue[]): Stream => ({
+    table,
+    where: `workspace_id = ?${where}`,
+    values: [workspaceId, ...values],
+  });
+  const byLane = kind !== undefined || repoId !== undefined;
+  const laneIds = byLane ? await listLaneIds(reader, workspaceId, { kind, repoId }) : null;
+  // Each job has a lane.
+  if (laneIds?.length === 0) return { streams: [], rest: null };
+  if (runId !== undefined) {
+    const streams = [inWorkspace('jobs', ' AND run_id = ?', runId)];
+    return { streams, rest: restOf({ status, agentId, laneIds }) };
+  }
+  if (agentId !== undefined) {
+    const streams = statusesOf(status).map((each) =>
+      inWorkspace('queue_entries', ` AND agent_id = ?${conditionOf(each)}`, agentId),
+    );
+    return { streams, rest: restOf({ laneIds }) };
+  }
+  if (laneIds === null) {
+    return status === undefined
+      ? { streams: [inWorkspace('jobs', '')], rest: null }
+      : {
+          streams: [inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, status)],
+          rest: null,
+        };
+  }
+  if (status === undefined && kind === undefined) {
+    return { streams: [inWorkspace('jobs', ' AND repo_id = ?', repoId ?? '')], rest: null };
+  }
+  if (status === undefined && repoId === undefined) {
+    return { streams: [inWorkspace('jobs', ' AND kind = ?', kind ?? '')], rest: null };
+  }
+  return planLanes(inWorkspace, laneIds, status);
+}
+
+function planLanes(
+  inWorkspace: (table: Stream['table'], where: string, ...values: SqlValue[]) => Stream,
+  laneIds: readonly string[],
+  status: JobStatus | undefined,
+): Plan {
+  const statuses = statusesOf(status);
+  // What runs is little, and stands in no index by lane.
+  if (status === 'running' || laneIds.length * statuses.length > STREAMS_MAX) {
+    const streams = statuses.map((each) =>
+      inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, each),
+    );
+    return { streams, rest: restOf({ laneIds }) };
+  }
+  const streams = statuses
+    .filter((each) => each !== 'running')
+    .flatMap((each) =>
+      laneIds.map((laneId) =>
+        inWorkspace('queue_entries', ` AND lane_id = ?${conditionOf(each)}`, laneId),
+      ),
+    );
+  if (status !== undefined) return { streams, rest: null };
+  const running = inWorkspace(
+    'queue_entries',
+    ` AND queue = 'jobs' AND status = 'running' AND lane_id IN (${laneIds.map(() => '?').join(', ')})`,
+    ...laneIds,
+  );
+  return { streams: [...streams, running], rest: null };
+}
+
+function statusesOf(status: JobStatus | undefined): readonly JobStatus[] {
+  return status === undefined ? jobStatuses : [status];
+}
+
+/** In the words of the partial indexes, which the planners know them by. */
+function conditionOf(status: JobStatus): string {
+  return endedStatuses.some((ended) => ended === status)
+    ? ` AND finished_at IS NOT NULL AND status = '${status}'`
+    : ` AND status = '${status}'`;
+}
+
+function restOf(rest: {
+  status?: JobStatus | undefined;
+  agentId?: string | undefined;
+  laneIds: readonly string[] | null;
+}): Plan['rest'] {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  const narrow = (condition: string, ...more: SqlValue[]) => {
+    conditions.push(condition);
+    values.push(...more);
+  };
+  if (rest.status !== undefined) narrow('e.status = ?', rest.status);
+  if (rest.agentId !== undefined) narrow('e.agent_id = ?', rest.agentId);
+  if (rest.laneIds !== null) {
+    narrow(`e.lane_id IN (${rest.laneIds.map(() => '?').join(', ')})`, ...rest.laneIds);
+  }
+  return conditions.length === 0 ? null : { where: conditions.join(' AND '), values };
+}
+
+/** Ids of all streams, newest first. */
+function mergeStreams(
+  streams: readonly Stream[],
+  before: string,
+  limit: number,
+): { text: string; values: SqlValue[] } {
+  const parts = streams.map(({ table, where }) => {
+    const id = table === 'jobs' ? 'job_id' : 'entry_id';
+    const select = `SELECT ${id} AS id FROM ${table}
+      WHERE ${where} AND ${id} > '${ID_BEGIN}' AND ${id} < ? ORDER BY ${id} DESC LIMIT ?`;
+    return `SELECT id FROM (${select}) s`;
+  });
+  const values = streams.flatMap((stream) => [...stream.values, before, limit]);
+  return {
+    text: `${parts.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
+    values: [...values, limit],
+  };
+}
+
+async function readStreams(
+  reader: Reader,
+  streams: readonly Stream[],
+  before: string,
+  limit: number,
+): Promise<string[]> {
+  const { text, values } = mergeStreams(streams, before, limit);
+  const rows = await reader.allSql<{ id: string }>(text, values);
+  return rows.map(({ id }) => id);
+}
+
+async function listLaneIds(
+  reader: Reader,
+  workspaceId: string,
+  { kind, repoId }: Pick<JobFilter, 'kind' | 'repoId'>,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ lane_id: string }>(
+    `SELECT lane_id FROM queue_lanes WHERE workspace_id = ? AND queue = 'jobs'
+       ${repoId === undefined ? '' : 'AND repo_id = ?'} ${kind === undefined ? '' : 'AND kind = ?'}`,
+    [workspaceId, ...[repoId, kind].filter((value) => value !== undefined)],
+  );
+  return rows.map((row) => row.lane_id);
+}
+
+/** Both halves of jobs, by their ids; in no order. */
+export async function readJobs(
+  reader: Reader,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<{ rows: JobRow[]; entries: QueueEntriesTable[] }> {
+  if (ids.length === 0) return { rows: [], entries: [] };
+  // Of few lengths, so that statements are few: what is too much is asked for twice.
+  const asked = [...ids];
+  while ((asked.length & (asked.length - 1)) !== 0) asked.push(ids[0] as string);
+  const marks = asked.map(() => '?').join(', ');
+  // Asked for together, so that no commit comes between the two halves of a job.
+  const [rows, entries] = await Promise.all([
+    reader.allSql<JobRow>(`SELECT * FROM jobs WHERE workspace_id = ? AND job_id IN (${marks})`, [
+      workspaceId,
+      ...asked,
+    ]),
+    reader.allSql<QueueEntriesTable>(
+      `SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id IN (${marks})`,
+      [workspaceId, ...asked],
+    ),
+  ]);
+  return { rows, entries };
+}
