@@ -30,6 +30,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   contract: { packages: [], browser: true, outside: ['typebox'] },
   sdk: { packages: ['contract'], browser: true },
   hub: { packages: ['contract'] },
+  'local-postgres': { packages: [] },
   agent: { packages: ['sdk', 'contract'] },
   console: { packages: ['sdk', 'contract'], browser: true },
   cli: {

@@ -1,0 +1,8 @@
+export { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from './server.ts';
+export { LocalPostgresError } from './start-error.ts';
+export {
+  createTestDatabase,
+  type DatabaseTemplate,
+  serverVariable,
+  type TestDatabase,
+} from './test-database.ts';

@@ -1,0 +1,53 @@
+// A process between a local PostgreSQL and whoever started it. The starter may be killed at any
+// moment, without a chance to clean up; the keeper sees its standard input close then, ends the
+// server and removes its files.
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type KeeperNews, type KeeperOrder, keeperSocketName } from './keeper-protocol.ts';
+import { ServerProcess } from './server-process.ts';
+
+const input = createInterface({ input: process.stdin });
+// Once the starter is gone, nobody reads what is said.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+
+for await (const line of input) {
+  keep(JSON.parse(line) as KeeperOrder);
+  break;
+}
+
+function keep(order: KeeperOrder): void {
+  const server = new ServerProcess(order);
+  let isOver = false;
+  const endOnce = async () => {
+    await server.stop();
+    rmSync(order.folder, { recursive: true, force: true, maxRetries: 5 });
+    process.exit(0);
+  };
+  const end = () => {
+    if (!isOver) void endOnce();
+    isOver = true;
+  };
+  const run = async () => {
+    await server.create();
+    say({ port: await server.start() });
+    const output = await server.ended();
+    if (!isOver) process.stderr.write(`signalbox: the local PostgreSQL ended:\n${output}\n`);
+  };
+  // Whoever connects learns that this process lives; see `stale-folders.ts`.
+  createServer((connection) => connection.destroy()).listen(join(order.folder, keeperSocketName));
+  process.stdin.on('end', end).on('close', end).resume();
+  process.once('SIGTERM', end);
+  void run()
+    .catch((error: unknown) => {
+      // What fails because the end came first is no failure.
+      if (!isOver) say({ failure: error instanceof Error ? error.message : String(error) });
+    })
+    .then(end);
+}
+
+function say(news: KeeperNews): void {
+  process.stdout.write(`${JSON.stringify(news)}\n`);
+}

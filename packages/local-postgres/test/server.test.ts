@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { locateBinaries } from '../src/binaries.ts';
+import { LocalPostgresError, startLocalPostgres } from '../src/index.ts';
+import { startChild } from './child.ts';
+
+test('a server answers over TCP and over its socket, and is gone when it is stopped', async () => {
+  const server = await startLocalPostgres();
+  for (const url of [server.url, server.socketUrl]) {
+    const [row] = await ask(
+      url,
+      'SELECT pg_encoding_to_char(encoding) AS encoding, datcollate, ' +
+        "current_setting('fsync') AS fsync FROM pg_database WHERE datname = 'postgres'",
+    );
+    assert.deepEqual(row, { encoding: 'UTF8', datcollate: 'C', fsync: 'off' });
+  }
+  assert.ok(existsSync(server.folder));
+  await server.stop();
+  assert.equal(existsSync(server.folder), false);
+  await assert.rejects(ask(server.url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+});
+
+test('a durable server waits for the disk, and takes settings', async (t) => {
+  const server = await startLocalPostgres({ durable: true, settings: { work_mem: '9MB' } });
+  t.after(() => server.stop());
+  const settings = await ask(
+    server.url,
+    'SELECT name, setting FROM pg_settings WHERE name IN ' +
+      "('fsync', 'synchronous_commit', 'full_page_writes', 'work_mem') ORDER BY name",
+  );
+  assert.deepEqual(
+    settings.map(({ name, setting }) => `${name} ${setting}`),
+    ['fsync on', 'full_page_writes on', 'synchronous_commit on', 'work_mem 9216'],
+  );
+});
+
+test('two servers of one process run beside each other', async (t) => {
+  const [first, second] = await Promise.all([startLocalPostgres(), startLocalPostgres()]);
+  t.after(() => Promise.all([first.stop(), second.stop()]));
+  await ask(first.url, 'CREATE TABLE mine (a int)');
+  assert.deepEqual(await ask(second.url, "SELECT to_regclass('mine') AS found"), [{ found: null }]);
+});
+
+for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
+  test(`servers end with a process that is ended by ${signal}, and leave no file`, async (t) => {
+    const child = await startChild(t, [{}, { durable: true }]);
+    for (const { url } of child.servers) await ask(url, 'SELECT 1');
+    const gone = child.servers.map(({ folder }) => waitUntilGone(t, folder));
+    child.process.kill(signal);
+    await Promise.all(gone);
+    for (const { url } of child.servers) {
+      await assert.rejects(ask(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+    }
+  });
+}
+
+test('a server keeps no process alive that is done', async (t) => {
+  const child = await startChild(t, [{}]);
+  const folder = child.servers[0]?.folder ?? '';
+  const gone = waitUntilGone(t, folder);
+  child.process.stdin?.end();
+  assert.deepEqual(await once(child.process, 'exit'), [0, null]);
+  await gone;
+});
+
+test('the next start ends a server whose keeper was killed, and removes its files', async (t) => {
+  const [server] = (await startChild(t, [{}])).servers;
+  assert.ok(server !== undefined);
+  const [, processId = ''] =
+    /^(\d+)/.exec(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8')) ?? [];
+  const keeper = Number(
+    /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1],
+  );
+  process.kill(keeper, 'SIGKILL');
+  await ask(server.url, 'SELECT 1');
+  const next = await startLocalPostgres();
+  t.after(() => next.stop());
+  assert.equal(existsSync(server.folder), false);
+  await assert.rejects(ask(server.url, 'SELECT 1'));
+});
