@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
-import { openSqlite } from './db/sqlite.ts';
+import { openDatabase } from './db/open.ts';
 import { HubError, invalidField } from './errors.ts';
 import { createInvitation, invitationUrl } from './members/invitation-actions.ts';
 import { mintServiceToken } from './tokens/actions.ts';
@@ -138,7 +138,7 @@ async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<Workspac
 
 async function withDatabase<T>(config: Config, act: (database: Database) => Promise<T>) {
   const { databasePath } = prepareDataDirectory(config.dataDir);
-  const database = openSqlite(databasePath, systemClock);
+  const database = await openDatabase(config, databasePath, systemClock);
   try {
     await migrate(database);
     return await act(database);

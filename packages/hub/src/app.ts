@@ -11,7 +11,7 @@ import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
 import { migrate } from './db/migrate.ts';
-import { openSqlite } from './db/sqlite.ts';
+import { openDatabase } from './db/open.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import { Api } from './http/bind.ts';
@@ -84,9 +84,11 @@ export interface Hub {
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { config, clock = systemClock } = options;
   const directory = prepareDataDirectory(config.dataDir);
-  const unlock = lockDataDirectory(directory.path);
-  const database = openSqlite(directory.databasePath, clock);
+  // Of hubs that share a PostgreSQL, some may share a machine and its directory as well.
+  const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
+  let database: Database | null = null;
   try {
+    database = await openDatabase(config, directory.databasePath, clock);
     await migrate(database);
     const ids = createIdSource(clock.nowMs);
     const waiters = new ClaimWaiters(clock);
@@ -98,7 +100,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);
     return assembleHub(options, deps, unlock);
   } catch (error) {
-    await database.close();
+    await database?.close();
     unlock();
     throw error;
   }

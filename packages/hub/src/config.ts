@@ -44,8 +44,22 @@ export const settings = {
     env: 'SVC_DATABASE_URL',
     flag: 'database-url',
     default: '',
-    description: 'Unset: SQLite in the data directory. postgres://… is not supported yet.',
+    description:
+      'PostgreSQL 15 or newer, as in postgres://user:password@host:5432/signalbox; several hubs may ' +
+      'share it. Without it, SQLite in the data directory.',
     secret: true,
+  },
+  databaseSessions: {
+    env: 'SVC_DATABASE_SESSIONS',
+    flag: 'database-sessions',
+    default: '12',
+    description: 'Connections to PostgreSQL that this hub opens at most, 3 to 200.',
+  },
+  databasePooled: {
+    env: 'SVC_DATABASE_POOLED',
+    flag: 'database-pooled',
+    default: 'false',
+    description: 'true: SVC_DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer.',
   },
   devAllowUnauth: {
     env: 'SVC_DEV_ALLOW_UNAUTH',
@@ -146,6 +160,9 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
+/** One connection for reads, one for what is alone in its scope, one for what is not. */
+const SESSIONS_MIN = 3;
+const SESSIONS_MAX = 200;
 const GLOBAL_TOKEN_CHARS_MIN = 20;
 const SECRETS_MAX = 2;
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -156,6 +173,12 @@ export interface Config {
   /** Without a trailing slash; null: made from the address that the hub listens on. */
   baseUrl: string | null;
   dataDir: string;
+  /** postgres://…; null: SQLite in the data directory. */
+  databaseUrl: string | null;
+  /** Connections to PostgreSQL at most. */
+  databaseSessions: number;
+  /** Whether a pooler in transaction mode stands before it. */
+  databasePooled: boolean;
   devAllowUnauth: boolean;
   globalToken: string | null;
   allowGlobalToken: boolean;
@@ -202,6 +225,9 @@ export function readConfig(
     port: readPort(read('port')),
     baseUrl: readBaseUrl(read('baseUrl')),
     dataDir: read('dataDir'),
+    databaseUrl: readDatabaseUrl(read('databaseUrl')),
+    databaseSessions: readSessions(read('databaseSessions')),
+    databasePooled: readFlag('databasePooled', read('databasePooled')),
     devAllowUnauth: readFlag('devAllowUnauth', read('devAllowUnauth')),
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
@@ -211,7 +237,6 @@ export function readConfig(
     chatSecrets: readSecrets('chatSecrets', read('chatSecrets')),
     logLevel: readLogLevel(read('logLevel')),
   };
-  checkDatabaseUrl(read('databaseUrl'));
   checkTogether(config);
   return config;
 }
@@ -319,13 +344,24 @@ function readLogLevel(text: string): LogLevel {
   return level;
 }
 
-function checkDatabaseUrl(text: string): void {
-  if (text === '') return;
-  // The value holds a password, so it is not repeated.
+function readDatabaseUrl(text: string): string | null {
+  if (text === '') return null;
+  const isAddress = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  if (isAddress) return text;
+  // The value may hold a password, so it is not repeated.
   throw new SettingError(
-    /^postgres(ql)?:\/\//.test(text)
-      ? 'SVC_DATABASE_URL names a PostgreSQL, which this version cannot use yet: unset it to use SQLite.'
-      : 'SVC_DATABASE_URL is not a postgres:// address: unset it to use SQLite in the data directory.',
+    'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
+      'correct it, or unset it to use SQLite in the data directory.',
+  );
+}
+
+function readSessions(text: string): number {
+  const sessions = Number(text);
+  if (/^\d{1,3}$/.test(text) && sessions >= SESSIONS_MIN && sessions <= SESSIONS_MAX) {
+    return sessions;
+  }
+  throw new SettingError(
+    `SVC_DATABASE_SESSIONS is "${text}": it takes a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { readEntry } from '../src/queue/queue-sqlite.ts';
+import { readEntry } from '../src/queue/queue-store.ts';
 import { setupCloudAi } from './cloud-ai-setup.ts';
 
 const { cloudAiJobs, agents, jobs, queue } = endpoints;

@@ -8,6 +8,9 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     port: 4400,
     baseUrl: null,
     dataDir: '.signalbox',
+    databaseUrl: null,
+    databaseSessions: 12,
+    databasePooled: false,
     devAllowUnauth: false,
     globalToken: null,
     allowGlobalToken: false,
@@ -82,9 +85,16 @@ for (const [env, names] of refused) {
 
 test('the password in a database address is not repeated', () => {
   assert.throws(
-    () => readConfig({ SVC_DATABASE_URL: 'postgres://user:hunter2@db/signalbox' }),
+    () => readConfig({ SVC_DATABASE_URL: 'mysql://user:hunter2@db/signalbox' }),
     (error: Error) => !error.message.includes('hunter2'),
   );
+});
+
+test('connections to the database are a number that a hub can work with', () => {
+  assert.equal(readConfig({ SVC_DATABASE_SESSIONS: '40' }).databaseSessions, 40);
+  for (const text of ['2', '201', 'many', '1e1']) {
+    assert.throws(() => readConfig({ SVC_DATABASE_SESSIONS: text }), /from 3 to 200/);
+  }
 });
 
 test('names that look like settings and are none are found', () => {

@@ -51,6 +51,8 @@ export async function createTestDatabase(template: DatabaseTemplate): Promise<Te
   if (templateStart === undefined) {
     templateStart = ensureTemplate(server, template);
     templates.set(template.fingerprint, templateStart);
+    // Who comes next may have better luck.
+    templateStart.catch(() => templates.delete(template.fingerprint));
   }
   const templateName = await templateStart;
   const name = `${testPrefix}${Date.now().toString(36)}_${randomBytes(6).toString('hex')}`;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import pg from 'pg';
 import { locateBinaries } from '../src/binaries.ts';
-import { LocalPostgresError, startLocalPostgres } from '../src/index.ts';
+import { startLocalPostgres } from '../src/index.ts';
+import { ask } from './ask.ts';
 import { startChild } from './child.ts';
 
 test('a server answers over TCP and over its socket, and is gone when it is stopped', async () => {
@@ -84,3 +83,34 @@ test('the next start ends a server whose keeper was killed, and removes its file
   assert.equal(existsSync(server.folder), false);
   await assert.rejects(ask(server.url, 'SELECT 1'));
 });
+
+test('programs in a folder that the user of PostgreSQL may not enter are run from a copy', async (t) => {
+  const closed = mkdtempSync(join(tmpdir(), 'signalbox-closed-'));
+  t.after(() => rmSync(closed, { recursive: true, force: true }));
+  chmodSync(closed, 0o700);
+  const binaries = join(closed, 'native');
+  cpSync(locateBinaries(), binaries, { recursive: true, verbatimSymlinks: true });
+  const server = await startLocalPostgres({ binaries });
+  t.after(() => server.stop());
+  assert.deepEqual(await ask(server.url, 'SELECT 1 AS one'), [{ one: 1 }]);
+  // Who is not root runs PostgreSQL as the same user, who may enter.
+  assert.equal(existsSync(join(server.folder, 'binaries')), process.getuid?.() === 0);
+});
+
+test('a server that does not start says why and leaves nothing', async () => {
+  const settings = { shared_buffers: 'plenty' };
+  await assert.rejects(startLocalPostgres({ settings }), (error: Error) => {
+    assert.match(error.message, /did not start[^]*invalid value for parameter "shared_buffers"/);
+    return true;
+  });
+});
+
+/** Resolves when the folder is not there any more. */
+async function waitUntilGone(t: TestContext, folder: string): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  const watcher = watch(dirname(folder), () => {
+    if (!existsSync(folder)) gone.resolve();
+  });
+  t.after(() => watcher.close());
+  await gone.promise;
+}

@@ -34,7 +34,7 @@ export function recordHeartbeat(
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
   const { workspaceId, machineFingerprint } = input;
-  return database.write(workspaceId, async (tx) => {
+  return database.writeBeside({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
     const known = await readAgentOfMachine(
       tx,
       workspaceId,
@@ -88,8 +88,9 @@ export async function requireAgent(
   principal: Principal,
   workspaceId: string,
   agentId: string,
+  rowLock: Tx['rowLock'] = '',
 ): Promise<AgentRow> {
-  const agent = await readAgent(tx, workspaceId, agentId);
+  const agent = await readAgent(tx, workspaceId, agentId, rowLock);
   if (agent === undefined || !mayActAs(principal, agent)) {
     throw new HubError(
       'AGENT_NOT_FOUND',

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
-import { countRunningOfAgent } from '../queue/queue-sqlite.ts';
+import { countRunningOfAgent } from '../queue/queue-store.ts';
 import { requireAgent } from './actions.ts';
 import { capabilitiesOf } from './present.ts';
 import { type AgentRow, touchAgent } from './store.ts';
@@ -17,7 +17,8 @@ export async function requireClaimant(
   principal: Principal,
   { workspaceId, agentId }: { workspaceId: string; agentId: string },
 ): Promise<AgentRow> {
-  const agent = await requireAgent(tx, principal, workspaceId, agentId);
+  // Locked, so that claims of one agent through two hubs see each other's.
+  const agent = await requireAgent(tx, principal, workspaceId, agentId, tx.rowLock);
   if (tx.nowMs - agent.last_seen_at > TOUCH_AFTER_MS) await touchAgent(tx, workspaceId, agentId);
   return agent;
 }

@@ -7,11 +7,12 @@ export function readAgent(
   reader: Reader,
   workspaceId: string,
   agentId: string,
+  rowLock: Reader['rowLock'] = '',
 ): Promise<AgentRow | undefined> {
-  return reader.firstSql<AgentRow>('SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?', [
-    workspaceId,
-    agentId,
-  ]);
+  return reader.firstSql<AgentRow>(
+    `SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?${rowLock}`,
+    [workspaceId, agentId],
+  );
 }
 
 /** One agent per workspace, principal and machine. */

@@ -6,7 +6,7 @@ import { requireJob } from '../jobs/actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
-import { readEntry } from '../queue/queue-sqlite.ts';
+import { readEntry } from '../queue/queue-store.ts';
 import { requireRun } from '../runs/actions.ts';
 import { addCloudAiJob } from './adding-actions.ts';
 import { type CloudAiJobRow, readCloudAiJob } from './store.ts';

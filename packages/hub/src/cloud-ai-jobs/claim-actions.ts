@@ -9,7 +9,7 @@ import { claimOrFree } from '../jobs/recovery-actions.ts';
 import type { RequestContext } from '../principal.ts';
 import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry } from '../queue/entry.ts';
-import { readEntryByClaimKey } from '../queue/queue-sqlite.ts';
+import { readEntryByClaimKey } from '../queue/queue-store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { presentCloudAiJob } from './present.ts';
 import { readCloudAiJob } from './store.ts';

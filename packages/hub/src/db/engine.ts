@@ -13,10 +13,21 @@ export type EngineName = 'sqlite' | 'postgres';
  */
 export interface Reader {
   readonly engine: EngineName;
+  /**
+   * What a SELECT of a single row ends with that is written next: nothing, but within an action on
+   * PostgreSQL, where others may be at the row as well.
+   */
+  readonly rowLock: '' | ' FOR NO KEY UPDATE';
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined>;
+}
+
+/** Work that many actions want done at once, such as a claim of the next ready entry. */
+export interface Gathering<Input, Output> {
+  /** @returns an output for each input, in their order. */
+  run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
 }
 
 /**
@@ -34,6 +45,11 @@ export interface Tx extends Reader {
    * way; if need be the action is started over, alone. Nothing within `write`.
    */
   requireAlone(): void;
+  /**
+   * Does a piece of work for this action and for those beside it that want the same just now, in
+   * one go; for this one alone where none are.
+   */
+  gather<Input, Output>(work: Gathering<Input, Output>, input: Input): Promise<Output>;
   /** Calls when the action is durable; never when it is not. */
   afterCommit(call: () => void): void;
 }

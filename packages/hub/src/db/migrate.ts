@@ -50,10 +50,17 @@ async function readVersion(database: Database, tx: Tx): Promise<number> {
 }
 
 async function applyMigration(tx: Tx, migration: Migration): Promise<void> {
-  for (const statement of migration.statements(tx.engine)) await tx.runSql(statement, []);
+  for (const statement of migration.statements(tx.engine)) {
+    await tx.runSql(tx.engine === 'postgres' ? collateByBytes(statement) : statement, []);
+  }
   await tx.runSql('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)', [
     migration.version,
     migration.name,
     tx.nowMs,
   ]);
+}
+
+/** Texts compare by their bytes on both engines, whatever locale a database was made with. */
+function collateByBytes(statement: string): string {
+  return statement.replace(/\bTEXT\b/g, 'TEXT COLLATE "C"');
 }

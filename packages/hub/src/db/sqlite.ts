@@ -6,6 +6,7 @@ import { HubError } from '../errors.ts';
 import { createQueryBuilder } from './build.ts';
 import { StartError } from './data-directory.ts';
 import type { BesideScope, Database, Reader, SqlValue, Tx } from './engine.ts';
+import { gatherOne } from './gather.ts';
 
 /** How long a statement waits for another process, such as a CLI command, to let go. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -37,6 +38,7 @@ const engineTroubles = new Set([
 /** A connection with its prepared statements. */
 class Connection implements Reader {
   readonly engine = 'sqlite';
+  readonly rowLock = '';
   readonly db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #runStatements = new Map<string, StatementSync>();
@@ -213,8 +215,9 @@ class SqliteDatabase implements Database {
     const runSql = async (sql: string, values: readonly SqlValue[]) => ({
       changes: writer.run(sql, values),
     });
-    return {
+    const tx: Tx = {
       engine: 'sqlite',
+      rowLock: '',
       nowMs: this.#clock.nowMs(),
       all: (query) => writer.all(query),
       first: (query) => writer.first(query),
@@ -226,8 +229,10 @@ class SqliteDatabase implements Database {
       },
       runSql,
       requireAlone: () => undefined,
+      gather: (work, input) => gatherOne(tx, work, input),
       afterCommit: (call) => void afterCommit.push(call),
     };
+    return tx;
   }
 
   #exec(sql: string): void {
@@ -264,6 +269,7 @@ function answerUnavailable(reader: Reader): Reader {
   };
   return {
     engine: reader.engine,
+    rowLock: reader.rowLock,
     all: (query) => guard(reader.all(query)),
     first: (query) => guard(reader.first(query)),
     allSql: (sql, values) => guard(reader.allSql(sql, values)),

@@ -6,7 +6,7 @@ import { answerOnce } from '../idempotency/store.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { needsOf } from '../queue/matching.ts';
-import { readEntry } from '../queue/queue-sqlite.ts';
+import { readEntry } from '../queue/queue-store.ts';
 import { requireRepository } from '../repositories/actions.ts';
 import { requireRun } from '../runs/actions.ts';
 import type { JobDeps } from './deps.ts';
@@ -37,7 +37,9 @@ export function enqueueJob(
   input: EnqueueInput,
 ): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
-  return deps.database.write(input.workspaceId, (tx) =>
+  const { workspaceId } = input;
+  const keys = key === undefined ? [] : [`enqueue ${key}`];
+  return deps.database.writeBeside({ workspaceId, keys }, (tx) =>
     answerOnce(
       tx,
       { workspaceId: input.workspaceId, operation: 'jobsEnqueue', key, body },
@@ -241,10 +243,11 @@ export async function requireJob(
   workspaceId: string,
   jobId: string,
 ): Promise<JobRecord> {
-  // Asked for together, so that no commit comes between the two halves of the job.
-  const [row, entry] = await Promise.all([
-    readJob(reader, workspaceId, jobId),
+  // Asked for together, so that on SQLite no commit comes between the two halves of the job. On
+  // PostgreSQL an action locks the entry, and with it the job.
+  const [entry, row] = await Promise.all([
     readEntry(reader, workspaceId, jobId),
+    readJob(reader, workspaceId, jobId),
   ]);
   if (row === undefined || entry === undefined) throw new HubError('JOB_NOT_FOUND');
   return { entry, row };

@@ -16,7 +16,7 @@ import { assert } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry, Lane } from '../queue/entry.ts';
-import { readEntryByClaimKey } from '../queue/queue-sqlite.ts';
+import { readEntryByClaimKey } from '../queue/queue-store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
@@ -52,7 +52,9 @@ export async function claimNextJob(
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
   const attempt = await claimOrWait(deps, { ...input, signal: context.signal }, () =>
-    deps.database.write(input.workspaceId, (tx) => tryClaim(deps, tx, context, input)),
+    deps.database.writeBeside({ workspaceId: input.workspaceId, keys: [input.agentId] }, (tx) =>
+      tryClaim(deps, tx, context, input),
+    ),
   );
   return attempt.claimed ?? { jobId: null, job: null, reason: attempt.reason };
 }

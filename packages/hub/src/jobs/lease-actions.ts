@@ -12,7 +12,7 @@ import { assert, HubError } from '../errors.ts';
 import { hashJson } from '../idempotency/store.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
-import { updateRunning } from '../queue/queue-sqlite.ts';
+import { updateRunning } from '../queue/queue-store.ts';
 import { checkClaim } from '../queue/states.ts';
 import { requireRun } from '../runs/actions.ts';
 import { settleCompletion } from '../uncertainties/handover-actions.ts';
@@ -35,7 +35,7 @@ export function renewLease(
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.write(workspaceId, async (tx) => {
+  return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
     const { entry } = await requireJob(tx, workspaceId, jobId);
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
@@ -85,7 +85,7 @@ export function appendJobLog(
   input: AppendInput,
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.write(workspaceId, async (tx) => {
+  return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
     const { entry } = await requireJob(tx, workspaceId, jobId);
     await requireAgent(tx, principal, workspaceId, agentId);
     const refusal = checkClaim(entry, input);
@@ -129,7 +129,8 @@ export async function completeJob(
   context: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
-  const completion = await deps.database.write(input.workspaceId, (tx) =>
+  const { workspaceId, jobId } = input;
+  const completion = await deps.database.writeBeside({ workspaceId, keys: [jobId] }, (tx) =>
     tryComplete(deps, tx, context, input),
   );
   // Thrown only now, so that the late evidence written with the refusal is kept.

@@ -49,7 +49,7 @@ export async function claimOrFree(
   const entry = await claim();
   if (entry !== null) return entry;
   const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
-  const due = await deps.queue.promoteDue(tx, DUE_MAX);
+  const due = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
   return recovered + due > 0 ? claim() : null;
 }
 

@@ -2,7 +2,7 @@ import { OUTAGE_GRACE_MS } from '@signalbox/contract';
 import { deleteOldKeys } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
-import { extendExpired } from '../queue/queue-sqlite.ts';
+import { extendExpired } from '../queue/queue-store.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** An expired lease is to be reclaimed within 2 s; a quarter of that leaves room for load. */
@@ -25,7 +25,7 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
     work: () =>
       deps.database.write(null, async (tx) => ({
         recovered: await recoverExpiredLeases(deps, tx, null),
-        promoted: await deps.queue.promoteDue(tx, DUE_MAX),
+        promoted: await deps.queue.promoteDue(tx, null, DUE_MAX),
       })),
     hasMore: ({ recovered, promoted }) => recovered === RECOVERIES_MAX || promoted === DUE_MAX,
     onError,

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Lane } from './entry.ts';
-import { laneHasHeld, readLaneHead } from './queue-sqlite.ts';
+import { laneHasHeld, readLaneHead } from './queue-store.ts';
 
 /** What one look at the queue came to. */
 export type ClaimAttempt<Answer, Reason> =

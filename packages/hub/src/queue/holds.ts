@@ -1,13 +1,14 @@
 import type { Tx } from '../db/engine.ts';
 import type { Entry, Hold } from './entry.ts';
 import {
+  hasDependents,
   isKeyRunning,
   listDue,
   listKeyHeldHeads,
   listUnpreferred,
   meetDependency,
   setHold,
-} from './queue-sqlite.ts';
+} from './queue-store.ts';
 
 /*
  * A pending entry carries why it is not claimable, so that a claim looks at nothing but entries
@@ -49,6 +50,7 @@ export async function findHold(
   if (entry.dependencies_unmet > 0) return 'dependencies';
   if (entry.available_at > tx.nowMs) return 'delayed';
   const key = entry.concurrency_key;
+  if (key !== null) tx.requireAlone();
   if (key !== null && (await isKeyRunning(tx, entry.workspace_id, entry.queue, key))) return 'key';
   const isKept = entry.prefer_agent_id !== null && (entry.prefer_until ?? 0) > tx.nowMs;
   return isKept ? 'preferred' : 'ready';
@@ -71,11 +73,21 @@ async function rehold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<voi
   announce(tx, { ...entry, hold }, onReady);
 }
 
-/** Makes entries claimable whose delay or preference has ended. Returns how many. */
-export async function promoteDue(tx: Tx, limit: number, onReady: ReadyListener): Promise<number> {
-  const delayed = await listDue(tx, tx.nowMs, limit);
-  const preferred = await listUnpreferred(tx, tx.nowMs, limit - delayed.length);
+/**
+ * Makes entries claimable whose delay or preference has ended. Returns how many.
+ *
+ * @param workspaceId null: of all workspaces, for the sweeper.
+ */
+export async function promoteDue(
+  tx: Tx,
+  workspaceId: string | null,
+  limit: number,
+  onReady: ReadyListener,
+): Promise<number> {
+  const delayed = await listDue(tx, tx.nowMs, workspaceId, limit);
+  const preferred = await listUnpreferred(tx, tx.nowMs, workspaceId, limit - delayed.length);
   const due = [...delayed, ...preferred];
+  if (due.length > 0) tx.requireAlone();
   for (const entry of due) await rehold(tx, entry, onReady);
   return due.length;
 }
@@ -86,6 +98,8 @@ export async function promoteDependents(
   done: Entry,
   onReady: ReadyListener,
 ): Promise<void> {
+  if (!(await hasDependents(tx, done.workspace_id, done.entry_id))) return;
+  tx.requireAlone();
   const freed = await meetDependency(tx, done.workspace_id, done.entry_id);
   for (const entry of freed) await rehold(tx, entry, onReady);
 }
@@ -100,7 +114,9 @@ export async function promoteKeyHeld(
   onReady: ReadyListener,
 ): Promise<void> {
   const { workspace_id: workspaceId, queue, concurrency_key: key } = left;
-  if (key === null || (await isKeyRunning(tx, workspaceId, queue, key))) return;
+  if (key === null) return;
+  tx.requireAlone();
+  if (await isKeyRunning(tx, workspaceId, queue, key)) return;
   for (const head of await listKeyHeldHeads(tx, workspaceId, queue, key)) {
     await setHold(tx, workspaceId, head.entry_id, 'ready');
     announce(

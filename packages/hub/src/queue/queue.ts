@@ -13,6 +13,7 @@ import {
   type ReadyListener,
 } from './holds.ts';
 import { meetsNeeds, type Needs } from './matching.ts';
+import { claimReady } from './queue-postgres.ts';
 import {
   holdForKey,
   insertDependency,
@@ -32,7 +33,7 @@ import {
   startAttempt,
   stopAttempt,
   updateRunning,
-} from './queue-sqlite.ts';
+} from './queue-store.ts';
 import { type Cause, mayMove } from './states.ts';
 
 export interface EntryDraft {
@@ -72,8 +73,10 @@ export class Queue {
   }
 
   async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
-    const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
     const dependsOn = [...new Set(draft.dependsOn)];
+    // What is done meanwhile would not know that this entry waits for it.
+    if (dependsOn.length > 0) tx.requireAlone();
+    const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
     let unmet = 0;
     for (const id of dependsOn) {
       const dependency = await readEntry(tx, draft.workspaceId, id);
@@ -156,6 +159,12 @@ export class Queue {
     lanes: readonly Lane[],
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
+    if (tx.engine === 'postgres') {
+      const laneIds = lanes.map((lane) => lane.lane_id);
+      const claimed = await tx.gather(claimReady, { workspaceId, laneIds, grantFor });
+      if (claimed !== 'keyed') return claimed;
+      tx.requireAlone();
+    }
     const heads = new Map<string, LaneHead>();
     for (const lane of lanes) {
       const head = await readLaneHead(tx, workspaceId, lane.lane_id);
@@ -186,6 +195,7 @@ export class Queue {
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
     for (const entry of await listPreferred(tx, workspaceId, agentId)) {
+      tx.requireAlone();
       if (!lanes.some((lane) => lane.lane_id === entry.lane_id)) continue;
       const hold = await findHold(tx, entry);
       if (hold === 'key') {
@@ -278,14 +288,15 @@ export class Queue {
   async recoverExpired(tx: Tx, workspaceId: string | null, limit: number): Promise<Recovery[]> {
     const recoveries: Recovery[] = [];
     for (const lost of await listExpired(tx, tx.nowMs, workspaceId, limit)) {
+      tx.requireAlone();
       recoveries.push(await this.recover(tx, lost));
     }
     return recoveries;
   }
 
-  /** Makes entries of all workspaces claimable whose delay or preference has ended. */
-  promoteDue(tx: Tx, limit: number): Promise<number> {
-    return promoteDue(tx, limit, this.#onReady);
+  /** Makes entries claimable whose delay or preference has ended; of all workspaces when none is named. */
+  promoteDue(tx: Tx, workspaceId: string | null, limit: number): Promise<number> {
+    return promoteDue(tx, workspaceId, limit, this.#onReady);
   }
 
   async #start(

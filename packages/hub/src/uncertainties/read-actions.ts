@@ -3,7 +3,7 @@ import { readAgent } from '../agents/store.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
-import { readEntry } from '../queue/queue-sqlite.ts';
+import { readEntry } from '../queue/queue-store.ts';
 import type { UncertaintyDeps } from './actions.ts';
 import { mayRead } from './policy.ts';
 import { presentUncertainty } from './present.ts';

@@ -3,10 +3,12 @@ import type { QueueName } from '../db/schema.ts';
 import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
 
 /*
- * The queue's statements, prepared once each. Every one stays within a workspace, but for those
+ * The queue's statements, prepared once each, in the SQL that both engines share; claims on
+ * PostgreSQL have their own (`queue-postgres.ts`). Every one stays within a workspace, but for those
  * that the sweeper and the start run over all: `listExpired` without one, `listDue`,
- * `listUnpreferred` and `extendExpired`. They run within one writer's transaction, so what was
- * read is still true when it is written.
+ * `listUnpreferred` and `extendExpired`. What was read is still true when it is written: on SQLite
+ * there is one writer; on PostgreSQL `readEntry` locks the row within an action, and what is not
+ * about that one row calls `requireAlone` first.
  */
 
 const entryColumns = [
@@ -63,7 +65,7 @@ export function readEntry(
   entryId: string,
 ): Promise<Entry | undefined> {
   return reader.firstSql<Entry>(
-    'SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id = ?',
+    `SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id = ?${reader.rowLock}`,
     [workspaceId, entryId],
   );
 }
@@ -290,34 +292,46 @@ export function listExpired(
   workspaceId: string | null,
   limit: number,
 ): Promise<Entry[]> {
+  // No index holds the expiry; SQLite must be told that few entries run.
+  const source =
+    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
   return workspaceId === null
     ? reader.allSql<Entry>(
-        `SELECT * FROM queue_entries INDEXED BY queue_entries_running
-         WHERE status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+        `SELECT * FROM ${source} WHERE status = 'running' AND lease_expires_at <= ? LIMIT ?`,
         [nowMs, limit],
       )
     : reader.allSql<Entry>(
-        `SELECT * FROM queue_entries INDEXED BY queue_entries_running
+        `SELECT * FROM ${source}
          WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
         [workspaceId, nowMs, limit],
       );
 }
 
-/** Delayed entries whose time has come, of all workspaces. */
-export function listDue(reader: Reader, nowMs: number, limit: number): Promise<Entry[]> {
+/** Delayed entries whose time has come, of one workspace or, for the sweeper, of all. */
+export function listDue(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
   return reader.allSql<Entry>(
     `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
-     ORDER BY available_at LIMIT ?`,
-    [nowMs, limit],
+       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY available_at LIMIT ?`,
+    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
   );
 }
 
-/** Entries whose time of being kept for one agent is over, of all workspaces. */
-export function listUnpreferred(reader: Reader, nowMs: number, limit: number): Promise<Entry[]> {
+/** Entries whose time of being kept for one agent is over, of one workspace or of all. */
+export function listUnpreferred(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
   return reader.allSql<Entry>(
     `SELECT * FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
-     ORDER BY prefer_until LIMIT ?`,
-    [nowMs, limit],
+       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY prefer_until LIMIT ?`,
+    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
   );
 }
 
@@ -370,6 +384,20 @@ export async function insertDependency(
      VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
     [workspaceId, dependsOnEntryId, entryId],
   );
+}
+
+/** Whether any entry waits for this one to be done. */
+export async function hasDependents(
+  reader: Reader,
+  workspaceId: string,
+  dependsOnEntryId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_dependencies
+     WHERE workspace_id = ? AND depends_on_entry_id = ? LIMIT 1`,
+    [workspaceId, dependsOnEntryId],
+  );
+  return row !== undefined;
 }
 
 /** Takes one met dependency off every entry that waits for it; those without any left come back. */

@@ -1,0 +1,170 @@
+import pg from 'pg';
+import type { SqlValue } from './engine.ts';
+import { isConnectionBroken, isDemoted, toUnavailable } from './postgres-errors.ts';
+
+/** What a session's limits are, in ms; docs/OPERATIONS.md says why. */
+export interface SessionLimits {
+  connectMs: number;
+  statementMs: number;
+  lockMs: number;
+  idleInTransactionMs: number;
+}
+
+export interface SessionOptions {
+  url: string;
+  /** At most as many connections. */
+  sessionsMax: number;
+  limits: SessionLimits;
+  /** Named statements need a session of their own: not behind a pooler in transaction mode. */
+  namesStatements: boolean;
+}
+
+export interface Answer<Row = Record<string, unknown>> {
+  rows: Row[];
+  /** Rows that an INSERT, UPDATE or DELETE touched. */
+  changes: number;
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+const BOOL = 16;
+const JSON_TYPES = [114, 3802];
+
+/** Rows as SQLite gives them: whole numbers as numbers, flags as 0 or 1, JSON as text. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [INT8, Number],
+  [NUMERIC, Number],
+  [BOOL, (text) => (text === 't' ? 1 : 0)],
+  ...JSON_TYPES.map((type): [number, (text: string) => unknown] => [type, (text) => text]),
+]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((type: number, format?: 'text' | 'binary') =>
+    parsers.get(type) ?? pg.types.getTypeParser(type, format)) as typeof pg.types.getTypeParser,
+};
+
+/** Distinct statements are few and fixed; beyond this many they go unnamed, so that none leaks. */
+const STATEMENTS_MAX = 1_000;
+const statementNames = new Map<string, string>();
+
+function nameOf(text: string): string | undefined {
+  let name = statementNames.get(text);
+  if (name === undefined && statementNames.size < STATEMENTS_MAX) {
+    name = `s${statementNames.size}`;
+    statementNames.set(text, name);
+  }
+  return name;
+}
+
+/** A connection that is one caller's until it is let go. */
+export class Session {
+  readonly #client: pg.PoolClient;
+  readonly #namesStatements: boolean;
+  #broken = false;
+
+  constructor(client: pg.PoolClient, namesStatements: boolean) {
+    this.#client = client;
+    this.#namesStatements = namesStatements;
+  }
+
+  async query<Row>(text: string, values: readonly (SqlValue | SqlValue[])[]): Promise<Answer<Row>> {
+    const result = await this.#send<Row>({ text, values: [...values] });
+    return { rows: result.rows, changes: result.rowCount ?? 0 };
+  }
+
+  /** The same, with rows as arrays in the order of `columns`. */
+  async queryArrays(
+    text: string,
+    values: readonly (SqlValue | SqlValue[])[],
+  ): Promise<{ columns: string[]; rows: unknown[][]; changes: number }> {
+    const result = await this.#send<unknown[]>({ text, values: [...values], rowMode: 'array' });
+    const columns = result.fields.map((field) => field.name);
+    return { columns, rows: result.rows, changes: result.rowCount ?? 0 };
+  }
+
+  /** Several statements without values, in one round trip. */
+  async script(text: string): Promise<pg.QueryResult[]> {
+    const results = await this.#watch(this.#client.query(text));
+    return Array.isArray(results) ? results : [results];
+  }
+
+  /** Gives the connection back; one that has broken, or is a standby's now, is closed instead. */
+  release(): void {
+    this.#client.release(this.#broken);
+  }
+
+  /** Its state is not known: it is closed when it is let go. */
+  discard(): void {
+    this.#broken = true;
+  }
+
+  #send<Row>(config: {
+    text: string;
+    values: (SqlValue | SqlValue[])[];
+    rowMode?: 'array';
+  }): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
+    const name = this.#namesStatements ? nameOf(config.text) : undefined;
+    const query = name === undefined ? config : { ...config, name };
+    return this.#watch(this.#client.query(query as pg.QueryConfig));
+  }
+
+  async #watch<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isConnectionBroken(error) || isDemoted(error)) this.#broken = true;
+      throw error;
+    }
+  }
+}
+
+/** The connections of one hub for one purpose. */
+export class Sessions {
+  readonly #pool: pg.Pool;
+  readonly #namesStatements: boolean;
+
+  constructor({ url, sessionsMax, limits, namesStatements }: SessionOptions) {
+    this.#namesStatements = namesStatements;
+    const settings = {
+      statement_timeout: limits.statementMs,
+      lock_timeout: limits.lockMs,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+    };
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: sessionsMax,
+      // Statements are sent without waiting for the answers before them.
+      pipeline: true,
+      connectionTimeoutMillis: limits.connectMs,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      application_name: 'signalbox',
+      types,
+      ...settings,
+    } as pg.PoolConfig);
+    // An idle connection that breaks is replaced when it is needed; without this it ends the hub.
+    this.#pool.on('error', () => undefined);
+  }
+
+  /** @throws HubError UNAVAILABLE when there is no connection to be had. */
+  async acquire(): Promise<Session> {
+    try {
+      return new Session(await this.#pool.connect(), this.#namesStatements);
+    } catch (cause) {
+      throw toUnavailable(cause);
+    }
+  }
+
+  /** Runs on a connection of its own. */
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.acquire();
+    try {
+      return await work(session);
+    } finally {
+      session.release();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}

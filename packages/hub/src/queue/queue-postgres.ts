@@ -1,0 +1,121 @@
+import type { Gathering, Tx } from '../db/engine.ts';
+import type { Entry } from './entry.ts';
+import type { LeaseGrant } from './queue-store.ts';
+
+/*
+ * Claims on PostgreSQL, where several are under way at once, on this hub and on others: entries
+ * are taken by row locks, many claims by one statement each for looking and for taking.
+ */
+
+/** A claim of the next ready entry of some lanes. */
+export interface ClaimRequest {
+  workspaceId: string;
+  laneIds: readonly string[];
+  /** Makes the grant for the entry and generation that will be claimed. */
+  grantFor: (entryId: string, generation: number) => LeaseGrant;
+}
+
+/**
+ * The claimed entry; null: nothing is ready; `keyed`: what goes next has a concurrency key, which
+ * only an action that is alone in its workspace can look after.
+ */
+export type ClaimResult = Entry | null | 'keyed';
+
+/** Looked at beyond what is wanted, since other hubs may be taking the first ones just now. */
+const MORE_CANDIDATES = 32;
+
+export const claimReady: Gathering<ClaimRequest, ClaimResult> = {
+  async run(tx, requests) {
+    const results: ClaimResult[] = requests.map(() => null);
+    for (const places of groupByLanes(requests).values()) {
+      const group = places.map((at) => requests[at]).filter((request) => request !== undefined);
+      const claimed = await claimFromLanes(tx, group);
+      for (const [index, at] of places.entries()) results[at] = claimed[index] ?? null;
+    }
+    return results;
+  },
+};
+
+/** Where the requests for the same lanes stand among all. */
+function groupByLanes(requests: readonly ClaimRequest[]): Map<string, number[]> {
+  const groups = new Map<string, number[]>();
+  for (const [at, { workspaceId, laneIds }] of requests.entries()) {
+    const key = JSON.stringify([workspaceId, ...laneIds]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(at);
+  }
+  return groups;
+}
+
+/** The requests' results in their order: who asked first gets what goes first. */
+async function claimFromLanes(tx: Tx, group: readonly ClaimRequest[]): Promise<ClaimResult[]> {
+  const [first] = group;
+  if (first === undefined || first.laneIds.length === 0) return [];
+  const entries = await lockReady(tx, first, group.length);
+  const grants = entries.flatMap((entry, at) => {
+    const request = group[at];
+    if (request === undefined || entry.concurrency_key !== null) return [];
+    return [{ entry_id: entry.entry_id, ...request.grantFor(entry.entry_id, entry.attempt + 1) }];
+  });
+  const started = await startAttempts(tx, first.workspaceId, grants);
+  return entries.map((entry) =>
+    entry.concurrency_key === null ? (started.get(entry.entry_id) ?? null) : 'keyed',
+  );
+}
+
+/**
+ * Locks the entries that go next in any of the lanes, in their order. Those that another
+ * transaction holds are about to be claimed there, and are passed over.
+ */
+async function lockReady(
+  tx: Tx,
+  { workspaceId, laneIds }: ClaimRequest,
+  count: number,
+): Promise<Entry[]> {
+  for (let looked = count + MORE_CANDIDATES; ; looked *= 4) {
+    const rows = await tx.allSql<Entry & { candidates: number }>(
+      `WITH candidates AS MATERIALIZED (
+         SELECT c.entry_id FROM json_each(?) AS lanes
+         CROSS JOIN LATERAL (
+           SELECT entry_id, sort_key FROM queue_entries
+           WHERE workspace_id = ? AND lane_id = lanes.value AND hold = 'ready'
+           ORDER BY sort_key, entry_id LIMIT ?
+         ) AS c
+         ORDER BY c.sort_key, c.entry_id LIMIT ?
+       )
+       SELECT e.*, (SELECT COUNT(*) FROM candidates) AS candidates
+       FROM candidates JOIN queue_entries AS e
+         ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
+       ORDER BY e.sort_key, e.entry_id LIMIT ?
+       FOR NO KEY UPDATE OF e SKIP LOCKED`,
+      [JSON.stringify(laneIds), workspaceId, looked, looked, workspaceId, count],
+    );
+    const isShort = rows.length < count;
+    // With none at all there is no row to say how many there were: then all were passed over, or
+    // none was there, and what is being claimed elsewhere is nothing for these.
+    if (!isShort || (rows[0]?.candidates ?? 0) < looked) return rows;
+  }
+}
+
+/** Starts an attempt of each locked entry, for the agent of its grant. */
+async function startAttempts(
+  tx: Tx,
+  workspaceId: string,
+  grants: readonly (LeaseGrant & { entry_id: string })[],
+): Promise<Map<string, Entry>> {
+  if (grants.length === 0) return new Map();
+  const rows = await tx.allSql<Entry>(
+    `UPDATE queue_entries AS e SET status = 'running', hold = NULL, attempt = e.attempt + 1,
+       agent_id = g."agentId", lease_ms = g."leaseMs", lease_expires_at = ? + g."leaseMs",
+       claim_key = g."claimKey", job_token_hash = g."jobTokenHash", started_at = ?,
+       log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0,
+       prefer_agent_id = NULL, prefer_until = NULL
+     FROM json_to_recordset(?::json) AS g(entry_id text, "agentId" text, "leaseMs" bigint,
+       "claimKey" text, "jobTokenHash" text)
+     WHERE e.workspace_id = ? AND e.entry_id = g.entry_id AND e.hold = 'ready'
+     RETURNING e.*`,
+    [tx.nowMs, tx.nowMs, JSON.stringify(grants), workspaceId],
+  );
+  return new Map(rows.map((row) => [row.entry_id, row]));
+}
