@@ -35,7 +35,8 @@ function retentionStatements(keyed: string): string[] {
     'CREATE INDEX queue_lanes_by_use ON queue_lanes (used_at)',
     'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',
     'CREATE INDEX device_code_failures_by_age ON device_code_failures (at)',
-    `CREATE INDEX uploads_by_age ON uploads (workspace_id, stored_at) WHERE stored_at IS NOT NULL`,
+    'CREATE INDEX uploads_by_age ON uploads (workspace_id, stored_at) WHERE stored_at IS NOT NULL',
+    'CREATE INDEX uploads_by_content ON uploads (workspace_id, sha256) WHERE sha256 IS NOT NULL',
     `CREATE INDEX upload_extracts_by_age ON upload_extracts (workspace_id, finished_at)
       WHERE finished_at IS NOT NULL`,
     // Files of the archive: noted before the file is written, sealed when it is whole.
