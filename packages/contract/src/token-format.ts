@@ -38,10 +38,8 @@ const kindOfPrefix = new Map<string, TokenKind>(
  */
 export function formatToken(kind: TokenKind, bytes: Uint8Array): string {
   if (bytes.length !== TOKEN_BYTES) throw new RangeError(`A token takes ${TOKEN_BYTES} bytes.`);
-  let number = 0n;
-  for (const byte of bytes) number = number * 256n + BigInt(byte);
-  const checked = tokenPrefixes[kind] + toBase62(number, BODY_CHARS);
-  return checked + toBase62(BigInt(crc32(checked, checked.length)), CHECK_CHARS);
+  const checked = tokenPrefixes[kind] + toBase62(bytes, BODY_CHARS);
+  return checked + formatDigits(crc32(checked, checked.length), CHECK_CHARS);
 }
 
 /**
@@ -77,8 +75,37 @@ export function redactTokens(text: string): string {
   return text.replace(tokenInTextPattern, '$1…');
 }
 
-function toBase62(number: bigint, chars: number): string {
+/** As many digits as are taken off a number at once: 62^5 is the last power of 62 below 2^32. */
+const DIGITS_AT_ONCE = 5;
+const POWER_AT_ONCE = BASE62.length ** DIGITS_AT_ONCE;
+
+/** A number of an even count of bytes, the highest first. A claim makes a token: no BigInt here. */
+function toBase62(bytes: Uint8Array, chars: number): string {
+  const rest: number[] = [];
+  // Bytes are there up to the length, of which the type knows nothing.
+  for (let i = 0; i < bytes.length; i += 2) {
+    rest.push((bytes[i] as number) * 256 + (bytes[i + 1] as number));
+  }
   let text = '';
-  for (let rest = number; rest > 0n; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text;
-  return text.padStart(chars, '0');
+  while (text.length < chars) {
+    // Long division by hand, two bytes at a time: no part reaches 2^46, all are exact.
+    let carried = 0;
+    for (let i = 0; i < rest.length; i++) {
+      const part = carried * 65_536 + (rest[i] as number);
+      const quotient = Math.floor(part / POWER_AT_ONCE);
+      rest[i] = quotient;
+      carried = part - quotient * POWER_AT_ONCE;
+    }
+    text = formatDigits(carried, DIGITS_AT_ONCE) + text;
+  }
+  return text.slice(-chars);
+}
+
+/** A whole number below 2^32. */
+function formatDigits(number: number, chars: number): string {
+  let text = '';
+  for (let rest = number; text.length < chars; rest = (rest / BASE62.length) >>> 0) {
+    text = BASE62.charAt(rest % BASE62.length) + text;
+  }
+  return text;
 }
