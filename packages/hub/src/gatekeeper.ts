@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
+import { cookiesOf } from './http/context.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
 import {
   checkChatSignature,
@@ -54,7 +55,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
       bearer: (request) => authenticateByHeader(deps, request),
       session(request) {
         requireSameOrigin(request, deps.baseUrl);
-        return authenticateSession(deps, request.cookies);
+        return authenticateSession(deps, cookiesOf(request));
       },
       async 'integration-secret'({ headers }) {
         checkIntegrationSecret(deps.integrationSecrets, headers);

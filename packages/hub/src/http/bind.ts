@@ -11,11 +11,19 @@ import {
   routeReceivedBytes,
   routeServedBytes,
 } from './bytes.ts';
+import { HttpContext } from './context.ts';
 import { replyWithError } from './error-reply.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the request's proof has been looked at. */
+    principal: Principal | null;
+  }
+}
 
 /** How callers prove themselves, and what they may use; `app.ts` hands it in. */
 export interface Gatekeeper {
@@ -86,6 +94,7 @@ export class Api {
     this.#server = server;
     this.#gatekeeper = gatekeeper;
     this.#checkAnswer = checkAnswer;
+    server.decorateRequest('principal', null);
   }
 
   /** The rows with a handler under their own path: what `openapi.json` describes. */
@@ -156,22 +165,20 @@ export class Api {
     const auth = options.as?.auth ?? row.auth;
     const validator = createRequestValidator(schema);
     const authenticate = this.#gatekeeper.authenticate[auth];
+    const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
     if (options.as === undefined) this.#bound.push(row);
     this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
-    const principals = new WeakMap<FastifyRequest, Principal>();
     this.#server.route({
       method: row.method,
       url: path,
-      config: {
-        contentTypes: options.contentTypes ?? [],
-        proveBody: this.#gatekeeper.proveBody?.[auth],
-      },
+      config: { contentTypes: options.contentTypes ?? [] },
       onRequest: async (request) => {
-        principals.set(request, await authenticate(request));
+        request.proveBody = proveBody;
+        request.principal = await authenticate(request);
       },
       handler: async (request, reply) => {
-        const principal = principals.get(request);
-        if (principal === undefined) throw new Error('a request was not authenticated');
+        const { principal } = request;
+        if (principal === null) throw new Error('a request was not authenticated');
         requireProvedBody(request);
         const body = request.body ?? {};
         if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
@@ -181,7 +188,7 @@ export class Api {
         if (entered.job !== null && !(options.allowJob?.(entered, input) ?? false)) {
           throw new HubError('NOT_ALLOWED', 'A job token may only touch its own job and run.');
         }
-        return respond(input, createContext(request, reply, entered), reply);
+        return respond(input, new HttpContext(request, reply, entered), reply);
       },
     });
   }
@@ -237,38 +244,4 @@ function nameIgnored(reply: FastifyReply, ignored: readonly string[]): void {
   if (ignored.length === 0) return;
   const names = ignored.map((name) => encodeURIComponent(name)).join(', ');
   reply.header('x-ignored-fields', names.slice(0, IGNORED_FIELDS_HEADER_CHARS_MAX));
-}
-
-function createContext(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  principal: Principal,
-): RequestContext {
-  let controller: AbortController | null = null;
-  return {
-    requestId: request.id,
-    principal,
-    address: request.ip,
-    userAgent: request.headers['user-agent'] ?? '',
-    // Made when asked for: few requests wait long enough to care whether the client went away.
-    get signal() {
-      if (controller === null) {
-        const made = new AbortController();
-        controller = made;
-        reply.raw.once('close', () => made.abort());
-        if (reply.raw.destroyed) made.abort();
-      }
-      return controller.signal;
-    },
-    cookies: request.cookies,
-    setCookie(name, value, { maxAgeMs }) {
-      reply.setCookie(name, value ?? '', {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: name.startsWith('__Host-'),
-        maxAge: value === null ? 0 : Math.floor(maxAgeMs / 1_000),
-      });
-    },
-  };
 }

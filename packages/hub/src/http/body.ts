@@ -9,18 +9,20 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Further content types of JSON that the route takes. */
     contentTypes?: readonly string[];
-    /** Holds the bytes of the body against the request's proof, before anything reads them. */
-    proveBody?: BodyProof | undefined;
+  }
+
+  interface FastifyRequest {
+    /** Holds the bytes of the body against the request's proof; null: nothing is left to prove. */
+    proveBody: BodyProof | null;
   }
 }
 
 /** @throws HubError 401 */
 export type BodyProof = (request: FastifyRequest, bytes: Uint8Array) => void;
 
-const proved = new WeakSet<FastifyRequest>();
-
 /** Takes JSON and nothing else; bytes that need a proof are parsed when they have it. */
 export function addBodyParsers(server: FastifyInstance): void {
+  server.decorateRequest('proveBody', null);
   server.removeAllContentTypeParsers();
   const add = (type: string, read: (request: FastifyRequest, bytes: Buffer) => unknown) =>
     server.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
@@ -50,10 +52,10 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
 
 /** A request without a body reaches its handler unparsed: it is held against its proof here. */
 export function requireProvedBody(request: FastifyRequest): void {
-  if (!proved.has(request)) proveBytes(request, new Uint8Array());
+  if (request.proveBody !== null) proveBytes(request, new Uint8Array());
 }
 
 function proveBytes(request: FastifyRequest, bytes: Uint8Array): void {
-  request.routeOptions.config.proveBody?.(request, bytes);
-  proved.add(request);
+  request.proveBody?.(request, bytes);
+  request.proveBody = null;
 }

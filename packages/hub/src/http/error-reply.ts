@@ -42,7 +42,9 @@ export function replyWithError(
       cause: error,
     });
   const status = statusOf(refusal.code);
-  if (status >= 500) request.log.error({ err: refusal.cause ?? refusal }, refusal.message);
+  if (status >= 500) {
+    request.log.error({ reqId: request.id, err: refusal.cause ?? refusal }, refusal.message);
+  }
   if (status === 429 || status === 503) {
     const waitMs = refusal.retryAfterMs ?? RETRY_AFTER_DEFAULT_MS;
     reply.header('retry-after', String(Math.max(1, Math.ceil(waitMs / MS_PER_SECOND))));

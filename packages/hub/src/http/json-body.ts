@@ -35,7 +35,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
       cause,
     });
   }
-  checkStructure(text);
+  const members = scanStructure(text);
   try {
     value = JSON.parse(text);
   } catch (cause) {
@@ -44,14 +44,67 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
       cause,
     });
   }
+  // Keys are read one by one only where that is to say which of them is wrong.
+  if (countMembers(value) !== members) checkKeys(text);
   // Raw control characters are refused by JSON.parse and raw surrogates by UTF-8: both can only
   // come from an escape.
   if (text.includes('\\u') || hugeNumber.test(text)) checkValues(value, '');
   return value;
 }
 
-/** One pass over the text: depth, duplicate keys, forbidden keys. Syntax is JSON.parse's part. */
-function checkStructure(text: string): void {
+/**
+ * One pass over the text, for its depth. Syntax is JSON.parse's part.
+ * @returns how many members its objects have together, equal keys counted each.
+ */
+function scanStructure(text: string): number {
+  let depth = 0;
+  let members = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1;
+        if (depth > JSON_DEPTH_MAX) {
+          throw new HubError(
+            'INVALID_JSON',
+            `The body is nested deeper than ${JSON_DEPTH_MAX} levels: flatten it.`,
+          );
+        }
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+      case COLON:
+        members += 1;
+        break;
+    }
+  }
+  return members;
+}
+
+/** The members that JSON.parse has kept; no number when a key is not allowed. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMembers(item);
+    return count;
+  }
+  const members = value as Record<string, unknown>;
+  // What JSON.parse made has no inherited members.
+  for (const key in members) {
+    if (forbiddenKeys.has(key)) return Number.NaN;
+    count += 1 + countMembers(members[key]);
+  }
+  return count;
+}
+
+/** @throws HubError INVALID_JSON for the first key that stands twice or is not allowed. */
+function checkKeys(text: string): void {
   // Per open level: the keys seen in an object, null for an array.
   const levels: (Set<string> | null)[] = [];
   let expectsKey = false;
@@ -69,12 +122,6 @@ function checkStructure(text: string): void {
         const isObject = text.charCodeAt(at) === OPEN_BRACE;
         levels.push(isObject ? new Set() : null);
         expectsKey = isObject;
-        if (levels.length > JSON_DEPTH_MAX) {
-          throw new HubError(
-            'INVALID_JSON',
-            `The body is nested deeper than ${JSON_DEPTH_MAX} levels: flatten it.`,
-          );
-        }
         break;
       }
       case CLOSE_BRACE:
@@ -90,6 +137,7 @@ function checkStructure(text: string): void {
         break;
     }
   }
+  throw new Error('a body that its parser refuses has a key to name');
 }
 
 /** The index of the closing quote, or the text's length when there is none. */
@@ -106,12 +154,7 @@ function endOfString(text: string, start: number): number {
 
 function keyOf(quoted: string): string {
   // Escapes spell equal keys differently; only then is a real parse needed.
-  if (!quoted.includes('\\')) return quoted.slice(1, -1);
-  try {
-    return JSON.parse(quoted) as string;
-  } catch (cause) {
-    throw new HubError('INVALID_JSON', 'The body is not valid JSON: check its escapes.', { cause });
-  }
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
 function checkKey(key: string, keys: Set<string>): void {

@@ -33,6 +33,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own for each request costs more than most of them log.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
     genReqId: () => options.ids('request'),
     // The longest of all requests; the others have a limit of their own.
@@ -56,15 +58,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 500 },
   });
   server.server.maxConnections = CONNECTIONS_MAX;
-  server.register(cookie);
+  // Only console calls have cookies: they are parsed where they are asked for.
+  server.register(cookie, { hook: false });
   addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
-  server.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request call back: a promise each would cost more than what they do.
+  server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply, options.secure);
     // Before the body is read: what is in it does not matter where nobody is.
-    if (request.is404) return replyNotFound(request, reply);
-    return undefined;
+    if (request.is404) replyNotFound(request, reply);
+    else done();
   });
   limitArrival(server);
   endConnectionsOnClose(server);
@@ -90,11 +94,13 @@ function endConnectionsOnClose(server: FastifyInstance): void {
   server.addHook('preClose', async () => {
     closing = true;
   });
-  server.addHook('onSend', async (_request, reply) => {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing) reply.header('connection', 'close');
+    done();
   });
   // An answer that was on its way already leaves its connection open, and nobody else closes it.
-  server.addHook('onResponse', async () => {
+  server.addHook('onResponse', (_request, _reply, done) => {
     if (closing) setImmediate(() => server.server.closeIdleConnections());
+    done();
   });
 }

@@ -1,18 +1,12 @@
 import type { ErrorDetail } from '@signalbox/contract';
-import type { Static, TObject, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { HubError } from '../errors.ts';
+import { readShape, type Shape } from './shape.ts';
 
 /** Enough to mend a request by; a hostile one must not be answered at length. */
 const DETAILS_MAX = 20;
 const IGNORED_FIELDS_MAX = 20;
-
-type SchemaNode = TSchema & {
-  properties?: Record<string, SchemaNode>;
-  items?: SchemaNode;
-  default?: unknown;
-  additionalProperties?: unknown;
-};
 
 export interface RequestValidator<R extends TObject> {
   /**
@@ -27,10 +21,12 @@ export interface RequestValidator<R extends TObject> {
 export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
   // Compiled at the first request: compiling a hundred schemas would slow every start.
   let compiled: Validator<Record<never, never>, R> | null = null;
+  let known: Shape | null = null;
   return {
     validate(body) {
       compiled ??= Compile(schema);
-      fillDefaults(body, schema);
+      known ??= readShape(schema);
+      fillDefaults(body, known);
       if (compiled.Check(body)) return body;
       const details = describeErrors(compiled.Errors(body));
       const first = details[0];
@@ -41,24 +37,25 @@ export function createRequestValidator<R extends TObject>(schema: R): RequestVal
       throw new HubError('INVALID_REQUEST', message, { details });
     },
     findIgnored(body) {
+      known ??= readShape(schema);
       const found: string[] = [];
-      collectIgnored(body, schema, '', found);
+      collectIgnored(body, known, '', found);
       return found;
     },
   };
 }
 
-function fillDefaults(value: unknown, schema: SchemaNode): void {
+function fillDefaults(value: unknown, shape: Shape): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    if (schema.items?.properties === undefined) return;
-    for (const item of value) fillDefaults(item, schema.items);
+    if (shape.items === null) return;
+    for (const item of value) fillDefaults(item, shape.items);
     return;
   }
   const fields = value as Record<string, unknown>;
-  for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    if (fields[name] !== undefined) fillDefaults(fields[name], field);
-    else if (field.default !== undefined) fields[name] = structuredClone(field.default);
+  for (const [name, nested] of shape.withDefaults) fillDefaults(fields[name], nested);
+  for (const [name, make] of shape.defaults) {
+    if (fields[name] === undefined) fields[name] = make();
   }
 }
 
@@ -95,21 +92,21 @@ function messageOf(error: SchemaError): string {
   return error.keyword === 'anyOf' ? 'has none of the allowed forms' : error.message;
 }
 
-function collectIgnored(value: unknown, schema: SchemaNode, path: string, found: string[]): void {
+function collectIgnored(value: unknown, shape: Shape, path: string, found: string[]): void {
   if (found.length >= IGNORED_FIELDS_MAX || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items?.properties === undefined) return;
-    for (const item of value) collectIgnored(item, items, path, found);
+    if (shape.items === null) return;
+    for (const item of value) collectIgnored(item, shape.items, path, found);
     return;
   }
-  const { properties } = schema;
-  if (properties === undefined || schema.additionalProperties !== undefined) return;
-  for (const [name, member] of Object.entries(value)) {
-    // A field may be called like a method that every object has.
-    const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (shape.keepsUnknown) return;
+  const members = value as Record<string, unknown>;
+  // What JSON.parse made has no inherited members.
+  for (const name in members) {
+    const field = shape.fields.get(name);
+    if (field === null) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
-    if (field !== undefined) collectIgnored(member, field, fieldPath, found);
+    if (field !== undefined) collectIgnored(members[name], field, fieldPath, found);
     else if (!found.includes(fieldPath) && found.length < IGNORED_FIELDS_MAX) found.push(fieldPath);
   }
 }
