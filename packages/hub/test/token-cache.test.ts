@@ -29,10 +29,10 @@ test('a lookup that was under way at a revocation is neither joined nor kept', a
   asked[1]?.(rowNamed('new'));
   asked[0]?.(rowNamed('old'));
   assert.deepEqual(
-    (await Promise.all([before, joined, after])).map((row) => row?.name),
+    (await Promise.all([before, joined, after])).map((token) => token?.row.name),
     ['old', 'old', 'new'],
   );
-  assert.equal((await cache.find('hash'))?.name, 'new');
+  assert.equal((await cache.find('hash'))?.row.name, 'new');
   assert.equal(asked.length, 2);
 });
 

@@ -48,27 +48,30 @@ export async function authenticateBearer(deps: BearerDeps, header: string): Prom
   }
   const tokenHash = hashToken(token);
   if (parsed.kind === 'job') return authenticateJob(deps, tokenHash);
-  const row = await findToken(deps, tokenHash);
-  if (row === undefined || row.kind !== parsed.kind) throw new HubError('TOKEN_INVALID');
-  const principal = principalOf(row, deps.clock.nowMs());
-  noteUse(deps, row);
-  return principal;
-}
-
-async function findToken(deps: BearerDeps, tokenHash: string) {
-  const row = await deps.tokenCache.find(tokenHash);
+  const known = deps.tokenCache.peek(tokenHash) ?? (await deps.tokenCache.find(tokenHash));
+  let row = known?.row;
   // Another hub may have slid the expiry on since this row was read.
-  return row !== undefined && judgeToken(row, deps.clock.nowMs()) === 'TOKEN_EXPIRED'
-    ? readTokenByHash(deps.database.reader, tokenHash)
-    : row;
+  if (row !== undefined && judgeToken(row, deps.clock.nowMs()) === 'TOKEN_EXPIRED') {
+    row = await readTokenByHash(deps.database.reader, tokenHash);
+  }
+  if (row === undefined || row.kind !== parsed.kind) throw new HubError('TOKEN_INVALID');
+  requireLiving(row, deps.clock.nowMs());
+  const isNoted = noteUse(deps, row);
+  if (known?.row !== row) return principalOf(row);
+  if (isNoted) known.principal = null;
+  known.principal ??= principalOf(row);
+  return known.principal;
 }
 
-function principalOf(row: TokenWithPerson, nowMs: number): Principal {
+function requireLiving(row: TokenWithPerson, nowMs: number): void {
   const ended = judgeToken(row, nowMs);
   if (ended === 'TOKEN_EXPIRED') {
     throw new HubError(ended, 'The bearer token has expired: log in again, or mint a new one.');
   }
   if (ended !== null) throw new HubError(ended);
+}
+
+function principalOf(row: TokenWithPerson): Principal {
   return {
     kind: row.kind,
     principalId: row.principal_id,
@@ -160,10 +163,13 @@ function named(id: string, displayName: string) {
   return { principalId: id, tokenId: id, displayName };
 }
 
-/** Off the request's path: a use that is not noted costs at most a day of the token's life. */
-function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): void {
+/**
+ * Off the request's path: a use that is not noted costs at most a day of the token's life.
+ * @returns whether the row has changed.
+ */
+function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): boolean {
   const use = judgeUse(row, clock.nowMs());
-  if (use === null) return;
+  if (use === null) return false;
   // The cached row learns of it first, so that other requests of this second do not write as well.
   row.last_used_at = use.lastUsedAtMs;
   row.expires_at = use.expiresAtMs;
@@ -172,4 +178,5 @@ function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): vo
       noteTokenUse(tx, row, use),
     )
     .catch((error: unknown) => log.error({ err: error }, 'The use of a token was not noted.'));
+  return true;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
+import type { Principal } from '../principal.ts';
 import { readTokenByHash, type TokenWithPerson } from './store.ts';
 
 /** How long another hub's revocation, or a change of role, may go unseen (contract, section 2). */
@@ -7,8 +8,14 @@ const AGE_MAX_MS = 1_000;
 /** Tokens in use at once on one hub; beyond that the oldest are read again. */
 const TOKENS_MAX = 10_000;
 
-interface CachedToken {
+/** A token as it was read, with what is made of it once for all requests that it serves. */
+export interface KnownToken {
   row: TokenWithPerson;
+  principal: Principal | null;
+}
+
+interface CachedToken {
+  token: KnownToken;
   readAtMs: number;
 }
 
@@ -20,31 +27,34 @@ export class TokenCache {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #tokens = new Map<string, CachedToken>();
-  readonly #lookups = new Map<string, Promise<TokenWithPerson | undefined>>();
+  readonly #lookups = new Map<string, Promise<KnownToken | undefined>>();
 
   constructor({ database, clock }: { database: Database; clock: Clock }) {
     this.#database = database;
     this.#clock = clock;
   }
 
-  /** A token as it was within the last second. */
-  async find(tokenHash: string): Promise<TokenWithPerson | undefined> {
+  /** A token as it was within the last second; undefined when it has not been read since. */
+  peek(tokenHash: string): KnownToken | undefined {
     const known = this.#tokens.get(tokenHash);
-    if (known !== undefined) {
-      const ageMs = this.#clock.nowMs() - known.readAtMs;
-      // A clock that was set back makes ages negative: they say nothing then.
-      if (ageMs >= 0 && ageMs < AGE_MAX_MS) return known.row;
-    }
-    const running = this.#lookups.get(tokenHash);
-    if (running !== undefined) return running;
+    if (known === undefined) return undefined;
+    const ageMs = this.#clock.nowMs() - known.readAtMs;
+    // A clock that was set back makes ages negative: they say nothing then.
+    return ageMs >= 0 && ageMs < AGE_MAX_MS ? known.token : undefined;
+  }
+
+  /** Reads a token, unless it was read within the last second. */
+  async find(tokenHash: string): Promise<KnownToken | undefined> {
+    const known = this.peek(tokenHash) ?? this.#lookups.get(tokenHash);
+    if (known !== undefined) return known;
     const readAtMs = this.#clock.nowMs();
-    const lookup = readTokenByHash(this.#database.reader, tokenHash);
+    const lookup = this.#read(tokenHash);
     this.#lookups.set(tokenHash, lookup);
     try {
-      const row = await lookup;
+      const token = await lookup;
       const isCurrent = this.#lookups.get(tokenHash) === lookup;
-      if (row !== undefined && isCurrent) this.#keep(tokenHash, { row, readAtMs });
-      return row;
+      if (token !== undefined && isCurrent) this.#keep(tokenHash, { token, readAtMs });
+      return token;
     } finally {
       if (this.#lookups.get(tokenHash) === lookup) this.#lookups.delete(tokenHash);
     }
@@ -60,13 +70,18 @@ export class TokenCache {
     this.#lookups.clear();
   }
 
-  #keep(tokenHash: string, token: CachedToken): void {
+  async #read(tokenHash: string): Promise<KnownToken | undefined> {
+    const row = await readTokenByHash(this.#database.reader, tokenHash);
+    return row && { row, principal: null };
+  }
+
+  #keep(tokenHash: string, cached: CachedToken): void {
     this.#tokens.delete(tokenHash);
     // A Map keeps the order of insertion: the first key is the one read longest ago.
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < TOKENS_MAX) break;
       this.#tokens.delete(oldest);
     }
-    this.#tokens.set(tokenHash, token);
+    this.#tokens.set(tokenHash, cached);
   }
 }
