@@ -22,6 +22,7 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     parallel: [
       ...packages.filter((file) => !isConsole(file)),
       ...chosen('scripts/test', ['.test.ts']),
+      ...chosen('bench/test', ['.test.ts']),
     ],
     alone: chosen('e2e', ['.test.ts']),
     console: packages.filter(isConsole),

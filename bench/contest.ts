@@ -1,0 +1,59 @@
+import type { LoadResult } from './load-process.ts';
+import type { Bench } from './section.ts';
+import { findSpread, type Spread } from './statistics.ts';
+
+/** One that takes part in a measure: a hub on some engine, a peer, the limit. */
+export interface Contestant<Id extends string = string> {
+  readonly id: Id;
+  readonly title: string;
+  /** Why it cannot take part here; null when it can. */
+  readonly absentBecause: string | null;
+  /** One round on fresh data. @throws when anything in it went wrong. */
+  run(): Promise<LoadResult>;
+}
+
+/** How one came out. A failure ends its part: no figure is made of the rounds before. */
+export interface Standing {
+  readonly id: string;
+  readonly title: string;
+  readonly rounds: readonly LoadResult[];
+  readonly absentBecause: string | null;
+  readonly failure: string | null;
+  readonly perSecond: Spread | null;
+}
+
+/** Runs all in turn, round by round, so that what disturbs the machine disturbs everybody. */
+export async function runContest(
+  bench: Bench,
+  contestants: readonly Contestant[],
+): Promise<Standing[]> {
+  const rounds = new Map<string, LoadResult[]>();
+  const failures = new Map<string, string>();
+  for (let round = 1; round <= bench.options.rounds; round++) {
+    for (const { id, title, absentBecause, run } of contestants) {
+      if (absentBecause !== null || failures.has(id)) continue;
+      try {
+        const result = await run();
+        rounds.set(id, [...(rounds.get(id) ?? []), result]);
+        bench.say(`  round ${round}  ${title}: ${describeRound(result)}`);
+      } catch (error) {
+        failures.set(id, error instanceof Error ? error.message : String(error));
+        bench.say(`  round ${round}  ${title} failed: ${failures.get(id)}`);
+      }
+    }
+  }
+  return contestants.map(({ id, title, absentBecause }) => {
+    const own = rounds.get(id) ?? [];
+    const failure = failures.get(id) ?? null;
+    const isWhole = failure === null && own.length > 0;
+    const perSecond = isWhole ? findSpread(own.map((result) => result.perSecond)) : null;
+    return { id, title, rounds: own, absentBecause, failure, perSecond };
+  });
+}
+
+function describeRound(result: LoadResult): string {
+  const cores = Object.entries(result.cores).map(([name, value]) => {
+    return `${name} ${value === null ? '–' : value.toFixed(2)}`;
+  });
+  return `${Math.round(result.perSecond).toLocaleString('en')}/s; cores: ${cores.join(', ')}`;
+}

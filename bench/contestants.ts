@@ -1,0 +1,123 @@
+import type { Contestant } from './contest.ts';
+import type { SpanSpec } from './load/span.ts';
+import { type LoadResult, type Meters, runLoad } from './load-process.ts';
+import type { Bench } from './section.ts';
+import { type BullmqLoad, measureBullmq } from './subjects/bullmq.ts';
+import { type HubStore, registerAgents, startHubWorld } from './subjects/hub.ts';
+import { measureNoOp } from './subjects/no-op.ts';
+import { measurePostgresPeer } from './subjects/postgres-peers.ts';
+import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
+
+/** The server that does nothing: what hub and generator could do at most. */
+export function noOp(bench: Bench, connections: number): Contestant {
+  return {
+    id: `no-op-${connections}`,
+    title: `no-op server, ${connections} connections`,
+    absentBecause: null,
+    run: () => measureNoOp(connections, spanOf(bench)),
+  };
+}
+
+export interface HubContest {
+  readonly engine: EngineName;
+  readonly hubCount: number;
+  readonly connections: number;
+}
+
+/** Whole cycles of hubs on a fresh store. */
+export function hubCycles(bench: Bench, contest: HubContest): Contestant {
+  const { engine, hubCount, connections } = contest;
+  const hubs = hubCount === 1 ? 'hub' : `${hubCount} hubs`;
+  return {
+    id: `${engine}-${hubCount}-${connections}`,
+    title: `${hubs} on ${engineTitles[engine]}, ${connections} connections`,
+    absentBecause: findAbsence(bench, engine),
+    run: () =>
+      withStore(bench, engine, (store, meters) => runCycles(bench, contest, store, meters)),
+  };
+}
+
+async function runCycles(
+  bench: Bench,
+  { hubCount, connections }: HubContest,
+  store: HubStore,
+  meters: Meters,
+): Promise<LoadResult> {
+  const tokenCount = bench.options.quick ? 8 : connections;
+  const world = await startHubWorld(store, { hubCount, tokenCount });
+  try {
+    const agents = await registerAgents(world, connections);
+    const { targets, workspaceId, repoId } = world;
+    return await runLoad(
+      { kind: 'cycles', targets, workspaceId, repoId, agents, hasBacklog: false, ...spanOf(bench) },
+      { ...world.meters, ...meters },
+    );
+  } finally {
+    await world.stop();
+  }
+}
+
+/** Whole cycles of BullMQ. */
+export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: number): Contestant {
+  const how = manner === 'calls' ? 'called' : 'with its consumer';
+  return {
+    id: `bullmq-${manner}-${inFlight}`,
+    title: `BullMQ ${how}, fsync always, ${inFlight} in flight`,
+    absentBecause: bench.redisVersion === null ? 'redis-server is not on the PATH' : null,
+    async run() {
+      const directory = bench.place.make('redis');
+      try {
+        return await measureBullmq(directory, { manner, inFlight, ...spanOf(bench) });
+      } finally {
+        bench.place.remove(directory);
+      }
+    },
+  };
+}
+
+/** Whole cycles of a peer on the PostgreSQL that the hub is measured on. */
+export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Contestant {
+  const { title, script, inFlight, batchSize } = postgresPeers[peer];
+  return {
+    id: peer,
+    title,
+    absentBecause: findAbsence(bench, 'postgres'),
+    async run() {
+      const { postgres } = bench;
+      if ('absentBecause' in postgres) throw new Error(postgres.absentBecause);
+      const load = { inFlight, batchSize, poolSize: PEER_POOL_SIZE, ...spanOf(bench) };
+      return measurePostgresPeer(postgres, script, load);
+    },
+  };
+}
+
+/** Connections of a peer to PostgreSQL; more gained nothing on two cores. */
+const PEER_POOL_SIZE = 16;
+
+const postgresPeers = {
+  'pg-boss-64': {
+    title: 'pg-boss one by one, 64 in flight',
+    script: 'pg-boss-load.ts',
+    inFlight: 64,
+    batchSize: 1,
+  },
+  'pg-boss-batch': {
+    title: 'pg-boss by the hundred, 4 in flight',
+    script: 'pg-boss-load.ts',
+    inFlight: 4,
+    batchSize: 100,
+  },
+  'graphile-64': {
+    title: 'graphile-worker, 64 in flight',
+    script: 'graphile-load.ts',
+    inFlight: 64,
+    batchSize: 1,
+  },
+} as const;
+
+/** How long one round of throughput takes. */
+export function spanOf({ options }: Bench): SpanSpec {
+  return options.quick
+    ? { warmUpMs: 700, measureMs: 1_500 }
+    : { warmUpMs: 3_000, measureMs: 8_000 };
+}

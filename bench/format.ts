@@ -1,0 +1,35 @@
+import type { LoadResult } from './load-process.ts';
+import { findMedian, type Spread } from './statistics.ts';
+
+/** 12,345 */
+export function formatCount(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+export function formatSpread({ min, max }: Spread): string {
+  return `${formatCount(min)}–${formatCount(max)}`;
+}
+
+/** 1.23× */
+export function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(2)}×`;
+}
+
+export function formatMs(valueMs: number): string {
+  return `${valueMs.toFixed(valueMs < 100 ? 1 : 0)} ms`;
+}
+
+export function formatMegabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_000_000)} MB`;
+}
+
+/** Processor use of everybody who took part, by the median of the rounds. */
+export function formatCores(rounds: readonly LoadResult[]): string {
+  const names = Object.keys(rounds[0]?.cores ?? {});
+  return names
+    .map((name) => {
+      const values = rounds.flatMap(({ cores }) => cores[name] ?? []);
+      return `${name} ${values.length === 0 ? '?' : findMedian(values).toFixed(2)}`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,167 @@
+import { endpoints } from '@signalbox/contract';
+import { summarizeLatency } from '../statistics.ts';
+import { readField } from './answer-reader.ts';
+import { type Connection, openConnections, type Target } from './connection.ts';
+import type { LoadAgent, LoadReport } from './load-report.ts';
+import { formatHead, formatPost, prompt } from './request-text.ts';
+import { type Mark, Span, type SpanSpec } from './span.ts';
+
+/** Whole cycles: enqueue, claim, complete, each its own request; every connection one agent. */
+export interface CycleLoad extends SpanSpec {
+  readonly kind: 'cycles';
+  /** Connections are dealt to them in turn. */
+  readonly targets: readonly Target[];
+  readonly workspaceId: string;
+  readonly repoId: string;
+  /** One for each connection. */
+  readonly agents: readonly LoadAgent[];
+  /** Jobs that were pending before and stay so: at the end there must be this many or more. */
+  readonly hasBacklog: boolean;
+}
+
+/** A claim may find nothing while others hold all that is there; not so many times in a row. */
+const EMPTY_CLAIMS_MAX = 100;
+
+const { enqueue, claimNext, complete, list } = endpoints.jobs;
+
+interface Stages {
+  readonly enqueue: number[];
+  readonly claim: number[];
+  readonly complete: number[];
+}
+
+interface Ledger {
+  readonly span: Span;
+  readonly stagesMs: Stages;
+  readonly cyclesMs: number[];
+  /** Of every job that was handed out, to see that none was handed out twice. */
+  readonly claimed: Set<string>;
+  enqueued: number;
+  completed: number;
+  emptyClaims: number;
+}
+
+/** @throws Error on the first wrong answer, and when a job was handed out twice or left over. */
+export async function runCycleLoad(
+  spec: CycleLoad,
+  onMark: (mark: Mark) => void,
+): Promise<LoadReport> {
+  const connections = await openConnections(spec.targets, spec.agents.length);
+  const ledger: Ledger = {
+    span: new Span(spec, onMark),
+    stagesMs: { enqueue: [], claim: [], complete: [] },
+    cyclesMs: [],
+    claimed: new Set(),
+    enqueued: 0,
+    completed: 0,
+    emptyClaims: 0,
+  };
+  await Promise.all(
+    connections.map((connection, number) => runAgent(spec, ledger, connection, number)),
+  );
+  const generatorCpuMs = await ledger.span.measureOwnCpuMs();
+  await checkNothingLeft(spec, connections);
+  for (const connection of connections) connection.close();
+  const { stagesMs, cyclesMs, claimed, enqueued, completed, emptyClaims } = ledger;
+  if (claimed.size !== enqueued || completed !== enqueued) {
+    throw new Error(`${enqueued} enqueued, ${claimed.size} claimed, ${completed} completed`);
+  }
+  return {
+    count: cyclesMs.length,
+    seconds: spec.measureMs / 1_000,
+    generatorCpuMs,
+    latency: {
+      cycle: summarizeLatency(cyclesMs),
+      enqueue: summarizeLatency(stagesMs.enqueue),
+      claim: summarizeLatency(stagesMs.claim),
+      complete: summarizeLatency(stagesMs.complete),
+    },
+    totals: { enqueued, completed, emptyClaims },
+  };
+}
+
+/** Cycles of one agent until the time is over; the last one is always finished. */
+async function runAgent(
+  spec: CycleLoad,
+  ledger: Ledger,
+  connection: Connection,
+  number: number,
+): Promise<void> {
+  const texts = prepareRequests(spec, number);
+  const { span, stagesMs, cyclesMs } = ledger;
+  while (span.goesOn()) {
+    const beganMs = performance.now();
+    await requireOk(connection, texts.enqueue, 'enqueue');
+    ledger.enqueued++;
+    const enqueuedMs = performance.now();
+    const { jobId, generation } = await claim(ledger, connection, texts.claim);
+    const claimedMs = performance.now();
+    await requireOk(connection, texts.complete(jobId, generation), 'complete');
+    ledger.completed++;
+    const completedMs = performance.now();
+    if (!span.holds(completedMs)) continue;
+    stagesMs.enqueue.push(enqueuedMs - beganMs);
+    stagesMs.claim.push(claimedMs - enqueuedMs);
+    stagesMs.complete.push(completedMs - claimedMs);
+    cyclesMs.push(completedMs - beganMs);
+  }
+}
+
+async function claim(
+  ledger: Ledger,
+  connection: Connection,
+  text: string,
+): Promise<{ jobId: string; generation: string }> {
+  for (let empty = 0; empty <= EMPTY_CLAIMS_MAX; empty++) {
+    const answer = await requireOk(connection, text, 'claim-next');
+    const jobId = readField(answer, 'jobId');
+    const generation = readField(answer, 'claimGeneration');
+    if (jobId === null) {
+      ledger.emptyClaims++;
+      continue;
+    }
+    if (generation === null) throw new Error(`a claim without a generation: ${answer}`);
+    if (ledger.claimed.has(jobId)) throw new Error(`${jobId} was handed out twice`);
+    ledger.claimed.add(jobId);
+    return { jobId, generation };
+  }
+  throw new Error(`${EMPTY_CLAIMS_MAX} claims in a row found nothing, though jobs were there`);
+}
+
+function prepareRequests({ workspaceId, repoId, agents, targets }: CycleLoad, number: number) {
+  const agent = agents[number];
+  const target = targets[number % targets.length];
+  if (agent === undefined || target === undefined) throw new Error('a connection needs an agent');
+  const { agentId, token } = agent;
+  const post = (path: string, body: object) =>
+    formatPost(target, path, token, JSON.stringify(body));
+  const head = formatHead(target, complete.path, token);
+  const start = JSON.stringify({ workspaceId, agentId, outcome: 'done' }).slice(0, -1);
+  return {
+    enqueue: post(enqueue.path, { workspaceId, repoId, kind: 'work', prompt }),
+    claim: post(claimNext.path, { workspaceId, agentId }),
+    complete: (jobId: string, generation: string) => {
+      const body = `${start},"jobId":"${jobId}","claimGeneration":${generation}}`;
+      return `${head}${body.length}\r\n\r\n${body}`;
+    },
+  };
+}
+
+/** Every cycle was finished, so nothing may be pending or running that was not there before. */
+async function checkNothingLeft(spec: CycleLoad, connections: Connection[]): Promise<void> {
+  const [connection] = connections;
+  const [target] = spec.targets;
+  const token = spec.agents[0]?.token;
+  if (connection === undefined || target === undefined || token === undefined) return;
+  for (const status of spec.hasBacklog ? ['running'] : ['pending', 'running']) {
+    const body = JSON.stringify({ workspaceId: spec.workspaceId, status, limit: 1 });
+    const answer = await requireOk(connection, formatPost(target, list.path, token, body), 'list');
+    if (!answer.includes('"jobs":[]')) throw new Error(`a job is left ${status}: ${answer}`);
+  }
+}
+
+async function requireOk(connection: Connection, request: string, what: string): Promise<string> {
+  const { status, body } = await connection.send(request);
+  if (status !== 200) throw new Error(`${what}: ${status} ${body}`);
+  return body;
+}

@@ -1,0 +1,5 @@
+import type { CycleLoad } from './cycle-load.ts';
+import type { PostLoad } from './post-load.ts';
+
+/** What the hub's load generator is told to do. */
+export type LoadSpec = PostLoad | CycleLoad;

@@ -1,0 +1,14 @@
+// The hub's load generator.
+import { runCycleLoad } from './cycle-load.ts';
+import type { LoadSpec } from './load-spec.ts';
+import { takeOrder } from './order.ts';
+import { runPostLoad } from './post-load.ts';
+
+takeOrder<LoadSpec>((spec, onMark) => {
+  switch (spec.kind) {
+    case 'post':
+      return runPostLoad(spec, onMark);
+    case 'cycles':
+      return runCycleLoad(spec, onMark);
+  }
+});

@@ -1,0 +1,67 @@
+import { closeSync, fdatasyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { cpus, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { summarizeLatency } from './statistics.ts';
+
+/** What the figures came from. */
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly system: string;
+  readonly node: string;
+  readonly postgres: string;
+  readonly redis: string;
+  /** Of 4 KB written and synced, where the data of servers lies. */
+  readonly syncP50Ms: number;
+  readonly syncP99Ms: number;
+}
+
+const SYNCS = 500;
+const PAGE_BYTES = 4_096;
+
+/** Describes the machine and measures what a sync of its disk takes. */
+export function describeMachine(
+  dataRoot: string,
+  versions: { postgres: string; redis: string },
+): Machine {
+  const { p50Ms, p99Ms } = measureSync(join(dataRoot, 'sync'));
+  return {
+    processor: readProcessorName(),
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    system: `${type()} ${release().replace(/^(\d+\.\d+).*$/, '$1')}`,
+    node: process.versions.node,
+    ...versions,
+    syncP50Ms: p50Ms,
+    syncP99Ms: p99Ms,
+  };
+}
+
+function measureSync(path: string): { p50Ms: number; p99Ms: number } {
+  const file = openSync(path, 'w');
+  const page = Buffer.alloc(PAGE_BYTES, 1);
+  const tookMs: number[] = [];
+  while (tookMs.length < SYNCS) {
+    const beganMs = performance.now();
+    writeSync(file, page);
+    fdatasyncSync(file);
+    tookMs.push(performance.now() - beganMs);
+  }
+  closeSync(file);
+  unlinkSync(path);
+  const latency = summarizeLatency(tookMs);
+  if (latency === null) throw new Error('no sync was measured');
+  return latency;
+}
+
+/** Arm machines tell Node no name; then the kernel's description has to do. */
+function readProcessorName(): string {
+  const name = cpus()[0]?.model.trim();
+  if (name !== undefined && name !== 'unknown' && name !== '') return name;
+  try {
+    return /^model name\s*:\s*(.+)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}

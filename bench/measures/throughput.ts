@@ -1,0 +1,166 @@
+import { type Contestant, runContest, type Standing } from '../contest.ts';
+import { bullmq, hubCycles, noOp, postgresPeer } from '../contestants.ts';
+import { formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
+import type { MeasureName } from '../options.ts';
+import type { Bar, Bench, Section, Verdict } from '../section.ts';
+
+/** Requests of one whole cycle. */
+const REQUESTS_PER_CYCLE = 3;
+
+interface Entrant {
+  readonly contestant: Contestant;
+  readonly measures: readonly MeasureName[];
+  readonly tone: Bar['tone'];
+  /** Left out with --quick. */
+  readonly isExtra?: true;
+}
+
+/** P1, P2 and P3: whole cycles per second, all in turn in one contest. */
+export async function measureThroughput(bench: Bench): Promise<Section> {
+  const entrants = listEntrants(bench).filter(
+    ({ measures, isExtra }) =>
+      measures.some((name) => bench.options.only.has(name)) && !(bench.options.quick && isExtra),
+  );
+  const standings = await runContest(
+    bench,
+    entrants.map(({ contestant }) => contestant),
+  );
+  return {
+    title: 'Throughput',
+    table: {
+      head: ['who', 'cycles/s', 'min–max', 'requests/s', 'cycle p50 / p99', 'cores used'],
+      rows: standings.map(describe),
+    },
+    notes: [
+      'A cycle is enqueue, claim and complete. For the hub these are three authenticated, ' +
+        'validated, durable HTTP requests with their timeline events; peers are called in process.',
+      'Generator, server and database share the processor; “cores used” shows who was the limit.',
+    ],
+    verdicts: judge(bench, standings),
+    bars: standings.flatMap((standing, at) => barOf(standing, entrants[at]?.tone ?? 'hub')),
+    raw: standings,
+  };
+}
+
+function listEntrants(bench: Bench): Entrant[] {
+  const hub = (engine: 'sqlite' | 'postgres', hubCount: number, connections: number) =>
+    hubCycles(bench, { engine, hubCount, connections });
+  return [
+    { contestant: noOp(bench, 64), measures: ['P2'], tone: 'limit' },
+    { contestant: hub('sqlite', 1, 64), measures: ['P1', 'P2', 'P3'], tone: 'hub' },
+    { contestant: bullmq(bench, 'calls', 64), measures: ['P1'], tone: 'peer' },
+    { contestant: hub('postgres', 1, 64), measures: ['P3'], tone: 'hub' },
+    { contestant: hub('postgres', 2, 64), measures: ['P3'], tone: 'hub' },
+    { contestant: postgresPeer(bench, 'graphile-64'), measures: ['P1'], tone: 'peer' },
+    { contestant: postgresPeer(bench, 'pg-boss-64'), measures: ['P1'], tone: 'peer' },
+    { contestant: noOp(bench, 256), measures: ['P2'], tone: 'limit', isExtra: true },
+    { contestant: hub('sqlite', 1, 256), measures: ['P1', 'P2'], tone: 'hub', isExtra: true },
+    { contestant: bullmq(bench, 'consumer', 512), measures: ['P1'], tone: 'peer', isExtra: true },
+    { contestant: hub('postgres', 1, 256), measures: ['P3'], tone: 'hub', isExtra: true },
+    { contestant: hub('postgres', 2, 256), measures: ['P3'], tone: 'hub', isExtra: true },
+    {
+      contestant: postgresPeer(bench, 'pg-boss-batch'),
+      measures: ['P1'],
+      tone: 'peer',
+      isExtra: true,
+    },
+  ];
+}
+
+function isNoOp({ id }: Standing): boolean {
+  return id.startsWith('no-op');
+}
+
+function describe(standing: Standing): string[] {
+  const { title, perSecond, rounds, absentBecause, failure } = standing;
+  if (perSecond === null) {
+    const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
+    return [title, '–', '–', '–', '–', oneLine(why)];
+  }
+  const requests = isNoOp(standing) ? perSecond.median : perSecond.median * REQUESTS_PER_CYCLE;
+  const isHub = isNoOp(standing) || /^(sqlite|postgres)-/.test(standing.id);
+  const middle = rounds[Math.floor(rounds.length / 2)];
+  const latency = middle?.latency.cycle;
+  return [
+    title,
+    isNoOp(standing) ? '–' : formatCount(perSecond.median),
+    isNoOp(standing) ? '–' : formatSpread(perSecond),
+    isHub ? formatCount(requests) : '–',
+    latency ? `${latency.p50Ms.toFixed(1)} / ${latency.p99Ms.toFixed(1)} ms` : '–',
+    formatCores(rounds),
+  ];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replaceAll('|', '/').slice(0, 200);
+}
+
+function barOf({ id, title, perSecond }: Standing, tone: Bar['tone']): Bar[] {
+  if (perSecond === null || id.startsWith('no-op')) return [];
+  return [{ label: title, value: perSecond.median, ...perSecond, tone }];
+}
+
+interface Claim {
+  readonly measure: MeasureName;
+  readonly what: string;
+  /** The ids of the two that are compared. */
+  readonly of: readonly [string, string];
+  readonly atLeast: number;
+  /** What one of the first counts as in units of the second. */
+  readonly factor?: number;
+}
+
+const claims: readonly Claim[] = [
+  {
+    measure: 'P1',
+    what: 'hub on SQLite ÷ BullMQ, fsync always',
+    of: ['sqlite-1-64', 'bullmq-calls-64'],
+    atLeast: 1.5,
+  },
+  {
+    measure: 'P1',
+    what: 'hub on SQLite ÷ graphile-worker',
+    of: ['sqlite-1-64', 'graphile-64'],
+    atLeast: 5,
+  },
+  {
+    measure: 'P1',
+    what: 'hub on SQLite ÷ pg-boss one by one',
+    of: ['sqlite-1-64', 'pg-boss-64'],
+    atLeast: 15,
+  },
+  {
+    measure: 'P2',
+    what: 'requests: hub on SQLite ÷ no-op server',
+    of: ['sqlite-1-64', 'no-op-64'],
+    atLeast: 0.5,
+    factor: REQUESTS_PER_CYCLE,
+  },
+  {
+    measure: 'P3',
+    what: 'hub on PostgreSQL ÷ on SQLite',
+    of: ['postgres-1-64', 'sqlite-1-64'],
+    atLeast: 0.8,
+  },
+  {
+    measure: 'P3',
+    what: 'two hubs ÷ one hub on PostgreSQL',
+    of: ['postgres-2-64', 'postgres-1-64'],
+    atLeast: 1.2,
+  },
+];
+
+function judge({ options }: Bench, standings: readonly Standing[]): Verdict[] {
+  const medianOf = (id: string) => standings.find((one) => one.id === id)?.perSecond?.median;
+  return claims
+    .filter(({ measure }) => options.only.has(measure))
+    .map(({ measure, what, of, atLeast, factor = 1 }) => {
+      const [own, other] = of.map(medianOf);
+      const target = `≥ ${atLeast}×`;
+      if (own === undefined || other === undefined) {
+        return { measure, what, target, measured: 'not measured', met: null };
+      }
+      const ratio = (own * factor) / other;
+      return { measure, what, target, measured: formatRatio(ratio), met: ratio >= atLeast };
+    });
+}

@@ -1,0 +1,80 @@
+import { formatMegabytes } from './format.ts';
+import type { Machine } from './machine.ts';
+import type { Options } from './options.ts';
+import type { Section, Table, Verdict } from './section.ts';
+
+/** One run of the bench. */
+export interface Report {
+  /** RFC 3339 in UTC. */
+  readonly at: string;
+  /** The commit that was measured; with a plus when files differ from it. */
+  readonly commit: string;
+  readonly options: Pick<Options, 'quick' | 'rounds'>;
+  readonly machine: Machine;
+  readonly sections: readonly Section[];
+  readonly seconds: number;
+}
+
+/** The page of one run: targets first, then every figure. */
+export function formatReport(report: Report): string {
+  const { sections } = report;
+  return [
+    '# Bench\n',
+    formatSummary(report),
+    ...(sections.some(({ bars }) => bars.length > 0)
+      ? ['![Whole cycles per second](latest.svg)\n']
+      : []),
+    ...sections.map(formatSection),
+  ].join('\n');
+}
+
+/** What the README quotes: the targets and how they came out, with the machine. */
+export function formatSummary(report: Report): string {
+  const verdicts = report.sections.flatMap((section) => section.verdicts);
+  const table = {
+    head: ['', 'measured', 'target', 'figure', ''],
+    rows: verdicts.map(formatVerdict),
+  };
+  return `${describeRun(report)}\n\n${formatTable(table)}`;
+}
+
+function formatVerdict({ measure, what, target, measured, met }: Verdict): string[] {
+  return [measure, what, target, measured, met === null ? '–' : signOf(met)];
+}
+
+function signOf(met: boolean): string {
+  return met ? '✓' : '✗';
+}
+
+function describeRun({ at, commit, options, machine, seconds }: Report): string {
+  const { processor, cores, memoryBytes, system, node, postgres, redis } = machine;
+  const rounds = options.rounds === 1 ? 'one round' : `medians of ${options.rounds} rounds`;
+  const quick = options.quick ? ' **A quick run: not to be quoted.**' : '';
+  return (
+    `Measured ${at.slice(0, 10)} at ${commit} on ${cores} cores of ${processor}, ` +
+    `${formatMegabytes(memoryBytes)} of memory, ${system}, Node ${node}, ` +
+    `PostgreSQL ${postgres}, Redis ${redis}; a synced write of 4 KB takes ` +
+    `${machine.syncP50Ms.toFixed(2)} ms (p99 ${machine.syncP99Ms.toFixed(2)} ms). ` +
+    `Hub, peers, databases and load share these cores; ${rounds}, ` +
+    `${formatDuration(seconds)} in all.${quick}`
+  );
+}
+
+function formatDuration(seconds: number): string {
+  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} minutes`;
+}
+
+function formatSection({ title, table, notes }: Section): string {
+  const list = notes.map((note) => `- ${note}\n`).join('');
+  return `## ${title}\n\n${formatTable(table)}\n${list}`;
+}
+
+/** Markdown with cells as wide as they need to be; nobody reads the source of a made page. */
+export function formatTable({ head, rows }: Table): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |\n`;
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { drawChart } from './chart.ts';
+import { projectRoot } from './child.ts';
+import { describeMachine } from './machine.ts';
+import { measureThroughput } from './measures/throughput.ts';
+import type { MeasureName, Options } from './options.ts';
+import { Place } from './place.ts';
+import { replaceBlock } from './readme-block.ts';
+import { formatReport, formatSummary, type Report } from './report.ts';
+import type { Bench, Section } from './section.ts';
+import { startPostgres } from './subjects/postgres.ts';
+import { readRedisVersion } from './subjects/redis.ts';
+
+const resultsDir = join(import.meta.dirname, 'results');
+const readmePath = join(projectRoot, 'README.md');
+
+interface Measure {
+  readonly names: readonly MeasureName[];
+  readonly title: string;
+  measure(bench: Bench): Promise<Section>;
+}
+
+const measures: readonly Measure[] = [
+  { names: ['P1', 'P2', 'P3'], title: 'throughput', measure: measureThroughput },
+];
+
+/** Runs what was asked for, writes `results/`, and prints the table. */
+export async function runBench(options: Options, say: (line: string) => void): Promise<void> {
+  const beganMs = performance.now();
+  const bench = await openBench(options, say);
+  const { postgres } = bench;
+  const isThere = !('absentBecause' in postgres);
+  const machine = describeMachine(bench.place.root, {
+    postgres: isThere ? postgres.version : 'absent',
+    redis: bench.redisVersion ?? 'absent',
+  });
+  const sections: Section[] = [];
+  try {
+    for (const { names, title, measure } of measures) {
+      const chosen = names.filter((name) => options.only.has(name));
+      if (chosen.length === 0) continue;
+      say(`${chosen.join(', ')}: ${title}`);
+      sections.push(await measure(bench));
+    }
+  } finally {
+    if (isThere) await postgres.stop();
+  }
+  const seconds = (performance.now() - beganMs) / 1_000;
+  const commit = readCommit();
+  const { quick, rounds } = options;
+  const report = { at: new Date().toISOString(), commit, options: { quick, rounds } };
+  writeReport({ ...report, machine, sections, seconds }, options, say);
+}
+
+async function openBench(options: Options, say: (line: string) => void): Promise<Bench> {
+  const place = new Place(options.dataRoot ?? join(import.meta.dirname, '.data'));
+  return {
+    options,
+    place,
+    redisVersion: readRedisVersion(),
+    postgres: await startPostgres().catch((error: unknown) => ({
+      absentBecause: error instanceof Error ? error.message : String(error),
+    })),
+    say,
+  };
+}
+
+function writeReport(report: Report, options: Options, say: (line: string) => void): void {
+  mkdirSync(resultsDir, { recursive: true });
+  const page = formatReport(report);
+  const bars = report.sections.flatMap((section) => section.bars);
+  const path = join(resultsDir, options.isQuoted ? 'latest' : 'part');
+  writeFileSync(`${path}.md`, page);
+  writeFileSync(`${path}.svg`, drawChart('Whole cycles per second', bars));
+  writeFileSync(`${path}.json`, `${JSON.stringify(report, null, 1)}\n`);
+  if (options.isQuoted) {
+    const readme = readFileSync(readmePath, 'utf8');
+    writeFileSync(readmePath, replaceBlock(readme, formatSummary(report)));
+  }
+  say(`\n${page}`);
+  say(`Took ${Math.round(report.seconds)} s. Written to ${relative(projectRoot, path)}.*`);
+}
+
+function readCommit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync('git', args, { cwd: projectRoot, encoding: 'utf8' }).trim();
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '-uno') && '+');
+  } catch {
+    // An unpacked archive has no history.
+    return 'an unknown commit';
+  }
+}

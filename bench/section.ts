@@ -1,0 +1,56 @@
+import type { MeasureName, Options } from './options.ts';
+import type { Place } from './place.ts';
+
+/** What every measure stands on. */
+export interface Bench {
+  readonly options: Options;
+  readonly place: Place;
+  readonly redisVersion: string | null;
+  readonly postgres: PostgresPlace | { readonly absentBecause: string };
+  say(line: string): void;
+}
+
+/** A PostgreSQL with fsync on that is there for the whole run. */
+export interface PostgresPlace {
+  readonly version: string;
+  readonly pid: number;
+  /** A fresh empty database; its address. */
+  createDatabase(): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How one target came out. */
+export interface Verdict {
+  readonly measure: MeasureName;
+  readonly what: string;
+  readonly target: string;
+  readonly measured: string;
+  /** Null: not measured. */
+  readonly met: boolean | null;
+}
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** What a measure gives to the report. */
+export interface Section {
+  readonly title: string;
+  readonly table: Table;
+  readonly notes: readonly string[];
+  readonly verdicts: readonly Verdict[];
+  /** Bars of the chart. */
+  readonly bars: readonly Bar[];
+  /** Every round as it was, for latest.json. */
+  readonly raw: unknown;
+}
+
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+  readonly tone: 'hub' | 'peer' | 'limit';
+}

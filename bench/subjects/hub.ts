@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { createClient } from '@signalbox/sdk';
+import { type Child, cleanEnvironment, projectRoot, startChild } from '../child.ts';
+import type { Target } from '../load/connection.ts';
+import type { LoadAgent } from '../load/load-report.ts';
+import type { Meters } from '../load-process.ts';
+
+/** What `npm start` runs once everything is installed. */
+export const hubScript = join(projectRoot, 'scripts/start.ts');
+/** Agents share so many tokens: enough that no cache of one hides what a look-up costs. */
+const TOKENS_MAX = 64;
+
+/** Where a hub keeps what it knows. */
+export interface HubStore {
+  readonly dataDir: string;
+  /** Null: SQLite in the data directory. */
+  readonly databaseUrl: string | null;
+}
+
+/** Running hubs on one store, with a workspace that is ready for jobs. */
+export interface HubWorld extends HubPlace {
+  readonly hubs: readonly Child[];
+  readonly targets: readonly Target[];
+  /** For meters: `hub`, or `hub 1` and `hub 2`. */
+  readonly meters: Meters;
+  stop(): Promise<void>;
+}
+
+export interface HubPlace {
+  readonly workspaceId: string;
+  readonly repoId: string;
+  readonly tokens: readonly string[];
+}
+
+/** Starts hubs as users do, on settings that nobody tuned. */
+export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
+  const hubs: Child[] = [];
+  try {
+    for (let number = 0; number < count; number++) hubs.push(await startHub(store));
+  } catch (error) {
+    await stopHubs(hubs);
+    throw error;
+  }
+  return hubs;
+}
+
+async function startHub(store: HubStore): Promise<Child> {
+  const hub = await startChild(process.execPath, [hubScript], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: cleanEnvironment({ ...settingsOf(store), SVC_PORT: '0' }),
+  });
+  await hub.waitFor(/^Signalbox listens on \S+$/m);
+  return hub;
+}
+
+/** Where a started hub listens. */
+export function targetOf(hub: Child): Target {
+  const url = /^Signalbox listens on (\S+)$/m.exec(hub.output())?.[1];
+  const { hostname, port } = new URL(url ?? '');
+  return { host: hostname, port: Number(port) };
+}
+
+export async function stopHubs(hubs: readonly Child[]): Promise<void> {
+  await Promise.all(hubs.map((hub) => hub.stop()));
+}
+
+/** A workspace with tokens, made before the hub starts, as an operator would. */
+export async function prepareWorkspace(
+  store: HubStore,
+  tokenCount: number,
+): Promise<{ workspaceId: string; tokens: string[] }> {
+  const config = { ...readConfig({ ...settingsOf(store), SVC_LOG_LEVEL: 'silent' }) };
+  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'bench', name: 'Bench' });
+  const tokens: string[] = [];
+  while (tokens.length < Math.min(tokenCount, TOKENS_MAX)) {
+    const name = `agent ${tokens.length}`;
+    tokens.push((await mintTokenByAdmin(config, { workspaceSlug: 'bench', name })).token);
+  }
+  return { workspaceId, tokens };
+}
+
+/** Hubs on a fresh store with a workspace, a repository and so many tokens. */
+export async function startHubWorld(
+  store: HubStore,
+  { hubCount = 1, tokenCount = 1 } = {},
+): Promise<HubWorld> {
+  const { workspaceId, tokens } = await prepareWorkspace(store, tokenCount);
+  const hubs = await startHubs(store, hubCount);
+  try {
+    const targets = hubs.map(targetOf);
+    const client = createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });
+    const remoteUrlHash = 'be'.repeat(32);
+    const { repoId } = await client.repositories.upsert({ workspaceId, remoteUrlHash });
+    const meters = metersOf(hubs);
+    return { workspaceId, repoId, tokens, hubs, targets, meters, stop: () => stopHubs(hubs) };
+  } catch (error) {
+    await stopHubs(hubs);
+    throw error;
+  }
+}
+
+/** So many online agents, each with a fingerprint of its own. */
+export async function registerAgents(world: HubWorld, count: number): Promise<LoadAgent[]> {
+  const agents: LoadAgent[] = [];
+  for (let number = 0; number < count; number++) {
+    const token = world.tokens[number % world.tokens.length] ?? '';
+    const client = createClient({ baseUrl: baseUrlOf(world.targets[0]), token });
+    const { agentId } = await client.agents.heartbeat({
+      workspaceId: world.workspaceId,
+      displayName: `agent ${number}`,
+      machineFingerprint: `agent ${number}`,
+      capabilities: { canWrite: true, reposAllowed: [world.repoId] },
+    });
+    agents.push({ agentId, token });
+  }
+  return agents;
+}
+
+export function baseUrlOf(target: Target | undefined): string {
+  if (target === undefined) throw new Error('a world has a hub');
+  return `http://${target.host}:${target.port}`;
+}
+
+function metersOf(hubs: readonly Child[]): Meters {
+  const [only] = hubs;
+  if (hubs.length === 1 && only !== undefined) return { hub: only.pid };
+  return Object.fromEntries(hubs.map((hub, at) => [`hub ${at + 1}`, hub.pid]));
+}
+
+function settingsOf({ dataDir, databaseUrl }: HubStore): NodeJS.ProcessEnv {
+  return {
+    SVC_DATA_DIR: dataDir,
+    SVC_LOG_LEVEL: 'warn',
+    ...(databaseUrl === null ? {} : { SVC_DATABASE_URL: databaseUrl }),
+  };
+}

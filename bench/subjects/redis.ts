@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { type Child, findFreePort, startChild } from '../child.ts';
+
+export interface RedisServer {
+  readonly port: number;
+  readonly child: Child;
+}
+
+/** The version of the redis-server on the PATH; null when there is none. */
+export function readRedisVersion(): string | null {
+  try {
+    const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8' });
+    return /v=(\S+)/.exec(text)?.[1] ?? null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A fresh Redis that acknowledges a write only when it is on the disk, as the hub does. */
+export async function startRedis(directory: string): Promise<RedisServer> {
+  const port = await findFreePort();
+  const settings = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir: directory,
+    appendonly: 'yes',
+    appendfsync: 'always',
+    save: '',
+    // Otherwise BullMQ warns that jobs could be evicted.
+    'maxmemory-policy': 'noeviction',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = await startChild('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  await child.waitFor(/Ready to accept connections/);
+  return { port, child };
+}

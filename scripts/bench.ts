@@ -1,0 +1,20 @@
+// `npm run bench`: measures hub and peers in turn; bench/README.md says what and how.
+import { parseOptions, usage } from '../bench/options.ts';
+import { runBench } from '../bench/run.ts';
+
+// Leaving runs what ends every process and takes away every file that the bench made.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143));
+}
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(usage);
+} else {
+  try {
+    const options = parseOptions(process.argv.slice(2));
+    await runBench(options, (line) => process.stdout.write(`${line}\n`));
+  } catch (error) {
+    process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
