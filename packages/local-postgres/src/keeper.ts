@@ -37,7 +37,7 @@ function keep(order: KeeperOrder): void {
     if (!isOver) process.stderr.write(`signalbox: the local PostgreSQL ended:\n${output}\n`);
   };
   // Whoever connects learns that this process lives; see `stale-folders.ts`.
-  createServer((connection) => connection.destroy()).listen(join(order.folder, keeperSocketName));
+  createServer((connection) => connection.resume()).listen(join(order.folder, keeperSocketName));
   process.stdin.on('end', end).on('close', end).resume();
   process.once('SIGTERM', end);
   void run()

@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { keeperSocketName } from './keeper-protocol.ts';
 
 export const folderPrefix = 'signalbox-pg-';
 /** A folder without a keeper's socket may be a moment old, its keeper about to start. */
 const startMs = 60_000;
+/** PostgreSQL itself kills what has not ended after five seconds. */
+const endMsMax = 10_000;
 
 /**
  * Removes what servers left whose keeper was killed itself, together with the server if it still
@@ -17,7 +20,7 @@ export async function removeStaleFolders(parent: string): Promise<void> {
     const folder = join(parent, name);
     try {
       if (await isKept(folder)) continue;
-      endServerOf(folder);
+      await endServerOf(folder);
       rmSync(folder, { recursive: true, force: true });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -43,16 +46,20 @@ async function isKept(folder: string): Promise<boolean> {
   });
 }
 
-function endServerOf(folder: string): void {
+/** Removing files from under a server that is still ending would fail half-way. */
+async function endServerOf(folder: string): Promise<void> {
   const file = join(folder, 'data/postmaster.pid');
   if (!existsSync(file)) return;
-  const [processId = '', dataFolder] = readFileSync(file, 'utf8').split('\n');
+  const [processId = '', dataFolder = ''] = readFileSync(file, 'utf8').split('\n');
   // The number may have been given to another process since.
-  if (!isPostgresOn(Number(processId), dataFolder ?? '')) return;
+  if (!isPostgresOn(processId, dataFolder)) return;
   process.kill(Number(processId), 'SIGQUIT');
+  const deadlineMs = performance.now() + endMsMax;
+  // Nobody tells when a process ends that is not a child.
+  while (isPostgresOn(processId, dataFolder) && performance.now() < deadlineMs) await wait(20);
 }
 
-function isPostgresOn(processId: number, dataFolder: string): boolean {
+function isPostgresOn(processId: string, dataFolder: string): boolean {
   try {
     const command = readFileSync(`/proc/${processId}/cmdline`, 'utf8').split('\0');
     return command.includes(dataFolder);

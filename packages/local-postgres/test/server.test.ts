@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { locateBinaries } from '../src/binaries.ts';
 import { startLocalPostgres } from '../src/index.ts';
+import { keeperSocketName } from '../src/keeper-protocol.ts';
 import { ask } from './ask.ts';
 import { startChild } from './child.ts';
 
@@ -69,6 +71,7 @@ test('a server keeps no process alive that is done', async (t) => {
 });
 
 test('the next start ends a server whose keeper was killed, and removes its files', async (t) => {
+  const tempFolder = useOwnTempFolder(t);
   const [server] = (await startChild(t, [{}])).servers;
   assert.ok(server !== undefined);
   const [, processId = ''] =
@@ -76,10 +79,16 @@ test('the next start ends a server whose keeper was killed, and removes its file
   const keeper = Number(
     /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1],
   );
+  const line = connect(join(server.folder, keeperSocketName));
+  await once(line, 'connect');
   process.kill(keeper, 'SIGKILL');
+  await new Promise((resolve) => line.on('error', () => undefined).once('close', resolve));
   await ask(server.url, 'SELECT 1');
   const next = await startLocalPostgres();
-  t.after(() => next.stop());
+  t.after(async () => {
+    await next.stop();
+    rmSync(tempFolder, { recursive: true });
+  });
   assert.equal(existsSync(server.folder), false);
   await assert.rejects(ask(server.url, 'SELECT 1'));
 });
@@ -100,10 +109,23 @@ test('programs in a folder that the user of PostgreSQL may not enter are run fro
 test('a server that does not start says why and leaves nothing', async () => {
   const settings = { shared_buffers: 'plenty' };
   await assert.rejects(startLocalPostgres({ settings }), (error: Error) => {
-    assert.match(error.message, /did not start[^]*invalid value for parameter "shared_buffers"/);
+    assert.match(error.message, /did not start.*invalid value for parameter "shared_buffers"/s);
     return true;
   });
 });
+
+/** Servers started anywhere on the machine clean up in its temporary folder; this one is alone. */
+function useOwnTempFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-own-'));
+  chmodSync(folder, 0o755);
+  const { TMPDIR: before } = process.env;
+  process.env.TMPDIR = folder;
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  return folder;
+}
 
 /** Resolves when the folder is not there any more. */
 async function waitUntilGone(t: TestContext, folder: string): Promise<void> {
