@@ -21,7 +21,13 @@ import type { JobDeps } from './deps.ts';
 import { mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRow, updateJobOutcome } from './store.ts';
-import { appendEvent, foldHeartbeat, hasClaimed, hasLateEvidence } from './store-events.ts';
+import {
+  appendEvent,
+  appendEventForPlace,
+  foldHeartbeat,
+  hasClaimed,
+  hasLateEvidence,
+} from './store-events.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.jobs.heartbeat.request>;
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
@@ -66,7 +72,7 @@ async function recordJobHeartbeat(
     await updateRunning(tx, entry, { heartbeat_count: count });
     return;
   }
-  const seq = await appendEvent(tx, {
+  const seq = await appendEventForPlace(tx, {
     eventId: deps.ids('jobEvent'),
     ...place,
     kind: 'heartbeat',

@@ -1,5 +1,5 @@
 import type { JobEventKind } from '@signalbox/contract';
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { JobEventsTable } from '../db/schema.ts';
 
 export type JobEventRow = JobEventsTable;
@@ -15,29 +15,40 @@ export interface JobEventDraft {
   data?: Record<string, unknown> | null | undefined;
 }
 
-/** Adds an event at the end of a job's timeline and returns its place. */
-export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<number> {
+const APPEND_EVENT = `INSERT INTO job_events
+    (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
+  SELECT ?, ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ?, ?, ?, ?
+  FROM job_events WHERE workspace_id = ? AND job_id = ?`;
+
+/** Adds an event at the end of a job's timeline. */
+export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<void> {
+  await tx.runSql(APPEND_EVENT, valuesOf(tx, event));
+}
+
+/** The same, and returns the event's place. */
+export async function appendEventForPlace(tx: Tx, event: JobEventDraft): Promise<number> {
   const row = await tx.firstSql<{ seq: number }>(
-    `INSERT INTO job_events
-       (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
-     SELECT ?, ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ?, ?, ?, ?
-     FROM job_events WHERE workspace_id = ? AND job_id = ? RETURNING seq`,
-    [
-      event.workspaceId,
-      event.jobId,
-      event.eventId,
-      event.kind,
-      tx.nowMs,
-      event.attempt,
-      event.agentId,
-      event.message ?? null,
-      event.data ? JSON.stringify(event.data) : null,
-      event.workspaceId,
-      event.jobId,
-    ],
+    `${APPEND_EVENT} RETURNING seq`,
+    valuesOf(tx, event),
   );
   if (row === undefined) throw new Error('an event was not inserted');
   return row.seq;
+}
+
+function valuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {
+  return [
+    event.workspaceId,
+    event.jobId,
+    event.eventId,
+    event.kind,
+    tx.nowMs,
+    event.attempt,
+    event.agentId,
+    event.message ?? null,
+    event.data ? JSON.stringify(event.data) : null,
+    event.workspaceId,
+    event.jobId,
+  ];
 }
 
 /** Folds one more heartbeat without a message into the attempt's heartbeat event. */
