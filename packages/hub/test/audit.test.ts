@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { type AuditEntry, appendAudit, hashAuditEntry } from '../src/audit/actions.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
 import { createManualClock } from './manual-clock.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { openTestDatabase } from './test-engine.ts';
 
 /** Whether every entry is hashed as it stands and chained to the one before. */
 function isWhole(entries: readonly AuditEntry[]): boolean {
@@ -18,9 +15,7 @@ function isWhole(entries: readonly AuditEntry[]): boolean {
 }
 
 test('each workspace has a chain of its own, kept with the action or not at all', async (t) => {
-  const database = openSqlite(join(makeTempDir(t), 'test.db'), createManualClock());
-  t.after(() => database.close());
-  await migrate(database);
+  const database = await openTestDatabase(t, createManualClock());
   const append = (workspaceId: string, subject: string) =>
     database.write(null, (tx) =>
       appendAudit(tx, { workspaceId, actor: 'usr_1', action: 'test.act', subject, data: { n: 1 } }),

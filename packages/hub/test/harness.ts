@@ -18,6 +18,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { mintServiceToken } from '../src/tokens/actions.ts';
 import { createWorkspace } from '../src/workspaces/actions.ts';
 import { makeTempDir } from './temp-dir.ts';
+import { takeDatabase } from './test-engine.ts';
 
 export interface Reply {
   status: number;
@@ -85,18 +86,23 @@ export function checkAnswer(endpoint: Endpoint, answer: unknown): void {
   throw new Error(`${endpoint.name} answers ${first?.instancePath} wrongly: ${first?.message}`);
 }
 
-/** One hub on a real port and a real file, ended with the test. */
+/** One hub on a real port and a real database, ended with the test. */
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Harness> {
   const clock = options.clock ?? systemClock;
   const dataDir = options.dataDir ?? makeTempDir(t);
+  const database = await takeDatabase(dataDir);
   const config: Config = {
     ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'silent' }),
     dataDir,
+    ...database.config,
     ...options.config,
   };
   const hub = await createHub({ config, clock, checkAnswer });
+  t.after(async () => {
+    await hub.stop();
+    await database.release();
+  });
   await hub.listen();
-  t.after(() => hub.stop());
   return createHarness(hub, clock, dataDir);
 }
 

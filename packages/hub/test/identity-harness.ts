@@ -13,9 +13,7 @@ import type { TObject } from 'typebox';
 import { bindAgentRoutes } from '../src/agents/routes.ts';
 import { bindAuditRoutes } from '../src/audit/routes.ts';
 import { bindMailAccountRoutes } from '../src/context/mail-account-routes.ts';
-import { migrate } from '../src/db/migrate.ts';
 import type { Role } from '../src/db/schema.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
 import { bindDeviceRoutes } from '../src/devices/routes.ts';
 import { createGatekeeper } from '../src/gatekeeper.ts';
 import { Api } from '../src/http/bind.ts';
@@ -39,6 +37,7 @@ import { bindWorkspaceRoutes } from '../src/workspaces/routes.ts';
 import { checkAnswer } from './harness.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { makeTempDir } from './temp-dir.ts';
+import { openDatabaseOf } from './test-engine.ts';
 
 export const PASSWORD = 'violet harbour 9 lanterns';
 
@@ -61,8 +60,7 @@ export type IdentityHub = Awaited<ReturnType<typeof startHub>>;
 export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   const clock = options.clock ?? createManualClock();
   const dataDir = options.dataDir ?? makeTempDir(t);
-  const database = openSqlite(join(dataDir, 'signalbox.db'), clock);
-  await migrate(database);
+  const { database, end } = await openDatabaseOf(dataDir, clock);
   const ids = createIdSource(clock.nowMs);
   const waiters = new ClaimWaiters(clock);
   const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
@@ -107,7 +105,7 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
   t.after(async () => {
     waiters.close();
     await server.close();
-    await database.close();
+    await end();
   });
   return { address, dataDir, database, clock, deps, visitor: () => new Visitor(address) };
 }

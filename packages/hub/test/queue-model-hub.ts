@@ -1,9 +1,6 @@
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createIdSource, type Job } from '@signalbox/contract';
 import { recordHeartbeat } from '../src/agents/actions.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
 import { HubError } from '../src/errors.ts';
 import { cancelJob, enqueueJob, releaseJob, retryJob } from '../src/jobs/actions.ts';
 import { claimNextJob } from '../src/jobs/claim-actions.ts';
@@ -28,7 +25,7 @@ import { createWorkspace } from '../src/workspaces/actions.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { Act, Answer } from './queue-model.ts';
 import { AGENTS, type JobWords, presets, REPOSITORIES, shapes } from './queue-model-commands.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { openTestDatabase } from './test-engine.ts';
 
 const context: RequestContext = {
   requestId: 'req',
@@ -45,7 +42,7 @@ type ClaimAct = Extract<Act, { type: 'claim' }>;
 /** How long claims wait; some steps take longer. */
 const WAIT_MS = 30_000;
 
-/** A hub's actions over a real SQLite file and a clock turned by hand. */
+/** A hub's actions over a real database and a clock turned by hand. */
 export interface ModelHub {
   deps: UncertaintyDeps;
   clock: ManualClock;
@@ -54,9 +51,7 @@ export interface ModelHub {
 
 export async function openModelHub(t: TestContext): Promise<ModelHub> {
   const clock = createManualClock();
-  const database = openSqlite(join(makeTempDir(t), 'model.db'), clock);
-  t.after(() => database.close());
-  await migrate(database);
+  const database = await openTestDatabase(t, clock);
   const waiters = new ClaimWaiters(clock);
   const deps: UncertaintyDeps = {
     database,
