@@ -25,7 +25,7 @@ type Plans = Map<string, MergedStatement | null>;
 export class StatementMerger {
   readonly #sessions: Sessions;
   readonly #plans: Plans = new Map();
-  readonly #underWay = new Set<string>();
+  readonly #underWay = new Map<string, Promise<void>>();
 
   /** @param sessions to ask about parameters: a transaction must not fail by such a question. */
   constructor(sessions: Sessions) {
@@ -41,10 +41,15 @@ export class StatementMerger {
   #planOf(text: string): MergedStatement | null {
     const plan = this.#plans.get(text);
     if (plan === undefined && !this.#underWay.has(text)) {
-      this.#underWay.add(text);
-      void this.#makePlan(text).finally(() => this.#underWay.delete(text));
+      const making = this.#makePlan(text).finally(() => this.#underWay.delete(text));
+      this.#underWay.set(text, making);
     }
     return plan ?? null;
+  }
+
+  /** Ends when no question is under way any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay.values());
   }
 
   /** Until the plan is there, and if the question fails, statements run one by one. */

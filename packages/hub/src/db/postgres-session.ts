@@ -141,8 +141,10 @@ export class Sessions {
       types,
       ...settings,
     } as pg.PoolConfig);
-    // An idle connection that breaks is replaced when it is needed; without this it ends the hub.
+    // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
+    // told by that answer; an error event that nobody listens to would end the hub.
     this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** @throws HubError UNAVAILABLE when there is no connection to be had. */

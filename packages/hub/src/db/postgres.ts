@@ -77,6 +77,7 @@ class PostgresDatabase implements Database {
       await Promise.all(this.#underWay);
       await nextTurn();
     }
+    await this.#merger.close();
     await Promise.all([this.#readers.close(), this.#writers.close()]);
   }
 
