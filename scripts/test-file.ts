@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { endOf, spawnGroup } from './process-group.ts';
+import type { TestEngine } from './test-engines.ts';
 import type { TestEvent, TestOutcome } from './test-event.ts';
 
 /** One test that ended. */
@@ -13,6 +14,8 @@ export interface TestResult {
 /** What one file (or one suite of another runner) came to. */
 export interface FileReport {
   readonly file: string;
+  /** Of the database, for a file that is run on each. */
+  readonly engine?: TestEngine;
   readonly results: readonly TestResult[];
   readonly durationMs: number;
   /** The end of what the file printed, for when it failed. */
@@ -31,6 +34,7 @@ export async function runTestFile(
   root: string,
   file: string,
   limitMs: number,
+  engine?: TestEngine,
 ): Promise<FileReport> {
   const startMs = performance.now();
   const reporter = join(import.meta.dirname, 'test-reporter.ts');
@@ -38,7 +42,7 @@ export async function runTestFile(
     ['--enable-source-maps', `--test-reporter=${reporter}`, join(root, file)],
     root,
     ['ignore', 'pipe', 'pipe', 'ipc'],
-    testEnvironment(),
+    testEnvironment(engine),
   );
   const log = new FileLog();
   child.on('message', (message) => log.hear(message as TestEvent));
@@ -48,6 +52,7 @@ export async function runTestFile(
   if (hadLeftovers) log.notes.push('left processes running; they were ended');
   return {
     file,
+    ...(engine === undefined ? {} : { engine }),
     results: log.results,
     durationMs: performance.now() - startMs,
     output: [...log.notes, output].join('\n').trim(),
@@ -91,9 +96,12 @@ class FileLog {
 
 /**
  * A developer's own settings of the hub must not change what the tests see; those made for tests
- * (`SIGNALBOX_TEST_…`) may. Nor must a `node --test` around us change how the files report.
+ * (`SIGNALBOX_TEST_…`, `SVC_TEST_…`) may. Nor must a `node --test` around us change how the files
+ * report.
  */
-export function testEnvironment(): NodeJS.ProcessEnv {
-  const foreign = /^(SVC_|SIGNALBOX_(?!TEST_)|NODE_TEST_CONTEXT$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+export function testEnvironment(engine?: TestEngine): NodeJS.ProcessEnv {
+  const foreign = /^((SVC|SIGNALBOX)_(?!TEST_)|SIGNALBOX_TEST_ENGINE$|NODE_TEST_CONTEXT$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  const chosen = engine === undefined ? [] : [['SIGNALBOX_TEST_ENGINE', engine]];
+  return Object.fromEntries([...kept, ...chosen]);
 }

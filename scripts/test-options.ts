@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { engines, type TestEngine } from './test-engines.ts';
 
 export interface TestOptions {
   /** Parts of paths; a test file runs when its path holds one of them. None: every file runs. */
   readonly filters: readonly string[];
+  /** What tests of the database are run on, once each. */
+  readonly engines: readonly TestEngine[];
   /** Every skipped test (and every `todo`) is a failure. */
   readonly noSkips: boolean;
   /** How many files run at once. */
@@ -13,6 +16,8 @@ export interface TestOptions {
 }
 
 export const testUsage = `npm test -- [options] [part of a path …]
+  --engine NAME      sqlite or postgres only, for tests of the database; else both, one after the
+                     other (also SIGNALBOX_TEST_ENGINE=NAME)
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --concurrency N    test files at once (default: processors, at most 4)
   --file-limit-ms N  time one test file may take`;
@@ -23,6 +28,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     args: [...args],
     allowPositionals: true,
     options: {
+      engine: { type: 'string' },
       'no-skips': { type: 'boolean' },
       concurrency: { type: 'string' },
       'file-limit-ms': { type: 'string' },
@@ -30,12 +36,20 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
   });
   return {
     filters: positionals.map((filter) => filter.replace(/^\.\//, '')),
+    engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     // More at once than four gains little and makes tests wait for each other's disk syncs.
     concurrency:
       readCount('--concurrency', values.concurrency) ?? Math.min(availableParallelism(), 4),
     fileLimitMs: readCount('--file-limit-ms', values['file-limit-ms']),
   };
+}
+
+function readEngines(value: string | undefined): readonly TestEngine[] {
+  if (value === undefined) return engines;
+  const chosen = engines.filter((engine) => engine === value);
+  if (chosen.length === 0) throw new Error(`--engine takes ${engines.join(' or ')}.`);
+  return chosen;
 }
 
 function readCount(name: string, value: string | undefined): number | undefined {

@@ -1,6 +1,8 @@
+import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalbox/local-postgres';
 import { buildConsole } from './console-build.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { endGroupsOnSignal } from './process-group.ts';
+import { findEngineFiles } from './test-engines.ts';
 import { type FileReport, runTestFile } from './test-file.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
@@ -34,38 +36,65 @@ export async function runTests(
     const failure = await tryBuild(root);
     if (failure !== undefined) add(failure);
   }
-  const { parallel, alone } = listRuns(root, files, options);
+  const runs = listRuns(root, files, options);
+  const { parallel, alone } = runs;
+  const server = runs.needsPostgres ? await tryPostgres(add) : undefined;
   const fileCount = files.parallel.length + files.console.length + files.alone.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
   await drain(parallel, options.concurrency, add);
   await drain(alone, 1, add);
+  await server?.stop();
   if (fileCount === 0) say('No test file was found.');
   say(describeRun(reports, performance.now() - startMs));
   const { passed, failed, skipped } = countResults(reports);
   return failed === 0 && passed + skipped > 0;
 }
 
-function listRuns(
-  root: string,
-  files: TestFiles,
-  options: TestOptions,
-): { parallel: FileRun[]; alone: FileRun[] } {
+interface Runs {
+  readonly parallel: FileRun[];
+  readonly alone: FileRun[];
+  readonly needsPostgres: boolean;
+}
+
+/** A file whose tests use the database is run once for each of the chosen engines. */
+function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
+  const onEngines = findEngineFiles(root, [...files.parallel, ...files.alone]);
+  const runsOf = (file: string, limitMs: number): FileRun[] => {
+    const chosen = onEngines.has(file) ? options.engines : [undefined];
+    return chosen.map((engine) => () => runTestFile(root, file, limitMs, engine));
+  };
   const limitMs = options.fileLimitMs;
-  const parallel = files.parallel.map(
-    (file): FileRun =>
-      () =>
-        runTestFile(root, file, limitMs ?? parallelLimitMs),
-  );
+  const parallel = files.parallel.flatMap((file) => runsOf(file, limitMs ?? parallelLimitMs));
   // First, because it is the longest: all component tests are one run.
   if (files.console.length > 0) {
     parallel.unshift(() => runConsoleTests(root, files.console, limitMs ?? parallelLimitMs));
   }
-  const alone = files.alone.map(
-    (file): FileRun =>
-      () =>
-        runTestFile(root, file, limitMs ?? aloneLimitMs),
-  );
-  return { parallel, alone };
+  const alone = files.alone.flatMap((file) => runsOf(file, limitMs ?? aloneLimitMs));
+  const needsPostgres = onEngines.size > 0 && options.engines.includes('postgres');
+  return { parallel, alone, needsPostgres };
+}
+
+/**
+ * One server for all files, unless the environment names one. Without it, each of them fails to
+ * start its own, and says so.
+ */
+async function tryPostgres(add: (report: FileReport) => void): Promise<LocalPostgres | undefined> {
+  if (process.env[serverVariable]) return undefined;
+  const startMs = performance.now();
+  try {
+    const server = await startLocalPostgres();
+    process.env[serverVariable] = server.url;
+    return server;
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    add({
+      file: 'packages/local-postgres (start)',
+      results: [{ name: 'a PostgreSQL starts for the tests', outcome: 'failed', detail }],
+      durationMs: performance.now() - startMs,
+      output: '',
+    });
+    return undefined;
+  }
 }
 
 /** A console that does not build is one failure; the other tests still have something to say. */

@@ -35,7 +35,9 @@ export function describeReport(report: FileReport): string {
   if (failed > 0) counts.push(`${failed} failed`);
   if (skipped > 0) counts.push(`${skipped} skipped`);
   const mark = failed === 0 ? '✓' : '✗';
-  const lines = [`${mark} ${report.file}  ${counts.join(', ')}  ${formatTime(report.durationMs)}`];
+  const lines = [
+    `${mark} ${nameOf(report)}  ${counts.join(', ')}  ${formatTime(report.durationMs)}`,
+  ];
   if (failed === 0) return lines.join('\n');
   for (const { name, outcome, detail } of report.results) {
     if (outcome === 'failed') lines.push(`  ✗ ${name}`, indent(detail, 6));
@@ -54,7 +56,7 @@ export function describeRun(reports: readonly FileReport[], durationMs: number):
     const { passed, failed, skipped } = countResults(members);
     const timeMs = members.reduce((sum, report) => sum + report.durationMs, 0);
     const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-    lines.push(`  ${suite.padEnd(20)} ${formatTime(timeMs).padStart(8)}  ${counts}`);
+    lines.push(`  ${suite.padEnd(28)} ${formatTime(timeMs).padStart(8)}  ${counts}`);
   }
   lines.push('', ...describeSkips(reports), '', ...describeFailures(reports));
   const { passed, failed, skipped } = countResults(reports);
@@ -66,9 +68,9 @@ export function describeRun(reports: readonly FileReport[], durationMs: number):
 }
 
 function describeSkips(reports: readonly FileReport[]): string[] {
-  const skips = reports.flatMap(({ file, results }) =>
-    results.filter(isSkip).map((result) => {
-      return `  ${file}: ${result.name} (${result.outcome}): ${result.detail}`;
+  const skips = reports.flatMap((report) =>
+    report.results.filter(isSkip).map((result) => {
+      return `  ${nameOf(report)}: ${result.name} (${result.outcome}): ${result.detail}`;
     }),
   );
   return skips.length === 0 ? ['Nothing was skipped.'] : ['Skipped, and why:', ...skips];
@@ -76,8 +78,10 @@ function describeSkips(reports: readonly FileReport[]): string[] {
 
 /** Named again at the end: in a long run the failure itself has scrolled away. */
 function describeFailures(reports: readonly FileReport[]): string[] {
-  const failures = reports.flatMap(({ file, results }) =>
-    results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => `  ${file}: ${name}`),
+  const failures = reports.flatMap((report) =>
+    report.results
+      .filter(({ outcome }) => outcome === 'failed')
+      .map(({ name }) => `  ${nameOf(report)}: ${name}`),
   );
   return failures.length === 0 ? [] : ['Failed:', ...failures, ''];
 }
@@ -86,10 +90,14 @@ function isSkip({ outcome }: TestResult): boolean {
   return outcome === 'skipped' || outcome === 'todo';
 }
 
-/** `packages/hub`, `scripts`, `e2e`, … */
-function suiteOf({ file }: FileReport): string {
+/** `packages/hub (postgres)`, `scripts`, `e2e (sqlite)`, … */
+function suiteOf({ file, engine }: FileReport): string {
   const [first = '', second = ''] = file.split(/[/ ]/);
-  return first === 'packages' ? `${first}/${second}` : first;
+  return nameOf({ file: first === 'packages' ? `${first}/${second}` : first, engine });
+}
+
+function nameOf({ file, engine }: { file: string; engine?: string | undefined }): string {
+  return engine === undefined ? file : `${file} (${engine})`;
 }
 
 export function formatTime(durationMs: number): string {
