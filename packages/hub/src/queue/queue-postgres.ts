@@ -21,8 +21,19 @@ export interface ClaimRequest {
  */
 export type ClaimResult = Entry | null | 'keyed';
 
-/** Looked at beyond what is wanted, since other hubs may be taking the first ones just now. */
+/** Looked at beyond what is wanted, since other transactions may be taking the first ones. */
 const MORE_CANDIDATES = 32;
+/** How much further to look when those were not enough. */
+const FURTHER = 8;
+
+/** What is ready in some lanes, in the order in which it goes. */
+const CANDIDATES = `SELECT c.entry_id FROM json_each(?) AS lanes
+  CROSS JOIN LATERAL (
+    SELECT entry_id, sort_key FROM queue_entries
+    WHERE workspace_id = ? AND lane_id = lanes.value AND hold = 'ready'
+    ORDER BY sort_key, entry_id LIMIT ?
+  ) AS c
+  ORDER BY c.sort_key, c.entry_id LIMIT ?`;
 
 export const claimReady: Gathering<ClaimRequest, ClaimResult> = {
   async run(tx, requests) {
@@ -73,28 +84,22 @@ async function lockReady(
   { workspaceId, laneIds }: ClaimRequest,
   count: number,
 ): Promise<Entry[]> {
-  for (let looked = count + MORE_CANDIDATES; ; looked *= 4) {
-    const rows = await tx.allSql<Entry & { candidates: number }>(
-      `WITH candidates AS MATERIALIZED (
-         SELECT c.entry_id FROM json_each(?) AS lanes
-         CROSS JOIN LATERAL (
-           SELECT entry_id, sort_key FROM queue_entries
-           WHERE workspace_id = ? AND lane_id = lanes.value AND hold = 'ready'
-           ORDER BY sort_key, entry_id LIMIT ?
-         ) AS c
-         ORDER BY c.sort_key, c.entry_id LIMIT ?
-       )
-       SELECT e.*, (SELECT COUNT(*) FROM candidates) AS candidates
-       FROM candidates JOIN queue_entries AS e
+  for (let looked = count + MORE_CANDIDATES; ; looked *= FURTHER) {
+    const place = [JSON.stringify(laneIds), workspaceId, looked, looked];
+    const entries = await tx.allSql<Entry>(
+      `WITH candidates AS MATERIALIZED (${CANDIDATES})
+       SELECT e.* FROM candidates JOIN queue_entries AS e
          ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
        ORDER BY e.sort_key, e.entry_id LIMIT ?
        FOR NO KEY UPDATE OF e SKIP LOCKED`,
-      [JSON.stringify(laneIds), workspaceId, looked, looked, workspaceId, count],
+      [...place, workspaceId, count],
     );
-    const isShort = rows.length < count;
-    // With none at all there is no row to say how many there were: then all were passed over, or
-    // none was there, and what is being claimed elsewhere is nothing for these.
-    if (!isShort || (rows[0]?.candidates ?? 0) < looked) return rows;
+    if (entries.length === count) return entries;
+    const seen = await tx.firstSql<{ seen: number }>(
+      `SELECT COUNT(*) AS seen FROM (${CANDIDATES}) AS candidates`,
+      place,
+    );
+    if ((seen?.seen ?? 0) < looked) return entries;
   }
 }
 
