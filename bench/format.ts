@@ -1,3 +1,4 @@
+import type { Standing } from './contest.ts';
 import type { LoadResult } from './load-process.ts';
 import { findMedian, type Spread } from './statistics.ts';
 
@@ -32,4 +33,10 @@ export function formatCores(rounds: readonly LoadResult[]): string {
       return `${name} ${values.length === 0 ? '?' : findMedian(values).toFixed(2)}`;
     })
     .join(', ');
+}
+
+/** Why somebody has no figure, short enough for a cell. */
+export function describeAbsence({ absentBecause, failure }: Standing): string {
+  const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
+  return why.replace(/\s+/g, ' ').slice(0, 200);
 }

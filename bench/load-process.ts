@@ -4,7 +4,7 @@ import { startChild } from './child.ts';
 import type { LoadMessage, LoadReport } from './load/load-report.ts';
 import type { LoadSpec } from './load/load-spec.ts';
 import type { SpanSpec } from './load/span.ts';
-import { readCpuMs } from './processor-use.ts';
+import { readCpuMs, readResidentBytes } from './processor-use.ts';
 
 /** Beyond warm-up and measured time: connections, the last long polls, the check at the end. */
 const LOAD_GRACE_MS = 120_000;
@@ -15,6 +15,8 @@ export interface LoadResult extends LoadReport {
   readonly perSecond: number;
   /** Processor use in cores, in the measured time, by what was metered; null: not measured. */
   readonly cores: Readonly<Record<string, number | null>>;
+  /** Of each metered process alone: the larger of both ends of the measured time. */
+  readonly residentBytes: Readonly<Record<string, number | null>>;
 }
 
 /** Process ids by the name under which their processor use is told; descendants count as well. */
@@ -51,40 +53,56 @@ export async function runLoadScript(
   try {
     const seen = await report.promise;
     const cores = { ...gauge.cores(), generator: seen.generatorCpuMs / (seen.seconds * 1_000) };
-    return { ...seen, perSecond: seen.count / seen.seconds, cores };
+    const residentBytes = gauge.residentBytes();
+    return { ...seen, perSecond: seen.count / seen.seconds, cores, residentBytes };
   } finally {
     clearTimeout(limit);
     await child.stop();
   }
 }
 
-/** Reads the processor time of processes at both ends of the measured time. */
+/** Reads processor time and memory of processes at both ends of the measured time. */
 class Gauge {
   readonly #meters: Meters;
-  readonly #read: { atMs: number; cpuMs: Record<string, number | null> }[] = [];
+  readonly #read: Reading[] = [];
 
   constructor(meters: Meters) {
     this.#meters = meters;
   }
 
   note(): void {
-    const entries = Object.entries(this.#meters);
-    const cpuMs = Object.fromEntries(entries.map(([name, pid]) => [name, readCpuMs(pid)]));
-    this.#read.push({ atMs: performance.now(), cpuMs });
+    this.#read.push({
+      atMs: performance.now(),
+      cpuMs: this.#map((pid) => readCpuMs(pid)),
+      bytes: this.#map((pid) => readResidentBytes(pid)),
+    });
   }
 
   cores(): Record<string, number | null> {
     const [begin, end] = this.#read;
-    const names = Object.keys(this.#meters);
-    if (begin === undefined || end === undefined) {
-      return Object.fromEntries(names.map((name) => [name, null]));
-    }
-    const elapsedMs = end.atMs - begin.atMs;
-    return Object.fromEntries(
-      names.map((name) => {
-        const [before, after] = [begin.cpuMs[name] ?? null, end.cpuMs[name] ?? null];
-        return [name, before === null || after === null ? null : (after - before) / elapsedMs];
-      }),
-    );
+    return this.#map((_pid, name) => {
+      const before = begin?.cpuMs[name] ?? null;
+      const after = end?.cpuMs[name] ?? null;
+      if (!begin || !end || before === null || after === null) return null;
+      return (after - before) / (end.atMs - begin.atMs);
+    });
   }
+
+  residentBytes(): Record<string, number | null> {
+    return this.#map((_pid, name) => {
+      const values = this.#read.flatMap(({ bytes }) => bytes[name] ?? []);
+      return values.length === 0 ? null : Math.max(...values);
+    });
+  }
+
+  #map<T>(of: (pid: number, name: string) => T): Record<string, T> {
+    const entries = Object.entries(this.#meters);
+    return Object.fromEntries(entries.map(([name, pid]) => [name, of(pid, name)]));
+  }
+}
+
+interface Reading {
+  readonly atMs: number;
+  readonly cpuMs: Readonly<Record<string, number | null>>;
+  readonly bytes: Readonly<Record<string, number | null>>;
 }

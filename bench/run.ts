@@ -4,6 +4,9 @@ import { join, relative } from 'node:path';
 import { drawChart } from './chart.ts';
 import { projectRoot } from './child.ts';
 import { describeMachine } from './machine.ts';
+import { measureCrowd } from './measures/crowd.ts';
+import { measureDelivery } from './measures/delivery.ts';
+import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
 import type { MeasureName, Options } from './options.ts';
 import { Place } from './place.ts';
@@ -24,6 +27,9 @@ interface Measure {
 
 const measures: readonly Measure[] = [
   { names: ['P1', 'P2', 'P3'], title: 'throughput', measure: measureThroughput },
+  { names: ['P4'], title: 'delivery', measure: measureDelivery },
+  { names: ['P6'], title: 'crowd', measure: measureCrowd },
+  { names: ['P7'], title: 'start', measure: measureStart },
 ];
 
 /** Runs what was asked for, writes `results/`, and prints the table. */

@@ -1,18 +1,16 @@
 import { endpoints } from '@signalbox/contract';
 import { summarizeLatency } from '../statistics.ts';
-import { readField } from './answer-reader.ts';
 import { type Connection, openConnections, type Target } from './connection.ts';
+import { type Claim, prepareRequests, type Queue, readClaim, requireOk } from './hub-calls.ts';
 import type { LoadAgent, LoadReport } from './load-report.ts';
-import { formatHead, formatPost, prompt } from './request-text.ts';
+import { formatPost } from './request-text.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** Whole cycles: enqueue, claim, complete, each its own request; every connection one agent. */
-export interface CycleLoad extends SpanSpec {
+export interface CycleLoad extends SpanSpec, Queue {
   readonly kind: 'cycles';
   /** Connections are dealt to them in turn. */
   readonly targets: readonly Target[];
-  readonly workspaceId: string;
-  readonly repoId: string;
   /** One for each connection. */
   readonly agents: readonly LoadAgent[];
   /** Jobs that were pending before and stay so: at the end there must be this many or more. */
@@ -21,8 +19,6 @@ export interface CycleLoad extends SpanSpec {
 
 /** A claim may find nothing while others hold all that is there; not so many times in a row. */
 const EMPTY_CLAIMS_MAX = 100;
-
-const { enqueue, claimNext, complete, list } = endpoints.jobs;
 
 interface Stages {
   readonly enqueue: number[];
@@ -87,16 +83,20 @@ async function runAgent(
   connection: Connection,
   number: number,
 ): Promise<void> {
-  const texts = prepareRequests(spec, number);
+  const agent = spec.agents[number];
+  const target = spec.targets[number % spec.targets.length];
+  if (agent === undefined || target === undefined) throw new Error('a connection needs an agent');
+  const requests = prepareRequests(spec, agent, target);
+  const claimRequest = requests.claim();
   const { span, stagesMs, cyclesMs } = ledger;
   while (span.goesOn()) {
     const beganMs = performance.now();
-    await requireOk(connection, texts.enqueue, 'enqueue');
+    await requireOk(connection, requests.enqueue, 'enqueue');
     ledger.enqueued++;
     const enqueuedMs = performance.now();
-    const { jobId, generation } = await claim(ledger, connection, texts.claim);
+    const claim = await claimJob(ledger, connection, claimRequest);
     const claimedMs = performance.now();
-    await requireOk(connection, texts.complete(jobId, generation), 'complete');
+    await requireOk(connection, requests.complete(claim), 'complete');
     ledger.completed++;
     const completedMs = performance.now();
     if (!span.holds(completedMs)) continue;
@@ -107,44 +107,18 @@ async function runAgent(
   }
 }
 
-async function claim(
-  ledger: Ledger,
-  connection: Connection,
-  text: string,
-): Promise<{ jobId: string; generation: string }> {
+async function claimJob(ledger: Ledger, connection: Connection, request: string): Promise<Claim> {
   for (let empty = 0; empty <= EMPTY_CLAIMS_MAX; empty++) {
-    const answer = await requireOk(connection, text, 'claim-next');
-    const jobId = readField(answer, 'jobId');
-    const generation = readField(answer, 'claimGeneration');
-    if (jobId === null) {
+    const claim = readClaim(await requireOk(connection, request, 'claim-next'));
+    if (claim === null) {
       ledger.emptyClaims++;
       continue;
     }
-    if (generation === null) throw new Error(`a claim without a generation: ${answer}`);
-    if (ledger.claimed.has(jobId)) throw new Error(`${jobId} was handed out twice`);
-    ledger.claimed.add(jobId);
-    return { jobId, generation };
+    if (ledger.claimed.has(claim.jobId)) throw new Error(`${claim.jobId} was handed out twice`);
+    ledger.claimed.add(claim.jobId);
+    return claim;
   }
   throw new Error(`${EMPTY_CLAIMS_MAX} claims in a row found nothing, though jobs were there`);
-}
-
-function prepareRequests({ workspaceId, repoId, agents, targets }: CycleLoad, number: number) {
-  const agent = agents[number];
-  const target = targets[number % targets.length];
-  if (agent === undefined || target === undefined) throw new Error('a connection needs an agent');
-  const { agentId, token } = agent;
-  const post = (path: string, body: object) =>
-    formatPost(target, path, token, JSON.stringify(body));
-  const head = formatHead(target, complete.path, token);
-  const start = JSON.stringify({ workspaceId, agentId, outcome: 'done' }).slice(0, -1);
-  return {
-    enqueue: post(enqueue.path, { workspaceId, repoId, kind: 'work', prompt }),
-    claim: post(claimNext.path, { workspaceId, agentId }),
-    complete: (jobId: string, generation: string) => {
-      const body = `${start},"jobId":"${jobId}","claimGeneration":${generation}}`;
-      return `${head}${body.length}\r\n\r\n${body}`;
-    },
-  };
 }
 
 /** Every cycle was finished, so nothing may be pending or running that was not there before. */
@@ -155,13 +129,11 @@ async function checkNothingLeft(spec: CycleLoad, connections: Connection[]): Pro
   if (connection === undefined || target === undefined || token === undefined) return;
   for (const status of spec.hasBacklog ? ['running'] : ['pending', 'running']) {
     const body = JSON.stringify({ workspaceId: spec.workspaceId, status, limit: 1 });
-    const answer = await requireOk(connection, formatPost(target, list.path, token, body), 'list');
+    const answer = await requireOk(
+      connection,
+      formatPost(target, endpoints.jobs.list.path, token, body),
+      'list',
+    );
     if (!answer.includes('"jobs":[]')) throw new Error(`a job is left ${status}: ${answer}`);
   }
-}
-
-async function requireOk(connection: Connection, request: string, what: string): Promise<string> {
-  const { status, body } = await connection.send(request);
-  if (status !== 200) throw new Error(`${what}: ${status} ${body}`);
-  return body;
 }

@@ -1,6 +1,6 @@
 import { type Contestant, runContest, type Standing } from '../contest.ts';
 import { bullmq, hubCycles, noOp, postgresPeer } from '../contestants.ts';
-import { formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
+import { describeAbsence, formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
 
@@ -72,11 +72,8 @@ function isNoOp({ id }: Standing): boolean {
 }
 
 function describe(standing: Standing): string[] {
-  const { title, perSecond, rounds, absentBecause, failure } = standing;
-  if (perSecond === null) {
-    const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
-    return [title, '–', '–', '–', '–', oneLine(why)];
-  }
+  const { title, perSecond, rounds } = standing;
+  if (perSecond === null) return [title, '–', '–', '–', '–', describeAbsence(standing)];
   const requests = isNoOp(standing) ? perSecond.median : perSecond.median * REQUESTS_PER_CYCLE;
   const isHub = isNoOp(standing) || /^(sqlite|postgres)-/.test(standing.id);
   const middle = rounds[Math.floor(rounds.length / 2)];
@@ -89,10 +86,6 @@ function describe(standing: Standing): string[] {
     latency ? `${latency.p50Ms.toFixed(1)} / ${latency.p99Ms.toFixed(1)} ms` : '–',
     formatCores(rounds),
   ];
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').replaceAll('|', '/').slice(0, 200);
 }
 
 function barOf({ id, title, perSecond }: Standing, tone: Bar['tone']): Bar[] {

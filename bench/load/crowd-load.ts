@@ -1,0 +1,113 @@
+import { AGENT_HEARTBEAT_INTERVAL_MS, endpoints } from '@signalbox/contract';
+import { summarizeLatency } from '../statistics.ts';
+import { readField } from './answer-reader.ts';
+import { type Connection, openConnections, type Target } from './connection.ts';
+import { Claimants, Deliveries, prepareEnqueue } from './deliveries.ts';
+import { type Queue, requireOk } from './hub-calls.ts';
+import type { LoadAgent, LoadReport } from './load-report.ts';
+import { ConnectionPool, sendAtRate } from './paced-sender.ts';
+import { formatPost } from './request-text.ts';
+import { type Mark, Span, type SpanSpec } from './span.ts';
+
+/** Very many agents that are online, each parked in a long poll, and few jobs. */
+export interface CrowdLoad extends SpanSpec, Queue {
+  readonly kind: 'crowd';
+  readonly target: Target;
+  readonly tokens: readonly string[];
+  readonly agentCount: number;
+  readonly jobsPerSecond: number;
+}
+
+/** For heartbeats and enqueues, beside the connection on which each agent is parked. */
+const POOL_CONNECTIONS = 64;
+/** The first long polls run out one after the other within this time. */
+const FIRST_WAIT_MS_MAX = 25_000;
+const FIRST_WAIT_MS_MIN = 1_000;
+
+/** @throws Error on the first wrong answer, and on a job delivered twice or never. */
+export async function runCrowdLoad(
+  spec: CrowdLoad,
+  onMark: (mark: Mark) => void,
+): Promise<LoadReport> {
+  const pooled = await openConnections([spec.target], POOL_CONNECTIONS);
+  const beats = Array.from({ length: spec.agentCount }, (_, at) => formatBeat(spec, at));
+  const agents = await registerAll(spec, pooled, beats);
+  const parked = await openConnections([spec.target], spec.agentCount);
+  const deliveries = new Deliveries();
+  const claimants = new Claimants(spec, deliveries);
+  for (const [at, connection] of parked.entries()) {
+    const share = at / spec.agentCount;
+    const waitMs = Math.round(FIRST_WAIT_MS_MIN + share * (FIRST_WAIT_MS_MAX - FIRST_WAIT_MS_MIN));
+    claimants.add(connection, requireAgent(agents, at), spec.target, waitMs);
+  }
+
+  const span = new Span(spec, onMark);
+  const pool = new ConnectionPool(pooled);
+  const heartbeatsMs: number[] = [];
+  const beat = async (connection: Connection, number: number) => {
+    const sentMs = performance.now();
+    await requireOk(connection, beats[number % beats.length] ?? '', 'heartbeat');
+    if (span.holds(sentMs)) heartbeatsMs.push(performance.now() - sentMs);
+  };
+  const enqueue = prepareEnqueue(deliveries, spec, requireAgent(agents, 0), spec.target);
+  const beatsPerSecond = (spec.agentCount * 1_000) / AGENT_HEARTBEAT_INTERVAL_MS;
+  await claimants.watch(
+    Promise.all([
+      sendAtRate(pool, beatsPerSecond, span, beat),
+      sendAtRate(pool, spec.jobsPerSecond, span, enqueue),
+    ]),
+  );
+  await claimants.watch(deliveries.drain());
+  const generatorCpuMs = await span.measureOwnCpuMs();
+  claimants.end();
+  for (const connection of [...parked, ...pooled]) connection.close();
+  const { count, delivery } = deliveries.summarize(span);
+  return {
+    count,
+    seconds: spec.measureMs / 1_000,
+    generatorCpuMs,
+    latency: {
+      delivery: summarizeLatency(delivery),
+      heartbeat: summarizeLatency(heartbeatsMs),
+    },
+    totals: { agents: agents.length, jobs: deliveries.count, heartbeats: heartbeatsMs.length },
+  };
+}
+
+function formatBeat({ workspaceId, repoId, tokens, target }: CrowdLoad, at: number): string {
+  const body = {
+    workspaceId,
+    displayName: `crowd ${at}`,
+    machineFingerprint: `crowd ${at}`,
+    capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 1 },
+  };
+  const token = tokens[at % tokens.length] ?? '';
+  return formatPost(target, endpoints.agents.heartbeat.path, token, JSON.stringify(body));
+}
+
+/** The first heartbeat of each is its registration. */
+async function registerAll(
+  { tokens }: CrowdLoad,
+  connections: readonly Connection[],
+  beats: readonly string[],
+): Promise<LoadAgent[]> {
+  const agents: LoadAgent[] = [];
+  let next = 0;
+  const register = async (connection: Connection) => {
+    while (next < beats.length) {
+      const at = next++;
+      const answer = await requireOk(connection, beats[at] ?? '', 'first heartbeat');
+      const agentId = readField(answer, 'agentId');
+      if (agentId === null) throw new Error(`a heartbeat without an agent: ${answer}`);
+      agents[at] = { agentId, token: tokens[at % tokens.length] ?? '' };
+    }
+  };
+  await Promise.all(connections.map(register));
+  return agents;
+}
+
+function requireAgent(agents: readonly LoadAgent[], at: number): LoadAgent {
+  const agent = agents[at];
+  if (agent === undefined) throw new Error(`agent ${at} was not registered`);
+  return agent;
+}

@@ -1,0 +1,107 @@
+import { type Contestant, runContest, type Standing } from '../contest.ts';
+import { describeAbsence, formatCores, formatMs } from '../format.ts';
+import { runLoad } from '../load-process.ts';
+import type { Bench, Section, Verdict } from '../section.ts';
+import { findMedian } from '../statistics.ts';
+import { registerAgents, startHubWorld } from '../subjects/hub.ts';
+import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
+
+const RATE_PER_SECOND = 500;
+/** Parked at a time: enough for the rate, few enough that each gets jobs. */
+const AGENTS = 64;
+
+/** P4: from the answer to an enqueue to the answer to a claim that waited for it. */
+export async function measureDelivery(bench: Bench): Promise<Section> {
+  const contestants = [
+    delivery(bench, 'sqlite', 1),
+    delivery(bench, 'postgres', 1),
+    delivery(bench, 'postgres', 2),
+  ];
+  const standings = await runContest(bench, contestants);
+  return {
+    title: `Delivery at ${RATE_PER_SECOND} jobs/s to ${AGENTS} agents that wait`,
+    table: {
+      head: ['who', 'p50', 'p99', 'worst p99 of a round', 'from enqueue sent, p99', 'cores used'],
+      rows: standings.map(describe),
+    },
+    notes: [
+      'From the answer to an enqueue to the answer to the claim; a claim answered before counts ' +
+        'as 0. With two hubs, jobs are enqueued at one and claimed at the other.',
+      'Jobs come by the clock, however long answers take.',
+    ],
+    verdicts: standings.flatMap(judge),
+    bars: [],
+    raw: standings,
+  };
+}
+
+function delivery(bench: Bench, engine: EngineName, hubCount: number): Contestant {
+  const span = bench.options.quick
+    ? { warmUpMs: 700, measureMs: 2_000 }
+    : { warmUpMs: 3_000, measureMs: 10_000 };
+  return {
+    id: `${engine}-${hubCount}`,
+    title: `${hubCount === 1 ? 'one hub' : 'from hub to hub'} on ${engineTitles[engine]}`,
+    absentBecause: findAbsence(bench, engine),
+    run: () =>
+      withStore(bench, engine, async (store, meters) => {
+        const world = await startHubWorld(store, { hubCount, tokenCount: 8 });
+        try {
+          const agents = await registerAgents(world, AGENTS);
+          const { workspaceId, repoId, targets } = world;
+          const [enqueueTarget] = targets;
+          const claimTarget = targets.at(-1);
+          if (!enqueueTarget || !claimTarget) throw new Error('a world has a hub');
+          return await runLoad(
+            {
+              ...{ kind: 'delivery', workspaceId, repoId, agents, enqueueTarget, claimTarget },
+              ...{ ratePerSecond: RATE_PER_SECOND, ...span },
+            },
+            { ...world.meters, ...meters },
+          );
+        } finally {
+          await world.stop();
+        }
+      }),
+  };
+}
+
+function describe(standing: Standing): string[] {
+  const found = summarize(standing);
+  if (found === null) return [standing.title, '–', '–', '–', '–', describeAbsence(standing)];
+  const { p50Ms, p99Ms, worstMs, wholeWayMs } = found;
+  return [
+    standing.title,
+    ...[p50Ms, p99Ms, worstMs, wholeWayMs].map(formatMs),
+    formatCores(standing.rounds),
+  ];
+}
+
+function summarize({ perSecond, rounds }: Standing) {
+  if (perSecond === null) return null;
+  const latencies = rounds.flatMap(({ latency }) => latency.delivery ?? []);
+  const wholeWays = rounds.flatMap(({ latency }) => latency.wholeWay ?? []);
+  const p99s = latencies.map(({ p99Ms }) => p99Ms);
+  return {
+    p50Ms: findMedian(latencies.map(({ p50Ms }) => p50Ms)),
+    p99Ms: findMedian(p99s),
+    worstMs: Math.max(...p99s),
+    wholeWayMs: findMedian(wholeWays.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
+function judge(standing: Standing): Verdict[] {
+  const { id, title } = standing;
+  const found = summarize(standing);
+  const limits = id.endsWith('-2') ? { p99Ms: 25 } : { p50Ms: 2, p99Ms: 10 };
+  return Object.entries(limits).map(([name, limitMs]) => {
+    const percentile = name === 'p50Ms' ? 'p50' : 'p99';
+    const what = `delivery, ${title}, ${percentile}`;
+    const target = `≤ ${limitMs} ms`;
+    const valueMs = found?.[name as 'p50Ms' | 'p99Ms'];
+    if (valueMs === undefined) {
+      return { measure: 'P4', what, target, measured: 'not measured', met: null };
+    }
+    return { measure: 'P4', what, target, measured: formatMs(valueMs), met: valueMs <= limitMs };
+  });
+}
