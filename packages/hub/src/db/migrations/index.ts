@@ -7,6 +7,7 @@ import { uploads } from './0005-uploads.ts';
 import { integrationsTriggers } from './0006-integrations-triggers.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
 import { scale } from './0008-scale.ts';
+import { hubs } from './0009-hubs.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: 'integrations-triggers', statements: integrationsTriggers },
   { version: 7, name: 'members-invitations', statements: membersInvitations },
   { version: 8, name: 'scale', statements: scale },
+  { version: 9, name: 'hubs', statements: hubs },
 ];
