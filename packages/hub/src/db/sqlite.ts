@@ -1,21 +1,15 @@
 import { closeSync, openSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { createQueryBuilder } from './build.ts';
 import { StartError } from './data-directory.ts';
-import type { BesideScope, Database, Reader, SqlValue, Tx } from './engine.ts';
+import type { BesideScope, Database, Gathering, Reader, SqlValue, Tx } from './engine.ts';
 import { gatherOne } from './gather.ts';
+import { Connection } from './sqlite-connection.ts';
 
-/** How long a statement waits for another process, such as a CLI command, to let go. */
-const BUSY_TIMEOUT_MS = 10_000;
 /** Actions of one transaction: enough to share a sync among, few enough to let I/O in between. */
 const BATCH_ACTIONS_MAX = 256;
-/** Pages of each connection's cache, in KiB. */
-const CACHE_KIB = 32_768;
-/** Distinct statements are few and fixed; a bound keeps a mistake from becoming a leak. */
-const STATEMENTS_MAX = 1_000;
 
 const OWNER_ONLY_MODE = 0o600;
 
@@ -34,72 +28,6 @@ const engineTroubles = new Set([
   SQLITE_FULL,
   SQLITE_CANTOPEN,
 ]);
-
-/** A connection with its prepared statements. */
-class Connection implements Reader {
-  readonly engine = 'sqlite';
-  readonly rowLock = '';
-  readonly db: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-  readonly #runStatements = new Map<string, StatementSync>();
-
-  constructor(path: string, options: { readOnly: boolean }) {
-    this.db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: options.readOnly });
-    this.db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    if (options.readOnly) return;
-    this.db.exec('PRAGMA journal_mode = WAL');
-    // FULL syncs the log before a commit returns: what was answered survives a power cut.
-    this.db.exec('PRAGMA synchronous = FULL');
-    this.db.exec('PRAGMA foreign_keys = ON');
-  }
-
-  /** Runs a statement and counts the rows that it changed. */
-  run(sql: string, values: readonly SqlValue[]): number {
-    let statement = this.#runStatements.get(sql);
-    if (statement === undefined) {
-      statement = this.#prepare(sql, this.#runStatements);
-      // With the changes comes the last row id of the connection, whatever statement made it; those
-      // of full-text search are too large for a number, and would be thrown after the fact.
-      statement.setReadBigInts(true);
-    }
-    return Number(statement.run(...values).changes);
-  }
-
-  #prepare(sql: string, statements: Map<string, StatementSync>): StatementSync {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      if (statements.size >= STATEMENTS_MAX) statements.clear();
-      statement = this.db.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement;
-  }
-
-  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.allSql(sql, parameters as SqlValue[]);
-  }
-
-  async first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    const { sql, parameters } = query.compile();
-    return this.firstSql(sql, parameters as SqlValue[]);
-  }
-
-  async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    // node:sqlite types rows by column; the statement's author knows the row.
-    return this.#prepare(sql, this.#statements).all(...values) as Row[];
-  }
-
-  async firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
-    return this.#prepare(sql, this.#statements).get(...values) as Row | undefined;
-  }
-
-  close(): void {
-    this.#statements.clear();
-    this.#runStatements.clear();
-    this.db.close();
-  }
-}
 
 interface WaitingAction {
   run: (tx: Tx) => Promise<unknown>;
@@ -172,13 +100,13 @@ class SqliteDatabase implements Database {
     const settled: SettledAction[] = [];
     const afterCommit: (() => void)[] = [];
     try {
-      this.#exec('BEGIN IMMEDIATE');
+      this.#writer.execute('BEGIN IMMEDIATE');
       for (const action of batch) {
         settled.push({ action, outcome: await this.#runAction(action, afterCommit) });
       }
-      this.#exec('COMMIT');
+      this.#writer.execute('COMMIT');
     } catch (error) {
-      if (this.#writer.db.isTransaction) this.#exec('ROLLBACK');
+      if (this.#writer.isInTransaction) this.#writer.execute('ROLLBACK');
       for (const action of batch) action.reject(toUnavailable(error));
       return;
     }
@@ -194,49 +122,70 @@ class SqliteDatabase implements Database {
     action: WaitingAction,
     afterCommit: (() => void)[],
   ): Promise<SettledAction['outcome']> {
-    const calls: (() => void)[] = [];
-    this.#exec('SAVEPOINT action');
+    const tx = new SqliteTx(this.#writer, this.#clock.nowMs());
+    this.#writer.execute('SAVEPOINT action');
     try {
-      const value = await action.run(this.#openTx(calls));
-      this.#exec('RELEASE action');
-      afterCommit.push(...calls);
+      const value = await action.run(tx);
+      this.#writer.execute('RELEASE action');
+      for (const call of tx.calls) afterCommit.push(call);
       return { value };
     } catch (error) {
       // SQLite ends the transaction by itself on a full disk and the like: all of it is gone.
-      if (!this.#writer.db.isTransaction || isEngineTrouble(error)) throw error;
-      this.#exec('ROLLBACK TO action');
-      this.#exec('RELEASE action');
+      if (!this.#writer.isInTransaction || isEngineTrouble(error)) throw error;
+      this.#writer.execute('ROLLBACK TO action');
+      this.#writer.execute('RELEASE action');
       return { error };
     }
   }
+}
 
-  #openTx(afterCommit: (() => void)[]): Tx {
-    const writer = this.#writer;
-    const runSql = async (sql: string, values: readonly SqlValue[]) => ({
-      changes: writer.run(sql, values),
-    });
-    const tx: Tx = {
-      engine: 'sqlite',
-      rowLock: '',
-      nowMs: this.#clock.nowMs(),
-      all: (query) => writer.all(query),
-      first: (query) => writer.first(query),
-      allSql: (sql, values) => writer.allSql(sql, values),
-      firstSql: (sql, values) => writer.firstSql(sql, values),
-      run(query) {
-        const { sql, parameters } = query.compile();
-        return runSql(sql, parameters as SqlValue[]);
-      },
-      runSql,
-      requireAlone: () => undefined,
-      gather: (work, input) => gatherOne(tx, work, input),
-      afterCommit: (call) => void afterCommit.push(call),
-    };
-    return tx;
+class SqliteTx implements Tx {
+  readonly engine = 'sqlite';
+  readonly rowLock = '';
+  readonly nowMs: number;
+  /** To be made when the action is durable. */
+  readonly calls: (() => void)[] = [];
+  readonly #writer: Connection;
+
+  constructor(writer: Connection, nowMs: number) {
+    this.#writer = writer;
+    this.nowMs = nowMs;
   }
 
-  #exec(sql: string): void {
-    this.#writer.run(sql, []);
+  all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    return this.#writer.all(query);
+  }
+
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    return this.#writer.first(query);
+  }
+
+  allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    return this.#writer.allSql(sql, values);
+  }
+
+  firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+    return this.#writer.firstSql(sql, values);
+  }
+
+  run(query: Compilable<unknown>): Promise<{ changes: number }> {
+    const { sql, parameters } = query.compile();
+    return this.runSql(sql, parameters as SqlValue[]);
+  }
+
+  async runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
+    return { changes: this.#writer.run(sql, values) };
+  }
+
+  /** One writer: it is. */
+  requireAlone(): void {}
+
+  gather<Input, Output>(work: Gathering<Input, Output>, input: Input): Promise<Output> {
+    return gatherOne(this, work, input);
+  }
+
+  afterCommit(call: () => void): void {
+    this.calls.push(call);
   }
 }
 
