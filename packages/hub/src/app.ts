@@ -23,7 +23,7 @@ import { bindJobRoutes } from './jobs/routes.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createExtraction, createUploadRetention } from './loops/extraction.ts';
 import type { Loop } from './loops/loop.ts';
-import { createContentRetention } from './loops/retention.ts';
+import { createContentRetention, createJobRetention } from './loops/retention.ts';
 import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { bindMemberRoutes } from './members/routes.ts';
@@ -41,7 +41,7 @@ import { bindTriggerRoutes } from './triggers/routes.ts';
 import type { UncertaintyDeps } from './uncertainties/actions.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
-import { createUploadDeps, type UploadDeps } from './uploads/deps.ts';
+import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/actions.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
@@ -115,6 +115,7 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     logger: { level: config.logLevel, stream: process.stderr },
   });
   const uploads = createUploadDeps(deps, config, address);
+  const archive = createArchiveStore(config);
   bindRooms(server, options, { deps, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
@@ -130,6 +131,7 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     createUploadRetention(uploads, onLoopError),
     createTriggerSchedule(deps, onLoopError),
     createContentRetention(deps, onLoopError),
+    createJobRetention({ ...deps, archive }, onLoopError),
   ];
 
   let stopped: Promise<void> | null = null;
@@ -151,6 +153,7 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
     async listen() {
       await graceExpiredLeases(deps);
       await uploads.byteStore.sweep();
+      await archive?.sweep();
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
       for (const loop of loops) loop.start();

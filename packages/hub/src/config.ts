@@ -146,6 +146,15 @@ export const settings = {
       'changed. Without it every chat event is refused.',
     secret: true,
   },
+  archiveJobs: {
+    env: 'SVC_ARCHIVE_JOBS',
+    flag: 'archive-jobs',
+    default: 'true',
+    description:
+      'true: jobs past the retention of their workspace are written to archive files before they ' +
+      'are deleted: in the data directory, or in the S3 store when there is one; false: they are ' +
+      'deleted.',
+  },
   logLevel: {
     env: 'SVC_LOG_LEVEL',
     flag: 'log-level',
@@ -188,6 +197,8 @@ export interface Config {
   /** None: no events are taken. Any one of them proves a request. */
   integrationSecrets: readonly string[];
   chatSecrets: readonly string[];
+  /** Whether jobs past retention are kept in files before they go. */
+  archiveJobs: boolean;
   logLevel: LogLevel;
 }
 
@@ -235,6 +246,7 @@ export function readConfig(
     s3: readS3(read),
     integrationSecrets: readSecrets('integrationSecrets', read('integrationSecrets')),
     chatSecrets: readSecrets('chatSecrets', read('chatSecrets')),
+    archiveJobs: readFlag('archiveJobs', read('archiveJobs')),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkTogether(config);

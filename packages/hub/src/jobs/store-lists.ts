@@ -149,8 +149,9 @@ function planLanes(
   if (status !== undefined) return { streams, rest: null };
   const running = inWorkspace(
     'queue_entries',
-    ` AND queue = 'jobs' AND status = 'running' AND lane_id IN (${laneIds.map(() => '?').join(', ')})`,
-    ...laneIds,
+    ` AND queue = 'jobs' AND status = 'running'
+      AND lane_id IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(laneIds),
   );
   return { streams: [...streams, running], rest: null };
 }
@@ -180,7 +181,8 @@ function restOf(rest: {
   if (rest.status !== undefined) narrow('e.status = ?', rest.status);
   if (rest.agentId !== undefined) narrow('e.agent_id = ?', rest.agentId);
   if (rest.laneIds !== null) {
-    narrow(`e.lane_id IN (${rest.laneIds.map(() => '?').join(', ')})`, ...rest.laneIds);
+    const list = JSON.stringify(rest.laneIds);
+    narrow('e.lane_id IN (SELECT value FROM json_each(?))', list);
   }
   return conditions.length === 0 ? null : { where: conditions.join(' AND '), values };
 }
@@ -235,19 +237,18 @@ export async function readJobs(
   ids: readonly string[],
 ): Promise<{ rows: JobRow[]; entries: QueueEntriesTable[] }> {
   if (ids.length === 0) return { rows: [], entries: [] };
-  // Of few lengths, so that statements are few: what is too much is asked for twice.
-  const asked = [...ids];
-  while ((asked.length & (asked.length - 1)) !== 0) asked.push(ids[0] as string);
-  const marks = asked.map(() => '?').join(', ');
+  const list = JSON.stringify(ids);
   // Asked for together, so that no commit comes between the two halves of a job.
   const [rows, entries] = await Promise.all([
-    reader.allSql<JobRow>(`SELECT * FROM jobs WHERE workspace_id = ? AND job_id IN (${marks})`, [
-      workspaceId,
-      ...asked,
-    ]),
+    reader.allSql<JobRow>(
+      `SELECT * FROM jobs WHERE workspace_id = ?
+         AND job_id IN (SELECT value FROM json_each(?))`,
+      [workspaceId, list],
+    ),
     reader.allSql<QueueEntriesTable>(
-      `SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id IN (${marks})`,
-      [workspaceId, ...asked],
+      `SELECT * FROM queue_entries WHERE workspace_id = ?
+         AND entry_id IN (SELECT value FROM json_each(?))`,
+      [workspaceId, list],
     ),
   ]);
   return { rows, entries };

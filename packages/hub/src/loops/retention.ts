@@ -1,10 +1,18 @@
 import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
+import type { ArchiveDeps } from '../jobs/archive-actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
+import {
+  type JobRetentionResult,
+  retireEndedJobs,
+  type ScanPlaces,
+} from '../jobs/retention-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Retention counts in days: a minute is soon enough, and many small pieces hold nobody up. */
 const RETENTION_INTERVAL_MS = 60_000;
 const BATCH_MAX = 200;
+/** Each round looks at whatever ended long enough ago and is still needed, so not every minute. */
+const JOB_RETENTION_INTERVAL_MS = 10 * 60_000;
 
 /** Takes away what has been kept for as long as its workspace wants it kept. */
 export function createContentRetention(
@@ -16,6 +24,22 @@ export function createContentRetention(
     intervalMs: RETENTION_INTERVAL_MS,
     clock: deps.clock,
     work: () => forgetExpiredContent(deps, BATCH_MAX),
+    hasMore: ({ hasMore }) => hasMore,
+    onError,
+  });
+}
+
+/** Archives and takes away jobs that ended longer ago than their workspace wants them kept. */
+export function createJobRetention(
+  deps: ArchiveDeps,
+  onError: (error: unknown) => void,
+): Loop<JobRetentionResult> {
+  const places: ScanPlaces = new Map();
+  return createLoop({
+    name: 'job-retention',
+    intervalMs: JOB_RETENTION_INTERVAL_MS,
+    clock: deps.clock,
+    work: () => retireEndedJobs(deps, places),
     hasMore: ({ hasMore }) => hasMore,
     onError,
   });

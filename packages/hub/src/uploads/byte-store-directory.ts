@@ -18,9 +18,16 @@ const OBJECTS = 'objects';
  * Keeps objects as files under a directory: `incoming/` while they arrive, then
  * `objects/ab/cd/<key>`, sharded by the key's hash so that no directory grows large. One hub owns
  * the directory, as it owns the data directory it lies in.
+ *
+ * @param placeOf the directory of a key within the root, when people are to find their way there.
  */
-export function createDirectoryStore(root: string): ByteStore {
+export function createDirectoryStore(
+  root: string,
+  placeOf: (key: string) => string = shardOf,
+): ByteStore {
   const incoming = join(root, INCOMING);
+  const directoryOf = (key: string) => join(root, placeOf(key));
+  const pathOf = (key: string) => join(directoryOf(key), key);
   return {
     signer: null,
 
@@ -30,7 +37,7 @@ export function createDirectoryStore(root: string): ByteStore {
       const file = await open(draft, 'wx', OWNER_ONLY_FILE);
       try {
         const stored = await writeDurably(file, (write) => takeBytes(source, expected, write));
-        const directory = directoryOf(root, key);
+        const directory = directoryOf(key);
         await makeDurableDirectory(directory);
         await rename(draft, join(directory, key));
         await syncDirectory(directory);
@@ -42,18 +49,18 @@ export function createDirectoryStore(root: string): ByteStore {
     },
 
     async read(key, range) {
-      const file = await open(pathOf(root, key)).catch(nullIfMissing);
+      const file = await open(pathOf(key)).catch(nullIfMissing);
       if (file === null) return null;
       const bounds = range === null ? {} : { start: range.first, end: range.last };
       return file.createReadStream(bounds) satisfies Readable;
     },
 
     async delete(key) {
-      await rm(pathOf(root, key), { force: true });
+      await rm(pathOf(key), { force: true });
     },
 
     async withFile(key, use) {
-      const path = pathOf(root, key);
+      const path = pathOf(key);
       await access(path);
       return use(path);
     },
@@ -66,13 +73,9 @@ export function createDirectoryStore(root: string): ByteStore {
   };
 }
 
-function directoryOf(root: string, key: string): string {
+function shardOf(key: string): string {
   const hash = createHash('sha256').update(key).digest('hex');
-  return join(root, OBJECTS, hash.slice(0, 2), hash.slice(2, 4));
-}
-
-function pathOf(root: string, key: string): string {
-  return join(directoryOf(root, key), key);
+  return join(OBJECTS, hash.slice(0, 2), hash.slice(2, 4));
 }
 
 async function writeDurably<T>(

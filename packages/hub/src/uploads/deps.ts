@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
-import type { S3Config } from '../config.ts';
+import type { Config, S3Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './byte-store.ts';
@@ -13,6 +13,8 @@ import { deriveUrlKey } from './signed-url.ts';
 const DIRECTORY = 'uploads';
 /** Where objects of an object store lie while their text is extracted. */
 const LENT = 'lent';
+/** The archive's own directory, beside that of uploads. */
+const ARCHIVE = 'archive';
 
 export interface UploadDeps {
   database: Database;
@@ -54,4 +56,21 @@ export function createUploadDeps(
       return address.baseUrl;
     },
   };
+}
+
+/**
+ * Where the archive of jobs is kept: in the object store when there is one, which all hubs share;
+ * otherwise in the data directory, in a directory for each workspace and month.
+ */
+export function createArchiveStore({
+  archiveJobs,
+  s3,
+  dataDir,
+}: Pick<Config, 'archiveJobs' | 's3' | 'dataDir'>): ByteStore | null {
+  if (!archiveJobs) return null;
+  if (s3 !== null) return createS3Store(s3, join(dataDir, DIRECTORY, LENT));
+  return createDirectoryStore(join(dataDir, ARCHIVE), (key) => {
+    const [workspaceId = '', month = ''] = key.split('.');
+    return join(workspaceId, month);
+  });
 }
