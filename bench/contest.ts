@@ -1,3 +1,4 @@
+import { describeError } from './format.ts';
 import type { LoadResult } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { findSpread, type Spread } from './statistics.ts';
@@ -37,7 +38,7 @@ export async function runContest(
         rounds.set(id, [...(rounds.get(id) ?? []), result]);
         bench.say(`  round ${round}  ${title}: ${describeRound(result)}`);
       } catch (error) {
-        failures.set(id, error instanceof Error ? error.message : String(error));
+        failures.set(id, describeError(error));
         bench.say(`  round ${round}  ${title} failed: ${failures.get(id)}`);
       }
     }
@@ -56,4 +57,10 @@ function describeRound(result: LoadResult): string {
     return `${name} ${value === null ? '–' : value.toFixed(2)}`;
   });
   return `${Math.round(result.perSecond).toLocaleString('en')}/s; cores: ${cores.join(', ')}`;
+}
+
+/** Why somebody has no figure, short enough for a cell. */
+export function describeAbsence({ absentBecause, failure }: Standing): string {
+  const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
+  return why.replace(/\s+/g, ' ').slice(0, 200);
 }

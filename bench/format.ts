@@ -1,4 +1,3 @@
-import type { Standing } from './contest.ts';
 import type { LoadResult } from './load-process.ts';
 import { findMedian, type Spread } from './statistics.ts';
 
@@ -35,8 +34,6 @@ export function formatCores(rounds: readonly LoadResult[]): string {
     .join(', ');
 }
 
-/** Why somebody has no figure, short enough for a cell. */
-export function describeAbsence({ absentBecause, failure }: Standing): string {
-  const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
-  return why.replace(/\s+/g, ' ').slice(0, 200);
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

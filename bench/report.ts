@@ -66,7 +66,8 @@ function formatDuration(seconds: number): string {
 
 function formatSection({ title, table, notes }: Section): string {
   const list = notes.map((note) => `- ${note}\n`).join('');
-  return `## ${title}\n\n${formatTable(table)}\n${list}`;
+  const figures = table.rows.length === 0 ? '' : `${formatTable(table)}\n`;
+  return `## ${title}\n\n${figures}${list}`;
 }
 
 /** Markdown with cells as wide as they need to be; nobody reads the source of a made page. */

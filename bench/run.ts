@@ -3,9 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { drawChart } from './chart.ts';
 import { projectRoot } from './child.ts';
+import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
 import { measureCrowd } from './measures/crowd.ts';
 import { measureDelivery } from './measures/delivery.ts';
+import { measureGrowth } from './measures/growth.ts';
+import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
 import type { MeasureName, Options } from './options.ts';
@@ -28,8 +31,10 @@ interface Measure {
 const measures: readonly Measure[] = [
   { names: ['P1', 'P2', 'P3'], title: 'throughput', measure: measureThroughput },
   { names: ['P4'], title: 'delivery', measure: measureDelivery },
+  { names: ['P5', 'P8'], title: 'growth', measure: measureGrowth },
   { names: ['P6'], title: 'crowd', measure: measureCrowd },
   { names: ['P7'], title: 'start', measure: measureStart },
+  { names: ['P9'], title: 'context packs', measure: measurePacks },
 ];
 
 /** Runs what was asked for, writes `results/`, and prints the table. */
@@ -48,7 +53,7 @@ export async function runBench(options: Options, say: (line: string) => void): P
       const chosen = names.filter((name) => options.only.has(name));
       if (chosen.length === 0) continue;
       say(`${chosen.join(', ')}: ${title}`);
-      sections.push(await measure(bench));
+      sections.push(await measure(bench).catch((error: unknown) => failed(title, error)));
     }
   } finally {
     if (isThere) await postgres.stop();
@@ -60,6 +65,12 @@ export async function runBench(options: Options, say: (line: string) => void): P
   writeReport({ ...report, machine, sections, seconds }, options, say);
 }
 
+/** One measure that cannot be taken leaves the others their place in the report. */
+function failed(title: string, error: unknown): Section {
+  const notes = [`Failed: ${describeError(error)}`];
+  return { title, table: { head: [], rows: [] }, notes, verdicts: [], bars: [], raw: null };
+}
+
 async function openBench(options: Options, say: (line: string) => void): Promise<Bench> {
   const place = new Place(options.dataRoot ?? join(import.meta.dirname, '.data'));
   return {
@@ -67,7 +78,7 @@ async function openBench(options: Options, say: (line: string) => void): Promise
     place,
     redisVersion: readRedisVersion(),
     postgres: await startPostgres().catch((error: unknown) => ({
-      absentBecause: error instanceof Error ? error.message : String(error),
+      absentBecause: describeError(error),
     })),
     say,
   };

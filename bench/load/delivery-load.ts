@@ -18,7 +18,7 @@ export interface DeliveryLoad extends SpanSpec, Queue {
 
 /** Enough that a slow answer does not hold the next enqueue up. */
 const ENQUEUE_CONNECTIONS = 64;
-/** @throws Error on a wrong answer, a job delivered twice or never, and when the rate was missed. */
+/** @throws Error on a wrong answer, a job delivered twice or never, and a rate that was missed. */
 export async function runDeliveryLoad(
   spec: DeliveryLoad,
   onMark: (mark: Mark) => void,

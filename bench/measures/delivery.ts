@@ -1,5 +1,5 @@
-import { type Contestant, runContest, type Standing } from '../contest.ts';
-import { describeAbsence, formatCores, formatMs } from '../format.ts';
+import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
+import { formatCores, formatMs } from '../format.ts';
 import { runLoad } from '../load-process.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';

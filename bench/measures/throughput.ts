@@ -1,6 +1,6 @@
-import { type Contestant, runContest, type Standing } from '../contest.ts';
+import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
 import { bullmq, hubCycles, noOp, postgresPeer } from '../contestants.ts';
-import { describeAbsence, formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
+import { formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
 

@@ -100,6 +100,16 @@ export async function startHubWorld(
   }
 }
 
+/** The same place on hubs that are started anew. */
+export async function restartWorld(store: HubStore, place: HubPlace): Promise<HubWorld> {
+  const { workspaceId, repoId, tokens } = place;
+  const hubs = await startHubs(store);
+  return {
+    ...{ workspaceId, repoId, tokens, hubs, targets: hubs.map(targetOf), meters: metersOf(hubs) },
+    stop: () => stopHubs(hubs),
+  };
+}
+
 /** So many online agents, each with a fingerprint of its own. */
 export async function registerAgents(world: HubWorld, count: number): Promise<LoadAgent[]> {
   const agents: LoadAgent[] = [];

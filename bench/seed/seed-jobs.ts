@@ -1,0 +1,149 @@
+import { copyEventsSql, copyJobsSql, type Template } from './copy-sql.ts';
+import type { SeedDatabase } from './seed-database.ts';
+
+/** How much is there to be. */
+export interface SeedCounts {
+  readonly pending: number;
+  readonly finished: number;
+  /** Of the timeline of one job. */
+  readonly events: number;
+}
+
+/** Jobs that the hub itself made, through its API; what is seeded are copies of their rows. */
+export interface TemplateJobs {
+  readonly workspaceId: string;
+  readonly pendingJobId: string;
+  readonly finishedJobId: string;
+  /** A job whose last event is one of its log. */
+  readonly loggedJobId: string;
+}
+
+/** Rows of one statement: few enough that no log of a transaction grows large. */
+const PIECE_ROWS = 50_000;
+
+/**
+ * Fills the database of a stopped hub: years of jobs, each a copy of one that the hub made, in
+ * every table that knows a job, so that nothing here has to know what the hub keeps of one.
+ */
+export async function seedJobs(
+  database: SeedDatabase,
+  jobs: TemplateJobs,
+  counts: SeedCounts,
+  say: (line: string) => void,
+): Promise<void> {
+  const tables = await findJobTables(database);
+  const restoreIndexes = await dropIndexes(database, tables);
+  const total = counts.finished + counts.pending;
+  // Older than the templates, so that what the load enqueues comes last.
+  const startMs = Date.now() - total - 60_000;
+  const place = { startMs, shiftMs: -total };
+  const finished = await readTemplates(database, tables, jobs.workspaceId, jobs.finishedJobId);
+  await copyPieces(database, finished, { ...place, from: 1, to: counts.finished + 1 }, say);
+  const pending = await readTemplates(database, tables, jobs.workspaceId, jobs.pendingJobId);
+  await copyPieces(database, pending, { ...place, from: counts.finished + 1, to: total + 1 }, say);
+  if (counts.events > 0) await seedEvents(database, jobs, counts.events);
+  say('    indexes and statistics');
+  await restoreIndexes();
+  await database.settle(tables.map(({ table }) => table));
+}
+
+async function copyPieces(
+  database: SeedDatabase,
+  templates: readonly Template[],
+  numbers: { from: number; to: number; startMs: number; shiftMs: number },
+  say: (line: string) => void,
+): Promise<void> {
+  let told = numbers.from;
+  for (let from = numbers.from; from < numbers.to; from += PIECE_ROWS) {
+    const piece = { ...numbers, from, to: Math.min(from + PIECE_ROWS, numbers.to) };
+    for (const template of templates) {
+      await database.run(copyJobsSql(database.engine, template, piece));
+    }
+    if (piece.to - told < PIECE_ROWS * 10) continue;
+    told = piece.to;
+    say(`    ${piece.to.toLocaleString('en')} jobs`);
+  }
+}
+
+async function seedEvents(
+  database: SeedDatabase,
+  { workspaceId, loggedJobId }: TemplateJobs,
+  count: number,
+): Promise<void> {
+  const table = 'job_events';
+  const where = `workspace_id = '${workspaceId}' AND job_id = '${loggedJobId}'`;
+  const source = 'seed_events';
+  await database.run(`CREATE TEMPORARY TABLE ${source} AS SELECT * FROM ${table}
+    WHERE ${where} ORDER BY seq DESC LIMIT 1`);
+  const [row] = await database.read(`SELECT * FROM ${source}`);
+  if (row === undefined) throw new Error('the template of a long timeline has events');
+  const template = { table, source, idColumn: 'job_id', columns: Object.keys(row) };
+  const first = Number(row.seq) + 1;
+  const startMs = Date.now();
+  for (let from = first; from < first + count; from += PIECE_ROWS) {
+    const to = Math.min(from + PIECE_ROWS, first + count);
+    await database.run(copyEventsSql(database.engine, template, { from, to, startMs, shiftMs: 0 }));
+  }
+}
+
+interface JobTable {
+  readonly table: string;
+  readonly idColumn: string;
+}
+
+/** Every table that knows a job by its id. */
+async function findJobTables(database: SeedDatabase): Promise<JobTable[]> {
+  const rows = await database.read(
+    database.engine === 'sqlite'
+      ? `SELECT m.name AS table_name, c.name AS column_name FROM sqlite_master m
+           JOIN pragma_table_info(m.name) c WHERE m.type = 'table'
+           AND c.name IN ('job_id', 'entry_id') ORDER BY 1, 2`
+      : `SELECT table_name, column_name FROM information_schema.columns
+           WHERE table_schema = current_schema() AND column_name IN ('job_id', 'entry_id')
+           ORDER BY 1, 2`,
+  );
+  return rows.map((row) => ({
+    table: String(row.table_name),
+    idColumn: String(row.column_name),
+  }));
+}
+
+/** The rows of one job, kept aside: a table that is read while it grows is read for ever. */
+async function readTemplates(
+  database: SeedDatabase,
+  tables: readonly JobTable[],
+  workspaceId: string,
+  jobId: string,
+): Promise<Template[]> {
+  const templates: Template[] = [];
+  for (const { table, idColumn } of tables) {
+    const source = `seed_${table}_${jobId.slice(-8)}`;
+    await database.run(`CREATE TEMPORARY TABLE ${source} AS SELECT * FROM ${table}
+      WHERE workspace_id = '${workspaceId}' AND ${idColumn} = '${jobId}'`);
+    const [row] = await database.read(`SELECT * FROM ${source} LIMIT 1`);
+    if (row !== undefined) {
+      templates.push({ table, idColumn, source, columns: Object.keys(row) });
+    }
+  }
+  return templates;
+}
+
+/** Drops what is quicker made anew for millions of rows; answers how to make it. */
+async function dropIndexes(
+  database: SeedDatabase,
+  tables: readonly JobTable[],
+): Promise<() => Promise<void>> {
+  const names = tables.map(({ table }) => `'${table}'`).join(', ');
+  const rows = await database.read(
+    database.engine === 'sqlite'
+      ? `SELECT name, sql AS definition FROM sqlite_master
+           WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${names})`
+      : `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+           WHERE schemaname = current_schema() AND tablename IN (${names})
+           AND indexname NOT IN (SELECT conname FROM pg_constraint)`,
+  );
+  for (const { name } of rows) await database.run(`DROP INDEX ${name}`);
+  return async () => {
+    for (const { definition } of rows) await database.run(String(definition));
+  };
+}
