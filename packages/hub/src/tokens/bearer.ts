@@ -105,10 +105,9 @@ function nameOf(row: TokenWithPerson): string {
 
 async function authenticateJob(deps: BearerDeps, tokenHash: string): Promise<Principal> {
   const row = await readJobTokenByHash(deps.database.reader, tokenHash);
-  // A later attempt overwrites the hash: a well-formed job token that is unknown has ended.
+  // Only running attempts are looked for: a well-formed job token that is unknown has ended.
   if (
     row === undefined ||
-    row.status !== 'running' ||
     row.agent_id === null ||
     row.lease_expires_at === null ||
     row.lease_expires_at <= deps.clock.nowMs()

@@ -8,11 +8,10 @@ export type TokenRow = TokensTable;
 /** A token with what its person is now; both null for service principals. */
 export type TokenWithPerson = TokenRow & { role: Role | null; person_name: string | null };
 
-/** What a job token opens, by the queue entry that it was handed out with. */
+/** What a job token opens, by the running queue entry that it was handed out with. */
 export interface JobTokenRow {
   workspace_id: string;
   entry_id: string;
-  status: string;
   agent_id: string | null;
   lease_expires_at: number | null;
   run_id: string | null;
@@ -47,10 +46,10 @@ export function readJobTokenByHash(
   tokenHash: string,
 ): Promise<JobTokenRow | undefined> {
   return reader.firstSql<JobTokenRow>(
-    `SELECT e.workspace_id, e.entry_id, e.status, e.agent_id, e.lease_expires_at, j.run_id
+    `SELECT e.workspace_id, e.entry_id, e.agent_id, e.lease_expires_at, j.run_id
      FROM queue_entries e
      LEFT JOIN jobs j ON j.workspace_id = e.workspace_id AND j.job_id = e.entry_id
-     WHERE e.job_token_hash = ?`,
+     WHERE e.job_token_hash = ? AND e.status = 'running'`,
     [tokenHash],
   );
 }

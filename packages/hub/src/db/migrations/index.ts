@@ -8,6 +8,7 @@ import { integrationsTriggers } from './0006-integrations-triggers.ts';
 import { membersInvitations } from './0007-members-invitations.ts';
 import { scale } from './0008-scale.ts';
 import { hubs } from './0009-hubs.ts';
+import { jobTokens } from './0010-job-tokens.ts';
 
 export interface Migration {
   /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   { version: 7, name: 'members-invitations', statements: membersInvitations },
   { version: 8, name: 'scale', statements: scale },
   { version: 9, name: 'hubs', statements: hubs },
+  { version: 10, name: 'job-tokens', statements: jobTokens },
 ];
