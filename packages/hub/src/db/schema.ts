@@ -169,6 +169,8 @@ export interface QueueLanesTable {
   kind: string;
   /** Canonical JSON of the required capabilities. */
   requirements: string;
+  /** When an entry last came in, to within an hour. */
+  used_at: number;
 }
 
 export type QueueName = 'jobs' | 'cloud-ai-jobs';
@@ -210,6 +212,12 @@ export interface QueueEntriesTable {
 export interface QueueDependenciesTable {
   workspace_id: string;
   depends_on_entry_id: string;
+  entry_id: string;
+}
+
+/** An entry that is done and of whose dependents some are still to be told. */
+export interface QueueSettlementsTable {
+  workspace_id: string;
   entry_id: string;
 }
 
@@ -303,6 +311,7 @@ export interface Schema
   queue_lanes: QueueLanesTable;
   queue_entries: QueueEntriesTable;
   queue_dependencies: QueueDependenciesTable;
+  queue_settlements: QueueSettlementsTable;
   jobs: JobsTable;
   job_events: JobEventsTable;
   idempotency_keys: IdempotencyKeysTable;

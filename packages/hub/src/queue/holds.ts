@@ -1,14 +1,22 @@
 import type { Tx } from '../db/engine.ts';
+import {
+  deleteSettlement,
+  hasDependents,
+  insertSettlement,
+  meetDependency,
+  readSettlement,
+} from './dependents-store.ts';
 import type { Entry, Hold } from './entry.ts';
 import {
-  hasDependents,
   isKeyRunning,
   listDue,
   listKeyHeldHeads,
   listUnpreferred,
-  meetDependency,
   setHold,
 } from './queue-store.ts';
+
+/** Dependents that the completion itself tells: a few milliseconds. */
+const DEPENDENTS_TOLD_MAX = 200;
 
 /*
  * A pending entry carries why it is not claimable, so that a claim looks at nothing but entries
@@ -89,10 +97,32 @@ export async function promoteDue(
   const due = [...delayed, ...preferred];
   if (due.length > 0) tx.requireAlone();
   for (const entry of due) await rehold(tx, entry, onReady);
-  return due.length;
+  return due.length + (await settleNext(tx, workspaceId, limit - due.length, onReady));
 }
 
-/** After an entry was done: frees those that waited for nothing else. */
+/** Tells more of the dependents of an entry that has many. Returns how many. */
+async function settleNext(
+  tx: Tx,
+  workspaceId: string | null,
+  limit: number,
+  onReady: ReadyListener,
+): Promise<number> {
+  let told = 0;
+  while (told < limit) {
+    const done = await readSettlement(tx, workspaceId);
+    if (done === undefined) return told;
+    tx.requireAlone();
+    const piece = await tellDependents(tx, done, limit - told, onReady);
+    if (told + piece < limit) await deleteSettlement(tx, done);
+    told += piece;
+  }
+  return told;
+}
+
+/**
+ * After an entry was done: frees those that waited for nothing else. When many wait for it, claims
+ * that find nothing and the sweeper tell the rest, so that no completion holds up the others.
+ */
 export async function promoteDependents(
   tx: Tx,
   done: Entry,
@@ -100,8 +130,22 @@ export async function promoteDependents(
 ): Promise<void> {
   if (!(await hasDependents(tx, done.workspace_id, done.entry_id))) return;
   tx.requireAlone();
-  const freed = await meetDependency(tx, done.workspace_id, done.entry_id);
-  for (const entry of freed) await rehold(tx, entry, onReady);
+  const told = await tellDependents(tx, done, DEPENDENTS_TOLD_MAX, onReady);
+  if (told === DEPENDENTS_TOLD_MAX) await insertSettlement(tx, done);
+}
+
+async function tellDependents(
+  tx: Tx,
+  done: Pick<Entry, 'workspace_id' | 'entry_id'>,
+  limit: number,
+  onReady: ReadyListener,
+): Promise<number> {
+  const { told, freed } = await meetDependency(tx, done, limit);
+  for (const entry of freed) {
+    if (entry.hold === 'ready') announce(tx, entry, onReady);
+    else await rehold(tx, entry, onReady);
+  }
+  return told;
 }
 
 /**

@@ -51,11 +51,24 @@ export async function insertEntry(tx: Tx, entry: Entry): Promise<void> {
   );
 }
 
-export async function insertLane(tx: Tx, lane: Lane): Promise<void> {
+/** Makes a lane, or notes that it is in use. */
+export async function insertLane(tx: Tx, lane: Omit<Lane, 'used_at'>): Promise<void> {
   await tx.runSql(
-    `INSERT INTO queue_lanes (workspace_id, lane_id, queue, repo_id, kind, requirements)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    [lane.workspace_id, lane.lane_id, lane.queue, lane.repo_id, lane.kind, lane.requirements],
+    `INSERT INTO queue_lanes (workspace_id, lane_id, queue, repo_id, kind, requirements, used_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [
+      lane.workspace_id,
+      lane.lane_id,
+      lane.queue,
+      lane.repo_id,
+      lane.kind,
+      lane.requirements,
+      tx.nowMs,
+    ],
+  );
+  await tx.runSql(
+    'UPDATE queue_lanes SET used_at = ? WHERE workspace_id = ? AND lane_id = ? AND used_at < ?',
+    [tx.nowMs, lane.workspace_id, lane.lane_id, tx.nowMs],
   );
 }
 
@@ -82,6 +95,43 @@ export function listLanes(
        AND repo_id IN (SELECT value FROM json_each(?))`,
     [workspaceId, queue, JSON.stringify(repoIds)],
   );
+}
+
+/**
+ * Takes away lanes that nothing came into for long and that no entry belongs to any more, ended or
+ * not: an entry that goes again needs its lane.
+ */
+export async function deleteIdleLanes(
+  tx: Tx,
+  workspaceId: string,
+  before: { usedAtMs: number; limit: number },
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM queue_lanes WHERE workspace_id = ? AND lane_id IN (
+       SELECT l.lane_id FROM queue_lanes l
+       WHERE l.workspace_id = ? AND l.used_at < ?
+         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+           AND e.lane_id = l.lane_id AND e.finished_at IS NOT NULL)
+         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+           AND e.lane_id = l.lane_id AND e.status = 'pending')
+         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+           AND e.lane_id = l.lane_id AND e.status = 'running')
+       LIMIT ?)`,
+    [workspaceId, workspaceId, before.usedAtMs, before.limit],
+  );
+  return changes;
+}
+
+/** Workspaces with lanes that nothing came into for long. */
+export async function listIdleLaneWorkspaces(
+  reader: Reader,
+  usedBeforeMs: number,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ workspace_id: string }>(
+    'SELECT DISTINCT workspace_id FROM queue_lanes WHERE used_at < ?',
+    [usedBeforeMs],
+  );
+  return rows.map((row) => row.workspace_id);
 }
 
 export type LaneHead = Pick<Entry, 'entry_id' | 'lane_id' | 'sort_key' | 'concurrency_key'>;
@@ -307,6 +357,32 @@ export function listExpired(
       );
 }
 
+/**
+ * Workspaces in which a lease, a delay or a preference has run out, or dependents are still to be
+ * told, for the sweeper.
+ */
+export async function listDueWorkspaces(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const running =
+    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
+  const rows = await reader.allSql<{ workspace_id: string }>(
+    `SELECT DISTINCT workspace_id FROM (
+       SELECT workspace_id FROM ${running} WHERE status = 'running' AND lease_expires_at <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_settlements
+     ) AS due LIMIT ?`,
+    [nowMs, nowMs, nowMs, limit],
+  );
+  return rows.map((row) => row.workspace_id);
+}
+
 /** Delayed entries whose time has come, of one workspace or, for the sweeper, of all. */
 export function listDue(
   reader: Reader,
@@ -384,40 +460,6 @@ export async function insertDependency(
      VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
     [workspaceId, dependsOnEntryId, entryId],
   );
-}
-
-/** Whether any entry waits for this one to be done. */
-export async function hasDependents(
-  reader: Reader,
-  workspaceId: string,
-  dependsOnEntryId: string,
-): Promise<boolean> {
-  const row = await reader.firstSql(
-    `SELECT 1 FROM queue_dependencies
-     WHERE workspace_id = ? AND depends_on_entry_id = ? LIMIT 1`,
-    [workspaceId, dependsOnEntryId],
-  );
-  return row !== undefined;
-}
-
-/** Takes one met dependency off every entry that waits for it; those without any left come back. */
-export async function meetDependency(
-  tx: Tx,
-  workspaceId: string,
-  dependsOnEntryId: string,
-): Promise<Entry[]> {
-  const dependents = await tx.allSql<Entry>(
-    `UPDATE queue_entries SET dependencies_unmet = dependencies_unmet - 1
-     WHERE workspace_id = ? AND entry_id IN (
-       SELECT entry_id FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?
-     ) RETURNING *`,
-    [workspaceId, workspaceId, dependsOnEntryId],
-  );
-  await tx.runSql(
-    'DELETE FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?',
-    [workspaceId, dependsOnEntryId],
-  );
-  return dependents.filter((entry) => entry.dependencies_unmet === 0 && entry.status === 'pending');
 }
 
 /** Gives leases that ran out while no hub was up a little longer. */

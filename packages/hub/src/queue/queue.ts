@@ -36,6 +36,12 @@ import {
 } from './queue-store.ts';
 import { type Cause, mayMove } from './states.ts';
 
+/**
+ * For so long a lane is taken to be there once it was written. Retention takes away none that was
+ * written within a day, so no hub has an entry without its lane, whichever took the lane away.
+ */
+const LANE_KNOWN_MS = 60 * 60 * 1_000;
+
 export interface EntryDraft {
   workspaceId: string;
   entryId: string;
@@ -63,8 +69,8 @@ export interface Recovery {
  */
 export class Queue {
   readonly #onReady: ReadyListener;
-  /** Lanes known to be committed; they are never deleted. */
-  readonly #knownLanes = new Set<string>();
+  /** When lanes were last written, by the database's clock: those stay for a good while yet. */
+  readonly #usedLanesAtMs = new Map<string, number>();
   /** What lane ids stand for. An id is a hash of it, so an entry never becomes wrong. */
   readonly #specs = new Map<string, LaneSpec & { needs: Needs; laneId: string }>();
 
@@ -344,7 +350,7 @@ export class Queue {
       ...spec,
     }).laneId;
     const known = `${workspaceId} ${laneId}`;
-    if (this.#knownLanes.has(known)) return laneId;
+    if (tx.nowMs - (this.#usedLanesAtMs.get(known) ?? 0) < LANE_KNOWN_MS) return laneId;
     await insertLane(tx, {
       workspace_id: workspaceId,
       lane_id: laneId,
@@ -353,7 +359,8 @@ export class Queue {
       kind: spec.kind,
       requirements: spec.requirements,
     });
-    tx.afterCommit(() => this.#knownLanes.add(known));
+    const usedAtMs = tx.nowMs;
+    tx.afterCommit(() => this.#usedLanesAtMs.set(known, usedAtMs));
     return laneId;
   }
 }
