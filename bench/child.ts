@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
@@ -54,7 +54,8 @@ export async function startChild(
 
   function waitFor(pattern: RegExp, limitMs = START_MS_MAX): Promise<RegExpExecArray> {
     const wait = Promise.withResolvers<RegExpExecArray>();
-    const fail = (why: string) => wait.reject(new Error(`${command} ${why}:\n${printed}`));
+    const fail = (why: string) =>
+      wait.reject(new Error(`${basename(command)} ${why}:\n${printed}`));
     const look = () => {
       const match = pattern.exec(printed);
       if (match !== null) wait.resolve(match);

@@ -59,8 +59,7 @@ function describeRound(result: LoadResult): string {
   return `${Math.round(result.perSecond).toLocaleString('en')}/s; cores: ${cores.join(', ')}`;
 }
 
-/** Why somebody has no figure, short enough for a cell. */
+/** Why somebody has no figure. */
 export function describeAbsence({ absentBecause, failure }: Standing): string {
-  const why = absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
-  return why.replace(/\s+/g, ' ').slice(0, 200);
+  return absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
 }

@@ -1,3 +1,4 @@
+import { projectRoot } from './child.ts';
 import type { LoadResult } from './load-process.ts';
 import { findMedian, type Spread } from './statistics.ts';
 
@@ -34,6 +35,10 @@ export function formatCores(rounds: readonly LoadResult[]): string {
     .join(', ');
 }
 
+/** Of a cell of a page that others read: short, and without paths of this machine. */
+const ERROR_CHARS_MAX = 300;
+
 export function describeError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll(projectRoot, '.').replace(/\s+/g, ' ').slice(0, ERROR_CHARS_MAX);
 }

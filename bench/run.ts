@@ -77,11 +77,15 @@ async function openBench(options: Options, say: (line: string) => void): Promise
     options,
     place,
     redisVersion: readRedisVersion(),
-    postgres: await startPostgres().catch((error: unknown) => ({
-      absentBecause: describeError(error),
-    })),
+    postgres: await openPostgres(options),
     say,
   };
+}
+
+/** Only P2 does without. */
+async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
+  if (only.isSubsetOf(new Set(['P2']))) return { absentBecause: 'not asked for' };
+  return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
 }
 
 function writeReport(report: Report, options: Options, say: (line: string) => void): void {

@@ -3,6 +3,7 @@ import { bullmq, hubCycles, noOp, postgresPeer } from '../contestants.ts';
 import { formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
+import { findMedian } from '../statistics.ts';
 
 /** Requests of one whole cycle. */
 const REQUESTS_PER_CYCLE = 3;
@@ -35,6 +36,7 @@ export async function measureThroughput(bench: Bench): Promise<Section> {
       'A cycle is enqueue, claim and complete. For the hub these are three authenticated, ' +
         'validated, durable HTTP requests with their timeline events; peers are called in process.',
       'Generator, server and database share the processor; “cores used” shows who was the limit.',
+      ...describeGenerator(standings),
     ],
     verdicts: judge(bench, standings),
     bars: standings.flatMap((standing, at) => barOf(standing, entrants[at]?.tone ?? 'hub')),
@@ -64,6 +66,20 @@ function listEntrants(bench: Bench): Entrant[] {
       tone: 'peer',
       isExtra: true,
     },
+  ];
+}
+
+/** What the generator could do at most, with a core for itself. */
+function describeGenerator(standings: readonly Standing[]): string[] {
+  const perCore = standings.filter(isNoOp).flatMap(({ perSecond, rounds }) => {
+    if (perSecond === null) return [];
+    return rounds.flatMap((round) => round.perSecond / (round.cores.generator ?? Number.NaN));
+  });
+  if (perCore.length === 0) return [];
+  const most = findMedian(perCore);
+  return [
+    `The load generator takes ${(1_000_000 / most).toFixed(1)} µs of processor for a request: ` +
+      `${formatCount(most)} requests/s of a whole core are the most that it could ask for.`,
   ];
 }
 

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { projectRoot } from '../child.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+test('a bench that is interrupted leaves no process and no file', async (t) => {
+  const directory = makeTempDir(t);
+  const mark = `BENCH_MARK_${randomUUID().replaceAll('-', '')}`;
+  const bench = spawn(
+    process.execPath,
+    ['scripts/bench.ts', '--only', 'P2', '--quick', '--dir', directory],
+    {
+      cwd: projectRoot,
+      env: { ...process.env, [mark]: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  t.after(() => bench.kill('SIGKILL'));
+  // The first contestant is through, so the hub is on its way or there.
+  let printed = '';
+  for await (const text of bench.stdout.setEncoding('utf8')) {
+    printed += text;
+    if (printed.includes('round 1  no-op')) break;
+  }
+  assert.match(printed, /round 1 {2}no-op/);
+  assert.notDeepEqual(readdirSync(directory), [], 'data lies where it was told to');
+  bench.kill('SIGINT');
+  const [code] = await once(bench, 'exit');
+  assert.equal(code, 130);
+  assert.deepEqual(readdirSync(directory), []);
+  assert.deepEqual(await waitUntilGone(mark), []);
+});
+
+/** Processes that inherited the mark; killed ones take a moment to be gone. */
+async function waitUntilGone(mark: string): Promise<string[]> {
+  for (let looks = 0; looks < 200; looks++) {
+    if (findMarked(mark).length === 0) return [];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return findMarked(mark);
+}
+
+/** Where there is /proc; elsewhere only the files are looked at. */
+function findMarked(mark: string): string[] {
+  if (!existsSync('/proc/self/environ')) return [];
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(join('/proc', name, 'environ'), 'utf8').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
