@@ -105,6 +105,71 @@ test('a database that cannot grow refuses with UNAVAILABLE and works again after
   assert.deepEqual(await list(), ['after']);
 });
 
+/** A disk whose syncs end when the test says so. */
+function createSlowDisk() {
+  const syncs: ((error: Error | null) => void)[] = [];
+  const waiting: ((count: number) => void)[] = [];
+  return {
+    syncFile(_file: number, done: (error: Error | null) => void) {
+      syncs.push(done);
+      for (const tell of waiting.splice(0)) tell(syncs.length);
+    },
+    /** Resolves when a sync is under way. */
+    async sync(): Promise<(error: Error | null) => void> {
+      if (syncs.length === 0) await new Promise((resolve) => waiting.push(resolve));
+      const done = syncs.shift();
+      assert.ok(done !== undefined);
+      return done;
+    },
+  };
+}
+
+async function openOnSlowDisk(t: TestContext) {
+  const disk = createSlowDisk();
+  const path = join(makeTempDir(t), 'test.db');
+  const database = openSqlite(path, createManualClock(), disk.syncFile);
+  const create = database.write(null, (tx) => tx.runSql('CREATE TABLE notes (note TEXT)', []));
+  (await disk.sync())(null);
+  await create;
+  const insert = (note: string) =>
+    database.write(null, async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      return note;
+    });
+  const list = () => database.reader.allSql<{ note: string }>('SELECT note FROM notes', []);
+  return { disk, database, insert, list };
+}
+
+test('nobody is told of a commit, and nobody reads it, before the disk has it', async (t) => {
+  const { disk, database, insert, list } = await openOnSlowDisk(t);
+  const told: string[] = [];
+  const first = insert('first').then((note) => told.push(note));
+  const synced = await disk.sync();
+  const seen = list().then((rows) => told.push(`${rows.length} read`));
+  const second = insert('second').then((note) => told.push(note));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(told, []);
+  synced(null);
+  await Promise.all([first, seen]);
+  assert.deepEqual(told, ['first', '1 read']);
+  (await disk.sync())(null);
+  await second;
+  await database.close();
+});
+
+test('a disk that fails to sync refuses what it lost, and later writes are safe again', async (t) => {
+  const { disk, database, insert, list } = await openOnSlowDisk(t);
+  const lost = insert('lost');
+  (await disk.sync())(Object.assign(new Error('I/O error'), { code: 'EIO' }));
+  await assert.rejects(lost, { code: 'UNAVAILABLE', message: /may or may not/ });
+  const kept = insert('kept');
+  (await disk.sync())(null);
+  assert.equal(await kept, 'kept');
+  // All that was in the log when the disk failed has been written and synced once more.
+  assert.ok((await list()).some(({ note }) => note === 'kept'));
+  await database.close();
+});
+
 test('rows numbered beyond what JavaScript counts exactly hinder nothing', async (t) => {
   const { database, insert, list } = await createNotes(t);
   // Full-text search writes such rows of its own accord, and SQLite tells of the last one.

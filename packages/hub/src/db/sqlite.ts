@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { Compilable } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { StartError } from './data-directory.ts';
 import type { BesideScope, Database, Gathering, Reader, SqlValue, Tx } from './engine.ts';
 import { gatherOne } from './gather.ts';
 import { Connection } from './sqlite-connection.ts';
+import { type SyncFile, WriteAheadLog } from './sqlite-log.ts';
 
 /** Actions of one transaction: enough to share a sync among, few enough to let I/O in between. */
 const BATCH_ACTIONS_MAX = 256;
@@ -41,10 +42,17 @@ interface SettledAction {
   outcome: { value: unknown } | { error: unknown };
 }
 
+/** The actions of the transaction that is open. */
+interface Batch {
+  settled: SettledAction[];
+  afterCommit: (() => void)[];
+}
+
 /**
  * SQLite in one file: one writer, and a second connection for reads, which therefore see only what
- * is committed. Group commit: all actions that wait when the event loop comes round share one
- * transaction and one sync, each within its own savepoint. A lone action does not wait for company.
+ * is committed. Group commit: all actions that wait when the event loop comes round, and those that
+ * come while the disk still syncs the transaction before, share one transaction and one sync, each
+ * within its own savepoint. A lone action does not wait for company.
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
@@ -52,16 +60,22 @@ class SqliteDatabase implements Database {
   readonly reader: Reader;
   readonly #writer: Connection;
   readonly #readConnection: Connection;
+  readonly #log: WriteAheadLog;
   readonly #clock: Clock;
   #waiting: WaitingAction[] = [];
-  #flushing: Promise<void> | null = null;
+  #working: Promise<void> | null = null;
+  /** Ends the wait for the disk, because there is more to do. */
+  #onArrival: (() => void) | null = null;
+  /** The sync of the latest commit, while it is under way. */
+  #unsynced: Promise<void> | null = null;
   #closed = false;
 
-  constructor(path: string, clock: Clock) {
+  constructor(path: string, clock: Clock, syncFile: SyncFile) {
     this.#clock = clock;
     this.#writer = new Connection(path, { readOnly: false });
     this.#readConnection = new Connection(path, { readOnly: true });
-    this.reader = answerUnavailable(this.#readConnection);
+    this.#log = new WriteAheadLog(`${path}-wal`, syncFile);
+    this.reader = answerDurable(this.#readConnection, () => this.#unsynced);
   }
 
   /** One writer: whatever its scope, an action is alone. */
@@ -70,7 +84,8 @@ class SqliteDatabase implements Database {
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       this.#waiting.push({ run, resolve: resolve as (value: unknown) => void, reject });
-      this.#flushing ??= this.#flushSoon();
+      this.#onArrival?.();
+      this.#working ??= this.#work();
     });
   }
 
@@ -81,40 +96,93 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    while (this.#flushing !== null) await this.#flushing;
+    while (this.#working !== null) await this.#working;
+    while (this.#unsynced !== null) await this.#unsynced.catch(() => undefined);
+    this.#log.close();
     this.#readConnection.close();
     this.#writer.close();
   }
 
-  /** After the poll phase, every request that this turn of the event loop brought is waiting. */
-  async #flushSoon(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  async #work(): Promise<void> {
+    let batch: Batch | null = null;
+    while (this.#waiting.length > 0 || batch !== null) {
+      // After the poll phase, every request that this turn of the event loop brought is waiting.
       await new Promise<void>((resolve) => setImmediate(resolve));
-      const batch = this.#waiting.splice(0, BATCH_ACTIONS_MAX);
-      await this.#commitBatch(batch);
+      batch = await this.#fill(batch);
+      if (batch === null) continue;
+      if (this.#log.isSyncing && batch.settled.length < BATCH_ACTIONS_MAX) {
+        if (this.#waiting.length === 0) await this.#waitForDisk();
+        if (this.#log.isSyncing) continue;
+      }
+      this.#commit(batch);
+      batch = null;
     }
-    this.#flushing = null;
+    this.#working = null;
   }
 
-  async #commitBatch(batch: WaitingAction[]): Promise<void> {
-    const settled: SettledAction[] = [];
-    const afterCommit: (() => void)[] = [];
+  /** Runs the actions that wait in the open transaction, or in a new one. Null when it was lost. */
+  async #fill(open: Batch | null): Promise<Batch | null> {
+    if (this.#waiting.length === 0) return open;
+    const batch = open ?? { settled: [], afterCommit: [] };
+    const room = BATCH_ACTIONS_MAX - batch.settled.length;
+    const actions = this.#waiting.splice(0, room);
     try {
-      this.#writer.execute('BEGIN IMMEDIATE');
-      for (const action of batch) {
-        settled.push({ action, outcome: await this.#runAction(action, afterCommit) });
+      if (open === null) this.#begin();
+      for (const action of actions) {
+        batch.settled.push({ action, outcome: await this.#runAction(action, batch.afterCommit) });
       }
+      return batch;
+    } catch (error) {
+      this.#lose(error, [...batch.settled.map(({ action }) => action), ...actions]);
+      return null;
+    }
+  }
+
+  #begin(): void {
+    if (this.#log.hasFailed) {
+      // What the disk did not take is taken from the log into the database file, and synced there.
+      this.#writer.checkpoint();
+      this.#log.recover();
+    }
+    this.#writer.execute('BEGIN IMMEDIATE');
+  }
+
+  #commit({ settled, afterCommit }: Batch): void {
+    try {
       this.#writer.execute('COMMIT');
     } catch (error) {
-      if (this.#writer.isInTransaction) this.#writer.execute('ROLLBACK');
-      for (const action of batch) action.reject(toUnavailable(error));
+      this.#lose(
+        error,
+        settled.map(({ action }) => action),
+      );
       return;
     }
-    for (const call of afterCommit) call();
-    for (const { action, outcome } of settled) {
-      if ('error' in outcome) action.reject(outcome.error);
-      else action.resolve(outcome.value);
-    }
+    const synced = this.#log.sync();
+    this.#unsynced = synced;
+    synced
+      .then(
+        () => tell(settled, afterCommit),
+        (error: unknown) => {
+          for (const { action } of settled) action.reject(toUnknown(error));
+        },
+      )
+      .finally(() => {
+        if (this.#unsynced === synced) this.#unsynced = null;
+      });
+  }
+
+  #lose(error: unknown, actions: readonly WaitingAction[]): void {
+    if (this.#writer.isInTransaction) this.#writer.execute('ROLLBACK');
+    for (const action of new Set(actions)) action.reject(toUnavailable(error));
+  }
+
+  /** Until the sync under way has ended, or something more is to be done. */
+  async #waitForDisk(): Promise<void> {
+    const arrival = new Promise<void>((resolve) => {
+      this.#onArrival = resolve;
+    });
+    await Promise.race([arrival, this.#unsynced?.catch(() => undefined)]);
+    this.#onArrival = null;
   }
 
   /** Throws only when the whole batch is lost; a refused action is an outcome. */
@@ -136,6 +204,15 @@ class SqliteDatabase implements Database {
       this.#writer.execute('RELEASE action');
       return { error };
     }
+  }
+}
+
+/** Tells each action what became of it. */
+function tell(settled: readonly SettledAction[], afterCommit: readonly (() => void)[]): void {
+  for (const call of afterCommit) call();
+  for (const { action, outcome } of settled) {
+    if ('error' in outcome) action.reject(outcome.error);
+    else action.resolve(outcome.value);
   }
 }
 
@@ -203,11 +280,27 @@ function toUnavailable(cause: unknown): HubError {
   );
 }
 
-/** Reads whose failure is the engine's, not the statement's, are refused like writes. */
-function answerUnavailable(reader: Reader): Reader {
+/** The disk did not take the log: whether it was kept will be seen. */
+function toUnknown(cause: unknown): HubError {
+  return new HubError(
+    'UNAVAILABLE',
+    'The disk does not take what is written, so this request may or may not be kept; try again.',
+    { cause, retryAfterMs: 1_000 },
+  );
+}
+
+/**
+ * Reads that tell of nothing that a power cut could take back: what was committed a moment ago is
+ * waited for. Those whose failure is the engine's, not the statement's, are refused like writes.
+ */
+function answerDurable(reader: Reader, unsynced: () => Promise<void> | null): Reader {
   const guard = async <T>(read: Promise<T>): Promise<T> => {
+    // The statement has run by now: what it saw was committed before.
+    const sync = unsynced();
     try {
-      return await read;
+      const rows = await read;
+      if (sync !== null) await sync.catch(() => undefined);
+      return rows;
     } catch (cause) {
       if (!isEngineTrouble(cause) && !isClosed(cause)) throw cause;
       throw new HubError('UNAVAILABLE', 'The database cannot be read now; try again.', {
@@ -238,11 +331,11 @@ function isClosed(error: unknown): boolean {
  * @param clock the clock of `Tx.nowMs`.
  * @throws StartError when it is damaged, no database at all, or cannot be read.
  */
-export function openSqlite(path: string, clock: Clock): Database {
+export function openSqlite(path: string, clock: Clock, syncFile: SyncFile = fdatasync): Database {
   // Made here for its mode: only the owner reads it. SQLite gives its log files the same mode.
   closeSync(openSync(path, 'a', OWNER_ONLY_MODE));
   try {
-    return new SqliteDatabase(path, clock);
+    return new SqliteDatabase(path, clock, syncFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw error;
     throw new StartError(
