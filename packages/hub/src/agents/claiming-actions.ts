@@ -1,8 +1,8 @@
+import type { AgentCapabilities } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/queue-store.ts';
 import { requireAgent } from './actions.ts';
-import { capabilitiesOf } from './present.ts';
 import { type AgentRow, touchAgent } from './store.ts';
 
 /** How stale `last_seen_at` may get before a claim renews it: a claim, too, is a sign of life. */
@@ -27,11 +27,11 @@ export async function requireClaimant(
 export async function findAgentRefusal(
   tx: Tx,
   agent: AgentRow,
+  { maxConcurrentJobs: most }: AgentCapabilities,
 ): Promise<'agent_draining' | 'agent_at_capacity' | null> {
   // An agent that says it is offline takes no more jobs, like one that drains. Silence does not
   // count: the claim itself is a sign of life.
   if (agent.status !== 'online') return 'agent_draining';
-  const most = capabilitiesOf(agent).maxConcurrentJobs;
   if (most === undefined) return null;
   const running = await countRunningOfAgent(tx, agent.workspace_id, agent.agent_id);
   return running >= most ? 'agent_at_capacity' : null;

@@ -47,10 +47,12 @@ async function tryClaim(
     const again = await readEntryByClaimKey(tx, workspaceId, agentId, QUEUE, claimKey);
     if (again !== undefined) return { claimed: await answerClaim(tx, again), laneId: null };
   }
-  const refusal = (await findAgentRefusal(tx, agent)) ?? (await findPause(tx, workspaceId));
+  const offered = capabilitiesOf(agent);
+  const refusal =
+    (await findAgentRefusal(tx, agent, offered)) ?? (await findPause(tx, workspaceId));
   if (refusal !== null) return { claimed: null, reason: refusal, suits: null };
   const kinds = input.kinds ?? null;
-  const capabilities = capabilitiesFor(capabilitiesOf(agent), input);
+  const capabilities = capabilitiesFor(offered, input);
   const lanes = await deps.queue.findLanes(
     tx,
     workspaceId,

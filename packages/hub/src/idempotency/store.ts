@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 
@@ -71,13 +71,14 @@ export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
 
 /** SHA-256 of a JSON value, the same whatever the order of keys. */
 export function hashJson(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+  return hash('sha256', JSON.stringify(sortKeys(value)));
 }
 
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  const members = value as Record<string, unknown>;
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(members).sort()) sorted[key] = sortKeys(members[key]);
+  return sorted;
 }

@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import {
   type AgentCapabilities,
   type endpoints,
@@ -18,6 +18,7 @@ import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-
 import type { Entry, Lane } from '../queue/entry.ts';
 import { readEntryByClaimKey } from '../queue/queue-store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
+import { hashToken } from '../tokens/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { JobDeps } from './deps.ts';
@@ -40,6 +41,7 @@ interface Demand {
   pausedRepoIds: readonly string[];
 }
 
+type TokenMaker = (entryId: string, generation: number) => string;
 type Attempt = ClaimAttempt<ClaimAnswer, EmptyReason>;
 
 /**
@@ -51,8 +53,18 @@ export async function claimNextJob(
   context: RequestContext,
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
-  const attempt = await claimOrWait(deps, { ...input, signal: context.signal }, () =>
-    deps.database.writeBeside({ workspaceId: input.workspaceId, keys: [input.agentId] }, (tx) =>
+  const { workspaceId, agentId, waitMs } = input;
+  const claim = {
+    workspaceId,
+    agentId,
+    waitMs,
+    // Asked for by those that wait only.
+    get signal() {
+      return context.signal;
+    },
+  };
+  const attempt = await claimOrWait(deps, claim, () =>
+    deps.database.writeBeside({ workspaceId, keys: [agentId] }, (tx) =>
       tryClaim(deps, tx, context, input),
     ),
   );
@@ -67,9 +79,12 @@ async function tryClaim(
 ): Promise<Attempt> {
   const { workspaceId, agentId, claimKey } = input;
   const agent = await requireClaimant(tx, principal, input);
+  const tokenOf = createTokenMaker(deps, workspaceId);
   if (claimKey !== undefined) {
     const again = await readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey);
-    if (again !== undefined) return { claimed: await answerClaim(deps, tx, again), laneId: null };
+    if (again !== undefined) {
+      return { claimed: await answerClaim(tx, again, tokenOf), laneId: null };
+    }
   }
   const refused = await findRefusal(tx, agent, input);
   if ('reason' in refused) return { claimed: null, reason: refused.reason, suits: null };
@@ -83,7 +98,7 @@ async function tryClaim(
     demand.kinds,
   );
   const entry = await claimOrFree(deps, tx, workspaceId, () =>
-    claimFrom(deps, tx, input, lanes.suitable),
+    claimFrom(deps, tx, input, lanes.suitable, tokenOf),
   );
   if (entry === null) {
     const suits = (laneId: string) => deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
@@ -98,7 +113,7 @@ async function tryClaim(
     agentId,
     data: { leaseMs: entry.lease_ms },
   });
-  return { claimed: await answerClaim(deps, tx, entry), laneId: entry.lane_id };
+  return { claimed: await answerClaim(tx, entry, tokenOf), laneId: entry.lane_id };
 }
 
 /** What keeps an agent from being given anything, or else what it may be given. */
@@ -108,9 +123,9 @@ async function findRefusal(
   input: ClaimInput,
 ): Promise<{ reason: EmptyReason } | { demand: Demand }> {
   const { workspaceId } = input;
-  const reason = await findAgentRefusal(tx, agent);
-  if (reason !== null) return { reason };
   const capabilities = capabilitiesOf(agent);
+  const reason = await findAgentRefusal(tx, agent, capabilities);
+  if (reason !== null) return { reason };
   const served = await listServedRepositories(tx, workspaceId, {
     tokenId: agent.token_id,
     reposAllowed: capabilities.reposAllowed,
@@ -137,13 +152,14 @@ async function claimFrom(
   tx: Tx,
   input: ClaimInput,
   lanes: readonly Lane[],
+  tokenOf: TokenMaker,
 ): Promise<Entry | null> {
   const { workspaceId, agentId, leaseMs, claimKey } = input;
   const grantFor = (entryId: string, generation: number) => ({
     agentId,
     leaseMs,
     claimKey: claimKey ?? null,
-    jobTokenHash: hash('sha256', jobTokenOf(deps, workspaceId, entryId, generation)),
+    jobTokenHash: hashToken(tokenOf(entryId, generation)),
   });
   // What is kept for this agent goes first: it held it before, and nobody else may have it now.
   return (
@@ -152,7 +168,7 @@ async function claimFrom(
   );
 }
 
-async function answerClaim(deps: JobDeps, tx: Tx, entry: Entry): Promise<ClaimAnswer> {
+async function answerClaim(tx: Tx, entry: Entry, tokenOf: TokenMaker): Promise<ClaimAnswer> {
   const row = await readJob(tx, entry.workspace_id, entry.entry_id);
   assert(row !== undefined && entry.lease_expires_at !== null, 'a claimed job has its row');
   // From now on it knows the answers that were handed to it.
@@ -162,24 +178,25 @@ async function answerClaim(deps: JobDeps, tx: Tx, entry: Entry): Promise<ClaimAn
     job: presentJob(entry, row),
     leaseExpiresAt: timestampOf(entry.lease_expires_at),
     claimGeneration: entry.attempt,
-    jobToken: jobTokenOf(deps, entry.workspace_id, entry.entry_id, entry.attempt),
+    jobToken: tokenOf(entry.entry_id, entry.attempt),
   };
 }
 
 /**
- * The token of one attempt. It is derived, not drawn, so that a claim repeated after a lost answer
- * hands out the same one although only its hash is kept.
+ * Makes the tokens of attempts. They are derived, not drawn, so that a claim repeated after a lost
+ * answer hands out the same one although only its hash is kept.
  */
-function jobTokenOf(
-  { secretKey }: JobDeps,
-  workspaceId: string,
-  entryId: string,
-  generation: number,
-): string {
-  const bytes = createHmac('sha256', secretKey)
-    .update(`job-token\0${workspaceId}\0${entryId}\0${generation}`)
-    .digest();
-  return formatToken('job', bytes);
+function createTokenMaker({ secretKey }: JobDeps, workspaceId: string): TokenMaker {
+  let latest = { name: '', token: '' };
+  return (entryId, generation) => {
+    const name = `job-token\0${workspaceId}\0${entryId}\0${generation}`;
+    // Asked for twice: for the hash that is kept, and for the answer.
+    if (latest.name !== name) {
+      const bytes = createHmac('sha256', secretKey).update(name).digest();
+      latest = { name, token: formatToken('job', bytes) };
+    }
+    return latest.token;
+  };
 }
 
 /** Why there was nothing, said of what there is: a queue that is not empty never looks empty. */
