@@ -85,8 +85,8 @@ export const roomRules: Readonly<Record<Exclude<Room, 'door' | 'entry'>, RoomRul
   db: { rooms: ['db', 'config'], says: 'db imports contract and config, never a noun' },
   queue: { rooms: ['queue', 'db'], says: 'queue imports db and contract' },
   loops: {
-    rooms: ['loops', 'actions', 'store', 'queue', 'small-noun'],
-    says: 'loops import actions, stores and queue',
+    rooms: ['loops', 'actions', 'store', 'queue', 'db', 'small-noun'],
+    says: 'loops import actions, stores, queue and db',
   },
   routes: {
     rooms: ['http', 'actions', 'small-noun'],

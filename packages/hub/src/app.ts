@@ -9,7 +9,9 @@ import { createMailDeps } from './context/deps.ts';
 import { bindMailAccountRoutes } from './context/mail-account-routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
+import { correctClock, createDatabaseClock, type DatabaseClock } from './db/database-clock.ts';
 import type { Database } from './db/engine.ts';
+import { createHubGroup, createLoneHub, type HubGroup } from './db/hub-group.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
@@ -22,9 +24,11 @@ import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createExtraction, createUploadRetention } from './loops/extraction.ts';
+import { createHintReceiver } from './loops/hub-hints.ts';
+import { enterHubs } from './loops/hub-start.ts';
 import type { Loop } from './loops/loop.ts';
 import { createContentRetention, createJobRetention } from './loops/retention.ts';
-import { createKeyRetention, createSweeper, graceExpiredLeases } from './loops/sweeper.ts';
+import { createKeyRetention, createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { FailureDelay } from './people/failure-delay.ts';
@@ -89,16 +93,19 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   let database: Database | null = null;
   try {
     database = await openDatabase(config, directory.databasePath, clock);
+    // Hubs that share a database go by its time, whatever the clocks of their machines say.
+    const isShared = database.engine === 'postgres' && clock === systemClock;
+    const databaseClock = isShared ? createDatabaseClock() : null;
+    if (databaseClock !== null) await correctClock(databaseClock, database.reader);
     await migrate(database);
-    const ids = createIdSource(clock.nowMs);
-    const waiters = new ClaimWaiters(clock);
-    const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
-    const decisionWaiters = new DecisionWaiters(clock);
-    const { secretKey } = directory;
-    const base = { database, clock, ids, queue, waiters, secretKey };
-    const deps: UncertaintyDeps = { ...base, decisionWaiters };
-    if (config.devAllowUnauth) await ensureDevelopmentWorkspace(deps);
-    return assembleHub(options, deps, unlock);
+    const parts = createParts({
+      database,
+      clock: databaseClock ?? clock,
+      secretKey: directory.secretKey,
+      group: openGroup(config, directory.directoryId, databaseClock),
+    });
+    if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
+    return assembleHub(options, parts, unlock);
   } catch (error) {
     await database?.close();
     unlock();
@@ -106,8 +113,42 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   }
 }
 
-function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => void): Hub {
+/** What the rooms of a hub share. */
+interface HubParts {
+  deps: UncertaintyDeps;
+  tokenCache: TokenCache;
+  group: HubGroup;
+}
+
+function createParts({
+  database,
+  clock,
+  secretKey,
+  group,
+}: Pick<UncertaintyDeps, 'database' | 'clock' | 'secretKey'> & { group: HubGroup }): HubParts {
+  const { hints } = group;
+  const waiters = new ClaimWaiters(clock, (id, wake) => hints?.tellWake(id, wake));
+  const decisionWaiters = new DecisionWaiters(clock, (...id) => hints?.tellUncertainty(...id));
+  const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
+  const tokenCache = new TokenCache({ database, clock }, () => hints?.tellTokens());
+  const ids = createIdSource(clock.nowMs);
+  const deps = { database, clock, ids, queue, waiters, secretKey, decisionWaiters };
+  return { deps, tokenCache, group };
+}
+
+function openGroup(
+  { databaseUrl, databasePooled }: Config,
+  directoryId: string,
+  clock: DatabaseClock | null,
+): HubGroup {
+  if (databaseUrl === null) return createLoneHub(directoryId);
+  const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
+  return createHubGroup({ ...connection, directoryId, clock, onReach: () => undefined });
+}
+
+function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
   const { config } = options;
+  const { deps, group } = parts;
   const address = { baseUrl: config.baseUrl ?? '' };
   const server = createServer({
     ids: deps.ids,
@@ -116,13 +157,14 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
   });
   const uploads = createUploadDeps(deps, config, address);
   const archive = createArchiveStore(config);
-  bindRooms(server, options, { deps, uploads, address });
+  bindRooms(server, options, { ...parts, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
   });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
+  const receiver = createHintReceiver({ ...parts, ...deps }, group, onLoopError);
   const loops = [
     createSweeper(deps, onLoopError),
     createKeyRetention(deps, onLoopError),
@@ -137,7 +179,8 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     await server.close();
-    for (const loop of loops) await loop.stop();
+    for (const loop of [...loops, receiver.loop]) await loop.stop();
+    await group.stop();
     await deps.database.close();
     unlock();
   }
@@ -151,12 +194,14 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
       return address.baseUrl;
     },
     async listen() {
-      await graceExpiredLeases(deps);
+      await enterHubs(deps, group);
+      await group.start(receiver.hear);
       await uploads.byteStore.sweep();
       await archive?.sweep();
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
-      for (const loop of loops) loop.start();
+      for (const loop of loops) loop.start(group.isLead);
+      if (group.hints !== null) receiver.loop.start();
       const linkToken = await issueFirstOwnerLink(deps.database);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },
@@ -167,8 +212,7 @@ function assembleHub(options: HubOptions, deps: UncertaintyDeps, unlock: () => v
   };
 }
 
-interface Rooms {
-  deps: UncertaintyDeps;
+interface Rooms extends HubParts {
   uploads: UploadDeps;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -178,14 +222,13 @@ interface Rooms {
 function bindRooms(
   server: FastifyInstance,
   { config, consoleDir, checkAnswer }: HubOptions,
-  { deps, uploads, address }: Rooms,
+  { deps, tokenCache, uploads, address }: Rooms,
 ): void {
-  const { database, clock } = deps;
   const identity = {
     ...deps,
-    tokenCache: new TokenCache({ database, clock }),
+    tokenCache,
     passwords: createPasswordHasher(),
-    failureDelay: new FailureDelay(clock),
+    failureDelay: new FailureDelay(deps.clock),
     log: server.log,
     globalToken: config.globalToken,
     globalTokenAllowed: config.allowGlobalToken,

@@ -32,10 +32,13 @@ const networkFileSystems = new Map<number, string>([
 ]);
 
 const SECRET_KEY_BYTES = 32;
+const DIRECTORY_ID_BYTES = 12;
 
 export interface DataDirectory {
   path: string;
   databasePath: string;
+  /** Of the directory, whichever hub uses it. */
+  directoryId: string;
   /** 32 random bytes of this hub, made at the first start; readable by its owner only. */
   secretKey: Buffer;
   /** Lets another hub have the directory. */
@@ -72,6 +75,7 @@ export function prepareDataDirectory(
   return {
     path: absolute,
     databasePath: join(absolute, 'signalbox.db'),
+    directoryId: readOrCreate(join(absolute, 'directory.id'), DIRECTORY_ID_BYTES),
     secretKey: readSecretKey(join(absolute, 'secret.key')),
   };
 }
@@ -95,8 +99,7 @@ export function lockDataDirectory(path: string): () => void {
 }
 
 function readSecretKey(path: string): Buffer {
-  if (!existsSync(path)) createSecretKey(path);
-  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
+  const key = Buffer.from(readOrCreate(path, SECRET_KEY_BYTES), 'base64');
   if (key.length !== SECRET_KEY_BYTES) {
     throw new StartError(
       `The key file ${path} does not hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
@@ -105,10 +108,16 @@ function readSecretKey(path: string): Buffer {
   return key;
 }
 
-/** Two processes may start together: the link makes exactly one of the keys the key. */
-function createSecretKey(path: string): void {
+/** What a file holds, which is made of random bytes when it is not there. */
+function readOrCreate(path: string, bytes: number): string {
+  if (!existsSync(path)) createRandomFile(path, bytes);
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** Two processes may start together: the link makes exactly one of the two files the file. */
+function createRandomFile(path: string, bytes: number): void {
   const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, `${randomBytes(SECRET_KEY_BYTES).toString('base64')}\n`, {
+  writeFileSync(draft, `${randomBytes(bytes).toString('base64')}\n`, {
     mode: 0o600,
     flush: true,
   });

@@ -54,7 +54,7 @@ export async function forgetExpiredContent(
     total.events += part.events;
     total.hasMore ||= Object.values(part).includes(limit);
   }
-  total.slots = await database.write(null, (tx) =>
+  total.slots = await database.write(NO_WORKSPACE, (tx) =>
     deleteOldSlots(tx, tx.nowMs - OWN_RETENTION_DAYS * DAY_MS, limit),
   );
   total.hasMore ||= total.slots === limit;

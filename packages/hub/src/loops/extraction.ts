@@ -10,6 +10,7 @@ import {
   hasMoreForgotten,
   type UploadRetentionResult,
 } from '../uploads/retention-actions.ts';
+import { retireOldUploads } from '../uploads/retirement-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const EXTRACTION_INTERVAL_MS = 1_000;
@@ -45,17 +46,21 @@ export function createExtraction(
   };
 }
 
-/** Clears away what uploads leave behind that never came to an end. */
+/** Takes away old uploads, and what those leave behind that never came to an end. */
 export function createUploadRetention(
   deps: UploadDeps,
   onError: (error: unknown) => void,
-): Loop<UploadRetentionResult> {
+): Loop<UploadRetentionResult & { retired: number; hasMore: boolean }> {
   return createLoop({
     name: 'upload-retention',
     intervalMs: RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    work: () => clearForgottenUploads(deps),
-    hasMore: hasMoreForgotten,
+    async work() {
+      const { retired, hasMore } = await retireOldUploads(deps);
+      const cleared = await clearForgottenUploads(deps);
+      return { ...cleared, retired, hasMore: hasMore || hasMoreForgotten(cleared) };
+    },
+    hasMore: ({ hasMore }) => hasMore,
     onError,
   });
 }

@@ -5,10 +5,15 @@ import type { Clock } from '../clock.ts';
  * did; the loop calls it again after its interval, at once while there is more to do, and never
  * twice at a time. A failed piece is logged and tried again at the next tick: the work is in the
  * database, so nothing is lost by it.
+ *
+ * Of hubs that share a database, the one that leads works (`db/hub-group.ts`). One that freezes may
+ * go on with its piece while another leads already, so a piece also stands two of itself: what it
+ * finds it reads again in the action that changes it.
  */
 export interface Loop<Result> {
   readonly name: string;
-  start(): void;
+  /** @param isMine whether it is this hub that works, of those that share a database. */
+  start(isMine?: () => boolean): void;
   /** One piece of work now; tests call it instead of waiting. */
   runOnce(): Promise<Result>;
   /** Ends after the piece under way. */
@@ -25,20 +30,33 @@ export interface LoopOptions<Result> {
   onError: (error: unknown) => void;
 }
 
+const REPORT_INTERVAL_MS = 60_000;
+
 export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
   let cancelTimer: (() => void) | null = null;
   let underWay: Promise<void> | null = null;
   let stopped = false;
+  let isMine = () => true;
+  let reportedAtMs: number | null = null;
 
   async function tick(): Promise<void> {
     let again = false;
     try {
-      again = options.hasMore(await options.work());
+      again = isMine() && options.hasMore(await options.work());
+      reportedAtMs = null;
     } catch (error) {
-      options.onError(error);
+      report(error);
     }
     underWay = null;
     if (!stopped) schedule(again ? 0 : options.intervalMs);
+  }
+
+  /** A database that is away fails every loop at every tick: that is worth saying now and then. */
+  function report(error: unknown): void {
+    const nowMs = options.clock.nowMs();
+    if (reportedAtMs !== null && nowMs - reportedAtMs < REPORT_INTERVAL_MS) return;
+    reportedAtMs = nowMs;
+    options.onError(error);
   }
 
   function schedule(delayMs: number): void {
@@ -49,7 +67,10 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
 
   return {
     name: options.name,
-    start: () => schedule(options.intervalMs),
+    start(isOwn = () => true) {
+      isMine = isOwn;
+      schedule(options.intervalMs);
+    },
     runOnce: options.work,
     async stop() {
       stopped = true;

@@ -1,19 +1,22 @@
-import { OUTAGE_GRACE_MS } from '@signalbox/contract';
+import { NO_WORKSPACE } from '../db/engine.ts';
 import { deleteOldKeys } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
-import { extendExpired } from '../queue/queue-store.ts';
+import { listDueWorkspaces } from '../queue/queue-store.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** An expired lease is to be reclaimed within 2 s; a quarter of that leaves room for load. */
 const SWEEP_INTERVAL_MS = 500;
 const DUE_MAX = 500;
+const WORKSPACES_MAX = 100;
 const RETENTION_INTERVAL_MS = 60_000;
 const OLD_KEYS_MAX = 1_000;
 
 export interface SweepResult {
   recovered: number;
   promoted: number;
+  /** Whether the next piece should follow at once. */
+  hasMore: boolean;
 }
 
 /** Takes back expired leases and makes delayed jobs claimable, in all workspaces. */
@@ -22,13 +25,41 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
     name: 'sweeper',
     intervalMs: SWEEP_INTERVAL_MS,
     clock: deps.clock,
-    work: () =>
-      deps.database.write(null, async (tx) => ({
-        recovered: await recoverExpiredLeases(deps, tx, null),
-        promoted: await deps.queue.promoteDue(tx, null, DUE_MAX),
-      })),
-    hasMore: ({ recovered, promoted }) => recovered === RECOVERIES_MAX || promoted === DUE_MAX,
+    work: () => sweepWorkspaces(deps),
+    hasMore: ({ hasMore }) => hasMore,
     onError,
+  });
+}
+
+/** Looks first, so that a hub with nothing due writes nothing and is in nobody's way. */
+async function sweepWorkspaces(deps: JobDeps): Promise<SweepResult> {
+  const { database, clock } = deps;
+  const workspaceIds = await listDueWorkspaces(database.reader, clock.nowMs(), WORKSPACES_MAX);
+  // Each in an action of its own: one that fails must not hold up the others.
+  const ends = await Promise.allSettled(workspaceIds.map((id) => sweepWorkspace(deps, id)));
+  const total: SweepResult = {
+    recovered: 0,
+    promoted: 0,
+    hasMore: workspaceIds.length === WORKSPACES_MAX,
+  };
+  for (const end of ends) {
+    if (end.status === 'rejected') throw end.reason;
+    total.recovered += end.value.recovered;
+    total.promoted += end.value.promoted;
+    total.hasMore ||= end.value.hasMore;
+  }
+  return total;
+}
+
+function sweepWorkspace(deps: JobDeps, workspaceId: string): Promise<SweepResult> {
+  return deps.database.write(workspaceId, async (tx) => {
+    const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
+    const promoted = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
+    return {
+      recovered,
+      promoted,
+      hasMore: recovered === RECOVERIES_MAX || promoted === DUE_MAX,
+    };
   });
 }
 
@@ -41,18 +72,8 @@ export function createKeyRetention(
     name: 'key-retention',
     intervalMs: RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    work: () => deps.database.write(null, (tx) => deleteOldKeys(tx, OLD_KEYS_MAX)),
+    work: () => deps.database.write(NO_WORKSPACE, (tx) => deleteOldKeys(tx, OLD_KEYS_MAX)),
     hasMore: (deleted) => deleted === OLD_KEYS_MAX,
     onError,
   });
-}
-
-/**
- * Gives leases that ran out while no hub was up a little longer, so that their agents can reach
- * the hub again (contract, section 4). Runs once, before the hub answers.
- *
- * @returns how many leases were extended.
- */
-export function graceExpiredLeases({ database }: Pick<JobDeps, 'database'>): Promise<number> {
-  return database.write(null, (tx) => extendExpired(tx, OUTAGE_GRACE_MS));
 }

@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts';
+import type { Wake } from '../db/hint-payload.ts';
+import { RecentWakes } from './recent-wakes.ts';
 
 /** A `claim-next` that waits for a job: whom it is for, and how to tell whether it may care. */
 export interface ClaimWaiter {
@@ -12,42 +14,51 @@ interface Parked extends ClaimWaiter {
   wake(laneId: string | null): void;
 }
 
-/** Wakes remembered for each workspace: more than happen while one claim is tried. */
-const RECENT_MAX = 256;
-
-/** The latest wakes of a workspace, in a ring; null stands for a wake that is not of one lane. */
-interface RecentWakes {
-  version: number;
-  laneIds: (string | null)[];
-}
-
 /**
  * Claims that wait, in memory: an idle one costs a socket and no query. Each job that becomes ready
  * wakes the waiter that has waited longest of those that it suits; a waiter that then cannot take
  * it passes it on with `wakeNext`.
+ *
+ * Where several hubs share a database, each has those who wait on it. `wakeNext`, `wakeAgent` and
+ * `wakeWorkspace` are what happened on this hub, and `tellOthers` passes on what others may have to
+ * hear; `wakeReady`, `wakeAgentHere` and `wakeWorkspaceHere` are what was heard of others.
  */
 export class ClaimWaiters {
   readonly #clock: Clock;
+  readonly #tellOthers: (workspaceId: string, wake: Wake) => void;
   readonly #parked = new Map<string, Set<Parked>>();
-  readonly #recent = new Map<string, RecentWakes>();
+  readonly #recent = new RecentWakes();
   #closed = false;
 
-  constructor(clock: Clock) {
+  constructor(
+    clock: Clock,
+    tellOthers: (workspaceId: string, wake: Wake) => void = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#tellOthers = tellOthers;
   }
 
   /**
    * A mark to take before a claim is tried and to hand to `wait`: what became ready between the
    * two ends the wait at once, so that nothing is missed.
    */
-  version(workspaceId: string): number {
-    return this.#recent.get(workspaceId)?.version ?? 0;
+  version(_workspaceId: string): number {
+    return this.#recent.version;
   }
 
   get count(): number {
     let count = 0;
     for (const waiters of this.#parked.values()) count += waiters.size;
     return count;
+  }
+
+  /** Whose claims wait here: the agents of each workspace. */
+  parkedAgents(): Map<string, Set<string>> {
+    const agents = new Map<string, Set<string>>();
+    for (const [workspaceId, waiters] of this.#parked) {
+      agents.set(workspaceId, new Set([...waiters].map((parked) => parked.agentId)));
+    }
+    return agents;
   }
 
   /**
@@ -63,14 +74,17 @@ export class ClaimWaiters {
     signal: AbortSignal,
   ): Promise<{ laneId: string | null } | 'timeout'> {
     if (this.#closed || signal.aborted || waitMs <= 0) return Promise.resolve('timeout');
-    const missed = this.#findMissed(waiter, version);
+    const missed = this.#recent.findMissed(waiter, version);
     if (missed !== null) return Promise.resolve(missed);
     return new Promise((resolve) => {
       const waiters = this.#parked.get(waiter.workspaceId) ?? new Set();
       this.#parked.set(waiter.workspaceId, waiters);
       const end = (result: { laneId: string | null } | 'timeout') => {
         waiters.delete(parked);
-        if (waiters.size === 0) this.#parked.delete(waiter.workspaceId);
+        // A set that became empty may have been replaced by another since.
+        if (waiters.size === 0 && this.#parked.get(waiter.workspaceId) === waiters) {
+          this.#parked.delete(waiter.workspaceId);
+        }
         cancelTimer();
         signal.removeEventListener('abort', timeout);
         resolve(result);
@@ -89,56 +103,55 @@ export class ClaimWaiters {
     else this.wakeAgent(entry.workspace_id, agentId);
   }
 
-  /** Wakes one waiter for a job that became ready in a lane. */
+  /** Wakes one waiter for a job that became ready in a lane: one of this hub, or else of another. */
   wakeNext(workspaceId: string, laneId: string): void {
-    this.#note(workspaceId, laneId);
-    for (const parked of this.#parked.get(workspaceId) ?? []) {
-      if (parked.suits(laneId)) {
-        parked.wake(laneId);
-        return;
-      }
-    }
+    const woken = this.wakeReady(workspaceId, laneId, 1);
+    if (woken === 0) this.#tellOthers(workspaceId, { kind: 'lane', laneId });
   }
 
   /** Wakes those of one agent: what it may claim has changed. */
   wakeAgent(workspaceId: string, agentId: string): void {
-    this.#note(workspaceId, null);
+    this.wakeAgentHere(workspaceId, agentId);
+    this.#tellOthers(workspaceId, { kind: 'agent', agentId });
+  }
+
+  /** Wakes all of a workspace: a pause ended, a repository came back. */
+  wakeWorkspace(workspaceId: string): void {
+    this.wakeWorkspaceHere(workspaceId);
+    this.#tellOthers(workspaceId, { kind: 'workspace' });
+  }
+
+  /**
+   * Wakes waiters of this hub, at most as many as jobs are ready in a lane.
+   * @returns how many.
+   */
+  wakeReady(workspaceId: string, laneId: string, count: number): number {
+    this.#recent.note(workspaceId, { kind: 'lane', laneId });
+    let woken = 0;
+    for (const parked of this.#parked.get(workspaceId) ?? []) {
+      if (woken === count) break;
+      if (!parked.suits(laneId)) continue;
+      parked.wake(laneId);
+      woken += 1;
+    }
+    return woken;
+  }
+
+  wakeAgentHere(workspaceId: string, agentId: string): void {
+    this.#recent.note(workspaceId, { kind: 'agent', agentId });
     for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) {
       if (parked.agentId === agentId) parked.wake(null);
     }
   }
 
-  /** Wakes all of a workspace: a pause ended, a repository came back. */
-  wakeWorkspace(workspaceId: string): void {
-    this.#note(workspaceId, null);
+  wakeWorkspaceHere(workspaceId: string): void {
+    this.#recent.note(workspaceId, { kind: 'workspace' });
     for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) parked.wake(null);
   }
 
   /** Answers all that wait, and from now on lets nobody wait: the hub stops. */
   close(): void {
     this.#closed = true;
-    for (const workspaceId of [...this.#parked.keys()]) this.wakeWorkspace(workspaceId);
-  }
-
-  #note(workspaceId: string, laneId: string | null): void {
-    let recent = this.#recent.get(workspaceId);
-    if (recent === undefined) {
-      recent = { version: 0, laneIds: [] };
-      this.#recent.set(workspaceId, recent);
-    }
-    recent.version += 1;
-    recent.laneIds[recent.version % RECENT_MAX] = laneId;
-  }
-
-  /** What this waiter would have been woken by since it took its mark. */
-  #findMissed(waiter: ClaimWaiter, version: number): { laneId: string | null } | null {
-    const recent = this.#recent.get(waiter.workspaceId);
-    if (recent === undefined) return null;
-    if (recent.version - version > RECENT_MAX) return { laneId: null };
-    for (let at = version + 1; at <= recent.version; at++) {
-      const laneId = recent.laneIds[at % RECENT_MAX] ?? null;
-      if (laneId === null || waiter.suits(laneId)) return { laneId };
-    }
-    return null;
+    for (const workspaceId of [...this.#parked.keys()]) this.wakeWorkspaceHere(workspaceId);
   }
 }

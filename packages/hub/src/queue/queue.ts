@@ -34,6 +34,7 @@ import {
   stopAttempt,
   updateRunning,
 } from './queue-store.ts';
+import { readLanes } from './ready-lanes.ts';
 import { type Cause, mayMove } from './states.ts';
 
 /**
@@ -151,6 +152,16 @@ export class Queue {
       (wanted.kinds === null || wanted.kinds.includes(spec.kind)) &&
       meetsNeeds(wanted.capabilities, spec.needs)
     );
+  }
+
+  /** Makes lanes known of which another hub told, so that `laneSuits` can say whom they suit. */
+  async learnLanes(
+    reader: Reader,
+    lanes: readonly Pick<Lane, 'workspace_id' | 'lane_id'>[],
+  ): Promise<void> {
+    const unknown = lanes.filter((lane) => !this.#specs.has(lane.lane_id));
+    if (unknown.length === 0) return;
+    for (const lane of await readLanes(reader, unknown)) this.#remember(lane);
   }
 
   /**

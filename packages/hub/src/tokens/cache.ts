@@ -26,12 +26,18 @@ interface CachedToken {
 export class TokenCache {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #tellOthers: () => void;
   readonly #tokens = new Map<string, CachedToken>();
   readonly #lookups = new Map<string, Promise<KnownToken | undefined>>();
 
-  constructor({ database, clock }: { database: Database; clock: Clock }) {
+  /** @param tellOthers passes `clear` on to the other hubs of the database. */
+  constructor(
+    { database, clock }: { database: Database; clock: Clock },
+    tellOthers: () => void = () => undefined,
+  ) {
     this.#database = database;
     this.#clock = clock;
+    this.#tellOthers = tellOthers;
   }
 
   /** A token as it was within the last second; undefined when it has not been read since. */
@@ -66,6 +72,12 @@ export class TokenCache {
    * the state before; nobody joins them any more, and what they find is not kept.
    */
   clear(): void {
+    this.clearHere();
+    this.#tellOthers();
+  }
+
+  /** The same for a change on another hub. */
+  clearHere(): void {
     this.#tokens.clear();
     this.#lookups.clear();
   }

@@ -14,11 +14,17 @@ export interface ParkedWait {
  */
 export class DecisionWaiters {
   readonly #clock: Clock;
+  readonly #tellOthers: (workspaceId: string, uncertaintyId: string) => void;
   readonly #parked = new Map<string, Set<() => void>>();
   #closed = false;
 
-  constructor(clock: Clock) {
+  /** @param tellOthers passes an answer given here on to the other hubs of the database. */
+  constructor(
+    clock: Clock,
+    tellOthers: (workspaceId: string, uncertaintyId: string) => void = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#tellOthers = tellOthers;
   }
 
   get count(): number {
@@ -55,8 +61,22 @@ export class DecisionWaiters {
     return { ended, cancel };
   }
 
-  /** Wakes all who wait for this answer. */
+  /** What is waited for here. */
+  parkedIds(): { workspaceId: string; uncertaintyId: string }[] {
+    return [...this.#parked.keys()].map((key) => {
+      const [workspaceId = '', uncertaintyId = ''] = key.split(' ');
+      return { workspaceId, uncertaintyId };
+    });
+  }
+
+  /** Wakes all who wait for this answer, on whichever hub. */
   wake(workspaceId: string, uncertaintyId: string): void {
+    this.wakeHere(workspaceId, uncertaintyId);
+    this.#tellOthers(workspaceId, uncertaintyId);
+  }
+
+  /** Wakes those of this hub. */
+  wakeHere(workspaceId: string, uncertaintyId: string): void {
     for (const end of [...(this.#parked.get(keyOf(workspaceId, uncertaintyId)) ?? [])]) end();
   }
 

@@ -14,6 +14,21 @@ export function readUncertainty(
   );
 }
 
+/** Of some uncertainties, those that are not open; on PostgreSQL. */
+export function listNotOpen(
+  reader: Reader,
+  ids: readonly { workspaceId: string; uncertaintyId: string }[],
+): Promise<{ workspace_id: string; uncertainty_id: string }[]> {
+  return reader.allSql(
+    `SELECT u.workspace_id, u.uncertainty_id
+     FROM json_to_recordset(?::json) AS wanted("workspaceId" text, "uncertaintyId" text)
+     JOIN uncertainties AS u
+       ON u.workspace_id = wanted."workspaceId" AND u.uncertainty_id = wanted."uncertaintyId"
+     WHERE u.status <> 'open'`,
+    [JSON.stringify(ids)],
+  );
+}
+
 export async function hasDecisionRequest(
   reader: Reader,
   workspaceId: string,

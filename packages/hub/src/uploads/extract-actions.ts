@@ -1,5 +1,6 @@
 import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem } from '../context/item-actions.ts';
+import { NO_WORKSPACE } from '../db/engine.ts';
 import type { StoredUpload } from './actions.ts';
 import type { UploadDeps } from './deps.ts';
 import type { ExtractedText, ExtractFailure } from './extract-outcome.ts';
@@ -10,6 +11,7 @@ import { listPending, readUpload } from './store.ts';
 import {
   type ExtractRow,
   finishExtract,
+  hasDueExtract,
   returnExtract,
   takeDueExtracts,
 } from './store-extracts.ts';
@@ -33,7 +35,9 @@ export async function extractDueTexts(
   deps: UploadDeps,
   signal: AbortSignal,
 ): Promise<ExtractionResult> {
-  const rows = await deps.database.write(null, (tx) =>
+  const { database, clock } = deps;
+  if (!(await hasDueExtract(database.reader, clock.nowMs()))) return { taken: 0, done: 0 };
+  const rows = await database.write(NO_WORKSPACE, (tx) =>
     takeDueExtracts(tx, { limit: DOCUMENTS_AT_ONCE, attemptMs: ATTEMPT_MS }),
   );
   const ends = await Promise.allSettled(rows.map((row) => extractOne(deps, row, signal)));

@@ -1,3 +1,4 @@
+import { NO_WORKSPACE } from '../db/engine.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteNeverCompleted, deleteObject, listForgottenObjects } from './store.ts';
 
@@ -17,7 +18,7 @@ export async function clearForgottenUploads({
   clock,
 }: UploadDeps): Promise<UploadRetentionResult> {
   const beforeMs = clock.nowMs() - FORGOTTEN_AFTER_MS;
-  const uploads = await database.write(null, (tx) =>
+  const uploads = await database.write(NO_WORKSPACE, (tx) =>
     deleteNeverCompleted(tx, { expiresAtMs: beforeMs, limit: PIECE_MAX }),
   );
   const before = { createdAtMs: beforeMs, limit: PIECE_MAX };

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { UploadExtractsTable } from '../db/schema-uploads.ts';
 
 export type ExtractRow = UploadExtractsTable;
@@ -19,6 +19,14 @@ export async function insertExtract(
      ON CONFLICT DO NOTHING`,
     [row.workspace_id, row.content_hash, row.format, row.upload_id, tx.nowMs, tx.nowMs],
   );
+}
+
+export async function hasDueExtract(reader: Reader, nowMs: number): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM upload_extracts WHERE status = 'pending' AND available_at <= ? LIMIT 1`,
+    [nowMs],
+  );
+  return row !== undefined;
 }
 
 /**
@@ -61,6 +69,33 @@ export async function finishExtract(
     [end.status, end.reason, end.truncated, end.context_item_id, tx.nowMs, ...valuesOf(key)],
   );
   return changes > 0;
+}
+
+/** Texts are made anew, if need be, from another upload of the same bytes. */
+export async function moveExtracts(
+  tx: Tx,
+  upload: { workspace_id: string; sha256: string; upload_id: string },
+  otherId: string,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE upload_extracts SET upload_id = ?
+     WHERE workspace_id = ? AND content_hash = ? AND upload_id = ?`,
+    [otherId, upload.workspace_id, upload.sha256, upload.upload_id],
+  );
+}
+
+/** Forgets what was made of some bytes. @returns the context items that hold the texts. */
+export async function deleteExtractsOf(
+  tx: Tx,
+  workspaceId: string,
+  contentHash: string,
+): Promise<string[]> {
+  const rows = await tx.allSql<{ context_item_id: string | null }>(
+    `DELETE FROM upload_extracts WHERE workspace_id = ? AND content_hash = ?
+     RETURNING context_item_id`,
+    [workspaceId, contentHash],
+  );
+  return rows.flatMap(({ context_item_id: itemId }) => (itemId === null ? [] : [itemId]));
 }
 
 function valuesOf({ workspace_id, content_hash, format }: ExtractKey): string[] {

@@ -1,0 +1,48 @@
+import type { Reader } from '../db/engine.ts';
+
+export interface ClaimState {
+  workspace_id: string;
+  agent_id: string;
+  /** Another text whenever the agent may be given other jobs than before. */
+  state: string;
+}
+
+/**
+ * What decides, beside the entries themselves, which jobs some agents may be given: what they say
+ * of themselves, how many jobs they hold, what is paused, which repositories there are and which
+ * they know, and what is kept for them. On PostgreSQL.
+ */
+export function listClaimStates(
+  reader: Reader,
+  agents: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<ClaimState[]> {
+  const wanted = [...agents].flatMap(([workspace_id, ids]) =>
+    [...ids].map((agent_id) => ({ workspace_id, agent_id })),
+  );
+  return reader.allSql<ClaimState>(
+    `WITH places AS MATERIALIZED (
+       SELECT w.workspace_id, concat_ws(' ', w.queue_paused_at, (
+         SELECT md5(string_agg(concat_ws(' ', r.repo_id, r.status, r.queue_paused_at), ','
+           ORDER BY r.repo_id))
+         FROM repositories AS r WHERE r.workspace_id = w.workspace_id
+       )) AS state
+       FROM json_array_elements_text(?::json) AS parked(workspace_id)
+       JOIN workspaces AS w ON w.workspace_id = parked.workspace_id
+     )
+     SELECT a.workspace_id, a.agent_id, md5(concat_ws(' ',
+       places.state, a.status, a.capabilities, a.token_id,
+       (SELECT COUNT(*) FROM queue_entries AS e
+        WHERE e.workspace_id = a.workspace_id AND e.agent_id = a.agent_id
+          AND e.status = 'running'),
+       (SELECT COUNT(*) FROM token_repositories AS t
+        WHERE t.workspace_id = a.workspace_id AND t.token_id = a.token_id),
+       (SELECT COUNT(*) FROM queue_entries AS e
+        WHERE e.workspace_id = a.workspace_id AND e.prefer_agent_id = a.agent_id
+          AND e.hold = 'preferred')
+     )) AS state
+     FROM json_to_recordset(?::json) AS wanted(workspace_id text, agent_id text)
+     JOIN agents AS a ON a.workspace_id = wanted.workspace_id AND a.agent_id = wanted.agent_id
+     JOIN places ON places.workspace_id = a.workspace_id`,
+    [JSON.stringify([...agents.keys()]), JSON.stringify(wanted)],
+  );
+}

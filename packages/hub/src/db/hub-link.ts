@@ -1,0 +1,145 @@
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
+import pg from 'pg';
+import type { SqlValue } from './engine.ts';
+import { toUnavailable } from './postgres-errors.ts';
+
+/** Database-wide, so hubs of other databases of the server are not heard. */
+const CHANNEL = 'signalbox_hints';
+/** A database that lets an answer of this connection wait longer counts as away. */
+const ANSWER_MS_MAX = 3_000;
+const RECONNECT_MS_MIN = 100;
+const RECONNECT_MS_MAX = 1_000;
+
+export interface HubLinkOptions {
+  url: string;
+  connectMs: number;
+  /** A pooler in transaction mode passes on no notices: nothing is heard then. */
+  isPooled: boolean;
+  onNotice: (payload: string) => void;
+  /** The connection is there, for the first time or again: something may have been missed. */
+  onConnected: () => void;
+  onLost: (error: unknown) => void;
+}
+
+/**
+ * A hub's one connection for what concerns the hubs together: notices, and the pulse. It is made
+ * anew for as long as the hub runs. It is never in a transaction of its own making, so that a hub
+ * that freezes holds nothing.
+ */
+export class HubLink {
+  readonly #options: HubLinkOptions;
+  #client: pg.Client | null = null;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+
+  constructor(options: HubLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Whether notices of other hubs are heard just now. */
+  get isListening(): boolean {
+    return this.#client !== null && !this.#options.isPooled;
+  }
+
+  /** Connects, and resolves after the first try, however it ended. */
+  start(): Promise<void> {
+    const first = Promise.withResolvers<void>();
+    this.#running = this.#run(first.resolve);
+    return first.promise;
+  }
+
+  /**
+   * One statement, without a transaction around it.
+   * @throws HubError UNAVAILABLE, at once when there is no connection.
+   */
+  async query<Row>(text: string, values: readonly SqlValue[]): Promise<Row[]> {
+    const client = this.#client;
+    if (client === null) throw toUnavailable(new Error('there is no connection'));
+    const overdue = setTimeout(() => sever(client), ANSWER_MS_MAX);
+    try {
+      const result = await client.query(text, [...values]);
+      return result.rows as Row[];
+    } finally {
+      clearTimeout(overdue);
+    }
+  }
+
+  /** Sends notices, in one transaction of their own. */
+  async notify(payloads: readonly string[]): Promise<void> {
+    await this.query(
+      `SELECT pg_notify('${CHANNEL}', payload) FROM json_array_elements_text($1::json) AS payload`,
+      [JSON.stringify(payloads)],
+    );
+  }
+
+  /** Leaves the connection, for another to be made: the server is not the one that is needed. */
+  drop(): void {
+    if (this.#client !== null) sever(this.#client);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#client?.end().catch(() => undefined);
+    await this.#running;
+  }
+
+  async #run(onTried: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    let delayMs = RECONNECT_MS_MIN;
+    while (!signal.aborted) {
+      const client = this.#createClient();
+      const ended = new Promise<void>((resolve) => client.once('end', resolve));
+      let cause: unknown = null;
+      client.on('error', (error) => {
+        cause ??= error;
+      });
+      try {
+        await this.#connect(client);
+        delayMs = RECONNECT_MS_MIN;
+        this.#client = client;
+        this.#options.onConnected();
+        onTried();
+        await ended;
+      } catch (error) {
+        cause = error;
+        sever(client);
+      }
+      this.#client = null;
+      onTried();
+      if (signal.aborted) return;
+      this.#options.onLost(cause);
+      await setTimeoutPromise(delayMs, undefined, { signal }).catch(() => undefined);
+      delayMs = Math.min(delayMs * 2, RECONNECT_MS_MAX);
+    }
+  }
+
+  #createClient(): pg.Client {
+    const { url, connectMs, onNotice } = this.#options;
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+      application_name: 'signalbox hub',
+    });
+    client.on('notification', ({ payload }) => onNotice(payload ?? ''));
+    return client;
+  }
+
+  async #connect(client: pg.Client): Promise<void> {
+    await client.connect();
+    const overdue = setTimeout(() => sever(client), ANSWER_MS_MAX);
+    try {
+      if (this.#options.isPooled) return;
+      await client.query(`LISTEN ${CHANNEL}`);
+      // Nothing that this connection writes is worth waiting for the disk.
+      await client.query('SET synchronous_commit = off');
+    } finally {
+      clearTimeout(overdue);
+    }
+  }
+}
+
+/** Ends a connection without asking the other side, which may not be there to answer. */
+function sever(client: pg.Client): void {
+  (client.connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+}
