@@ -9,8 +9,14 @@ export type TestEngine = (typeof engines)[number];
 /** Files that read SIGNALBOX_TEST_ENGINE: whatever test imports one is a test of both engines. */
 const engineDoors = new Set(['packages/hub/test/test-engine.ts', 'e2e/hub-database.ts']);
 
-/** Of the test files, those that are run once for each engine. */
-export function findEngineFiles(root: string, files: readonly string[]): ReadonlySet<string> {
+/** Ends of names of files that say something about one engine, such as how it finds rows. */
+const engineEnding = /-(sqlite|postgres)\.test\.ts$/;
+
+/** The test files that depend on the engine, each with those that it is to be run on. */
+export function findEngineFiles(
+  root: string,
+  files: readonly string[],
+): ReadonlyMap<string, readonly TestEngine[]> {
   const reaching = new Map<string, boolean>();
   const reaches = (file: string): boolean => {
     const known = reaching.get(file);
@@ -21,7 +27,11 @@ export function findEngineFiles(root: string, files: readonly string[]): Readonl
     reaching.set(file, isReaching);
     return isReaching;
   };
-  return new Set(files.filter(reaches));
+  const enginesOf = (file: string) => {
+    const [, only] = engineEnding.exec(file) ?? [];
+    return engines.filter((engine) => only === undefined || engine === only);
+  };
+  return new Map(files.filter(reaches).map((file) => [file, enginesOf(file)]));
 }
 
 /** What a file of tests imports of the tests beside it. */

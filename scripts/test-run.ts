@@ -60,8 +60,11 @@ interface Runs {
 function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
   const onEngines = findEngineFiles(root, [...files.parallel, ...files.alone]);
   const runsOf = (file: string, limitMs: number): FileRun[] => {
-    const chosen = onEngines.has(file) ? options.engines : [undefined];
-    return chosen.map((engine) => () => runTestFile(root, file, limitMs, engine));
+    const engines = onEngines.get(file);
+    if (engines === undefined) return [() => runTestFile(root, file, limitMs)];
+    return engines
+      .filter((engine) => options.engines.includes(engine))
+      .map((engine) => () => runTestFile(root, file, limitMs, engine));
   };
   const limitMs = options.fileLimitMs;
   const parallel = files.parallel.flatMap((file) => runsOf(file, limitMs ?? parallelLimitMs));

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import { type IdentityHub, listAudit, makeOwner, PASSWORD, startHub } from './identity-harness.ts';
+import { readKept } from './test-engine.ts';
 
 const { deviceApprovals } = consoleEndpoints;
 const { start, poll } = endpoints.devices;
@@ -170,10 +169,8 @@ test('neither token nor device secret is readable at rest', async (t) => {
   await browser.call(deviceApprovals.answer, { deviceId, decision: 'approve', userCode });
   const { token } = await hub.visitor().call(poll, { deviceId, deviceSecret });
   assert.ok(token !== undefined);
-  const bytes = Buffer.concat(
-    readdirSync(hub.dataDir).map((name) => readFileSync(join(hub.dataDir, name))),
-  );
-  assert.ok(bytes.includes(deviceId), 'the files hold the session');
+  const bytes = await readKept(hub.dataDir);
+  assert.ok(bytes.includes(deviceId), 'the database holds the session');
   for (const secret of [token, deviceSecret, PASSWORD]) {
     assert.equal(bytes.includes(secret), false);
   }

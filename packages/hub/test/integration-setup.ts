@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
   consoleEndpoints,
@@ -163,13 +161,6 @@ export function signatureHeaders(
     [CHAT_TIMESTAMP_HEADER]: timestamp,
     [CHAT_SIGNATURE_HEADER]: signChatEvent(secret, timestamp, bytes),
   };
-}
-
-/** Whether a text stands anywhere in the files of the hub's database, its log among them. */
-export function isOnDisk(dataDir: string, text: string): boolean {
-  const files = readdirSync(dataDir).filter((name) => name.startsWith('signalbox.db'));
-  assert.ok(files.length > 0, 'the hub has a database');
-  return files.some((name) => readFileSync(join(dataDir, name)).includes(text));
 }
 
 /** How many rows a table has. */

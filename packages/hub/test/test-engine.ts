@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '@signalbox/local-postgres';
+import pg from 'pg';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import type { Database, EngineName } from '../src/db/engine.ts';
@@ -92,6 +93,32 @@ export async function openTestDatabase(t: TestContext, clock: Clock): Promise<Da
   const { database, end } = await openDatabaseOf(makeTempDir(t), clock);
   t.after(end);
   return database;
+}
+
+/**
+ * Whatever the hubs on a data directory keep, to look for what they must not: its files, and on
+ * PostgreSQL every row of the database.
+ */
+export async function readKept(dataDir: string): Promise<Buffer> {
+  const files = readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => readFileSync(join(dataDir, name)));
+  const database = await shared.get(dataDir)?.database;
+  if (database === undefined) return Buffer.concat(files);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const tables = await client.query<{ name: string }>(
+      "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+    );
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+      files.push(...rows.map(({ row }) => Buffer.from(row)));
+    }
+  } finally {
+    await client.end();
+  }
+  return Buffer.concat(files);
 }
 
 const template = {

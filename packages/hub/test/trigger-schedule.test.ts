@@ -6,6 +6,7 @@ import { fireDueSchedules } from '../src/triggers/schedule-actions.ts';
 import { countRows, type IntegrationWorld, setupIntegrations } from './integration-setup.ts';
 import { createManualClock } from './manual-clock.ts';
 import { makeTempDir } from './temp-dir.ts';
+import { takeDatabase } from './test-engine.ts';
 
 const { triggers, jobs, jobEvents, runs } = endpoints;
 const { triggerSettings } = consoleEndpoints;
@@ -118,10 +119,14 @@ test('slots that passed while no hub was up are made good by one run that says s
   clock.advance(HOUR_MS + MINUTE_MS);
   const { createHub } = await import('../src/app.ts');
   const { readConfig } = await import('../src/config.ts');
-  const config = { ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'silent' }), dataDir };
-  const hub = await createHub({ config, clock });
+  const database = await takeDatabase(dataDir);
+  const settings = readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'silent' });
+  const hub = await createHub({ config: { ...settings, dataDir, ...database.config }, clock });
   await hub.listen();
-  t.after(() => hub.stop());
+  t.after(async () => {
+    await hub.stop();
+    await database.release();
+  });
   const world = { ...before, hub };
   assert.deepEqual(await runSchedule(world), { due: 1, fired: 1 });
   assert.deepEqual(await runSchedule(world), { due: 0, fired: 0 });
