@@ -72,6 +72,7 @@ class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     while (this.#underWay.size > 0 || this.#scopes.size > 0) {
       await Promise.all(this.#underWay);
