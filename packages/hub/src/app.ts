@@ -27,7 +27,11 @@ import { createExtraction, createUploadRetention } from './loops/extraction.ts';
 import { createHintReceiver } from './loops/hub-hints.ts';
 import { enterHubs } from './loops/hub-start.ts';
 import type { Loop } from './loops/loop.ts';
-import { createContentRetention, createJobRetention } from './loops/retention.ts';
+import {
+  createContentRetention,
+  createJobRetention,
+  createLoginRetention,
+} from './loops/retention.ts';
 import { createKeyRetention, createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { bindMemberRoutes } from './members/routes.ts';
@@ -174,6 +178,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     createTriggerSchedule(deps, onLoopError),
     createContentRetention(deps, onLoopError),
     createJobRetention({ ...deps, archive }, onLoopError),
+    createLoginRetention(deps, onLoopError),
   ];
 
   let stopped: Promise<void> | null = null;

@@ -8,7 +8,7 @@ import type { JobRetentionResult } from '../src/jobs/retention-actions.ts';
 import type { SetupOptions } from './harness.ts';
 import { setupQueue } from './queue-setup.ts';
 
-const { jobs } = endpoints;
+const { jobs, runs, uncertainties } = endpoints;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const RETENTION_DAYS = 30;
 /** More than any of these tests needs. */
@@ -259,4 +259,62 @@ test('without an archive jobs are deleted, and without retention they stay', asy
     rows.map((row) => ({ ...(row as object) })),
     [{ job_id: jobId }],
   );
+});
+
+test('an answer to a question whose job has left makes a job that applies it to the run', async (t) => {
+  const h = await setupRetention(t);
+  const { workspaceId, repoId, call } = h;
+  const run = { workspaceId, repoId, runRef: 'r', status: 'in_progress' };
+  const { runId } = await call(runs.upsertV1, run);
+  const { jobId } = await h.enqueue({ runId });
+  await h.claim();
+  const question = { prompt: 'Which?', kind: 'choice', confidence: 0.2 } as const;
+  const { uncertaintyId } = await call(uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId, runId, jobId },
+    ...question,
+  });
+  await h.complete(jobId);
+  h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
+  assert.deepEqual(await h.retire(), { archived: 1, removed: 1 });
+  await call(uncertainties.addResolution, {
+    ...{ workspaceId, uncertaintyId, mode: 'answered', value: 'blue', confidence: 1 },
+  });
+  const { jobs: made } = await call(jobs.list, { workspaceId, runId });
+  assert.deepEqual(
+    made.map(({ kind, parentJobId }) => [kind, parentJobId]),
+    [['apply_decision', null]],
+  );
+});
+
+test('a lane goes a day after its last entry came and all have left, and comes back with the next', async (t) => {
+  const h = await setupRetention(t);
+  const lanes = () => h.count('queue_lanes');
+  await h.done('First.');
+  h.clock.advance(2 * DAY_MS);
+  await h.retire();
+  assert.equal(await lanes(), 1);
+  h.clock.advance(RETENTION_DAYS * DAY_MS);
+  await h.retire();
+  await h.retire();
+  assert.equal(await lanes(), 0);
+  const jobId = await h.done('Second.');
+  assert.equal((await h.get(jobId)).job.status, 'done');
+  assert.equal(await lanes(), 1);
+});
+
+test('a lane that only another hub has seen used stays', async (t) => {
+  const h = await setupRetention(t);
+  await h.done('First.');
+  h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
+  // Another hub takes the lane to be there for an hour from now: it has just written it.
+  await h.hub.database.write(h.workspaceId, (tx) =>
+    tx.runSql('UPDATE queue_lanes SET used_at = ?', [tx.nowMs]),
+  );
+  await h.retire();
+  h.clock.advance(DAY_MS);
+  await h.retire();
+  assert.deepEqual([await h.count('jobs'), await h.count('queue_lanes')], [0, 1]);
+  h.clock.advance(1);
+  await h.retire();
+  assert.equal(await h.count('queue_lanes'), 0);
 });

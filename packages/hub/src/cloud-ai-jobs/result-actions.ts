@@ -1,6 +1,6 @@
 import type { CloudAiResult } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
-import { addContextItem } from '../context/item-actions.ts';
+import { addContextItem, SUMMARY_SOURCE } from '../context/item-actions.ts';
 import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { JobDeps } from '../jobs/deps.ts';
@@ -11,7 +11,6 @@ import { itemIdOf, subjectOf } from './subject.ts';
 
 /** The bound of a title in the contract. */
 const TITLE_CHARS_MAX = 1_000;
-const SOURCE = 'cloud-ai';
 
 const decisionDraft = Compile(DecisionDraft);
 
@@ -49,7 +48,7 @@ async function placeSummary(
     kind: 'knowledge_artifact',
     title: `Summary: ${item.title}`.slice(0, TITLE_CHARS_MAX).toWellFormed(),
     text,
-    source: SOURCE,
+    source: SUMMARY_SOURCE,
     // The summary of a replaced item takes the place of the one before.
     sourceRef: item.item_id,
     // Whoever could write the source could write into its summary.

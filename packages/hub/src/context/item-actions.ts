@@ -39,6 +39,8 @@ export interface ContextItemDraft {
   createdBy: string;
 }
 
+/** Where the summaries come from that the hub lets make; they refer to the item by its id. */
+export const SUMMARY_SOURCE = 'cloud-ai';
 /** Kinds that come from outside and fall under `retentionDays`; what people wrote stays. */
 const retainedForDays = ['event', 'chat_message', 'mail_message'] as const;
 /** Chains are as long as an item was replaced often; anything longer is a mistake. */
@@ -112,15 +114,22 @@ export async function forgetOldContext(
 ): Promise<number> {
   const { workspaceId } = age;
   const itemIds = await listOldItemIds(tx, workspaceId, { ...age, kinds: retainedForDays });
-  for (const itemId of itemIds) {
-    await unindexItem(tx, workspaceId, itemId);
-    await deleteItem(tx, workspaceId, itemId);
+  for (const itemId of itemIds) await forgetItem(tx, workspaceId, itemId);
+  return itemIds.length;
+}
+
+/** Takes an item away, its copies in packs and its summary with it. */
+export async function forgetItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
+  const summary = await readItemBySource(tx, workspaceId, SUMMARY_SOURCE, itemId);
+  const itemIds = summary === undefined ? [itemId] : [itemId, summary.item_id];
+  for (const id of itemIds) {
+    await unindexItem(tx, workspaceId, id);
+    await deleteItem(tx, workspaceId, id);
     await tx.runSql('DELETE FROM context_pack_items WHERE workspace_id = ? AND item_id = ?', [
       workspaceId,
-      itemId,
+      id,
     ]);
   }
-  return itemIds.length;
 }
 
 /** The policy of a workspace that is known to exist. */

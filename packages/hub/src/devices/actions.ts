@@ -39,7 +39,7 @@ const SECRET_BYTES = 32;
 /** The schema's bound of `intervalMs`; the session is over long before. */
 const INTERVAL_MS_MAX = 3_600_000;
 /** How long the page of an answered session can still be looked at. */
-const DEVICE_KEPT_MS = 24 * 60 * 60 * 1_000;
+export const DEVICE_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** More than one start adds, so that sweeping keeps up. */
 const SWEPT_MAX = 10;
 

@@ -103,3 +103,8 @@ export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: n
     [expiredBeforeMs, limit],
   );
 }
+
+/** Forgets wrong codes of all addresses that count no more: there are never many. */
+export async function deleteOldCodeFailures(tx: Tx, beforeMs: number): Promise<void> {
+  await tx.runSql('DELETE FROM device_code_failures WHERE at < ?', [beforeMs]);
+}

@@ -243,14 +243,24 @@ export async function requireJob(
   workspaceId: string,
   jobId: string,
 ): Promise<JobRecord> {
+  const record = await findJob(reader, workspaceId, jobId);
+  if (record === null) throw new HubError('JOB_NOT_FOUND');
+  return record;
+}
+
+/** Null for a job that is not there; retention takes away what ended long ago. */
+export async function findJob(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<JobRecord | null> {
   // Asked for together, so that on SQLite no commit comes between the two halves of the job. On
   // PostgreSQL an action locks the entry, and with it the job.
   const [entry, row] = await Promise.all([
     readEntry(reader, workspaceId, jobId),
     readJob(reader, workspaceId, jobId),
   ]);
-  if (row === undefined || entry === undefined) throw new HubError('JOB_NOT_FOUND');
-  return { entry, row };
+  return row === undefined || entry === undefined ? null : { entry, row };
 }
 
 /** A job that is no longer blocked waits for no decision. */

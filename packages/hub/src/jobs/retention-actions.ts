@@ -2,6 +2,7 @@ import { idPrefixes } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/store.ts';
+import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/queue-store.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import { type ArchiveDeps, archiveEntries } from './archive-actions.ts';
 import { deletePart, listForgottenParts } from './store-archive.ts';
@@ -35,6 +36,7 @@ const EVENTS_MAX = 1_000;
 /** Longer than the writing of any file. */
 const FORGOTTEN_AFTER_MS = 60 * 60 * 1_000;
 const FORGOTTEN_MAX = 100;
+const LANE_KEPT_MS = DAY_MS;
 
 /** Queue and status, in the order in which they are looked through. */
 const scans = (['jobs', 'cloud-ai-jobs'] as const).flatMap((queue) =>
@@ -75,7 +77,19 @@ export async function retireEndedJobs(
     total.hasMore ||= !isEnd || months.size > 0;
   }
   await clearForgottenParts(deps);
+  if (!total.hasMore) await retireIdleLanes(deps);
   return total;
+}
+
+/**
+ * Takes away lanes without entries, which every claim would look at. No hub takes a lane to be
+ * there that was not written for as long as this.
+ */
+async function retireIdleLanes({ database, clock }: ArchiveDeps): Promise<void> {
+  const beforeMs = clock.nowMs() - LANE_KEPT_MS;
+  for (const workspaceId of await listIdleLaneWorkspaces(database.reader, beforeMs)) {
+    await database.write(workspaceId, (tx) => deleteIdleLanes(tx, workspaceId, beforeMs));
+  }
 }
 
 /** Looks at the next ended entries: those past their time, by the month in which they ended. */

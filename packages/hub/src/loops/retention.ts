@@ -1,3 +1,6 @@
+import { NO_WORKSPACE } from '../db/engine.ts';
+import { DEVICE_KEPT_MS } from '../devices/actions.ts';
+import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
 import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
 import type { ArchiveDeps } from '../jobs/archive-actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
@@ -6,6 +9,7 @@ import {
   retireEndedJobs,
   type ScanPlaces,
 } from '../jobs/retention-actions.ts';
+import { deleteExpiredSessions } from '../people/store.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Retention counts in days: a minute is soon enough, and many small pieces hold nobody up. */
@@ -41,6 +45,26 @@ export function createJobRetention(
     clock: deps.clock,
     work: () => retireEndedJobs(deps, places),
     hasMore: ({ hasMore }) => hasMore,
+    onError,
+  });
+}
+
+/** Forgets console sessions and device logins that ended long ago. */
+export function createLoginRetention(
+  { database, clock }: Pick<JobDeps, 'database' | 'clock'>,
+  onError: (error: unknown) => void,
+): Loop<number> {
+  return createLoop({
+    name: 'login-retention',
+    intervalMs: RETENTION_INTERVAL_MS,
+    clock,
+    work: () =>
+      database.write(NO_WORKSPACE, async (tx) => {
+        await deleteOldDevices(tx, tx.nowMs - DEVICE_KEPT_MS, BATCH_MAX);
+        await deleteOldCodeFailures(tx, tx.nowMs - DEVICE_KEPT_MS);
+        return deleteExpiredSessions(tx, { expiresAtMs: tx.nowMs, limit: BATCH_MAX });
+      }),
+    hasMore: (deleted) => deleted === BATCH_MAX,
     onError,
   });
 }

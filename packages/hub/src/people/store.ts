@@ -175,6 +175,19 @@ export async function deleteEndedSessions(
   );
 }
 
+/** Forgets sessions of all people that could not be used any more before a time. */
+export async function deleteExpiredSessions(
+  tx: Tx,
+  before: { expiresAtMs: number; limit: number },
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM sessions WHERE session_id IN (
+       SELECT session_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    [before.expiresAtMs, before.limit],
+  );
+  return changes;
+}
+
 export async function readHubSetting(reader: Reader, name: string): Promise<string | null> {
   const row = await reader.firstSql<{ value: string }>(
     'SELECT value FROM hub_settings WHERE name = ?',

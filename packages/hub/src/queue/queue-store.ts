@@ -97,41 +97,39 @@ export function listLanes(
   );
 }
 
-/**
- * Takes away lanes that nothing came into for long and that no entry belongs to any more, ended or
- * not: an entry that goes again needs its lane.
- */
-export async function deleteIdleLanes(
-  tx: Tx,
-  workspaceId: string,
-  before: { usedAtMs: number; limit: number },
-): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM queue_lanes WHERE workspace_id = ? AND lane_id IN (
-       SELECT l.lane_id FROM queue_lanes l
-       WHERE l.workspace_id = ? AND l.used_at < ?
-         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-           AND e.lane_id = l.lane_id AND e.finished_at IS NOT NULL)
-         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-           AND e.lane_id = l.lane_id AND e.status = 'pending')
-         AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-           AND e.lane_id = l.lane_id AND e.status = 'running')
-       LIMIT ?)`,
-    [workspaceId, workspaceId, before.usedAtMs, before.limit],
-  );
-  return changes;
-}
+/** Lanes that nothing came into for long and that no entry belongs to any more, ended or not. */
+const IDLE_LANES = `FROM queue_lanes l WHERE l.used_at < ?
+  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+    AND e.lane_id = l.lane_id AND e.finished_at IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+    AND e.lane_id = l.lane_id AND e.status = 'pending')
+  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
+    AND e.lane_id = l.lane_id AND e.status = 'running')`;
 
-/** Workspaces with lanes that nothing came into for long. */
+/** Workspaces that have idle lanes. */
 export async function listIdleLaneWorkspaces(
   reader: Reader,
   usedBeforeMs: number,
 ): Promise<string[]> {
   const rows = await reader.allSql<{ workspace_id: string }>(
-    'SELECT DISTINCT workspace_id FROM queue_lanes WHERE used_at < ?',
+    `SELECT DISTINCT l.workspace_id ${IDLE_LANES}`,
     [usedBeforeMs],
   );
   return rows.map((row) => row.workspace_id);
+}
+
+/** Takes away the idle lanes of a workspace. An entry that goes again needs its lane. */
+export async function deleteIdleLanes(
+  tx: Tx,
+  workspaceId: string,
+  usedBeforeMs: number,
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM queue_lanes WHERE workspace_id = ? AND lane_id IN (
+       SELECT l.lane_id ${IDLE_LANES} AND l.workspace_id = ?)`,
+    [workspaceId, usedBeforeMs, workspaceId],
+  );
+  return changes;
 }
 
 export type LaneHead = Pick<Entry, 'entry_id' | 'lane_id' | 'sort_key' | 'concurrency_key'>;

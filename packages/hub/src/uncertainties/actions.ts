@@ -4,7 +4,7 @@ import { offerDecisionDraft } from '../cloud-ai-jobs/offer-actions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
-import { requireJob } from '../jobs/actions.ts';
+import { findJob, requireJob } from '../jobs/actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRun } from '../runs/actions.ts';
@@ -118,9 +118,8 @@ export function promoteUncertainty(
       decisionRequestId = deps.ids('decisionRequest');
       await updatePromoted(tx, row, decisionRequestId);
       await offerDecisionDraft(deps, tx, row);
-      if (row.job_id !== null) {
-        await noteWait(tx, await requireJob(tx, workspaceId, row.job_id));
-      }
+      const asker = row.job_id === null ? null : await findJob(tx, workspaceId, row.job_id);
+      if (asker !== null) await noteWait(tx, asker);
       await auditUncertainty(tx, principal, 'uncertainty.promote', row, {});
     }
     return { decisionRequestId, uncertainty: await readWhole(deps, tx, row) };

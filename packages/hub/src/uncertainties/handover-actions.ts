@@ -4,7 +4,7 @@ import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
-import { addJob, type JobRecord, requireJob } from '../jobs/actions.ts';
+import { addJob, findJob, type JobRecord } from '../jobs/actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { updateJobDecisions, updateJobOutcome, updateJobWait } from '../jobs/store.ts';
 import { appendEvent } from '../jobs/store-events.ts';
@@ -39,7 +39,7 @@ export async function handOverAnswer(deps: JobDeps, tx: Tx, answer: Answer): Pro
   const { uncertainty, resolution } = answer;
   const { workspace_id: workspaceId, job_id: jobId } = uncertainty;
   await recallApplication(deps, tx, answer);
-  const record = jobId === null ? null : await requireJob(tx, workspaceId, jobId);
+  const record = jobId === null ? null : await findJob(tx, workspaceId, jobId);
   if (record?.entry.status === 'blocked') {
     await resumeJob(deps, tx, await attachAnswer(tx, record, answer), answer);
   } else if (record?.entry.status === 'pending' || record?.entry.status === 'running') {
@@ -48,7 +48,7 @@ export async function handOverAnswer(deps: JobDeps, tx: Tx, answer: Answer): Pro
     const isSeen = resolution.created_by_job_id === jobId;
     if (isSeen) await updateAnswerJob(tx, uncertainty, jobId, { isSeen });
   } else {
-    await enqueueApplication(deps, tx, answer);
+    await enqueueApplication(deps, tx, answer, record?.row.job_id);
   }
 }
 
@@ -78,7 +78,7 @@ export async function settleCompletion(
   let ended = record;
   for (const answer of answers) {
     ended = await detachAnswer(tx, ended, answer.uncertainty);
-    await enqueueApplication(deps, tx, answer);
+    await enqueueApplication(deps, tx, answer, jobId);
   }
   return ended;
 }
@@ -170,11 +170,16 @@ function othersThan(decisions: string, uncertainty: UncertaintyRow): Job['decisi
   return all.filter(({ uncertaintyId }) => uncertaintyId !== uncertainty.uncertainty_id);
 }
 
-/** No job is there to take the answer: one is made that applies it to the run's repository. */
+/**
+ * No job is there to take the answer: one is made that applies it to the run's repository.
+ *
+ * @param parentJobId the job that asked, if it is still there.
+ */
 async function enqueueApplication(
   deps: JobDeps,
   tx: Tx,
   { uncertainty, resolution, by }: Answer,
+  parentJobId: string | undefined,
 ): Promise<void> {
   if (!isToBeApplied(uncertainty, resolution)) return;
   const { workspace_id: workspaceId, run_id: runId } = uncertainty;
@@ -194,7 +199,7 @@ async function enqueueApplication(
       maxAttempts: ATTEMPTS_MAX_DEFAULT,
       delayMs: 0,
       dependsOn: [],
-      parentJobId: uncertainty.job_id ?? undefined,
+      parentJobId,
     },
     { decision: describeDecision(uncertainty, resolution) },
   );
@@ -209,8 +214,9 @@ async function recallApplication(
 ): Promise<void> {
   const { workspace_id: workspaceId, answer_job_id: jobId } = uncertainty;
   if (jobId === null || jobId === uncertainty.job_id) return;
-  const { entry } = await requireJob(tx, workspaceId, jobId);
-  if (entry.status !== 'pending') return;
+  const application = await findJob(tx, workspaceId, jobId);
+  if (application?.entry.status !== 'pending') return;
+  const { entry } = application;
   await deps.queue.cancel(tx, entry);
   await appendEvent(tx, {
     eventId: deps.ids('jobEvent'),

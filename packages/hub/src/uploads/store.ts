@@ -91,3 +91,41 @@ export function listForgottenObjects(
     [before.createdAtMs, before.limit],
   );
 }
+
+/** An upload whose bytes are there. */
+export type KeptUpload = Pick<UploadRow, 'workspace_id' | 'upload_id'> & {
+  object_key: string;
+  sha256: string;
+};
+
+/** Uploads that were stored before a time, oldest first. */
+export function listStoredBefore(
+  reader: Reader,
+  workspaceId: string,
+  before: { storedAtMs: number; limit: number },
+): Promise<KeptUpload[]> {
+  return reader.allSql<KeptUpload>(
+    `SELECT workspace_id, upload_id, object_key, sha256 FROM uploads
+     WHERE workspace_id = ? AND stored_at < ? ORDER BY stored_at LIMIT ?`,
+    [workspaceId, before.storedAtMs, before.limit],
+  );
+}
+
+/** Another upload of the same bytes, which shares the texts made of them. */
+export function readOtherWithBytes(
+  reader: Reader,
+  upload: KeptUpload,
+): Promise<{ upload_id: string } | undefined> {
+  return reader.firstSql(
+    `SELECT upload_id FROM uploads
+     WHERE workspace_id = ? AND sha256 = ? AND status = 'stored' AND upload_id <> ? LIMIT 1`,
+    [upload.workspace_id, upload.sha256, upload.upload_id],
+  );
+}
+
+export async function deleteUpload(tx: Tx, workspaceId: string, uploadId: string): Promise<void> {
+  await tx.runSql('DELETE FROM uploads WHERE workspace_id = ? AND upload_id = ?', [
+    workspaceId,
+    uploadId,
+  ]);
+}
