@@ -2,6 +2,7 @@ import { describeError } from './format.ts';
 import type { LoadResult } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { findSpread, type Spread } from './statistics.ts';
+import { HubFailure } from './subjects/hub.ts';
 
 /** One that takes part in a measure: a hub on some engine, a peer, the limit. */
 export interface Contestant<Id extends string = string> {
@@ -40,6 +41,7 @@ export async function runContest(
       } catch (error) {
         failures.set(id, describeError(error));
         bench.say(`  round ${round}  ${title} failed: ${failures.get(id)}`);
+        if (error instanceof HubFailure) bench.say(error.hubLog);
       }
     }
   }

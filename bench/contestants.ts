@@ -3,7 +3,7 @@ import type { SpanSpec } from './load/span.ts';
 import { type LoadResult, type Meters, runLoad } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { type BullmqLoad, measureBullmq } from './subjects/bullmq.ts';
-import { type HubStore, registerAgents, startHubWorld } from './subjects/hub.ts';
+import { type HubStore, registerAgents, startHubWorld, withHubs } from './subjects/hub.ts';
 import { measureNoOp } from './subjects/no-op.ts';
 import { measurePostgresPeer } from './subjects/postgres-peers.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
@@ -44,17 +44,14 @@ async function runCycles(
   meters: Meters,
 ): Promise<LoadResult> {
   const tokenCount = bench.options.quick ? 8 : connections;
-  const world = await startHubWorld(store, { hubCount, tokenCount });
-  try {
+  return withHubs(await startHubWorld(store, { hubCount, tokenCount }), async (world) => {
     const agents = await registerAgents(world, connections);
     const { targets, workspaceId, repoId } = world;
     return await runLoad(
       { kind: 'cycles', targets, workspaceId, repoId, agents, hasBacklog: false, ...spanOf(bench) },
       { ...world.meters, ...meters },
     );
-  } finally {
-    await world.stop();
-  }
+  });
 }
 
 /** Whole cycles of BullMQ. */

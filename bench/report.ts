@@ -30,7 +30,9 @@ export function formatReport(report: Report): string {
 
 /** What the README quotes: the targets and how they came out, with the machine. */
 export function formatSummary(report: Report): string {
-  const verdicts = report.sections.flatMap((section) => section.verdicts);
+  const verdicts = report.sections
+    .flatMap((section) => section.verdicts)
+    .toSorted((a, b) => a.measure.localeCompare(b.measure));
   const table = {
     head: ['', 'measured', 'target', 'figure', ''],
     rows: verdicts.map(formatVerdict),

@@ -20,7 +20,7 @@ export function takeOrder<Spec extends SpanSpec>(
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return error instanceof Error ? error.message : String(error);
 }
 
 function tell(message: LoadMessage): void {

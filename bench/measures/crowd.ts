@@ -4,7 +4,7 @@ import type { LoadResult } from '../load-process.ts';
 import { runLoad } from '../load-process.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
-import { startHubWorld } from '../subjects/hub.ts';
+import { startHubWorld, withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const JOBS_PER_SECOND = 20;
@@ -44,8 +44,8 @@ function crowd(bench: Bench, engine: EngineName, agentCount: number): Contestant
     absentBecause: findAbsence(bench, engine),
     run: () =>
       withStore(bench, engine, async (store, meters) => {
-        const world = await startHubWorld(store, { tokenCount: bench.options.quick ? 4 : 64 });
-        try {
+        const started = await startHubWorld(store, { tokenCount: bench.options.quick ? 4 : 64 });
+        return withHubs(started, async (world) => {
           const { workspaceId, repoId, tokens, targets } = world;
           const [target] = targets;
           if (target === undefined) throw new Error('a world has a hub');
@@ -56,9 +56,7 @@ function crowd(bench: Bench, engine: EngineName, agentCount: number): Contestant
             },
             { ...world.meters, ...meters },
           );
-        } finally {
-          await world.stop();
-        }
+        });
       }),
   };
 }

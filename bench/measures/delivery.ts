@@ -3,7 +3,7 @@ import { formatCores, formatMs } from '../format.ts';
 import { runLoad } from '../load-process.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
-import { registerAgents, startHubWorld } from '../subjects/hub.ts';
+import { registerAgents, startHubWorld, withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const RATE_PER_SECOND = 500;
@@ -45,8 +45,8 @@ function delivery(bench: Bench, engine: EngineName, hubCount: number): Contestan
     absentBecause: findAbsence(bench, engine),
     run: () =>
       withStore(bench, engine, async (store, meters) => {
-        const world = await startHubWorld(store, { hubCount, tokenCount: 8 });
-        try {
+        const started = await startHubWorld(store, { hubCount, tokenCount: 8 });
+        return withHubs(started, async (world) => {
           const agents = await registerAgents(world, AGENTS);
           const { workspaceId, repoId, targets } = world;
           const [enqueueTarget] = targets;
@@ -59,9 +59,7 @@ function delivery(bench: Bench, engine: EngineName, hubCount: number): Contestan
             },
             { ...world.meters, ...meters },
           );
-        } finally {
-          await world.stop();
-        }
+        });
       }),
   };
 }

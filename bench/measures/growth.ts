@@ -6,6 +6,7 @@ import type { Bench, Section, Verdict } from '../section.ts';
 import type { SeedCounts } from '../seed/seed-jobs.ts';
 import { type SeededWorld, startSeededWorld } from '../seed/seeded-world.ts';
 import { findMedian } from '../statistics.ts';
+import { withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres'];
@@ -59,17 +60,13 @@ async function measureEngine(
   return withStore(bench, engine, (smallStore, meters) =>
     withStore(bench, engine, async (largeStore) => {
       bench.say(`  ${engineTitles[engine]}: seeding`);
-      const small = await startSeededWorld(smallStore, SMALL, CONNECTIONS, () => undefined);
-      try {
-        const large = await startSeededWorld(largeStore, counts, CONNECTIONS, bench.say);
-        try {
-          return await runContest(bench, listContestants(bench, { small, large }, meters));
-        } finally {
-          await large.stop();
-        }
-      } finally {
-        await small.stop();
-      }
+      const smallWorld = await startSeededWorld(smallStore, SMALL, CONNECTIONS, () => undefined);
+      return withHubs(smallWorld, async (small) => {
+        const largeWorld = await startSeededWorld(largeStore, counts, CONNECTIONS, bench.say);
+        return withHubs(largeWorld, (large) =>
+          runContest(bench, listContestants(bench, { small, large }, meters)),
+        );
+      });
     }),
   );
 }

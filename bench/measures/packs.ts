@@ -5,7 +5,7 @@ import { describeError, formatCores, formatCount, formatMs } from '../format.ts'
 import { type Meters, runLoad } from '../load-process.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
-import { baseUrlOf, type HubWorld, startHubWorld } from '../subjects/hub.ts';
+import { baseUrlOf, HubFailure, type HubWorld, startHubWorld, withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 import { writeItemText, writeWords } from '../words.ts';
 
@@ -45,20 +45,18 @@ async function measureEngine(
   const base = { id: engine, title, rounds: [], failure: null, perSecond: null };
   if (absentBecause !== null) return { ...base, absentBecause };
   const measured = withStore(bench, engine, async (store, meters) => {
-    const world = await startHubWorld(store, { tokenCount: 1 });
-    try {
+    return withHubs(await startHubWorld(store, { tokenCount: 1 }), async (world) => {
       bench.say(`  ${title}: ${formatCount(itemCount)} items`);
       const runIds = await fill(world, itemCount);
       const run = () => build(bench, world, runIds, meters);
       const [standing] = await runContest(bench, [{ id: engine, title, absentBecause: null, run }]);
       return standing ?? { ...base, absentBecause: null };
-    } finally {
-      await world.stop();
-    }
+    });
   });
-  return measured.catch((error: unknown) => ({
-    ...{ ...base, absentBecause: null, failure: describeError(error) },
-  }));
+  return measured.catch((error: unknown) => {
+    if (error instanceof HubFailure) bench.say(error.hubLog);
+    return { ...base, absentBecause: null, failure: describeError(error) };
+  });
 }
 
 /** Through the API, as they come in life. */

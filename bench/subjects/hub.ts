@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import { type Child, cleanEnvironment, projectRoot, startChild } from '../child.ts';
+import { describeError } from '../format.ts';
 import type { Target } from '../load/connection.ts';
 import type { LoadAgent } from '../load/load-report.ts';
 import type { Meters } from '../load-process.ts';
@@ -10,6 +11,9 @@ import type { Meters } from '../load-process.ts';
 export const hubScript = join(projectRoot, 'scripts/start.ts');
 /** Agents share so many tokens: enough that no cache of one hides what a look-up costs. */
 const TOKENS_MAX = 64;
+
+/** Of a hub's log, shown when something failed. */
+const LOG_LINES = 5;
 
 /** Where a hub keeps what it knows. */
 export interface HubStore {
@@ -78,6 +82,34 @@ export async function prepareWorkspace(
     tokens.push((await mintTokenByAdmin(config, { workspaceSlug: 'bench', name })).token);
   }
   return { workspaceId, tokens };
+}
+
+/** A failure of whoever used a hub, with what the hub itself had to say about it. */
+export class HubFailure extends Error {
+  readonly hubLog: string;
+
+  constructor(cause: unknown, hubs: readonly Child[]) {
+    super(describeError(cause), { cause });
+    const lines = hubs.flatMap((hub) => hub.output().split('\n'));
+    this.hubLog = lines
+      .filter((line) => line.startsWith('{'))
+      .slice(-LOG_LINES)
+      .join('\n');
+  }
+}
+
+/** Gives running hubs to an action and stops them afterwards. @throws HubFailure */
+export async function withHubs<World extends HubWorld, T>(
+  world: World,
+  act: (world: World) => Promise<T>,
+): Promise<T> {
+  try {
+    return await act(world);
+  } catch (error) {
+    throw new HubFailure(error, world.hubs);
+  } finally {
+    await world.stop();
+  }
 }
 
 /** Hubs on a fresh store with a workspace, a repository and so many tokens. */
