@@ -25,7 +25,7 @@ import { createWorkspace } from '../src/workspaces/actions.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { Act, Answer } from './queue-model.ts';
 import { AGENTS, type JobWords, presets, REPOSITORIES, shapes } from './queue-model-commands.ts';
-import { openTestDatabase } from './test-engine.ts';
+import { openTestDatabase, testEngine } from './test-engine.ts';
 
 const context: RequestContext = {
   requestId: 'req',
@@ -112,19 +112,27 @@ export class HubWorkspace {
     return world;
   }
 
-  /** Sends acts in one turn of the event loop, so that they share one transaction. */
+  /**
+   * Sends acts in one turn of the event loop, so that they share one transaction and take effect in
+   * their order. On PostgreSQL there is no such order, so that there they are sent one by one.
+   */
   async send(acts: readonly Act[]): Promise<Answer[]> {
-    const sent = acts.map(async (act) => {
-      try {
-        return await this.#send(act);
-      } catch (error) {
-        if (!(error instanceof HubError)) throw error;
-        return () => ({ code: error.code });
-      }
-    });
-    const answers = await Promise.all(sent);
-    await this.#readJobIds();
+    const answers: (() => Answer)[] = [];
+    const bursts = testEngine === 'sqlite' ? [acts] : acts.map((act) => [act]);
+    for (const burst of bursts) {
+      answers.push(...(await Promise.all(burst.map((act) => this.#try(act)))));
+      await this.#readJobIds();
+    }
     return answers.map((answer) => answer());
+  }
+
+  async #try(act: Act): Promise<() => Answer> {
+    try {
+      return await this.#send(act);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      return () => ({ code: error.code });
+    }
   }
 
   /** Begins a claim that waits for a job. */
