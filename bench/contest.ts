@@ -1,4 +1,4 @@
-import { describeError } from './format.ts';
+import { describeError, formatCoresEach, formatCount } from './format.ts';
 import type { LoadResult } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { findSpread, type Spread } from './statistics.ts';
@@ -55,10 +55,7 @@ export async function runContest(
 }
 
 function describeRound(result: LoadResult): string {
-  const cores = Object.entries(result.cores).map(([name, value]) => {
-    return `${name} ${value === null ? '–' : value.toFixed(2)}`;
-  });
-  return `${Math.round(result.perSecond).toLocaleString('en')}/s; cores: ${cores.join(', ')}`;
+  return `${formatCount(result.perSecond)}/s; cores: ${formatCoresEach([result])}`;
 }
 
 /** Why somebody has no figure. */

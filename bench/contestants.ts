@@ -75,6 +75,7 @@ export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: num
 /** Whole cycles of a peer on the PostgreSQL that the hub is measured on. */
 export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Contestant {
   const { title, script, inFlight, batchSize } = postgresPeers[peer];
+  const hasLocalQueue = peer === 'graphile-512';
   return {
     id: peer,
     title,
@@ -82,7 +83,8 @@ export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Co
     async run() {
       const { postgres } = bench;
       if ('absentBecause' in postgres) throw new Error(postgres.absentBecause);
-      const load = { inFlight, batchSize, poolSize: PEER_POOL_SIZE, ...spanOf(bench) };
+      const sizes = { inFlight, batchSize, poolSize: PEER_POOL_SIZE };
+      const load = { ...sizes, hasLocalQueue, ...spanOf(bench) };
       return measurePostgresPeer(postgres, script, load);
     },
   };
@@ -108,6 +110,12 @@ const postgresPeers = {
     title: 'graphile-worker, 64 in flight',
     script: 'graphile-load.ts',
     inFlight: 64,
+    batchSize: 1,
+  },
+  'graphile-512': {
+    title: 'graphile-worker with its local queue, 512 in flight',
+    script: 'graphile-load.ts',
+    inFlight: 512,
     batchSize: 1,
   },
 } as const;

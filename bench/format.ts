@@ -24,15 +24,32 @@ export function formatMegabytes(bytes: number): string {
   return `${Math.round(bytes / 1_000_000)} MB`;
 }
 
-/** Processor use of everybody who took part, by the median of the rounds. */
+/** Processor use of everybody who took part, in cores, by the median of the rounds. */
 export function formatCores(rounds: readonly LoadResult[]): string {
-  const names = Object.keys(rounds[0]?.cores ?? {});
-  return names
-    .map((name) => {
-      const values = rounds.flatMap(({ cores }) => cores[name] ?? []);
-      return `${name} ${values.length === 0 ? '?' : findMedian(values).toFixed(2)}`;
+  return listCores(rounds)
+    .map(([name, cores]) => `${name} ${cores?.toFixed(2) ?? '?'}`)
+    .join(', ');
+}
+
+/**
+ * The same, with what each cycle or request took of it: that tells programs apart also when others
+ * keep the machine busy.
+ */
+export function formatCoresEach(rounds: readonly LoadResult[]): string {
+  const perSecond = findMedian(rounds.map((round) => round.perSecond));
+  return listCores(rounds)
+    .map(([name, cores]) => {
+      if (cores === null) return `${name} ?`;
+      return `${name} ${cores.toFixed(2)} (${Math.round((cores * 1_000_000) / perSecond)} µs each)`;
     })
     .join(', ');
+}
+
+function listCores(rounds: readonly LoadResult[]): [string, number | null][] {
+  return Object.keys(rounds[0]?.cores ?? {}).map((name) => {
+    const values = rounds.flatMap(({ cores }) => cores[name] ?? []);
+    return [name, values.length === 0 ? null : findMedian(values)];
+  });
 }
 
 /** Of a cell of a page that others read: short, and without paths of this machine. */

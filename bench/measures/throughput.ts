@@ -1,6 +1,6 @@
 import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
 import { bullmq, hubCycles, noOp, postgresPeer } from '../contestants.ts';
-import { formatCores, formatCount, formatRatio, formatSpread } from '../format.ts';
+import { formatCoresEach, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
@@ -35,7 +35,8 @@ export async function measureThroughput(bench: Bench): Promise<Section> {
     notes: [
       'A cycle is enqueue, claim and complete. For the hub these are three authenticated, ' +
         'validated, durable HTTP requests with their timeline events; peers are called in process.',
-      'Generator, server and database share the processor; “cores used” shows who was the limit.',
+      'Generator, server and database share the processor; “cores used” shows who was the limit, ' +
+        'and what each cycle (of the no-op server: each request) took.',
       ...describeGenerator(standings),
     ],
     verdicts: judge(bench, standings),
@@ -60,6 +61,12 @@ function listEntrants(bench: Bench): Entrant[] {
     { contestant: bullmq(bench, 'consumer', 512), measures: ['P1'], tone: 'peer', isExtra: true },
     { contestant: hub('postgres', 1, 256), measures: ['P3'], tone: 'hub', isExtra: true },
     { contestant: hub('postgres', 2, 256), measures: ['P3'], tone: 'hub', isExtra: true },
+    {
+      contestant: postgresPeer(bench, 'graphile-512'),
+      measures: ['P1'],
+      tone: 'peer',
+      isExtra: true,
+    },
     {
       contestant: postgresPeer(bench, 'pg-boss-batch'),
       measures: ['P1'],
@@ -100,7 +107,7 @@ function describe(standing: Standing): string[] {
     isNoOp(standing) ? '–' : formatSpread(perSecond),
     isHub ? formatCount(requests) : '–',
     latency ? `${latency.p50Ms.toFixed(1)} / ${latency.p99Ms.toFixed(1)} ms` : '–',
-    formatCores(rounds),
+    formatCoresEach(rounds),
   ];
 }
 

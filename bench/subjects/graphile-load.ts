@@ -14,11 +14,18 @@ interface Work {
 /** Jobs that are done at a time. */
 const CONCURRENCY = 64;
 
+const inGroups = {
+  localQueue: { size: CONCURRENCY },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
+
 takeOrder<PostgresPeerLoad>(async (spec, onMark) => {
   const runner = await run({
     connectionString: spec.connectionString,
     maxPoolSize: spec.poolSize,
     concurrency: CONCURRENCY,
+    ...(spec.hasLocalQueue ? { preset: { worker: inGroups } } : {}),
     noHandleSignals: true,
     logger: new Logger(() => () => undefined),
     crontab: '',

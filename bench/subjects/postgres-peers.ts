@@ -9,6 +9,8 @@ export interface PostgresPeerLoad extends SpanSpec {
   readonly inFlight: number;
   /** Jobs of one call. */
   readonly batchSize: number;
+  /** Of graphile-worker: jobs are fetched and completed in groups. */
+  readonly hasLocalQueue: boolean;
 }
 
 /** Whole cycles of a peer on a fresh database of the hub's own PostgreSQL. */
