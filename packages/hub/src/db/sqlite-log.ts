@@ -7,7 +7,7 @@ export type SyncFile = (file: number, done: (error: Error | null) => void) => vo
 /**
  * Syncs SQLite's write-ahead log off the event loop, so that requests are read and actions run
  * while the disk works. Commits leave the log written but not synced (`synchronous = NORMAL`);
- * whoever wants to tell of one waits for `sync` first (docs/decisions/0014).
+ * whoever wants to tell of one waits for `sync` first (docs/decisions/0015).
  */
 export class WriteAheadLog {
   readonly #path: string;
