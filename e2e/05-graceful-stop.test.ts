@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { createWorkspaceByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
+import { configOf } from './hub-database.ts';
 import { startHubProcess } from './hub-process.ts';
 import { createKeepAliveClient, type Fate } from './keep-alive-client.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -15,7 +16,7 @@ const STOP_MS_MAX = 30_000;
 
 test('SIGTERM under load cuts no request off, and everything answered is there afterwards', async (t) => {
   const dataDir = makeTempDir(t);
-  const config = { ...readConfig({}), dataDir };
+  const config = await configOf(dataDir);
   const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
   const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
   const hub = await startHubProcess({ dataDir });

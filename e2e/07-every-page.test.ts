@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { mintTokenByAdmin } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
+import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeJobSamples, type SampleName } from './job-samples.ts';
 import { auditPage } from './page-audit.ts';
@@ -143,7 +144,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
   });
 
   it('holds for jobs in every status', async () => {
-    const config = { ...readConfig({}), dataDir };
+    const config = await configOf(dataDir);
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
     samples = await makeJobSamples(hub.baseUrl, token, person.workspaceId);

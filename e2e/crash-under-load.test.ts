@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { createWorkspaceByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { ApiError, type Client, createClient } from '@signalbox/sdk';
 import { type ClientCycle, checkCrashHistory } from './crash-history.ts';
+import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -29,7 +29,7 @@ interface Load {
  */
 test('64 clients lose no acknowledged job while the hub is killed ten times', async (t) => {
   const dataDir = makeTempDir(t);
-  const config = { ...readConfig({}), dataDir };
+  const config = await configOf(dataDir);
   const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
   const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
 
@@ -52,7 +52,7 @@ test('64 clients lose no acknowledged job while the hub is killed ten times', as
   await drain(load);
   await hub.stop();
 
-  const report = checkCrashHistory(join(dataDir, 'signalbox.db'), cycles);
+  const report = await checkCrashHistory(dataDir, cycles);
   describe(t, report);
   assert.ok(report.acknowledgedCompletions > CLIENTS * KILLS, 'the load was a load');
 });

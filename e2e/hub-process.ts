@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { databaseSettings } from './hub-database.ts';
 import { type NodeProcess, type ProcessEnd, projectRoot, startNode } from './node-process.ts';
 
 /** What `npm start` runs once everything is installed. */
@@ -35,7 +36,12 @@ export interface HubProcessOptions {
 export async function startHubProcess(options: HubProcessOptions): Promise<HubProcess> {
   const { dataDir, port = 0, env } = options;
   const started = startNode([hubScript], {
-    env: { SVC_DATA_DIR: dataDir, SVC_PORT: String(port), ...env },
+    env: {
+      SVC_DATA_DIR: dataDir,
+      SVC_PORT: String(port),
+      ...(await databaseSettings(dataDir)),
+      ...env,
+    },
   });
   const [, baseUrl = ''] = await started.waitFor(/^Signalbox listens on (\S+)\n/m);
   // The start is described in one write, so the link is there when the address is.

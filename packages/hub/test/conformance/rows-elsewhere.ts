@@ -38,7 +38,7 @@ export const elsewhereRows: readonly ElsewhereRow[] = [
   {
     section: 'Authentication',
     statement: 'Dev-only unauthenticated mode: local development only.',
-    test: 'e2e/04-refused-start.test.ts',
+    test: 'e2e/04-refused-start-sqlite.test.ts',
   },
   {
     section: 'Authentication',
