@@ -121,7 +121,14 @@ export async function readKept(dataDir: string): Promise<Buffer> {
   return Buffer.concat(files);
 }
 
-const template = {
+/** The database of the hubs on a data directory, for what no hub shows. On PostgreSQL. */
+export async function databaseUrlOf(dataDir: string): Promise<string> {
+  const database = await shared.get(dataDir)?.database;
+  if (database === undefined) throw new Error(`no hub runs on ${dataDir}`);
+  return database.url;
+}
+
+export const template = {
   fingerprint: JSON.stringify([
     readFileSync(join(import.meta.dirname, '../src/db/migrate.ts'), 'utf8'),
     migrations.map(({ statements }) => statements('postgres')),

@@ -131,17 +131,25 @@ export async function countReadyBefore(
   place: { workspaceId: string; repoId: string; sortKey: number; entryId: string },
   most: number,
 ): Promise<number> {
-  const row = await reader.firstSql<{ ahead: number }>(
-    `SELECT COUNT(*) AS ahead FROM (
-       SELECT 1 FROM queue_lanes l
-       JOIN queue_entries e ON e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id
-         AND e.hold = 'ready'
-       WHERE l.workspace_id = ? AND l.queue = 'jobs' AND l.repo_id = ?
-         AND (e.sort_key, e.entry_id) < (?, ?)
-       LIMIT ?)`,
-    [place.workspaceId, place.repoId, place.sortKey, place.entryId, most],
+  const { workspaceId, repoId, sortKey, entryId } = place;
+  const lanes = await reader.allSql<{ lane_id: string }>(
+    `SELECT lane_id FROM queue_lanes WHERE workspace_id = ? AND queue = 'jobs' AND repo_id = ?`,
+    [workspaceId, repoId],
   );
-  return row?.ahead ?? 0;
+  let ahead = 0;
+  for (const lane of lanes) {
+    // A stretch of one index for each lane; how many at most is bound last, where it ends the count.
+    const row = await reader.firstSql<{ ahead: number }>(
+      `SELECT COUNT(*) AS ahead FROM (
+         SELECT 1 FROM queue_entries
+         WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND (sort_key, entry_id) < (?, ?)
+         LIMIT ?) AS before`,
+      [workspaceId, lane.lane_id, sortKey, entryId, most - ahead],
+    );
+    ahead += row?.ahead ?? 0;
+    if (ahead >= most) return most;
+  }
+  return ahead;
 }
 
 /** Those of a job's dependencies that are not done, with their status. */

@@ -26,14 +26,17 @@ const MORE_CANDIDATES = 32;
 /** How much further to look when those were not enough. */
 const FURTHER = 8;
 
-/** What is ready in some lanes, in the order in which it goes. */
-const CANDIDATES = `SELECT c.entry_id FROM json_each(?) AS lanes
+/**
+ * What is ready in some lanes, in the order in which it goes. How many are looked at stands in the
+ * text, as one of few powers of two: for a limit that it does not know the planner reads the table.
+ */
+const candidatesOf = (looked: number) => `SELECT c.entry_id FROM json_each(?) AS lanes
   CROSS JOIN LATERAL (
     SELECT entry_id, sort_key FROM queue_entries
     WHERE workspace_id = ? AND lane_id = lanes.value AND hold = 'ready'
-    ORDER BY sort_key, entry_id LIMIT ?
+    ORDER BY sort_key, entry_id LIMIT ${looked}
   ) AS c
-  ORDER BY c.sort_key, c.entry_id LIMIT ?`;
+  ORDER BY c.sort_key, c.entry_id LIMIT ${looked}`;
 
 export const claimReady: Gathering<ClaimRequest, ClaimResult> = {
   async run(tx, requests) {
@@ -84,10 +87,12 @@ async function lockReady(
   { workspaceId, laneIds }: ClaimRequest,
   count: number,
 ): Promise<Entry[]> {
-  for (let looked = count + MORE_CANDIDATES; ; looked *= FURTHER) {
-    const place = [JSON.stringify(laneIds), workspaceId, looked, looked];
+  const place = [JSON.stringify(laneIds), workspaceId];
+  const first = 2 ** Math.ceil(Math.log2(count + MORE_CANDIDATES));
+  for (let looked = first; ; looked *= FURTHER) {
+    const candidates = candidatesOf(looked);
     const entries = await tx.allSql<Entry>(
-      `WITH candidates AS MATERIALIZED (${CANDIDATES})
+      `WITH candidates AS MATERIALIZED (${candidates})
        SELECT e.* FROM candidates JOIN queue_entries AS e
          ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
        ORDER BY e.sort_key, e.entry_id LIMIT ?
@@ -96,7 +101,7 @@ async function lockReady(
     );
     if (entries.length === count) return entries;
     const seen = await tx.firstSql<{ seen: number }>(
-      `SELECT COUNT(*) AS seen FROM (${CANDIDATES}) AS candidates`,
+      `SELECT COUNT(*) AS seen FROM (${candidates}) AS candidates`,
       place,
     );
     if ((seen?.seen ?? 0) < looked) return entries;
