@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createTestDatabase } from '../src/index.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase, serverVariable, startLocalPostgres } from '../src/index.ts';
 import { ask } from './ask.ts';
+
+// Its own, so that what is left of one run does not meet the next one.
+const server = await startLocalPostgres();
+process.env[serverVariable] = server.url;
+after(() => server.stop());
 
 const notes = (fingerprint: string) => {
   const template = {
@@ -22,6 +27,7 @@ test('databases of one template are prepared once and share nothing', async () =
     createTestDatabase(template),
   ]);
   assert.equal(template.preparations, 1);
+  assert.equal(new URL(one.url).port, new URL(server.url).port, 'on the server that is named');
   await ask(one.url, "UPDATE notes SET note = 'changed'");
   assert.deepEqual(await ask(two.url, 'SELECT note FROM notes'), [{ note: 'first' }]);
   await Promise.all([one.drop(), two.drop()]);
