@@ -7,7 +7,6 @@ export interface KeeperOrder {
   /** Everything of this server, and only this server; the keeper removes it at the end. */
   readonly folder: string;
   readonly user: SystemUser | null;
-  readonly locale: string;
   readonly initdbArguments: readonly string[];
   /** Of postgres(1), by name. */
   readonly settings: Readonly<Record<string, string>>;

@@ -29,14 +29,13 @@ export class ServerProcess {
 
   /** Makes the files of a new, empty server. */
   async create(): Promise<void> {
-    const { folder, locale, initdbArguments } = this.#order;
+    const { folder, initdbArguments } = this.#order;
     const child = this.#spawn('initdb', [
       `--pgdata=${join(folder, 'data')}`,
       `--username=${superUser}`,
       `--pwfile=${join(folder, passwordFileName)}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      `--locale=${locale}`,
       '--no-sync',
       '--no-instructions',
       ...initdbArguments,

@@ -26,8 +26,8 @@ export interface LocalPostgresOptions {
   readonly durable?: boolean;
   /** Further settings of postgres(1), by name. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Of the server's first databases; default `C`. */
-  readonly locale?: string;
+  /** Further arguments of initdb(1), such as another locale; of several the last one counts. */
+  readonly initdbArguments?: readonly string[];
   /** A PostgreSQL of the machine (its `bin` is in there), in place of the installed one. */
   readonly binaries?: string;
 }
@@ -84,10 +84,13 @@ export async function startLocalPostgres(
       ),
       folder,
       user,
-      // PostgreSQL 16 and later; the password is random, so that hashing it again and again, for
-      // each connection, would add nothing.
-      initdbArguments: options.binaries === undefined ? ['--set=scram_iterations=1'] : [],
-      locale: options.locale ?? 'C',
+      initdbArguments: [
+        '--locale=C',
+        // PostgreSQL 16 and later; the password is random, so that hashing it again and again, for
+        // each connection, would add nothing.
+        ...(options.binaries === undefined ? ['--set=scram_iterations=1'] : []),
+        ...(options.initdbArguments ?? []),
+      ],
       settings: {
         ...commonSettings,
         ...(options.durable ? {} : hastySettings),
