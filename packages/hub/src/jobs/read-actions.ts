@@ -11,14 +11,18 @@ import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
-import { countRunningOfAgent } from '../queue/queue-store.ts';
-import { listServedRepositories, readRepository } from '../repositories/store.ts';
+import { hasTokenRepository, readRepository } from '../repositories/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type JobRecord, requireJob } from './actions.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
-import { countReadyBefore, listUnmetDependencies, readKeyHolder } from './store.ts';
+import {
+  countReadyBefore,
+  countRunningByAgent,
+  listUnmetDependencies,
+  readKeyHolder,
+} from './store.ts';
 import { listJobIds, readJobs } from './store-lists.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
@@ -175,21 +179,21 @@ async function explainAgents(deps: JobDeps, { row }: JobRecord): Promise<Waiting
   const agents = await listAgentsSeenAfter(reader, row.workspace_id, offlineMs);
   const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
   const needs = needsOf(row.kind as Job['kind'], requirements);
+  const servedByToken = new Map<string, boolean>();
+  let running: ReadonlyMap<string, number> | null = null;
   let serving = 0;
   let capable = 0;
   for (const agent of agents.filter(({ status }) => status === 'online')) {
     const capabilities = capabilitiesOf(agent);
-    const served = await listServedRepositories(reader, row.workspace_id, {
-      tokenId: agent.token_id,
-      reposAllowed: capabilities.reposAllowed,
-    });
-    if (!served.some((repo) => repo.repo_id === row.repo_id)) continue;
+    const named = capabilities.reposAllowed?.includes(row.repo_id);
+    if (!(named ?? (await isServedByToken(reader, servedByToken, row, agent.token_id)))) continue;
     serving += 1;
     if (!meetsNeeds(capabilities, needs)) continue;
     capable += 1;
     const most = capabilities.maxConcurrentJobs;
-    const running = await countRunningOfAgent(reader, row.workspace_id, agent.agent_id);
-    if (most === undefined || running < most) return null;
+    // Of a crowd, how many each runs is asked once.
+    if (most !== undefined) running ??= await countRunningByAgent(reader, row.workspace_id);
+    if (most === undefined || (running?.get(agent.agent_id) ?? 0) < most) return null;
   }
   if (capable > 0) {
     return { reason: 'agents_at_capacity', message: 'Every agent that could take it is busy.' };
@@ -203,6 +207,19 @@ async function explainAgents(deps: JobDeps, { row }: JobRecord): Promise<Waiting
         reason: 'no_agent_serves_repository',
         message: 'No online agent serves its repository: start one, or link the repository.',
       };
+}
+
+/** Agents of one token serve the same, unless they name what they serve. */
+async function isServedByToken(
+  reader: Reader,
+  known: Map<string, boolean>,
+  { workspace_id: workspaceId, repo_id: repoId }: JobRecord['row'],
+  tokenId: string,
+): Promise<boolean> {
+  const isServed =
+    known.get(tokenId) ?? (await hasTokenRepository(reader, workspaceId, tokenId, repoId));
+  known.set(tokenId, isServed);
+  return isServed;
 }
 
 function describeNeeds(needs: ReturnType<typeof needsOf>): string {

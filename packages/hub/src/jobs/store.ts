@@ -179,3 +179,16 @@ export function readKeyHolder(
     [workspaceId, key],
   );
 }
+
+/** How many entries each agent of a workspace holds; those that hold none are left out. */
+export async function countRunningByAgent(
+  reader: Reader,
+  workspaceId: string,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.allSql<{ agent_id: string; running: number }>(
+    `SELECT agent_id, COUNT(*) AS running FROM queue_entries
+     WHERE workspace_id = ? AND status = 'running' GROUP BY agent_id`,
+    [workspaceId],
+  );
+  return new Map(rows.map(({ agent_id, running }) => [agent_id, running]));
+}
