@@ -10,8 +10,8 @@ import {
   restartWorld,
   startHubWorld,
 } from '../subjects/hub.ts';
-import { openSeedDatabase } from './seed-database.ts';
-import { type SeedCounts, seedJobs, type TemplateJobs } from './seed-jobs.ts';
+import type { SeedCounts, TemplateJobs } from './seed-jobs.ts';
+import { runSeeding } from './seed-process.ts';
 
 export interface SeededWorld extends HubWorld {
   readonly agents: readonly LoadAgent[];
@@ -35,12 +35,7 @@ export async function startSeededWorld(
   } finally {
     await fresh.stop();
   }
-  const database = await openSeedDatabase(store);
-  try {
-    await seedJobs(database, jobs, counts, say);
-  } finally {
-    await database.close();
-  }
+  await runSeeding({ store, jobs, counts }, say);
   const world = await restartWorld(store, fresh);
   try {
     // Seeding took longer than an agent may be silent.
