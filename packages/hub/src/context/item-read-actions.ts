@@ -2,8 +2,8 @@ import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
 import type { Database, Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { presentSummary } from './present.ts';
+import { searchItemIds } from './search.ts';
 import { excerptAround } from './search-excerpt.ts';
-import { searchItemIds } from './search-sqlite.ts';
 import { termsOf } from './search-terms.ts';
 import { type ItemRow, readItem, readItemHeads } from './store.ts';
 

@@ -5,9 +5,9 @@ import { answerOnce, hashJson } from '../idempotency/store.ts';
 import type { Principal } from '../principal.ts';
 import type { ContextDeps } from './deps.ts';
 import { PackSelection } from './pack-selection.ts';
-import { searchItemIds } from './search-sqlite.ts';
+import { searchItemIds } from './search.ts';
 import { tellingTermsOf } from './search-terms.ts';
-import { type ItemHead, listItemHeads, listPinnedHeads, readItemHeads } from './store.ts';
+import { type Candidate, listPinned, listRecent, readCandidates } from './store-candidates.ts';
 import {
   insertPack,
   insertPackItem,
@@ -43,15 +43,16 @@ const PROMPT_TERMS_MAX = 12;
 const TOKENS_WORTH_FILLING = 16;
 const SUCCESSORS_MAX = 20;
 const WARNED_IDS_MAX = 20;
-/** How often the choice is made anew when items change while they are chosen. */
-const CHOICES_MAX = 5;
+/** Choices made beside other writes, of which any may change what was chosen. */
+const FREE_CHOICES_MAX = 3;
 
 /** An item was changed between its choice and its copying into the pack. */
 class StaleChoice extends Error {}
 
 /**
  * Builds the next pack of a run. Items are chosen from what is committed, outside of any write;
- * then the chosen ones, if they are still the same, are copied into the pack in one action.
+ * then the chosen ones, if they are still the same, are copied into the pack in one action. Where
+ * items change all the time, that action makes the choice as well.
  * Every build makes a new version, also when nothing changed: the hash tells.
  *
  * @throws HubError RUN_NOT_FOUND
@@ -63,22 +64,19 @@ export async function buildRunPack(
 ): Promise<PackAnswer> {
   const { idempotencyKey: key, ...body } = input;
   const call = { workspaceId: input.workspaceId, operation: 'contextPacksBuildRunV1', key, body };
-  for (let choices = 1; ; choices++) {
-    const choice = await chooseItems(deps, input);
+  const build = (choose: (tx: Tx) => Choice | Promise<Choice>) =>
+    deps.database.write(input.workspaceId, (tx) =>
+      answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await choose(tx))),
+    );
+  for (let choices = 0; choices < FREE_CHOICES_MAX; choices++) {
+    const choice = await chooseItems(deps, deps.database.reader, input);
     try {
-      return await deps.database.write(input.workspaceId, (tx) =>
-        answerOnce(tx, call, () => writePack(deps, tx, principal, input, choice)),
-      );
+      return await build(() => choice);
     } catch (error) {
       if (!(error instanceof StaleChoice)) throw error;
-      if (choices === CHOICES_MAX) {
-        throw new HubError('UNAVAILABLE', 'The items change too fast for a pack now; try again.', {
-          cause: error,
-          retryAfterMs: 1_000,
-        });
-      }
     }
   }
+  return build((tx) => chooseItems(deps, tx, input));
 }
 
 interface Choice {
@@ -86,14 +84,17 @@ interface Choice {
   warnings: string[];
 }
 
-async function chooseItems({ database, clock }: ContextDeps, input: BuildInput): Promise<Choice> {
-  const { reader } = database;
+async function chooseItems(
+  { clock }: ContextDeps,
+  reader: Reader,
+  input: BuildInput,
+): Promise<Choice> {
   const { workspaceId, runId } = input;
   const run = await readRunTopic(reader, workspaceId, runId);
   if (run === undefined) throw new HubError('RUN_NOT_FOUND');
   const selection = new PackSelection(input.tokenBudget, clock.nowMs());
   const warnings = await offerRequested(reader, input, selection);
-  for (const item of await listPinnedHeads(reader, workspaceId, PINNED_MAX)) {
+  for (const item of await listPinned(reader, workspaceId, PINNED_MAX)) {
     selection.offer(item, 'pinned');
   }
   warnings.push(...(await offerRelevant(reader, workspaceId, run, selection)));
@@ -107,10 +108,10 @@ async function offerRequested(
   selection: PackSelection,
 ): Promise<string[]> {
   const wanted = [...new Set(requestedContextItemIds)];
-  const heads = await readHeadsById(reader, workspaceId, wanted);
+  const candidates = await readCandidates(reader, workspaceId, wanted);
   const unknown: string[] = [];
   for (const id of wanted) {
-    const item = heads.get(id);
+    const item = candidates.get(id);
     if (item === undefined) {
       unknown.push(id);
       continue;
@@ -128,10 +129,12 @@ async function offerRequested(
 }
 
 /** What stands in for a superseded item at the end of the chain; null for a current one. */
-async function findSuccessor(reader: Reader, item: ItemHead): Promise<ItemHead | null> {
-  let current: ItemHead = item;
+async function findSuccessor(reader: Reader, item: Candidate): Promise<Candidate | null> {
+  let current = item;
   for (let steps = 0; steps < SUCCESSORS_MAX && current.superseded_by !== null; steps++) {
-    const [next] = await readItemHeads(reader, item.workspace_id, [current.superseded_by]);
+    const successorId: string = current.superseded_by;
+    const found = await readCandidates(reader, item.workspace_id, [successorId]);
+    const next = found.get(successorId);
     if (next === undefined) return null;
     current = next;
   }
@@ -160,9 +163,9 @@ async function offerRelevant(
     includeSuperseded: false,
     limit: RELEVANT_MAX,
   });
-  const heads = await readHeadsById(reader, workspaceId, ids);
+  const candidates = await readCandidates(reader, workspaceId, ids);
   for (const id of ids) {
-    const item = heads.get(id);
+    const item = candidates.get(id);
     if (item !== undefined) selection.offer(item, 'relevant');
   }
   return [];
@@ -174,22 +177,10 @@ async function offerRecent(
   selection: PackSelection,
 ): Promise<void> {
   if (selection.tokensLeft < TOKENS_WORTH_FILLING) return;
-  const page = { limit: RECENT_MAX, before: null };
-  const items = await listItemHeads(reader, workspaceId, { includeSuperseded: false }, page);
-  for (const item of items) {
+  for (const item of await listRecent(reader, workspaceId, RECENT_MAX)) {
     if (selection.tokensLeft < TOKENS_WORTH_FILLING) return;
     selection.offer(item, 'recent');
   }
-}
-
-async function readHeadsById(
-  reader: Reader,
-  workspaceId: string,
-  itemIds: readonly string[],
-): Promise<Map<string, ItemHead>> {
-  if (itemIds.length === 0) return new Map();
-  const heads = await readItemHeads(reader, workspaceId, itemIds);
-  return new Map(heads.map((head) => [head.item_id, head]));
 }
 
 async function writePack(
@@ -203,19 +194,21 @@ async function writePack(
   const packId = ids('contextPack');
   const version = await readNextVersion(tx, workspaceId, runId);
   const { chosen, omitted } = selection;
-  for (const [position, { item, reason }] of chosen.entries()) {
-    const isSame = await insertPackItem(
-      tx,
-      { workspaceId, packId, position },
-      {
-        itemId: item.item_id,
-        contentHash: item.content_hash,
-        updatedAtMs: item.updated_at,
-        reason,
-      },
-    );
-    if (!isSame) throw new StaleChoice(item.item_id);
-  }
+  const copies = await Promise.all(
+    chosen.map(({ item, reason }, position) =>
+      insertPackItem(
+        tx,
+        { workspaceId, packId, position },
+        {
+          itemId: item.item_id,
+          contentHash: item.content_hash,
+          updatedAtMs: item.updated_at,
+          reason,
+        },
+      ),
+    ),
+  );
+  if (copies.includes(false)) throw new StaleChoice();
   const contentHash = hashJson(
     chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
   );

@@ -1,23 +1,8 @@
 import { hash } from 'node:crypto';
 import type { OmittedItem, PackItem } from '@signalbox/contract';
-import type { ItemHead } from './store.ts';
+import type { Candidate } from './store-candidates.ts';
 
 export type PackReason = PackItem['reason'];
-
-/** What a selection reads of an item. */
-export type Candidate = Pick<
-  ItemHead,
-  | 'item_id'
-  | 'title'
-  | 'source'
-  | 'trust'
-  | 'tokens'
-  | 'content_hash'
-  | 'superseded_by'
-  | 'valid_from'
-  | 'valid_to'
-  | 'updated_at'
->;
 
 /** As in the contract's schema. */
 const ITEMS_MAX = 1_000;

@@ -1,63 +1,44 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { termsOf } from './search-terms.ts';
+import {
+  type IndexedItem,
+  indexedTermsOf,
+  type SearchQuery,
+  type TermCount,
+  TITLE_WEIGHT,
+  type WordIndex,
+  type WordSearch,
+} from './search-index.ts';
 
 /*
- * Full-text search on SQLite: all that knows of FTS5 is in this file.
+ * The word index on SQLite: all that knows of FTS5 is in this file.
  *
  * Words are made here, not by FTS5: letters and digits only, each behind a mark of its workspace
  * and of whether its item is current. So a search reads the postings of its own workspace alone,
  * however many there are, and no text that a person types can be syntax of the query language.
  */
 
-/** What is said after a million characters of a title and text is not found by its words. */
-const INDEXED_CHARS_MAX = 1_000_000;
-const INDEXED_TERMS_MAX = 200_000;
+const RANK = `bm25(${TITLE_WEIGHT}.0, 1.0)`;
 
-/**
- * Ranking reads every posting of every word, so a search looks for this many at most, shared among
- * its words. What is too common for its share says little about any one item, and does not rank.
- */
-const POSTINGS_MAX = 6_000;
-const POSTINGS_PER_TERM_MIN = 500;
-/** Of the telling words the rarest are enough to rank by. */
-const RANKED_TERMS_MAX = 12;
-/** A match in the title is worth four in the text. */
-const RANK = 'bm25(4.0, 1.0)';
+export const sqliteWords: WordIndex = {
+  async write(tx, item) {
+    const { workspaceId, itemId } = item;
+    await removeWords(tx, workspaceId, itemId);
+    const added = await tx.firstSql<{ row_id: number }>(
+      'INSERT INTO context_search_rows (workspace_id, item_id) VALUES (?, ?) RETURNING row_id',
+      [workspaceId, itemId],
+    );
+    if (added === undefined) throw new Error('an insert returned no row');
+    await tx.runSql('INSERT INTO context_search (rowid, title, text) VALUES (?, ?, ?)', [
+      added.row_id,
+      wordsOf(item, item.title),
+      wordsOf(item, item.text),
+    ]);
+  },
+  remove: removeWords,
+  open: async (reader, query) => openSearch(reader, query),
+};
 
-interface IndexedItem {
-  workspaceId: string;
-  itemId: string;
-  title: string;
-  text: string;
-  isCurrent: boolean;
-}
-
-export interface SearchQuery {
-  workspaceId: string;
-  terms: readonly string[];
-  includeSuperseded: boolean;
-  /** Candidates, best first. */
-  limit: number;
-}
-
-/** Writes an item's words anew; in the transaction that writes the item. */
-export async function indexItem(tx: Tx, item: IndexedItem): Promise<void> {
-  const { workspaceId, itemId } = item;
-  await unindexItem(tx, workspaceId, itemId);
-  const added = await tx.firstSql<{ row_id: number }>(
-    'INSERT INTO context_search_rows (workspace_id, item_id) VALUES (?, ?) RETURNING row_id',
-    [workspaceId, itemId],
-  );
-  if (added === undefined) throw new Error('an insert returned no row');
-  const mark = markOf(workspaceId, item.isCurrent);
-  await tx.runSql('INSERT INTO context_search (rowid, title, text) VALUES (?, ?, ?)', [
-    added.row_id,
-    wordsOf(item.title, mark),
-    wordsOf(item.text, mark),
-  ]);
-}
-
-export async function unindexItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
+async function removeWords(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
   const known = await tx.firstSql<{ row_id: number }>(
     `DELETE FROM context_search_rows WHERE workspace_id = ? AND item_id = ? RETURNING row_id`,
     [workspaceId, itemId],
@@ -66,31 +47,23 @@ export async function unindexItem(tx: Tx, workspaceId: string, itemId: string): 
   await tx.runSql('DELETE FROM context_search WHERE rowid = ?', [known.row_id]);
 }
 
-/**
- * The ids of the items that match, best first: by bm25 over the words that tell items apart; when
- * all words are common ones, those items that have all of them and then those that have any,
- * latest written first.
- */
-export async function searchItemIds(reader: Reader, query: SearchQuery): Promise<string[]> {
-  const words = query.terms.map((term) => wordQuery(query, term));
-  const common = Math.max(POSTINGS_PER_TERM_MIN, Math.floor(POSTINGS_MAX / words.length));
-  const counts: { word: string; items: number }[] = [];
-  for (const word of words) counts.push({ word, items: await countMatches(reader, word, common) });
-  const found = counts.filter(({ items }) => items > 0);
-  const telling = found.filter(({ items }) => items < common);
-  if (telling.length > 0) {
-    const rarest = telling.sort((a, b) => a.items - b.items).slice(0, RANKED_TERMS_MAX);
-    return listRanked(reader, query, rarest.map(({ word }) => word).join(' OR '));
-  }
-  if (found.length === 0) return [];
-  const both = [
-    ...(await listLatest(reader, query, found.map(({ word }) => word).join(' AND '))),
-    ...(await listLatest(reader, query, found.map(({ word }) => word).join(' OR '))),
-  ];
-  return [...new Set(both)].slice(0, query.limit);
+function openSearch(reader: Reader, query: SearchQuery): WordSearch {
+  const join = (words: readonly TermCount[], operator: 'AND' | 'OR') =>
+    words.map(({ term }) => wordQuery(query, term)).join(` ${operator} `);
+  return {
+    async countItems(limit) {
+      const counts: TermCount[] = [];
+      for (const term of query.terms) {
+        counts.push({ term, items: await countMatches(reader, wordQuery(query, term), limit) });
+      }
+      return counts;
+    },
+    listRanked: (words) => listRanked(reader, query, join(words, 'OR')),
+    listLatest: (words, match) =>
+      listLatest(reader, query, join(words, match === 'all' ? 'AND' : 'OR')),
+  };
 }
 
-/** How many items have a word; `limit` when they are as many, or more. */
 async function countMatches(reader: Reader, match: string, limit: number): Promise<number> {
   const row = await reader.firstSql<{ items: number }>(
     `SELECT COUNT(*) AS items FROM
@@ -139,8 +112,9 @@ function markOf(workspaceId: string, isCurrent: boolean): string {
   return `${Number.isNaN(number) ? 0 : number}${isCurrent ? 'q' : 'x'}`;
 }
 
-function wordsOf(text: string, mark: string): string {
-  return termsOf(text.slice(0, INDEXED_CHARS_MAX), INDEXED_TERMS_MAX)
+function wordsOf({ workspaceId, isCurrent }: IndexedItem, text: string): string {
+  const mark = markOf(workspaceId, isCurrent);
+  return indexedTermsOf(text)
     .map((term) => mark + term)
     .join(' ');
 }

@@ -128,19 +128,6 @@ export function readItemHeads(
   );
 }
 
-/** Items that go into every pack, newest first. */
-export function listPinnedHeads(
-  reader: Reader,
-  workspaceId: string,
-  limit: number,
-): Promise<ItemHead[]> {
-  return reader.allSql<ItemHead>(
-    `${selectHead} WHERE workspace_id = ? AND pinned = 1 AND superseded_by IS NULL
-     ORDER BY occurred_at DESC, item_id DESC LIMIT ?`,
-    [workspaceId, limit],
-  );
-}
-
 /** Ids of items that came from outside and were last written before a time; oldest first. */
 export async function listOldItemIds(
   reader: Reader,
