@@ -69,6 +69,8 @@ export interface Hub {
   server: FastifyInstance;
   database: Database;
   deps: UncertaintyDeps;
+  /** This hub among those that share its database. */
+  group: HubGroup;
   loops: readonly Loop<unknown>[];
   /** Where people and agents reach it; known once it listens. */
   readonly baseUrl: string;
@@ -194,6 +196,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     server,
     database: deps.database,
     deps,
+    group,
     loops,
     get baseUrl() {
       return address.baseUrl;

@@ -23,6 +23,8 @@ export interface HubGroup {
   readonly hints: HintSender | null;
   /** Whether this hub does what only one should do; at most one leads, but for one that froze. */
   readonly isLead: () => boolean;
+  /** Other hubs that are alive. */
+  readonly others: number;
   /** Whether notices of others reach this hub just now. */
   isListening(): boolean;
   /**
@@ -40,6 +42,7 @@ export function createLoneHub(directoryId: string): HubGroup {
     hubId: newHubId(),
     directoryId,
     hints: null,
+    others: 0,
     isLead: () => true,
     isListening: () => true,
     start: async () => {},
@@ -92,6 +95,10 @@ class PostgresHubGroup implements HubGroup {
 
   get hubId(): string {
     return this.#hub.hubId;
+  }
+
+  get others(): number {
+    return this.#others;
   }
 
   get directoryId(): string {

@@ -15,10 +15,8 @@ import { createLoop, type Loop } from './loop.ts';
 const LOOK_INTERVAL_MS = 500;
 /** While hints are heard, one is lost only with the hub that was about to send it. */
 const STATES_EVERY_LOOKS = 10;
-/** Claims of agents never looked at before that are tried once more, per look. */
-const NEW_AGENTS_MAX = 200;
-/** Agents remembered as they were; beyond this, all are looked at anew. */
-const KNOWN_MAX = 50_000;
+/** Claims that are tried once more, per look, because they may have missed something. */
+const NEW_CLAIMS_MAX = 200;
 
 export interface HintDeps {
   database: Database;
@@ -46,20 +44,23 @@ export function createHintReceiver(
 ): HintReceiver {
   const states = new AgentStates(deps);
   let looks = 0;
-  /** Something was not told: the next look is a thorough one. */
-  let isThorough = false;
-
+  /** Something was not told: the next look finds out what. */
+  let hasMissed = false;
   let isLooking = false;
 
   async function look(): Promise<void> {
     isLooking = true;
     looks += 1;
-    const thorough = isThorough || !group.isListening() || looks % STATES_EVERY_LOOKS === 0;
-    isThorough = false;
+    const isDeaf = hasMissed || !group.isListening();
+    hasMissed = false;
+    const wakeChanged = async () => {
+      if (!isDeaf && looks % STATES_EVERY_LOOKS !== 0) return;
+      if (await states.wakeChanged(isDeaf)) hasMissed = true;
+    };
     try {
-      await Promise.all([wakeAnswered(deps), wakeForReady(deps), thorough && states.wakeChanged()]);
+      await Promise.all([wakeAnswered(deps), wakeForReady(deps), wakeChanged()]);
     } catch (error) {
-      isThorough ||= thorough;
+      hasMissed ||= isDeaf;
       throw error;
     } finally {
       isLooking = false;
@@ -68,12 +69,12 @@ export function createHintReceiver(
 
   function hear(hints: Hints | null): void {
     if (hints === null || hints.tokens) deps.tokenCache.clearHere();
-    if (hints === null || hints.more) isThorough = true;
+    if (hints === null || hints.more) hasMissed = true;
     for (const [workspaceId, what] of Object.entries(hints?.workspaces ?? {})) {
-      if (what.more) isThorough = true;
+      if (what.more) hasMissed = true;
       wakeFor(deps, workspaceId, what).catch(onError);
     }
-    if (isThorough && !isLooking) look().catch(onError);
+    if (hasMissed && !isLooking) look().catch(onError);
   }
 
   const loop = createLoop({
@@ -106,7 +107,7 @@ async function wakeFor(
 
 /** Wakes, in each lane that suits, as many claims as there are entries. */
 async function wakeForReady({ database, queue, waiters }: HintDeps): Promise<void> {
-  const workspaceIds = [...waiters.parkedAgents().keys()];
+  const workspaceIds = waiters.parkedWorkspaceIds();
   if (workspaceIds.length === 0) return;
   const lanes = await listReadyLanes(database.reader, workspaceIds);
   await queue.learnLanes(database.reader, lanes);
@@ -127,26 +128,44 @@ async function wakeAnswered({ database, decisionWaiters }: HintDeps): Promise<vo
  */
 class AgentStates {
   readonly #deps: HintDeps;
-  #known = new Map<string, string>();
+  /** By the claims' requests. */
+  readonly #known = new WeakMap<AbortSignal, string>();
 
   constructor(deps: HintDeps) {
     this.#deps = deps;
   }
 
-  async wakeChanged(): Promise<void> {
+  /**
+   * @param isDeaf whether claims that were not looked at before may have missed something: they
+   *   are tried once more, after the look that later ones are held against.
+   * @returns whether some of those are left.
+   */
+  async wakeChanged(isDeaf: boolean): Promise<boolean> {
     const { database, waiters } = this.#deps;
-    const parked = waiters.parkedAgents();
-    if (parked.size === 0) return;
-    // Between two claims, an agent does not wait; it is not new when it does again.
-    const known = this.#known.size > KNOWN_MAX ? new Map<string, string>() : new Map(this.#known);
+    const parked = waiters.listParked();
+    if (parked.length === 0) return false;
+    const rows = await listClaimStates(database.reader, groupAgents(parked));
+    const states = new Map(rows.map((row) => [`${row.workspace_id} ${row.agent_id}`, row.state]));
     let fresh = 0;
-    for (const row of await listClaimStates(database.reader, parked)) {
-      const key = `${row.workspace_id} ${row.agent_id}`;
-      const before = this.#known.get(key);
-      if (before === undefined && ++fresh > NEW_AGENTS_MAX) continue;
-      known.set(key, row.state);
-      if (before !== row.state) waiters.wakeAgentHere(row.workspace_id, row.agent_id);
+    for (const { workspaceId, agentId, signal, wake } of parked) {
+      const state = states.get(`${workspaceId} ${agentId}`);
+      const before = this.#known.get(signal);
+      if (state === undefined || state === before) continue;
+      if (before === undefined && isDeaf && ++fresh > NEW_CLAIMS_MAX) continue;
+      this.#known.set(signal, state);
+      if (before !== undefined || isDeaf) wake(null);
     }
-    this.#known = known;
+    return fresh > NEW_CLAIMS_MAX;
   }
+}
+
+function groupAgents(
+  parked: readonly { workspaceId: string; agentId: string }[],
+): Map<string, Set<string>> {
+  const agents = new Map<string, Set<string>>();
+  for (const { workspaceId, agentId } of parked) {
+    const ids = agents.get(workspaceId) ?? new Set();
+    agents.set(workspaceId, ids.add(agentId));
+  }
+  return agents;
 }

@@ -11,6 +11,9 @@ export interface ClaimWaiter {
 }
 
 interface Parked extends ClaimWaiter {
+  /** Of its request, which it is known by: it may wait several times. */
+  signal: AbortSignal;
+  /** null: anything may have changed. */
   wake(laneId: string | null): void;
 }
 
@@ -52,13 +55,14 @@ export class ClaimWaiters {
     return count;
   }
 
-  /** Whose claims wait here: the agents of each workspace. */
-  parkedAgents(): Map<string, Set<string>> {
-    const agents = new Map<string, Set<string>>();
-    for (const [workspaceId, waiters] of this.#parked) {
-      agents.set(workspaceId, new Set([...waiters].map((parked) => parked.agentId)));
-    }
-    return agents;
+  /** The workspaces of those that wait here. */
+  parkedWorkspaceIds(): string[] {
+    return [...this.#parked.keys()];
+  }
+
+  /** All that wait here. */
+  listParked(): Parked[] {
+    return [...this.#parked.values()].flatMap((waiters) => [...waiters]);
   }
 
   /**
@@ -90,7 +94,7 @@ export class ClaimWaiters {
         resolve(result);
       };
       const timeout = () => end('timeout');
-      const parked: Parked = { ...waiter, wake: (laneId) => end({ laneId }) };
+      const parked: Parked = { ...waiter, signal, wake: (laneId) => end({ laneId }) };
       const cancelTimer = this.#clock.schedule(waitMs, timeout);
       signal.addEventListener('abort', timeout, { once: true });
       waiters.add(parked);

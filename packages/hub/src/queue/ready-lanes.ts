@@ -36,7 +36,7 @@ export function listReadyLanes(
          SELECT 1 FROM queue_entries AS e
          WHERE e.workspace_id = r.workspace_id AND e.lane_id = r.lane_id AND e.hold = 'ready'
          LIMIT ${READY_MAX}
-       ) AS some
+       ) AS few
      ) AS ready
      FROM ready_lanes AS r WHERE lane_id IS NOT NULL`,
     [JSON.stringify(workspaceIds)],
