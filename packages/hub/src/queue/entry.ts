@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema.ts';
 
 /**
@@ -28,8 +28,6 @@ const LANE_ID_CHARS = 22;
 
 /** The id is a hash of what the lane stands for, so that two hubs make the same lane. */
 export function laneIdOf(spec: LaneSpec): string {
-  return createHash('sha256')
-    .update(JSON.stringify([spec.queue, spec.repoId, spec.kind, spec.requirements]))
-    .digest('base64url')
-    .slice(0, LANE_ID_CHARS);
+  const text = JSON.stringify([spec.queue, spec.repoId, spec.kind, spec.requirements]);
+  return hash('sha256', text, 'base64url').slice(0, LANE_ID_CHARS);
 }

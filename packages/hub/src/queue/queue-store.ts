@@ -1,5 +1,6 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema.ts';
+import { assert } from '../errors.ts';
 import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
 
 /*
@@ -132,16 +133,14 @@ export async function deleteIdleLanes(
   return changes;
 }
 
-export type LaneHead = Pick<Entry, 'entry_id' | 'lane_id' | 'sort_key' | 'concurrency_key'>;
-
 /** The entry of a lane that goes next, if one is ready. */
 export function readLaneHead(
   reader: Reader,
   workspaceId: string,
   laneId: string,
-): Promise<LaneHead | undefined> {
-  return reader.firstSql<LaneHead>(
-    `SELECT entry_id, lane_id, sort_key, concurrency_key FROM queue_entries
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    `SELECT * FROM queue_entries
      WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready'
      ORDER BY sort_key, entry_id LIMIT 1`,
     [workspaceId, laneId],
@@ -215,42 +214,37 @@ export interface LeaseGrant {
  * Gives an entry that is ready, or kept for this agent, to it; the attempt, which is the claim
  * generation, rises by one.
  */
-export async function startAttempt(
-  tx: Tx,
-  head: { workspaceId: string; entryId: string; attempt: number },
-  grant: LeaseGrant,
-): Promise<Entry | undefined> {
-  return tx.firstSql<Entry>(
-    `UPDATE queue_entries SET status = 'running', hold = NULL, attempt = attempt + 1,
-       agent_id = ?, lease_ms = ?, lease_expires_at = ?, claim_key = ?, job_token_hash = ?,
-       started_at = ?, log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0,
-       prefer_agent_id = NULL, prefer_until = NULL
-     WHERE workspace_id = ? AND entry_id = ? AND attempt = ?
-       AND (hold = 'ready' OR (hold = 'preferred' AND prefer_agent_id = ?)) RETURNING *`,
-    [
-      grant.agentId,
-      grant.leaseMs,
-      tx.nowMs + grant.leaseMs,
-      grant.claimKey,
-      grant.jobTokenHash,
-      tx.nowMs,
-      head.workspaceId,
-      head.entryId,
-      head.attempt,
-      grant.agentId,
-    ],
-  );
+export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<Entry> {
+  const isKept = entry.hold === 'preferred' && entry.prefer_agent_id === grant.agentId;
+  assert(entry.hold === 'ready' || isKept, 'a claimed entry is ready, or kept for its agent');
+  return changeEntry(tx, entry, {
+    status: 'running',
+    hold: null,
+    attempt: entry.attempt + 1,
+    agent_id: grant.agentId,
+    lease_ms: grant.leaseMs,
+    lease_expires_at: tx.nowMs + grant.leaseMs,
+    claim_key: grant.claimKey,
+    job_token_hash: grant.jobTokenHash,
+    started_at: tx.nowMs,
+    log_seq: 0,
+    heartbeat_seq: null,
+    heartbeat_count: 0,
+    prefer_agent_id: null,
+    prefer_until: null,
+  });
 }
 
-/** Ends the time of an entry in the queue, for now or for good. Fenced by the attempt. */
-export async function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
-  const row = await tx.firstSql<Entry>(
-    `UPDATE queue_entries SET status = ?, hold = NULL, lease_expires_at = NULL, lease_ms = NULL,
-       claim_key = NULL, finished_at = ?
-     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ? RETURNING *`,
-    [status, tx.nowMs, entry.workspace_id, entry.entry_id, entry.attempt, entry.status],
-  );
-  return expectEntry(row, entry);
+/** Ends the time of an entry in the queue, for now or for good. */
+export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
+  return changeEntry(tx, entry, {
+    status,
+    hold: null,
+    lease_expires_at: null,
+    lease_ms: null,
+    claim_key: null,
+    finished_at: tx.nowMs,
+  });
 }
 
 export interface PendingPlace {
@@ -266,26 +260,21 @@ export interface Preference {
   untilMs: number;
 }
 
-/** Puts an entry back among the pending. Fenced by the attempt. */
-export async function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Promise<Entry> {
-  const row = await tx.firstSql<Entry>(
-    `UPDATE queue_entries SET status = 'pending', hold = ?, available_at = ?, attempts_max = ?,
-       lease_expires_at = NULL, lease_ms = NULL, claim_key = NULL, finished_at = NULL,
-       cancel_requested_at = NULL, prefer_agent_id = ?, prefer_until = ?
-     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ? RETURNING *`,
-    [
-      place.hold,
-      place.availableAtMs,
-      place.attemptsMax,
-      place.preference?.agentId ?? null,
-      place.preference?.untilMs ?? null,
-      entry.workspace_id,
-      entry.entry_id,
-      entry.attempt,
-      entry.status,
-    ],
-  );
-  return expectEntry(row, entry);
+/** Puts an entry back among the pending. */
+export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Promise<Entry> {
+  return changeEntry(tx, entry, {
+    status: 'pending',
+    hold: place.hold,
+    available_at: place.availableAtMs,
+    attempts_max: place.attemptsMax,
+    lease_expires_at: null,
+    lease_ms: null,
+    claim_key: null,
+    finished_at: null,
+    cancel_requested_at: null,
+    prefer_agent_id: place.preference?.agentId ?? null,
+    prefer_until: place.preference?.untilMs ?? null,
+  });
 }
 
 export async function setHold(tx: Tx, workspaceId: string, entryId: string, hold: Hold) {
@@ -309,7 +298,7 @@ export async function holdForKey(
 }
 
 /** Sets columns that no index holds; of a running entry, these alone make a renewal. */
-export async function updateRunning(
+export function updateRunning(
   tx: Tx,
   entry: Entry,
   values: Partial<
@@ -324,13 +313,30 @@ export async function updateRunning(
     >
   >,
 ): Promise<Entry> {
-  const names = Object.keys(values);
-  const row = await tx.firstSql<Entry>(
-    `UPDATE queue_entries SET ${names.map((name) => `${name} = ?`).join(', ')}
-     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = 'running' RETURNING *`,
-    [...(Object.values(values) as SqlValue[]), entry.workspace_id, entry.entry_id, entry.attempt],
+  assert(entry.status === 'running', 'an entry with a lease runs');
+  return changeEntry(tx, entry, values);
+}
+
+/**
+ * Writes columns of an entry that was read in this transaction, fenced by its attempt and status.
+ * What it is then is known without asking back, which costs SQLite a table for each answer.
+ */
+async function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Promise<Entry> {
+  const columns = Object.keys(values).map((name) => `${name} = ?`);
+  const { changes } = await tx.runSql(
+    `UPDATE queue_entries SET ${columns.join(', ')}
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ?`,
+    [
+      // The columns of an entry are what a statement binds.
+      ...(Object.values(values) as SqlValue[]),
+      entry.workspace_id,
+      entry.entry_id,
+      entry.attempt,
+      entry.status,
+    ],
   );
-  return expectEntry(row, entry);
+  if (changes !== 1) throw new Error(`entry ${entry.entry_id} changed under its transaction`);
+  return { ...entry, ...values };
 }
 
 /** Leases that have run out, of one workspace or, for the sweeper, of all. */
@@ -423,19 +429,21 @@ export function listPreferred(
   );
 }
 
+type HeldHead = Pick<Entry, 'entry_id' | 'lane_id'>;
+
 /** Of the entries that wait for a concurrency key, the first of each lane. */
 export async function listKeyHeldHeads(
   reader: Reader,
   workspaceId: string,
   queue: QueueName,
   key: string,
-): Promise<LaneHead[]> {
-  const heads: LaneHead[] = [];
+): Promise<HeldHead[]> {
+  const heads: HeldHead[] = [];
   let laneId = '';
   for (;;) {
     // One seek a lane, however many entries wait in it.
-    const head = await reader.firstSql<LaneHead>(
-      `SELECT entry_id, lane_id, sort_key, concurrency_key FROM queue_entries
+    const head = await reader.firstSql<HeldHead>(
+      `SELECT entry_id, lane_id FROM queue_entries
        WHERE workspace_id = ? AND queue = ? AND concurrency_key = ? AND hold = 'key'
          AND lane_id > ?
        ORDER BY lane_id, sort_key, entry_id LIMIT 1`,
@@ -468,10 +476,4 @@ export async function extendExpired(tx: Tx, graceMs: number): Promise<number> {
     [tx.nowMs + graceMs, tx.nowMs],
   );
   return changes;
-}
-
-function expectEntry(row: Entry | undefined, entry: Entry): Entry {
-  // The caller read the entry in this very transaction, so it cannot have moved on.
-  if (row === undefined) throw new Error(`entry ${entry.entry_id} changed under its transaction`);
-  return row;
 }

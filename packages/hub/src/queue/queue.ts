@@ -20,7 +20,6 @@ import {
   insertEntry,
   insertLane,
   isKeyRunning,
-  type LaneHead,
   type LeaseGrant,
   listExpired,
   listLanes,
@@ -182,7 +181,7 @@ export class Queue {
       if (claimed !== 'keyed') return claimed;
       tx.requireAlone();
     }
-    const heads = new Map<string, LaneHead>();
+    const heads = new Map<string, Entry>();
     for (const lane of lanes) {
       const head = await readLaneHead(tx, workspaceId, lane.lane_id);
       if (head !== undefined) heads.set(lane.lane_id, head);
@@ -190,13 +189,11 @@ export class Queue {
     for (;;) {
       const head = firstOf(heads.values());
       if (head === null) return null;
-      const entry = await readEntry(tx, workspaceId, head.entry_id);
-      assert(entry?.hold === 'ready', 'a lane head is ready');
-      const key = entry.concurrency_key;
-      if (key === null || !(await isKeyRunning(tx, workspaceId, entry.queue, key))) {
-        return this.#start(tx, entry, grantFor);
+      const key = head.concurrency_key;
+      if (key === null || !(await isKeyRunning(tx, workspaceId, head.queue, key))) {
+        return startAttempt(tx, head, grantFor(head.entry_id, head.attempt + 1));
       }
-      await holdForKey(tx, entry);
+      await holdForKey(tx, head);
       const next = await readLaneHead(tx, workspaceId, head.lane_id);
       if (next === undefined) heads.delete(head.lane_id);
       else heads.set(head.lane_id, next);
@@ -219,7 +216,7 @@ export class Queue {
         await setHold(tx, workspaceId, entry.entry_id, hold);
         continue;
       }
-      return this.#start(tx, entry, grantFor);
+      return startAttempt(tx, entry, grantFor(entry.entry_id, entry.attempt + 1));
     }
     return null;
   }
@@ -316,18 +313,6 @@ export class Queue {
     return promoteDue(tx, workspaceId, limit, this.#onReady);
   }
 
-  async #start(
-    tx: Tx,
-    entry: Entry,
-    grantFor: (entryId: string, generation: number) => LeaseGrant,
-  ): Promise<Entry> {
-    const grant = grantFor(entry.entry_id, entry.attempt + 1);
-    const { workspace_id: workspaceId, entry_id: entryId, attempt } = entry;
-    const claimed = await startAttempt(tx, { workspaceId, entryId, attempt }, grant);
-    assert(claimed !== undefined, 'a ready entry can be claimed');
-    return claimed;
-  }
-
   async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
@@ -393,8 +378,8 @@ const unclaimed = {
 } as const;
 
 /** The head with the lowest sort key; ids rise with time, so they break ties first-in-first-out. */
-function firstOf(heads: Iterable<LaneHead>): LaneHead | null {
-  let first: LaneHead | null = null;
+function firstOf(heads: Iterable<Entry>): Entry | null {
+  let first: Entry | null = null;
   for (const head of heads) {
     if (
       first === null ||
