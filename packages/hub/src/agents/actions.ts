@@ -56,8 +56,8 @@ export function recordHeartbeat(
       last_seen_at: tx.nowMs,
       created_at: known?.created_at ?? tx.nowMs,
     };
-    if (known === undefined) await insertAgent(database, tx, row);
-    else await updateAgent(database, tx, row);
+    if (known === undefined) await insertAgent(tx, row);
+    else await updateAgent(tx, row);
     if (known !== undefined && mayClaimDifferently(known, row)) {
       tx.afterCommit(() => waiters.wakeAgent(workspaceId, row.agent_id));
     }

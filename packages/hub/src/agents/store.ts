@@ -29,18 +29,50 @@ export function readAgentOfMachine(
   );
 }
 
-export async function insertAgent(database: Database, tx: Tx, row: AgentRow): Promise<void> {
-  await tx.run(database.build.insertInto('agents').values(row));
+const agentColumns = [
+  'workspace_id',
+  'agent_id',
+  'principal_id',
+  'token_id',
+  'machine_fingerprint',
+  'display_name',
+  'status',
+  'capabilities',
+  'agent_version',
+  'platform',
+  'arch',
+  'last_seen_at',
+  'created_at',
+] as const satisfies readonly (keyof AgentRow)[];
+
+const INSERT_AGENT = `INSERT INTO agents (${agentColumns.join(', ')})
+  VALUES (${agentColumns.map(() => '?').join(', ')})`;
+
+export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
+  await tx.runSql(
+    INSERT_AGENT,
+    agentColumns.map((column) => row[column]),
+  );
 }
 
-export async function updateAgent(database: Database, tx: Tx, row: AgentRow): Promise<void> {
-  const { workspace_id, agent_id, created_at: _made, ...values } = row;
-  await tx.run(
-    database.build
-      .updateTable('agents')
-      .set(values)
-      .where('workspace_id', '=', workspace_id)
-      .where('agent_id', '=', agent_id),
+/** What each heartbeat says anew. */
+export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
+  await tx.runSql(
+    `UPDATE agents SET token_id = ?, display_name = ?, status = ?, capabilities = ?,
+       agent_version = ?, platform = ?, arch = ?, last_seen_at = ?
+     WHERE workspace_id = ? AND agent_id = ?`,
+    [
+      row.token_id,
+      row.display_name,
+      row.status,
+      row.capabilities,
+      row.agent_version,
+      row.platform,
+      row.arch,
+      row.last_seen_at,
+      row.workspace_id,
+      row.agent_id,
+    ],
   );
 }
 

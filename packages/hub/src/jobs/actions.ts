@@ -14,7 +14,7 @@ import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';
 import { recordRecovery } from './recovery-actions.ts';
 import { insertJob, type JobRow, readJob, updateJobOutcome, updateJobWait } from './store.ts';
-import { appendEvent } from './store-events.ts';
+import { appendEvent, insertFirstEvent } from './store-events.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
 
@@ -90,7 +90,7 @@ export async function addJob(
   });
   const row = rowOf(jobId, draft, createdBy);
   await insertJob(tx, row);
-  await appendEvent(tx, {
+  await insertFirstEvent(tx, {
     eventId: deps.ids('jobEvent'),
     workspaceId,
     jobId,

@@ -22,15 +22,26 @@ const APPEND_EVENT = `INSERT INTO job_events
 
 /** Adds an event at the end of a job's timeline. */
 export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<void> {
-  await tx.runSql(APPEND_EVENT, valuesOf(tx, event));
+  await tx.runSql(APPEND_EVENT, [...valuesOf(tx, event), event.workspaceId, event.jobId]);
 }
 
-/** The same, and returns the event's place. */
-export async function appendEventForPlace(tx: Tx, event: JobEventDraft): Promise<number> {
-  const row = await tx.firstSql<{ seq: number }>(
-    `${APPEND_EVENT} RETURNING seq`,
+/** Begins the timeline of a job that is new. */
+export async function insertFirstEvent(tx: Tx, event: JobEventDraft): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO job_events
+       (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
+     VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?)`,
     valuesOf(tx, event),
   );
+}
+
+/** Adds an event at the end of a job's timeline and returns the event's place. */
+export async function appendEventForPlace(tx: Tx, event: JobEventDraft): Promise<number> {
+  const row = await tx.firstSql<{ seq: number }>(`${APPEND_EVENT} RETURNING seq`, [
+    ...valuesOf(tx, event),
+    event.workspaceId,
+    event.jobId,
+  ]);
   if (row === undefined) throw new Error('an event was not inserted');
   return row.seq;
 }
@@ -46,8 +57,6 @@ function valuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {
     event.agentId,
     event.message ?? null,
     event.data ? JSON.stringify(event.data) : null,
-    event.workspaceId,
-    event.jobId,
   ];
 }
 
