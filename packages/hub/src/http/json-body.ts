@@ -3,8 +3,11 @@ import { HubError, invalidField } from '../errors.ts';
 export const JSON_DEPTH_MAX = 32;
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
-/** What may be beyond 1.8e308: JSON.parse makes it infinite, JSON.stringify then makes it null. */
-const hugeNumber = /[eE]\+?\d{3}|\d{309}/;
+/**
+ * What may be beyond 1.8e308: JSON.parse makes it infinite, JSON.stringify then makes it null. A
+ * number ends where its value does, and an id that holds as much goes on.
+ */
+const hugeNumber = /[eE]\+?\d{3,}\s*(?:[,\]}]|$)|\d{309}/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const QUOTE = 0x22;
