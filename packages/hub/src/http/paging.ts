@@ -1,8 +1,12 @@
 import { type IdKind, idPrefixes } from '@signalbox/contract';
 import { invalidField } from '../errors.ts';
 
+/** An id, and what a list may put behind it. */
+const keyPattern = /^[\w:-]+$/;
+
 /**
- * A cursor is the last id of a page, in base64url so that nobody builds on its form.
+ * A cursor is the last id of a page, in base64url so that nobody builds on its form. What no JSON
+ * may bring, such as NUL, it does not bring either: what it says is looked for in the database.
  *
  * @param kind of the ids that the list is ordered by: the cursor of another list is none here.
  * @throws HubError INVALID_REQUEST for a string that no hub made for such a list.
@@ -10,7 +14,8 @@ import { invalidField } from '../errors.ts';
 export function decodeCursor(cursor: string | undefined, kind: IdKind): string | null {
   if (cursor === undefined) return null;
   const key = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!key.startsWith(`${idPrefixes[kind]}_`) || encodeCursor(key) !== cursor) {
+  const isOfList = key.startsWith(`${idPrefixes[kind]}_`) && keyPattern.test(key);
+  if (!isOfList || encodeCursor(key) !== cursor) {
     throw invalidField('/cursor', 'is not a nextCursor of this list');
   }
   return key;
