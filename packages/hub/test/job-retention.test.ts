@@ -152,7 +152,7 @@ test('a job stays while another waits for it, while it is blocked, and while it 
   assert.equal((await h.get(blocked)).job.status, 'blocked');
 });
 
-test('a job that is retried, or gets late evidence, after it was archived is kept, and archived again later', async (t) => {
+test('a job that changes after it was archived is kept, and archived again later', async (t) => {
   const h = await setupRetention(t);
   const retried = (await h.enqueue({ prompt: 'Retried.' })).jobId;
   const { claimGeneration } = await h.claim();

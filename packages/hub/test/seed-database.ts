@@ -58,10 +58,14 @@ export async function seedEvents(
     const to = Math.min(from + PIECE_ROWS, count);
     await database.write(place.workspaceId, (tx) =>
       tx.runSql(
-        `WITH RECURSIVE n(i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?),
-           last(seq) AS (SELECT COALESCE(MAX(seq), 0) FROM job_events WHERE workspace_id = ? AND job_id = ?)
-         INSERT INTO job_events (workspace_id, job_id, seq, event_id, kind, at, attempt, message, data)
-         SELECT ?, ?, last.seq + n.i - CAST(? AS BIGINT), 'evt_' || ${hex(tx, 'n.i', 32)}, 'log', CAST(? AS BIGINT) + n.i, 1,
+        `WITH RECURSIVE n(i) AS (
+             SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?),
+           last(seq) AS (
+             SELECT COALESCE(MAX(seq), 0) FROM job_events WHERE workspace_id = ? AND job_id = ?)
+         INSERT INTO job_events
+           (workspace_id, job_id, seq, event_id, kind, at, attempt, message, data)
+         SELECT ?, ?, last.seq + n.i - CAST(? AS BIGINT), 'evt_' || ${hex(tx, 'n.i', 32)}, 'log',
+           CAST(? AS BIGINT) + n.i, 1,
            'line ' || n.i || ' of what the tool wrote to its standard output', '{"logSeq":1}'
          FROM n, last`,
         [
@@ -155,7 +159,7 @@ async function seedPiece(
   const status = `CASE WHEN NOT ${isEnded} THEN 'pending' WHEN n.i % 100 = 7 THEN 'failed'
     WHEN n.i % 100 = 57 THEN 'canceled' ELSE 'done' END`;
   const agent = `CASE WHEN ${isEnded} THEN a.agent_id END`;
-  const from_n = `FROM n JOIN l ON l.n = n.i % ${lanes.length}
+  const fromRows = `FROM n JOIN l ON l.n = n.i % ${lanes.length}
     LEFT JOIN a ON a.n = n.i % ${Math.max(1, agentIds.length)}`;
   const withRows = `WITH RECURSIVE n(i) AS (
       SELECT CAST(${from} AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1}),
@@ -175,7 +179,7 @@ async function seedPiece(
        CASE WHEN ${isEnded} THEN 1 ELSE 0 END, 5, 0, ${agent},
        CASE WHEN ${isEnded} THEN ${hex(tx, 'n.i * 2654435761 % 4294967296', 64)} || n.i END,
        CASE WHEN ${isEnded} THEN ${at} + 10 END, CASE WHEN ${isEnded} THEN ${at} + 1000 END, 0, 0
-     ${from_n}`,
+     ${fromRows}`,
     [],
   );
   await tx.runSql(
@@ -184,17 +188,19 @@ async function seedPiece(
      SELECT '${workspaceId}', ${job}, l.repo_id, l.kind, 'implementer',
        '${'Do what is to be done. '.repeat(100).slice(0, promptChars)}', '[]', 'seed',
        CASE WHEN ${isEnded} AND n.i % 50 <> 7 THEN 'done' END, '[]'
-     ${from_n}`,
+     ${fromRows}`,
     [],
   );
   for (let seq = 1; seq <= eventsPerJob; seq++) {
     const later = seq === eventsPerJob ? 'completed' : 'claimed';
     const kind = seq === 1 ? 'enqueued' : later;
     await tx.runSql(
-      `${withRows} INSERT INTO job_events (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, data)
-       SELECT '${workspaceId}', ${job}, ${seq}, 'evt_' || ${hex(tx, `n.i * 8 + ${seq}`, 32)}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
+      `${withRows} INSERT INTO job_events
+         (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, data)
+       SELECT '${workspaceId}', ${job}, ${seq}, 'evt_' || ${hex(tx, `n.i * 8 + ${seq}`, 32)},
+         '${kind}', ${at}, ${Math.min(seq - 1, 1)},
          ${seq === 1 ? 'NULL' : agent}, '{"by":"seed"}'
-       ${from_n} ${seq === 1 ? '' : `WHERE ${isEnded}`}`,
+       ${fromRows} ${seq === 1 ? '' : `WHERE ${isEnded}`}`,
       [],
     );
   }

@@ -138,7 +138,7 @@ export async function countReadyBefore(
   );
   let ahead = 0;
   for (const lane of lanes) {
-    // A stretch of one index for each lane; how many at most is bound last, where it ends the count.
+    // A stretch of one index for each lane.
     const row = await reader.firstSql<{ ahead: number }>(
       `SELECT COUNT(*) AS ahead FROM (
          SELECT 1 FROM queue_entries
