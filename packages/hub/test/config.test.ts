@@ -18,6 +18,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     s3: null,
     integrationSecrets: [],
     chatSecrets: [],
+    archiveJobs: true,
     logLevel: 'warn',
   });
 });
