@@ -10,8 +10,7 @@ import { systemClock, timestampOf } from './clock.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
-import { migrate } from './db/migrate.ts';
-import { openDatabase } from './db/open.ts';
+import { migrateDatabase, openDatabase } from './db/open.ts';
 import { HubError, invalidField } from './errors.ts';
 import { createInvitation, invitationUrl } from './members/invitation-actions.ts';
 import { mintServiceToken } from './tokens/actions.ts';
@@ -140,7 +139,7 @@ async function withDatabase<T>(config: Config, act: (database: Database) => Prom
   const { databasePath } = prepareDataDirectory(config.dataDir);
   const database = await openDatabase(config, databasePath, systemClock);
   try {
-    await migrate(database);
+    await migrateDatabase(config, database);
     return await act(database);
   } finally {
     await database.close();

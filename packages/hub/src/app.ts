@@ -12,8 +12,7 @@ import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts'
 import { correctClock, createDatabaseClock, type DatabaseClock } from './db/database-clock.ts';
 import type { Database } from './db/engine.ts';
 import { createHubGroup, createLoneHub, type HubGroup } from './db/hub-group.ts';
-import { migrate } from './db/migrate.ts';
-import { openDatabase } from './db/open.ts';
+import { migrateDatabase, openDatabase } from './db/open.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import { Api } from './http/bind.ts';
@@ -103,7 +102,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;
     if (databaseClock !== null) await correctClock(databaseClock, database.reader);
-    await migrate(database);
+    await migrateDatabase(config, database);
     const parts = createParts({
       database,
       clock: databaseClock ?? clock,
@@ -149,7 +148,7 @@ function openGroup(
 ): HubGroup {
   if (databaseUrl === null) return createLoneHub(directoryId);
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
-  return createHubGroup({ ...connection, directoryId, clock, onReach: () => undefined });
+  return createHubGroup({ ...connection, directoryId, clock });
 }
 
 function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
@@ -170,6 +169,11 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
+  const onReach = (isReached: boolean, cause: unknown) => {
+    deps.database.setAway(!isReached);
+    if (isReached) server.log.warn('The database is back.');
+    else server.log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
+  };
   const receiver = createHintReceiver({ ...parts, ...deps }, group, onLoopError);
   const loops = [
     createSweeper(deps, onLoopError),
@@ -202,8 +206,9 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       return address.baseUrl;
     },
     async listen() {
+      for (const warning of deps.database.warnings) server.log.warn(warning);
       await enterHubs(deps, group);
-      await group.start(receiver.hear);
+      await group.start({ hear: receiver.hear, onReach });
       await uploads.byteStore.sweep();
       await archive?.sweep();
       const listening = await server.listen({ host: config.host, port: config.port });

@@ -68,6 +68,8 @@ export interface Database {
   readonly engine: EngineName;
   /** Makes queries; never runs them. Stateless, so one serves all. */
   readonly build: Kysely<Schema>;
+  /** What the operator should know of the engine's settings: a sentence each. */
+  readonly warnings: readonly string[];
   /** Reads what is committed. */
   readonly reader: Reader;
   /**
@@ -85,6 +87,8 @@ export interface Database {
    * be started over, so it has no effects but its statements and `afterCommit`.
    */
   writeBeside<T>(scope: BesideScope, action: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Told by whoever watches the engine: while it is away, all is refused at once (503). */
+  setAway(isAway: boolean): void;
   /** Ends after the actions that were handed in before. */
   close(): Promise<void>;
 }

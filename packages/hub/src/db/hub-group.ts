@@ -27,13 +27,17 @@ export interface HubGroup {
   readonly others: number;
   /** Whether notices of others reach this hub just now. */
   isListening(): boolean;
-  /**
-   * Resolves after the first sign of life.
-   * @param hear is told of what others did; null: anything may have happened unheard.
-   */
-  start(hear: (hints: Hints | null) => void): Promise<void>;
+  /** Resolves after the first sign of life. */
+  start(listener: HubGroupListener): Promise<void>;
   /** Lets others lead. */
   stop(): Promise<void>;
+}
+
+export interface HubGroupListener {
+  /** Is told of what others did; null: anything may have happened unheard. */
+  hear(hints: Hints | null): void;
+  /** Whether the database answers and can be written, when that changes. */
+  onReach(isReached: boolean, cause: unknown): void;
 }
 
 /** On SQLite: a hub by itself. */
@@ -57,8 +61,6 @@ export interface HubGroupOptions {
   directoryId: string;
   /** Told the time with each pulse; null in tests that turn the clock by hand. */
   clock: DatabaseClock | null;
-  /** Whether the database answers and can be written, when that changes. */
-  onReach: (isReached: boolean, cause: unknown) => void;
 }
 
 /** On PostgreSQL, by itself or with others. */
@@ -67,7 +69,7 @@ class PostgresHubGroup implements HubGroup {
   readonly #hub: HubRow;
   readonly #link: HubLink;
   readonly #options: HubGroupOptions;
-  #hear: (hints: Hints | null) => void = () => undefined;
+  #listener: HubGroupListener | null = null;
   #leadEndsAt = 0;
   #others = 0;
   #isReached = true;
@@ -83,7 +85,7 @@ class PostgresHubGroup implements HubGroup {
       connectMs: options.connectMs,
       isPooled: options.isPooled,
       onNotice: (payload) => this.#receive(payload),
-      onConnected: () => this.#hear(null),
+      onConnected: () => this.#listener?.hear(null),
       onLost: (cause) => this.#setReached(false, cause),
     });
     this.hints = new HintSender({
@@ -111,9 +113,9 @@ class PostgresHubGroup implements HubGroup {
     return this.#link.isListening;
   }
 
-  async start(hear: (hints: Hints | null) => void): Promise<void> {
+  async start(listener: HubGroupListener): Promise<void> {
     await this.#link.start();
-    this.#hear = hear;
+    this.#listener = listener;
     await this.#pulse();
   }
 
@@ -145,8 +147,10 @@ class PostgresHubGroup implements HubGroup {
       this.#take(await sendPulse(ask, this.#hub));
       this.#setReached(true, null);
     } catch (error) {
-      // A primary that has become a standby: whatever the address leads to next may be the new one.
-      if (isDemoted(error)) this.#link.drop();
+      // Else the link knows best whether the database is away, or only a connection of it.
+      if (!isDemoted(error)) return;
+      // A primary that has become a standby: what the address leads to next may be the new one.
+      this.#link.drop();
       this.#setReached(false, error);
     }
   }
@@ -160,12 +164,12 @@ class PostgresHubGroup implements HubGroup {
   #setReached(isReached: boolean, cause: unknown): void {
     if (this.#isReached === isReached || this.#isStopped) return;
     this.#isReached = isReached;
-    this.#options.onReach(isReached, cause);
+    this.#listener?.onReach(isReached, cause);
   }
 
   #receive(payload: string): void {
     const hints = unpackHints(payload);
-    if (hints?.hubId !== this.hubId) this.#hear(hints);
+    if (hints?.hubId !== this.hubId) this.#listener?.hear(hints);
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import pg from 'pg';
 import type { SqlValue } from './engine.ts';
 import { toUnavailable } from './postgres-errors.ts';
+import { severConnection } from './postgres-session.ts';
 
 /** Database-wide, so hubs of other databases of the server are not heard. */
 const CHANNEL = 'signalbox_hints';
@@ -18,7 +19,8 @@ export interface HubLinkOptions {
   onNotice: (payload: string) => void;
   /** The connection is there, for the first time or again: something may have been missed. */
   onConnected: () => void;
-  onLost: (error: unknown) => void;
+  /** The database does not answer, or cannot be connected to. */
+  onLost: (cause: unknown) => void;
 }
 
 /**
@@ -55,26 +57,24 @@ export class HubLink {
   async query<Row>(text: string, values: readonly SqlValue[]): Promise<Row[]> {
     const client = this.#client;
     if (client === null) throw toUnavailable(new Error('there is no connection'));
-    const overdue = setTimeout(() => sever(client), ANSWER_MS_MAX);
-    try {
-      const result = await client.query(text, [...values]);
-      return result.rows as Row[];
-    } finally {
-      clearTimeout(overdue);
-    }
+    const answer = client.query(text, [...values]);
+    const result = await this.#limit(client, answer);
+    return result.rows as Row[];
   }
 
   /** Sends notices, in one transaction of their own. */
   async notify(payloads: readonly string[]): Promise<void> {
     await this.query(
-      `SELECT pg_notify('${CHANNEL}', payload) FROM json_array_elements_text($1::json) AS payload`,
+      // Nobody waits for a notice to be on the disk.
+      `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)
+       FROM json_array_elements_text($1::json) AS payload`,
       [JSON.stringify(payloads)],
     );
   }
 
   /** Leaves the connection, for another to be made: the server is not the one that is needed. */
   drop(): void {
-    if (this.#client !== null) sever(this.#client);
+    if (this.#client !== null) severConnection(this.#client);
   }
 
   async stop(): Promise<void> {
@@ -89,25 +89,24 @@ export class HubLink {
     while (!signal.aborted) {
       const client = this.#createClient();
       const ended = new Promise<void>((resolve) => client.once('end', resolve));
-      let cause: unknown = null;
-      client.on('error', (error) => {
-        cause ??= error;
-      });
+      // Whoever waits for an answer is told by that answer.
+      client.on('error', () => undefined);
       try {
         await this.#connect(client);
         delayMs = RECONNECT_MS_MIN;
         this.#client = client;
         this.#options.onConnected();
         onTried();
+        const startMs = performance.now();
         await ended;
+        this.#client = null;
+        // One connection may end without anything else being amiss: the next try shows.
+        if (performance.now() - startMs > RECONNECT_MS_MAX) continue;
       } catch (error) {
-        cause = error;
-        sever(client);
+        severConnection(client);
+        onTried();
+        if (!signal.aborted) this.#options.onLost(error);
       }
-      this.#client = null;
-      onTried();
-      if (signal.aborted) return;
-      this.#options.onLost(cause);
       await setTimeoutPromise(delayMs, undefined, { signal }).catch(() => undefined);
       delayMs = Math.min(delayMs * 2, RECONNECT_MS_MAX);
     }
@@ -127,19 +126,28 @@ export class HubLink {
 
   async #connect(client: pg.Client): Promise<void> {
     await client.connect();
-    const overdue = setTimeout(() => sever(client), ANSWER_MS_MAX);
+    if (this.#options.isPooled) return;
+    await this.#limit(client, client.query(`LISTEN ${CHANNEL}`));
+  }
+
+  /** Gives an answer up that does not come in time, and the connection with it. */
+  async #limit<T>(client: pg.Client, answer: Promise<T>): Promise<T> {
+    let isHere = false;
+    const overdue = setTimeout(() => {
+      // A hub that was held up itself reads an answer next that has been there for long.
+      setImmediate(() =>
+        setImmediate(() => {
+          if (isHere) return;
+          this.#options.onLost(new Error('the database does not answer'));
+          severConnection(client);
+        }),
+      );
+    }, ANSWER_MS_MAX);
     try {
-      if (this.#options.isPooled) return;
-      await client.query(`LISTEN ${CHANNEL}`);
-      // Nothing that this connection writes is worth waiting for the disk.
-      await client.query('SET synchronous_commit = off');
+      return await answer;
     } finally {
+      isHere = true;
       clearTimeout(overdue);
     }
   }
-}
-
-/** Ends a connection without asking the other side, which may not be there to answer. */
-function sever(client: pg.Client): void {
-  (client.connection as unknown as { stream: { destroy(): void } }).stream.destroy();
 }

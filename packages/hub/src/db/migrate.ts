@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, Tx } from './engine.ts';
+import type { Database, Reader, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 import { writeStatistics } from './sqlite-statistics.ts';
 
@@ -40,9 +40,24 @@ export function migrate(
   });
 }
 
-async function readVersion(database: Database, tx: Tx): Promise<number> {
-  const row = await tx.first(
-    database.build
+/** Whether there is nothing to do; reads only. */
+export async function isMigrated(
+  { reader, engine, build }: Database,
+  known: readonly Migration[] = migrations,
+): Promise<boolean> {
+  if (engine === 'postgres') {
+    const table = await reader.firstSql<{ found: string | null }>(
+      `SELECT to_regclass('schema_migrations')::text AS found`,
+      [],
+    );
+    if (table?.found == null) return false;
+  }
+  return (await readVersion({ build }, reader)) === (known.at(-1)?.version ?? 0);
+}
+
+async function readVersion({ build }: Pick<Database, 'build'>, reader: Reader): Promise<number> {
+  const row = await reader.first(
+    build
       .selectFrom('schema_migrations')
       .select(sql<number>`COALESCE(MAX(version), 0)`.as('version')),
   );

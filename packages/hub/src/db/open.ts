@@ -1,6 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from './engine.ts';
+import { isMigrated, migrate } from './migrate.ts';
+import type { PostgresDatabase } from './postgres.ts';
 import type { SessionLimits } from './postgres-session.ts';
 
 /**
@@ -22,21 +24,58 @@ const limits: SessionLimits = {
  *   tests that turn it by hand.
  * @throws StartError
  */
-export async function openDatabase(
-  { databaseUrl, databaseSessions, databasePooled }: Config,
-  path: string,
-  clock: Clock,
-): Promise<Database> {
-  if (databaseUrl === null) {
+export async function openDatabase(config: Config, path: string, clock: Clock): Promise<Database> {
+  if (config.databaseUrl === null) {
     const { openSqlite } = await import('./sqlite.ts');
     return openSqlite(path, clock);
   }
+  return openPostgresOf(config, config.databaseUrl, clock);
+}
+
+async function openPostgresOf(
+  { databaseSessions, databasePooled }: Config,
+  url: string,
+  clock: Clock,
+): Promise<PostgresDatabase> {
   const { openPostgres } = await import('./postgres.ts');
-  return openPostgres({
-    url: databaseUrl,
+  const { checkServer } = await import('./postgres-server.ts');
+  const database = openPostgres({
+    url,
     sessionsMax: databaseSessions,
     isPooled: databasePooled,
     limits,
     clock: clock === systemClock ? null : clock.nowMs,
   });
+  try {
+    database.warnings = await checkServer(database, url);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * Brings the schema of an opened database up to date. On PostgreSQL that may take as long as it
+ * takes, on a connection without the limits of requests: a migration works on whole tables, and
+ * hubs that start together wait for the one that does it.
+ *
+ * @returns the versions applied.
+ * @throws NewerDatabaseError
+ */
+export async function migrateDatabase(config: Config, database: Database): Promise<number[]> {
+  if (config.databaseUrl === null || (await isMigrated(database))) return migrate(database);
+  const { openPostgres } = await import('./postgres.ts');
+  const unlimited = openPostgres({
+    url: config.databaseUrl,
+    sessionsMax: 2,
+    isPooled: config.databasePooled,
+    limits,
+  });
+  unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
+  try {
+    return await migrate(unlimited);
+  } finally {
+    await unlimited.close();
+  }
 }

@@ -1,4 +1,6 @@
+import { HubError } from '../errors.ts';
 import type { Gathering, SqlValue } from './engine.ts';
+import { isUnavailable } from './postgres-errors.ts';
 import type { Answer, Session, Sessions } from './postgres-session.ts';
 import { type MergedStatement, mergeStatement, ORDINAL } from './postgres-statement.ts';
 import { openTx, type StatementRunner } from './postgres-tx.ts';
@@ -56,20 +58,26 @@ export class StatementMerger {
   async #makePlan(text: string): Promise<void> {
     try {
       const types = await this.#sessions.use(async (session) => {
-        await session.script(`PREPARE described AS ${text}`);
+        // In a transaction, so that all of it is one session also behind a pooler.
+        await session.script('BEGIN');
         try {
+          await session.script(`PREPARE described AS ${text}`);
           const { rows } = await session.query<{ types: string[] }>(
             `SELECT parameter_types::text[] AS types FROM pg_prepared_statements
              WHERE name = 'described'`,
             [],
           );
+          await session.script('DEALLOCATE described; COMMIT');
           return rows[0]?.types ?? [];
-        } finally {
-          await session.script('DEALLOCATE described');
+        } catch (error) {
+          await session.script('ROLLBACK');
+          throw error;
         }
       });
       this.#plans.set(text, mergeStatement(text, types));
-    } catch {
+    } catch (error) {
+      // Without the database there is no answer: the next one that wants it asks again.
+      if (isUnavailable(error) || error instanceof HubError) return;
       // A statement that cannot be prepared by name is none to merge; its own run tells why.
       this.#plans.set(text, null);
     }

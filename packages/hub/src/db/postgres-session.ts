@@ -15,8 +15,11 @@ export interface SessionOptions {
   /** At most as many connections. */
   sessionsMax: number;
   limits: SessionLimits;
-  /** Named statements need a session of their own: not behind a pooler in transaction mode. */
-  namesStatements: boolean;
+  /**
+   * Behind a pooler in transaction mode: no named statement and no setting outlives a transaction,
+   * and startup parameters are not passed on.
+   */
+  isPooled: boolean;
 }
 
 export interface Answer<Row = Record<string, unknown>> {
@@ -59,11 +62,14 @@ function nameOf(text: string): string | undefined {
 export class Session {
   readonly #client: pg.PoolClient;
   readonly #namesStatements: boolean;
+  /** What a transaction begins with. */
+  readonly beginText: string;
   #broken = false;
 
-  constructor(client: pg.PoolClient, namesStatements: boolean) {
+  constructor(client: pg.PoolClient, options: { namesStatements: boolean; beginText: string }) {
     this.#client = client;
-    this.#namesStatements = namesStatements;
+    this.#namesStatements = options.namesStatements;
+    this.beginText = options.beginText;
   }
 
   async query<Row>(text: string, values: readonly (SqlValue | SqlValue[])[]): Promise<Answer<Row>> {
@@ -120,15 +126,19 @@ export class Session {
 /** The connections of one hub for one purpose. */
 export class Sessions {
   readonly #pool: pg.Pool;
-  readonly #namesStatements: boolean;
+  readonly #clients = new Set<pg.PoolClient>();
+  readonly #isPooled: boolean;
+  #beginText = 'BEGIN';
+  #isAway = false;
 
-  constructor({ url, sessionsMax, limits, namesStatements }: SessionOptions) {
-    this.#namesStatements = namesStatements;
+  constructor({ url, sessionsMax, limits, isPooled }: SessionOptions) {
+    this.#isPooled = isPooled;
     const settings = {
       statement_timeout: limits.statementMs,
       lock_timeout: limits.lockMs,
       idle_in_transaction_session_timeout: limits.idleInTransactionMs,
     };
+    if (isPooled) this.beginWith(settings);
     this.#pool = new pg.Pool({
       connectionString: url,
       max: sessionsMax,
@@ -139,18 +149,42 @@ export class Sessions {
       keepAlive: true,
       application_name: 'signalbox',
       types,
-      ...settings,
+      ...(isPooled ? {} : settings),
     } as pg.PoolConfig);
     // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
     // told by that answer; an error event that nobody listens to would end the hub.
     this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => undefined);
+      this.#clients.add(client);
+    });
+    this.#pool.on('remove', (client) => this.#clients.delete(client as pg.PoolClient));
+  }
+
+  /** Settings of each transaction from now on. */
+  beginWith(settings: Readonly<Record<string, string | number>>): void {
+    for (const [name, value] of Object.entries(settings)) {
+      this.#beginText += `; SET LOCAL ${name} = '${value}'`;
+    }
+  }
+
+  /**
+   * While the database is away, nothing is tried, and what waits for an answer of it is told at
+   * once that none comes.
+   */
+  setAway(isAway: boolean): void {
+    this.#isAway = isAway;
+    if (isAway) for (const client of this.#clients) severConnection(client);
   }
 
   /** @throws HubError UNAVAILABLE when there is no connection to be had. */
   async acquire(): Promise<Session> {
+    if (this.#isAway) throw toUnavailable(new Error('the database is away'));
     try {
-      return new Session(await this.#pool.connect(), this.#namesStatements);
+      return new Session(await this.#pool.connect(), {
+        namesStatements: !this.#isPooled,
+        beginText: this.#beginText,
+      });
     } catch (cause) {
       throw toUnavailable(cause);
     }
@@ -169,4 +203,11 @@ export class Sessions {
   close(): Promise<void> {
     return this.#pool.end();
   }
+}
+
+/** Ends a connection without asking the other side, which may not be there to answer. */
+export function severConnection(client: pg.ClientBase): void {
+  // The driver has no way to do that but through its connection's socket.
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
 }

@@ -111,10 +111,10 @@ async function begin(
   clock: TestClock,
 ): Promise<number> {
   const results = await session.script(
-    `BEGIN; SELECT ${lockCalls(workspaceId, mode)};
+    `${session.beginText}; SELECT ${lockCalls(workspaceId, mode)};
      SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now_ms`,
   );
-  return clock?.() ?? Number(results[2]?.rows[0]?.now_ms);
+  return clock?.() ?? Number(results.at(-1)?.rows[0]?.now_ms);
 }
 
 function lockCalls(workspaceId: string | null, mode: LockScope['mode']): string {

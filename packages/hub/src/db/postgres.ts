@@ -41,10 +41,11 @@ interface Scope {
  * see `Database.write`. Group commit: the actions of a scope that wait when the event loop comes
  * round share one transaction; hot ones also share their statements (`postgres-merger.ts`).
  */
-class PostgresDatabase implements Database {
+export class PostgresDatabase implements Database {
   readonly engine = 'postgres';
   readonly build = createQueryBuilder('postgres');
   readonly reader: Reader;
+  warnings: readonly string[] = [];
   readonly #readers: Sessions;
   readonly #writers: Sessions;
   readonly #merger: StatementMerger;
@@ -55,7 +56,7 @@ class PostgresDatabase implements Database {
 
   constructor({ url, sessionsMax, limits, isPooled, clock = null }: PostgresOptions) {
     const readersMax = Math.max(1, Math.floor(sessionsMax / 3));
-    const base = { url, limits, namesStatements: !isPooled };
+    const base = { url, limits, isPooled };
     this.#readers = new Sessions({ ...base, sessionsMax: readersMax });
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
     this.#merger = new StatementMerger(this.#readers);
@@ -69,6 +70,14 @@ class PostgresDatabase implements Database {
 
   writeBeside<T>({ workspaceId, keys }: BesideScope, run: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#hand(workspaceId, 'beside', keys, run);
+  }
+
+  setAway(isAway: boolean): void {
+    for (const sessions of [this.#readers, this.#writers]) sessions.setAway(isAway);
+  }
+
+  beginWith(settings: Readonly<Record<string, string | number>>): void {
+    this.#writers.beginWith(settings);
   }
 
   async close(): Promise<void> {
@@ -258,6 +267,6 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export function openPostgres(options: PostgresOptions): Database {
+export function openPostgres(options: PostgresOptions): PostgresDatabase {
   return new PostgresDatabase(options);
 }

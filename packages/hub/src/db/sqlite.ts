@@ -58,6 +58,7 @@ class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
   readonly build = createQueryBuilder('sqlite');
   readonly reader: Reader;
+  readonly warnings = [];
   readonly #writer: Connection;
   readonly #readConnection: Connection;
   readonly #log: WriteAheadLog;
@@ -92,6 +93,9 @@ class SqliteDatabase implements Database {
   writeBeside<T>({ workspaceId }: BesideScope, run: (tx: Tx) => Promise<T>): Promise<T> {
     return this.write(workspaceId, run);
   }
+
+  /** It is a file: nobody watches it, each statement says whether it can be read. */
+  setAway(): void {}
 
   async close(): Promise<void> {
     if (this.#closed) return;
