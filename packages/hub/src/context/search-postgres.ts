@@ -10,10 +10,10 @@ import {
   ERA_ROWS,
   eraKey,
   eraOf,
-  frequencies,
-  frequencyKey,
   type KeyScope,
   keysOf,
+  placeKey,
+  places,
 } from './search-postgres-keys.ts';
 import { stemOf } from './search-stem.ts';
 
@@ -22,9 +22,9 @@ import { stemOf } from './search-stem.ts';
  * says what they are.
  *
  * Such an index tells which items have a key and nothing else of them, and it tells of all of them
- * or of none. So what ranking wants to know is in the keys that it reads, which are few for a word
- * that tells items apart, or in the narrow row of an item. What is common is looked for era by
- * era, from the latest one on, so that no search reads all postings of a common word.
+ * or of none. So what ranking wants to know is in the keys that it reads or in the row of an item.
+ * What is common is looked for era by era, from the latest one on, so that no search reads all
+ * postings of a common word.
  */
 
 /** A common word fills the first page of matches from the latest eras; a rarer one goes on. */
@@ -35,7 +35,7 @@ const COUNTED_ITEMS = 20_000;
 /** Of a sample, so many items say reliably how many there are. */
 const SAMPLED_MIN = 100;
 
-/** As FTS5 has them: how soon repetition stops to count, and how much a text's length does. */
+/** As FTS5 has them: how much a title is worth more than a text, and a short item than a long. */
 const BM25_K1 = 1.2;
 const BM25_B = 0.75;
 const IDF_MIN = 1e-6;
@@ -124,7 +124,7 @@ class PostgresWordSearch implements WordSearch {
       asked.map((term) => {
         const stem = stemOf(term);
         return this.#scopes.flatMap((scope) =>
-          frequencies.map(({ level }) => frequencyKey(scope, level, stem)),
+          places.map(({ place }) => placeKey(scope, place, stem)),
         );
       }),
       limit,
@@ -139,10 +139,10 @@ class PostgresWordSearch implements WordSearch {
     const keys = words.flatMap(({ term, items: having }) => {
       const idf = Math.max(Math.log((items - having + 0.5) / (having + 0.5)), IDF_MIN);
       return this.#scopes.flatMap((scope) =>
-        frequencies.map(({ level, ranksAs }) => ({
-          key: frequencyKey(scope, level, stemOf(term)),
-          worth: idf * ranksAs * (BM25_K1 + 1),
-          frequency: ranksAs,
+        places.map(({ place, frequency }) => ({
+          key: placeKey(scope, place, stemOf(term)),
+          worth: idf * frequency * (BM25_K1 + 1),
+          frequency,
         })),
       );
     });
