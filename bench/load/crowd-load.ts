@@ -18,8 +18,9 @@ export interface CrowdLoad extends SpanSpec, Queue {
   readonly jobsPerSecond: number;
 }
 
-/** For heartbeats and enqueues, beside the connection on which each agent is parked. */
-const POOL_CONNECTIONS = 64;
+/** For heartbeats, beside the connection on which each agent is parked. */
+const HEARTBEAT_CONNECTIONS = 256;
+const ENQUEUE_CONNECTIONS = 32;
 /** The first long polls run out one after the other within this time. */
 const FIRST_WAIT_MS_MAX = 25_000;
 const FIRST_WAIT_MS_MIN = 1_000;
@@ -29,9 +30,10 @@ export async function runCrowdLoad(
   spec: CrowdLoad,
   onMark: (mark: Mark) => void,
 ): Promise<LoadReport> {
-  const pooled = await openConnections([spec.target], POOL_CONNECTIONS);
+  const beating = await openConnections([spec.target], HEARTBEAT_CONNECTIONS);
+  const enqueueing = await openConnections([spec.target], ENQUEUE_CONNECTIONS);
   const beats = Array.from({ length: spec.agentCount }, (_, at) => formatBeat(spec, at));
-  const agents = await registerAll(spec, pooled, beats);
+  const agents = await registerAll(spec, beating, beats);
   const parked = await openConnections([spec.target], spec.agentCount);
   const deliveries = new Deliveries();
   const claimants = new Claimants(spec, deliveries);
@@ -42,7 +44,6 @@ export async function runCrowdLoad(
   }
 
   const span = new Span(spec, onMark);
-  const pool = new ConnectionPool(pooled);
   const heartbeatsMs: number[] = [];
   const beat = async (connection: Connection, number: number) => {
     const sentMs = performance.now();
@@ -53,14 +54,14 @@ export async function runCrowdLoad(
   const beatsPerSecond = (spec.agentCount * 1_000) / AGENT_HEARTBEAT_INTERVAL_MS;
   await claimants.watch(
     Promise.all([
-      sendAtRate(pool, beatsPerSecond, span, beat),
-      sendAtRate(pool, spec.jobsPerSecond, span, enqueue),
+      sendAtRate(new ConnectionPool(beating), beatsPerSecond, span, beat),
+      sendAtRate(new ConnectionPool(enqueueing), spec.jobsPerSecond, span, enqueue),
     ]),
   );
   await claimants.watch(deliveries.drain());
   const generatorCpuMs = await span.measureOwnCpuMs();
   claimants.end();
-  for (const connection of [...parked, ...pooled]) connection.close();
+  for (const connection of [...parked, ...beating, ...enqueueing]) connection.close();
   const { count, delivery } = deliveries.summarize(span);
   return {
     count,

