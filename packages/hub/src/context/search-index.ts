@@ -5,9 +5,6 @@ import { termsOf } from './search-terms.ts';
 const INDEXED_CHARS_MAX = 1_000_000;
 const INDEXED_TERMS_MAX = 200_000;
 
-/** A match in the title is worth four in the text. */
-export const TITLE_WEIGHT = 4;
-
 export interface IndexedItem {
   workspaceId: string;
   itemId: string;

@@ -1,4 +1,5 @@
-import { type IndexedItem, indexedTermsOf, TITLE_WEIGHT } from './search-index.ts';
+import { type IndexedItem, indexedTermsOf } from './search-index.ts';
+import { TITLE_WEIGHT } from './search-rank.ts';
 import { stemOf } from './search-stem.ts';
 
 /*
@@ -10,7 +11,7 @@ import { stemOf } from './search-stem.ts';
 /** Items of an era: as many postings as any word may have in it. */
 export const ERA_ROWS = 4_096;
 
-/** Where an item may have a word, and how often it then counts; repeated, it counts no more. */
+/** Where an item may have a word, and how often it then counts. */
 export const places = [
   { place: 'text', frequency: 1 },
   { place: 'title', frequency: TITLE_WEIGHT },

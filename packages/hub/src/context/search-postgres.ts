@@ -15,6 +15,7 @@ import {
   placeKey,
   places,
 } from './search-postgres-keys.ts';
+import { type Corpus, roomOf, worthOf } from './search-rank.ts';
 import { stemOf } from './search-stem.ts';
 
 /*
@@ -35,17 +36,10 @@ const COUNTED_ITEMS = 20_000;
 /** Of a sample, so many items say reliably how many there are. */
 const SAMPLED_MIN = 100;
 
-/** As FTS5 has them: how much a title is worth more than a text, and a short item than a long. */
-const BM25_K1 = 1.2;
-const BM25_B = 0.75;
-const IDF_MIN = 1e-6;
-
 /** What all searches of a workspace need to know of it. */
-interface WorkspaceWords {
+interface WorkspaceWords extends Corpus {
   workspace_no: number;
   rows_written: number;
-  items: number;
-  terms: number;
 }
 
 export const postgresWords: WordIndex = {
@@ -135,13 +129,13 @@ class PostgresWordSearch implements WordSearch {
 
   async listRanked(words: readonly TermCount[]): Promise<string[]> {
     const { workspaceId, limit } = this.#query;
-    const { items, terms } = this.#words;
-    const keys = words.flatMap(({ term, items: having }) => {
-      const idf = Math.max(Math.log((items - having + 0.5) / (having + 0.5)), IDF_MIN);
+    const { base, perTerm } = roomOf(this.#words);
+    const keys = words.flatMap(({ term, items }) => {
+      const worth = worthOf(this.#words, items);
       return this.#scopes.flatMap((scope) =>
         places.map(({ place, frequency }) => ({
           key: placeKey(scope, place, stemOf(term)),
-          worth: idf * frequency * (BM25_K1 + 1),
+          worth: worth * frequency,
           frequency,
         })),
       );
@@ -154,13 +148,7 @@ class PostgresWordSearch implements WordSearch {
        GROUP BY found.item_id, found.row_no
        ORDER BY SUM(k.worth / (k.frequency + ?::float8 + ?::float8 * found.terms))::float4 DESC,
          found.row_no DESC LIMIT ?`,
-      [
-        JSON.stringify(keys),
-        workspaceId,
-        BM25_K1 * (1 - BM25_B),
-        (BM25_K1 * BM25_B * items) / Math.max(terms, 1),
-        limit,
-      ],
+      [JSON.stringify(keys), workspaceId, base, perTerm, limit],
     );
     return rows.map((row) => row.item_id);
   }

@@ -4,10 +4,10 @@ import {
   indexedTermsOf,
   type SearchQuery,
   type TermCount,
-  TITLE_WEIGHT,
   type WordIndex,
   type WordSearch,
 } from './search-index.ts';
+import { type Corpus, roomOf, TITLE_WEIGHT, worthOf } from './search-rank.ts';
 
 /*
  * The word index on SQLite: all that knows of FTS5 is in this file.
@@ -17,7 +17,11 @@ import {
  * however many there are, and no text that a person types can be syntax of the query language.
  */
 
-const RANK = `bm25(${TITLE_WEIGHT}.0, 1.0)`;
+/** The fields, and how often a word counts that stands in one of them. */
+const fields = [
+  { field: 'title', frequency: TITLE_WEIGHT },
+  { field: 'text', frequency: 1 },
+];
 
 export const sqliteWords: WordIndex = {
   async write(tx, item) {
@@ -58,7 +62,7 @@ function openSearch(reader: Reader, query: SearchQuery): WordSearch {
       }
       return counts;
     },
-    listRanked: (words) => listRanked(reader, query, join(words, 'OR')),
+    listRanked: (words) => listRanked(reader, query, words),
     listLatest: (words, match) =>
       listLatest(reader, query, join(words, match === 'all' ? 'AND' : 'OR')),
   };
@@ -73,16 +77,103 @@ async function countMatches(reader: Reader, match: string, limit: number): Promi
   return row?.items ?? 0;
 }
 
-async function listRanked(reader: Reader, query: SearchQuery, match: string): Promise<string[]> {
+/**
+ * FTS5 has a bm25 of its own, which knows nothing of an index that holds neither text nor
+ * positions: to it all matches are equal. So the words are looked up field by field, and what the
+ * index does know of lengths is read from its own tables (sqlite.org/fts5.html#fts5_data_structures).
+ */
+async function listRanked(
+  reader: Reader,
+  query: SearchQuery,
+  words: readonly TermCount[],
+): Promise<string[]> {
+  const corpus = await readCorpus(reader);
+  const matches = [];
+  for (const { term, items } of words) {
+    const frequencies = await readFrequencies(reader, wordQuery(query, term));
+    matches.push({ worth: worthOf(corpus, items), frequencies });
+  }
+  const found = new Set(matches.flatMap(({ frequencies }) => [...frequencies.keys()]));
+  const lengths = await readLengths(reader, [...found]);
+  const { base, perTerm } = roomOf(corpus);
+  const scores = new Map<number, number>();
+  for (const { worth, frequencies } of matches) {
+    for (const [rowId, frequency] of frequencies) {
+      const room = base + perTerm * (lengths.get(rowId) ?? 0);
+      const score = (worth * frequency) / (frequency + room);
+      scores.set(rowId, (scores.get(rowId) ?? 0) + score);
+    }
+  }
+  const best = [...scores].sort(([rowA, a], [rowB, b]) => b - a || rowB - rowA);
+  return readItemIds(
+    reader,
+    query.workspaceId,
+    best.slice(0, query.limit).map(([rowId]) => rowId),
+  );
+}
+
+async function readFrequencies(reader: Reader, match: string): Promise<Map<number, number>> {
+  const frequencies = new Map<number, number>();
+  for (const { field, frequency } of fields) {
+    const rows = await reader.allSql<{ row_id: number }>(
+      'SELECT rowid AS row_id FROM context_search WHERE context_search MATCH ?',
+      [`{${field}} : ${match}`],
+    );
+    for (const { row_id } of rows) {
+      frequencies.set(row_id, (frequencies.get(row_id) ?? 0) + frequency);
+    }
+  }
+  return frequencies;
+}
+
+/** Of all workspaces together: how the index counts. */
+async function readCorpus(reader: Reader): Promise<Corpus> {
+  const row = await reader.firstSql<{ block: Uint8Array }>(
+    'SELECT block FROM context_search_data WHERE id = 1',
+    [],
+  );
+  const [items = 0, ...terms] = readNumbers(row?.block ?? new Uint8Array());
+  return { items, terms: sumOf(terms) };
+}
+
+async function readLengths(reader: Reader, rowIds: readonly number[]) {
+  const rows = await reader.allSql<{ row_id: number; sz: Uint8Array }>(
+    `SELECT d.id AS row_id, d.sz FROM json_each(?) k
+     JOIN context_search_docsize d ON d.id = k.value`,
+    [JSON.stringify(rowIds)],
+  );
+  return new Map(rows.map(({ row_id, sz }) => [row_id, sumOf(readNumbers(sz))]));
+}
+
+/** In the same order. */
+async function readItemIds(
+  reader: Reader,
+  workspaceId: string,
+  rowIds: readonly number[],
+): Promise<string[]> {
   const rows = await reader.allSql<{ item_id: string }>(
-    `SELECT r.item_id FROM (
-       SELECT rowid AS row_id, rank AS score FROM context_search
-       WHERE context_search MATCH ? AND rank MATCH '${RANK}' ORDER BY rank LIMIT ?) f
-     JOIN context_search_rows r ON r.row_id = f.row_id
-     WHERE r.workspace_id = ? ORDER BY f.score, f.row_id DESC`,
-    [match, query.limit, query.workspaceId],
+    `SELECT r.item_id FROM json_each(?) k JOIN context_search_rows r ON r.row_id = k.value
+     WHERE r.workspace_id = ? ORDER BY k.key`,
+    [JSON.stringify(rowIds), workspaceId],
   );
   return rows.map((row) => row.item_id);
+}
+
+/** SQLite's varints (sqlite.org/fileformat2.html#varint), one after the other. */
+function readNumbers(bytes: Uint8Array): number[] {
+  const numbers: number[] = [];
+  let number = 0;
+  for (const byte of bytes) {
+    number = number * 128 + (byte & 0x7f);
+    if (byte >= 128) continue;
+    numbers.push(number);
+    number = 0;
+  }
+  return numbers;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 async function listLatest(reader: Reader, query: SearchQuery, match: string): Promise<string[]> {
@@ -100,7 +191,9 @@ async function listLatest(reader: Reader, query: SearchQuery, match: string): Pr
 /** Terms are letters and digits only, so a quoted one is one word to FTS5 whatever it says. */
 function wordQuery({ workspaceId, includeSuperseded }: SearchQuery, term: string): string {
   const current = `"${markOf(workspaceId, true)}${term}"`;
-  return includeSuperseded ? `(${current} OR "${markOf(workspaceId, false)}${term}")` : current;
+  return includeSuperseded
+    ? `(${current} OR "${markOf(workspaceId, false)}${term}")`
+    : `(${current})`;
 }
 
 /**
