@@ -151,12 +151,13 @@ async function readItemIds(
   workspaceId: string,
   rowIds: readonly number[],
 ): Promise<string[]> {
-  const rows = await reader.allSql<{ item_id: string }>(
-    `SELECT r.item_id FROM json_each(?) k JOIN context_search_rows r ON r.row_id = k.value
-     WHERE r.workspace_id = ? ORDER BY k.key`,
+  const rows = await reader.allSql<{ row_id: number; item_id: string }>(
+    `SELECT r.row_id, r.item_id FROM json_each(?) k
+     JOIN context_search_rows r ON r.row_id = k.value WHERE r.workspace_id = ?`,
     [JSON.stringify(rowIds), workspaceId],
   );
-  return rows.map((row) => row.item_id);
+  const itemIds = new Map(rows.map(({ row_id, item_id }) => [row_id, item_id]));
+  return rowIds.flatMap((rowId) => itemIds.get(rowId) ?? []);
 }
 
 /** SQLite's varints (sqlite.org/fileformat2.html#varint), one after the other. */
