@@ -136,7 +136,10 @@ async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<Workspac
 }
 
 async function withDatabase<T>(config: Config, act: (database: Database) => Promise<T>) {
-  const { databasePath } = prepareDataDirectory(config.dataDir);
+  const { databasePath } = prepareDataDirectory(config.dataDir, {
+    holdsDatabase: config.databaseUrl === null,
+    secretKey: config.secretKey,
+  });
   const database = await openDatabase(config, databasePath, systemClock);
   try {
     await migrateDatabase(config, database);

@@ -13,6 +13,7 @@ import { correctClock, createDatabaseClock, type DatabaseClock } from './db/data
 import type { Database } from './db/engine.ts';
 import { createHubGroup, createLoneHub, type HubGroup } from './db/hub-group.ts';
 import { migrateDatabase, openDatabase } from './db/open.ts';
+import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import { Api } from './http/bind.ts';
@@ -92,7 +93,10 @@ export interface Hub {
  */
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { config, clock = systemClock } = options;
-  const directory = prepareDataDirectory(config.dataDir);
+  const directory = prepareDataDirectory(config.dataDir, {
+    holdsDatabase: config.databaseUrl === null,
+    secretKey: config.secretKey,
+  });
   // Of hubs that share a PostgreSQL, some may share a machine and its directory as well.
   const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
   let database: Database | null = null;
@@ -103,11 +107,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     const databaseClock = isShared ? createDatabaseClock() : null;
     if (databaseClock !== null) await correctClock(databaseClock, database.reader);
     await migrateDatabase(config, database);
+    await checkSecretKey(database, directory.secretKey);
     const parts = createParts({
       database,
       clock: databaseClock ?? clock,
       secretKey: directory.secretKey,
-      group: openGroup(config, directory.directoryId, databaseClock),
+      group: openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
     });
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
     return assembleHub(options, parts, unlock);
@@ -139,6 +144,11 @@ function createParts({
   const ids = createIdSource(clock.nowMs);
   const deps = { database, clock, ids, queue, waiters, secretKey, decisionWaiters };
   return { deps, tokenCache, group };
+}
+
+/** Hubs with the same one find each other's uploads. */
+function placeOfBytes({ s3 }: Config, directoryId: string): string {
+  return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
 }
 
 function openGroup(
@@ -207,15 +217,18 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     },
     async listen() {
       for (const warning of deps.database.warnings) server.log.warn(warning);
-      await enterHubs(deps, group);
+      const others = await enterHubs(deps, group);
       await group.start({ hear: receiver.hear, onReach });
-      await uploads.byteStore.sweep();
-      await archive?.sweep();
+      // What arrives at another hub of this directory looks like what a dead hub left.
+      if (others === 0) {
+        await uploads.byteStore.sweep();
+        await archive?.sweep();
+      }
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
       for (const loop of loops) loop.start(group.isLead);
       if (group.hints !== null) receiver.loop.start();
-      const linkToken = await issueFirstOwnerLink(deps.database);
+      const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },
     stop() {

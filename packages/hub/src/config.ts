@@ -61,6 +61,15 @@ export const settings = {
     default: 'false',
     description: 'true: SVC_DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer.',
   },
+  secretKey: {
+    env: 'SVC_SECRET_KEY',
+    flag: 'secret-key',
+    default: '',
+    description:
+      'The hub’s key, 32 random bytes in base64, the same for all hubs of a database; without it, ' +
+      'the file secret.key in the data directory, which the first start makes.',
+    secret: true,
+  },
   devAllowUnauth: {
     env: 'SVC_DEV_ALLOW_UNAUTH',
     flag: 'dev-allow-unauth',
@@ -172,6 +181,7 @@ const PORT_MAX = 65_535;
 /** One connection for reads, one for what is alone in its scope, one for what is not. */
 const SESSIONS_MIN = 3;
 const SESSIONS_MAX = 200;
+export const SECRET_KEY_BYTES = 32;
 const GLOBAL_TOKEN_CHARS_MIN = 20;
 const SECRETS_MAX = 2;
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -188,6 +198,8 @@ export interface Config {
   databaseSessions: number;
   /** Whether a pooler in transaction mode stands before it. */
   databasePooled: boolean;
+  /** Null: the one in the data directory. */
+  secretKey: Buffer | null;
   devAllowUnauth: boolean;
   globalToken: string | null;
   allowGlobalToken: boolean;
@@ -239,6 +251,7 @@ export function readConfig(
     databaseUrl: readDatabaseUrl(read('databaseUrl')),
     databaseSessions: readSessions(read('databaseSessions')),
     databasePooled: readFlag('databasePooled', read('databasePooled')),
+    secretKey: readSecretKey(read('secretKey')),
     devAllowUnauth: readFlag('devAllowUnauth', read('devAllowUnauth')),
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
@@ -364,6 +377,16 @@ function readDatabaseUrl(text: string): string | null {
   throw new SettingError(
     'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
       'correct it, or unset it to use SQLite in the data directory.',
+  );
+}
+
+/** The value is not repeated. */
+function readSecretKey(text: string): Buffer | null {
+  if (text === '') return null;
+  const key = Buffer.from(text, 'base64');
+  if (/^[A-Za-z0-9+/]{43}=$/.test(text) && key.length === SECRET_KEY_BYTES) return key;
+  throw new SettingError(
+    `SVC_SECRET_KEY takes ${SECRET_KEY_BYTES} bytes in base64, as \`openssl rand -base64 32\` prints them.`,
   );
 }
 

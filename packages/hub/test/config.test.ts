@@ -11,6 +11,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     databaseUrl: null,
     databaseSessions: 12,
     databasePooled: false,
+    secretKey: null,
     devAllowUnauth: false,
     globalToken: null,
     allowGlobalToken: false,

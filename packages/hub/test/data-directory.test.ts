@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lockDataDirectory, prepareDataDirectory, StartError } from '../src/db/data-directory.ts';
@@ -23,9 +23,21 @@ test('refuses a path that is a file', (t) => {
 test('refuses a network file system, and says which', (t) => {
   const nfs = 0x6969;
   assert.throws(
-    () => prepareDataDirectory(makeTempDir(t), () => nfs),
+    () => prepareDataDirectory(makeTempDir(t), { typeOfFileSystem: () => nfs }),
     /network file system \(NFS\)/,
   );
+});
+
+test('takes a network file system when the database lies elsewhere', (t) => {
+  const use = { holdsDatabase: false, typeOfFileSystem: () => 0x6969 };
+  assert.ok(prepareDataDirectory(makeTempDir(t), use).directoryId);
+});
+
+test('makes no key of its own when one is set', (t) => {
+  const path = makeTempDir(t);
+  const secretKey = Buffer.alloc(32, 7);
+  assert.deepEqual(prepareDataDirectory(path, { secretKey }).secretKey, secretKey);
+  assert.equal(existsSync(join(path, 'secret.key')), false);
 });
 
 test('refuses a key file that is cut short, and does not replace it', (t) => {

@@ -39,22 +39,31 @@ export interface DataDirectory {
   databasePath: string;
   /** Of the directory, whichever hub uses it. */
   directoryId: string;
-  /** 32 random bytes of this hub, made at the first start; readable by its owner only. */
+  /** 32 random bytes, made at the first start unless they are set; readable by its owner only. */
   secretKey: Buffer;
   /** Lets another hub have the directory. */
   release(): void;
 }
 
+export interface DirectoryUse {
+  /** Whether the database lies in it; default true. */
+  holdsDatabase?: boolean;
+  /** The hub's key, in place of the one that the directory holds. */
+  secretKey?: Buffer | null;
+  /** Injected because no test machine mounts a network file system. */
+  typeOfFileSystem?: (path: string) => number;
+}
+
 /**
- * Makes the directory usable: created, writable, on a local disk.
+ * Makes the directory usable: created, writable, and on a local disk when a database lies in it.
  *
  * @throws StartError one sentence that says what is wrong and what to do.
  */
 export function prepareDataDirectory(
   path: string,
-  // Injected because no test machine mounts a network file system.
-  typeOfFileSystem: (path: string) => number = (at) => Number(statfsSync(at).type),
+  use: DirectoryUse = {},
 ): Omit<DataDirectory, 'release'> {
+  const typeOfFileSystem = use.typeOfFileSystem ?? ((at) => Number(statfsSync(at).type));
   const absolute = resolve(path);
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o700 });
@@ -66,7 +75,7 @@ export function prepareDataDirectory(
     );
   }
   const network = networkFileSystems.get(typeOfFileSystem(absolute) >>> 0);
-  if (network !== undefined) {
+  if (network !== undefined && use.holdsDatabase !== false) {
     throw new StartError(
       `The data directory ${absolute} is on a network file system (${network}), which can lose ` +
         'committed data: set SVC_DATA_DIR to a local disk, or use PostgreSQL.',
@@ -76,7 +85,7 @@ export function prepareDataDirectory(
     path: absolute,
     databasePath: join(absolute, 'signalbox.db'),
     directoryId: readOrCreate(join(absolute, 'directory.id'), DIRECTORY_ID_BYTES),
-    secretKey: readSecretKey(join(absolute, 'secret.key')),
+    secretKey: use.secretKey ?? readSecretKey(join(absolute, 'secret.key')),
   };
 }
 

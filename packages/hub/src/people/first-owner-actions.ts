@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
-import type { Database, Reader } from '../db/engine.ts';
+import type { Database, Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
@@ -19,22 +19,35 @@ import {
 
 type CreateInput = RequestInput<typeof consoleEndpoints.firstOwner.create.request>;
 
-/** Holds the hash of the latest link. */
+/** Holds the hashes of the links that work, the latest last. */
 const LINK_SETTING = 'first_owner_link';
+/** Hubs that start together print a link each; more than these start one after the other. */
+const LINKS_MAX = 16;
 const LINK_BYTES = 32;
 
 /**
  * Makes a new link for the first owner, which replaces the one before.
  *
+ * @param keepsOthers whether those before still work, since other hubs have printed them.
  * @returns the link's token, or null when the hub has people and needs no link.
  */
-export function issueFirstOwnerLink(database: Database): Promise<string | null> {
+export function issueFirstOwnerLink(
+  database: Database,
+  keepsOthers = false,
+): Promise<string | null> {
   const linkToken = randomBytes(LINK_BYTES).toString('base64url');
   return database.write(null, async (tx) => {
     if (await hasPeople(tx)) return null;
-    await writeHubSetting(tx, LINK_SETTING, hash('sha256', linkToken));
+    const others = keepsOthers ? await readLinkHashes(tx) : [];
+    const links = [...others, hash('sha256', linkToken)].slice(-LINKS_MAX);
+    await writeHubSetting(tx, LINK_SETTING, links.join(' '));
     return linkToken;
   });
+}
+
+/** Ends all links that were printed: the hub that starts after an outage prints a new one. */
+export function forgetFirstOwnerLinks(tx: Tx): Promise<void> {
+  return deleteHubSetting(tx, LINK_SETTING);
 }
 
 /** The address to print. The token stands in the fragment, which browsers send to nobody. */
@@ -44,10 +57,15 @@ export function firstOwnerUrl(baseUrl: string, linkToken: string): string {
 
 /** Whether a link can still be used; uses nothing up. */
 export async function isLinkValid(reader: Reader, linkToken: string): Promise<boolean> {
-  const expected = await readHubSetting(reader, LINK_SETTING);
-  if (expected === null) return false;
-  const actual = hash('sha256', linkToken);
-  return timingSafeEqual(Buffer.from(actual), Buffer.from(expected)) && !(await hasPeople(reader));
+  const actual = Buffer.from(hash('sha256', linkToken));
+  const expected = await readLinkHashes(reader);
+  const isKnown = expected.some((link) => timingSafeEqual(actual, Buffer.from(link)));
+  return isKnown && !(await hasPeople(reader));
+}
+
+async function readLinkHashes(reader: Reader): Promise<string[]> {
+  const links = await readHubSetting(reader, LINK_SETTING);
+  return links === null ? [] : links.split(' ');
 }
 
 /**
