@@ -79,8 +79,8 @@ async function countMatches(reader: Reader, match: string, limit: number): Promi
 
 /**
  * FTS5 has a bm25 of its own, which knows nothing of an index that holds neither text nor
- * positions: to it all matches are equal. So the words are looked up field by field, and what the
- * index does know of lengths is read from its own tables (sqlite.org/fts5.html#fts5_data_structures).
+ * positions: to it all matches are equal. So the words are looked up field by field; what the
+ * index does know of lengths is read from its own tables (sqlite.org/fts5.html, section 9).
  */
 async function listRanked(
   reader: Reader,
