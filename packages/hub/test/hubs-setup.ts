@@ -113,7 +113,7 @@ export async function addRepository(hub: Hub, workspace: HubsWorkspace, label: s
 
 /** An online agent that serves the workspace's repositories. */
 export async function addAgent(
-  hub: Hub,
+  hub: Pick<Hub, 'baseUrl'>,
   { workspaceId, token }: HubsWorkspace,
   name: string,
   capabilities: object = { canWrite: true },
@@ -122,14 +122,23 @@ export async function addAgent(
   return (await callHub(hub, endpoints.agents.heartbeat, body, token)).agentId;
 }
 
-export async function enqueueJob(hub: Hub, workspace: HubsWorkspace, more: object = {}) {
+export async function enqueueJob(
+  hub: Pick<Hub, 'baseUrl'>,
+  workspace: HubsWorkspace,
+  more: object = {},
+) {
   const { workspaceId, repoId, token } = workspace;
   const body = { workspaceId, repoId, kind: 'work' as const, prompt: 'Do it.', ...more };
   return (await callHub(hub, endpoints.jobs.enqueue, body, token)).jobId;
 }
 
 /** A claim that waits for up to a minute. */
-export function claimWaiting(hub: Hub, workspace: HubsWorkspace, agentId: string, more = {}) {
+export function claimWaiting(
+  hub: Pick<Hub, 'baseUrl'>,
+  workspace: HubsWorkspace,
+  agentId: string,
+  more = {},
+) {
   const { workspaceId, token } = workspace;
   const body = { workspaceId, agentId, waitMs: 60_000, ...more };
   return callHub(hub, endpoints.jobs.claimNext, body, token);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 
 /** How long a key is kept (contract, section 1). */
@@ -56,6 +56,13 @@ export async function answerOnce<Answer extends object>(
     [call.workspaceId, call.operation, call.key, bodyHash, JSON.stringify(answer), tx.nowMs],
   );
   return answer;
+}
+
+export async function hasOldKeys(reader: Reader, nowMs: number): Promise<boolean> {
+  const row = await reader.firstSql('SELECT 1 FROM idempotency_keys WHERE created_at < ? LIMIT 1', [
+    nowMs - IDEMPOTENCY_KEPT_MS,
+  ]);
+  return row !== undefined;
 }
 
 /** Forgets keys past their time. Returns how many. */

@@ -1,5 +1,5 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { deleteOldKeys } from '../idempotency/store.ts';
+import { deleteOldKeys, hasOldKeys } from '../idempotency/store.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
 import { listDueWorkspaces } from '../queue/queue-store.ts';
@@ -72,7 +72,10 @@ export function createKeyRetention(
     name: 'key-retention',
     intervalMs: RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    work: () => deps.database.write(NO_WORKSPACE, (tx) => deleteOldKeys(tx, OLD_KEYS_MAX)),
+    async work() {
+      if (!(await hasOldKeys(deps.database.reader, deps.clock.nowMs()))) return 0;
+      return deps.database.write(NO_WORKSPACE, (tx) => deleteOldKeys(tx, OLD_KEYS_MAX));
+    },
     hasMore: (deleted) => deleted === OLD_KEYS_MAX,
     onError,
   });
