@@ -278,6 +278,7 @@ test('gathered work is done once for all that want it, in their order', async (t
       await tx.firstSql('SELECT ?::text AS size', [String(inputs.length)]);
       return inputs.map((input) => input * 2);
     },
+    hasWritten: () => false,
   };
   const numbers = Array.from({ length: 30 }, (_, at) => at);
   const outputs = await Promise.all(

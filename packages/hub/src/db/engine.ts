@@ -28,6 +28,8 @@ export interface Reader {
 export interface Gathering<Input, Output> {
   /** @returns an output for each input, in their order. */
   run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
+  /** Whether anything was written for the input that has this output. */
+  hasWritten(output: Output): boolean;
 }
 
 /**
@@ -42,7 +44,8 @@ export interface Tx extends Reader {
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
   /**
    * Within an action of `writeBeside`: goes on only when no other action of the workspace is under
-   * way; if need be the action is started over, alone. Nothing within `write`.
+   * way; if need be the action is started over, alone. Called before the action writes anything, it
+   * costs the others of the transaction nothing. Nothing within `write`.
    */
   requireAlone(): void;
   /**

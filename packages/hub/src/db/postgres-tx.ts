@@ -52,9 +52,15 @@ export function openTx(
     run: async (q) => ({ changes: (await query(...compile(q))).changes }),
     runSql: async (sql, values) => ({ changes: (await query(sql, values)).changes }),
     requireAlone,
-    gather(work, input) {
-      hasWritten = true;
-      return runner.gather?.(work, input) ?? gatherOne(tx, work, input);
+    async gather(work, input) {
+      try {
+        const output = await (runner.gather?.(work, input) ?? gatherOne(tx, work, input));
+        hasWritten ||= work.hasWritten(output);
+        return output;
+      } catch (error) {
+        hasWritten = true;
+        throw error;
+      }
     },
     afterCommit: (call) => void calls.push(call),
   };

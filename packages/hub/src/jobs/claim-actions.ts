@@ -80,13 +80,17 @@ async function tryClaim(
   const { workspaceId, agentId, claimKey } = input;
   const agent = await requireClaimant(tx, principal, input);
   const tokenOf = createTokenMaker(deps, workspaceId);
-  if (claimKey !== undefined) {
-    const again = await readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey);
-    if (again !== undefined) {
-      return { claimed: await answerClaim(tx, again, tokenOf), laneId: null };
-    }
+  // What does not depend on one another is asked together, here and below: on PostgreSQL that is
+  // one round trip.
+  const [again, refused] = await Promise.all([
+    claimKey === undefined
+      ? undefined
+      : readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey),
+    findRefusal(tx, agent, input),
+  ]);
+  if (again !== undefined) {
+    return { claimed: await answerClaim(tx, again, tokenOf), laneId: null };
   }
-  const refused = await findRefusal(tx, agent, input);
   if ('reason' in refused) return { claimed: null, reason: refused.reason, suits: null };
   const { demand } = refused;
   const lanes = await deps.queue.findLanes(
@@ -104,7 +108,7 @@ async function tryClaim(
     const suits = (laneId: string) => deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
     return { claimed: null, reason: await findReason(deps, tx, lanes, input, demand), suits };
   }
-  await appendEvent(tx, {
+  const event = {
     eventId: deps.ids('jobEvent'),
     workspaceId,
     jobId: entry.entry_id,
@@ -112,8 +116,9 @@ async function tryClaim(
     attempt: entry.attempt,
     agentId,
     data: { leaseMs: entry.lease_ms },
-  });
-  return { claimed: await answerClaim(tx, entry, tokenOf), laneId: entry.lane_id };
+  } as const;
+  const [claimed] = await Promise.all([answerClaim(tx, entry, tokenOf), appendEvent(tx, event)]);
+  return { claimed, laneId: entry.lane_id };
 }
 
 /** What keeps an agent from being given anything, or else what it may be given. */
@@ -124,15 +129,15 @@ async function findRefusal(
 ): Promise<{ reason: EmptyReason } | { demand: Demand }> {
   const { workspaceId } = input;
   const capabilities = capabilitiesOf(agent);
-  const reason = await findAgentRefusal(tx, agent, capabilities);
+  const { reposAllowed } = capabilities;
+  const [reason, served, workspace] = await Promise.all([
+    findAgentRefusal(tx, agent, capabilities),
+    listServedRepositories(tx, workspaceId, { tokenId: agent.token_id, reposAllowed }),
+    readWorkspace(tx, workspaceId),
+  ]);
   if (reason !== null) return { reason };
-  const served = await listServedRepositories(tx, workspaceId, {
-    tokenId: agent.token_id,
-    reposAllowed: capabilities.reposAllowed,
-  });
   const asked = served.filter((repo) => input.repoIds?.includes(repo.repo_id) ?? true);
   if (asked.length === 0) return { reason: 'no_repositories_served' };
-  const workspace = await readWorkspace(tx, workspaceId);
   const isPaused = asked.every((repo) => repo.queue_paused_at !== null);
   if (workspace?.queue_paused_at != null || isPaused) return { reason: 'queue_paused' };
   const active = asked.filter((repo) => repo.status === 'active');

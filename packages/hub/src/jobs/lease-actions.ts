@@ -176,6 +176,8 @@ async function tryComplete(
     );
   }
   if (input.runId !== undefined) await requireRun(tx, workspaceId, input.runId);
+  // Handed over to another job, an answer must not be handed over there as well.
+  if (row.decisions !== '[]') tx.requireAlone();
   return { answer: await acceptCompletion(deps, tx, record, input, completionHash) };
 }
 

@@ -1,7 +1,6 @@
 import type { Tx } from '../db/engine.ts';
 import {
   deleteSettlement,
-  hasDependents,
   insertSettlement,
   meetDependency,
   readSettlement,
@@ -128,8 +127,6 @@ export async function promoteDependents(
   done: Entry,
   onReady: ReadyListener,
 ): Promise<void> {
-  if (!(await hasDependents(tx, done.workspace_id, done.entry_id))) return;
-  tx.requireAlone();
   const told = await tellDependents(tx, done, DEPENDENTS_TOLD_MAX, onReady);
   if (told === DEPENDENTS_TOLD_MAX) await insertSettlement(tx, done);
 }
@@ -159,7 +156,6 @@ export async function promoteKeyHeld(
 ): Promise<void> {
   const { workspace_id: workspaceId, queue, concurrency_key: key } = left;
   if (key === null) return;
-  tx.requireAlone();
   if (await isKeyRunning(tx, workspaceId, queue, key)) return;
   for (const head of await listKeyHeldHeads(tx, workspaceId, queue, key)) {
     await setHold(tx, workspaceId, head.entry_id, 'ready');

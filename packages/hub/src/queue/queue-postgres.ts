@@ -48,6 +48,7 @@ export const claimReady: Gathering<ClaimRequest, ClaimResult> = {
     }
     return results;
   },
+  hasWritten: (result) => result !== null && result !== 'keyed',
 };
 
 /** Where the requests for the same lanes stand among all. */

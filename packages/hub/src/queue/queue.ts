@@ -3,6 +3,7 @@ import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema.ts';
 import { assert, HubError } from '../errors.ts';
+import { hasDependents } from './dependents-store.ts';
 import { type Entry, type EntryStatus, type Lane, type LaneSpec, laneIdOf } from './entry.ts';
 import {
   announce,
@@ -81,7 +82,7 @@ export class Queue {
   async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
     const dependsOn = [...new Set(draft.dependsOn)];
     // What is done meanwhile would not know that this entry waits for it.
-    if (dependsOn.length > 0) tx.requireAlone();
+    if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireAlone();
     const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
     let unmet = 0;
     for (const id of dependsOn) {
@@ -234,8 +235,11 @@ export class Queue {
 
   /** Ends a running entry with an accepted completion. */
   async finish(tx: Tx, entry: Entry, status: 'done' | 'failed' | 'blocked'): Promise<Entry> {
+    const isAwaited =
+      status === 'done' && (await hasDependents(tx, entry.workspace_id, entry.entry_id));
+    if (isAwaited) tx.requireAlone();
     const finished = await this.#stop(tx, entry, status, 'complete');
-    if (status === 'done') await promoteDependents(tx, finished, this.#onReady);
+    if (isAwaited) await promoteDependents(tx, finished, this.#onReady);
     return finished;
   }
 
@@ -254,6 +258,7 @@ export class Queue {
     const availableAtMs = tx.nowMs + (options.delayMs ?? 0);
     // Its own running attempt ends with this very move, so its key counts as free.
     const freesKey = entry.status === 'running';
+    if (entry.concurrency_key !== null) tx.requireAlone();
     const preference = options.preference ?? null;
     const hold = await findHold(tx, {
       ...entry,
@@ -317,6 +322,7 @@ export class Queue {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
     }
+    if (entry.concurrency_key !== null) tx.requireAlone();
     const stopped = await stopAttempt(tx, entry, status);
     await promoteKeyHeld(tx, stopped, this.#onReady);
     return stopped;

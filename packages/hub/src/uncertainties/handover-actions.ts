@@ -61,8 +61,6 @@ export async function settleCompletion(
 ): Promise<JobRecord> {
   const { entry, row } = record;
   const { workspace_id: workspaceId, job_id: jobId } = row;
-  // Handed over to another job, an answer must not be handed over there as well.
-  if (row.decisions !== '[]') tx.requireAlone();
   const unseen = row.decisions === '[]' ? [] : await listUnseenAnswers(tx, workspaceId, jobId);
   const answers: Answer[] = [];
   for (const uncertainty of unseen) {
