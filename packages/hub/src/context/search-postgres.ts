@@ -31,10 +31,14 @@ import { stemOf } from './search-stem.ts';
 /** A common word fills the first page of matches from the latest eras; a rarer one goes on. */
 const ERAS_AT_ONCE_MAX = 64;
 const ERAS_AT_ONCE_GROWTH = 4;
+/** Items that have all of some common words may be none: they are looked for in so many eras. */
+const ERAS_OF_ALL_MAX = 21;
 /** Up to this many items, a word's postings are counted without asking whether it is common. */
 const COUNTED_ITEMS = 20_000;
 /** Of a sample, so many items say reliably how many there are. */
 const SAMPLED_MIN = 100;
+/** An estimate is believed where it is so many times what it is held against. */
+const SAMPLE_MARGIN = 2;
 
 /** What all searches of a workspace need to know of it. */
 interface WorkspaceWords extends Corpus {
@@ -157,9 +161,11 @@ class PostgresWordSearch implements WordSearch {
     const { workspaceId, limit } = this.#query;
     const stems = words.map(({ term }) => stemOf(term));
     const found: string[] = [];
+    const lastEra = eraOf(this.#words.rows_written);
+    const firstEra = match === 'all' ? Math.max(lastEra - ERAS_OF_ALL_MAX + 1, 0) : 0;
     let erasAtOnce = 1;
-    for (let era = this.#lastEra; era >= 0 && found.length < limit; ) {
-      const eras = Math.min(erasAtOnce, era + 1);
+    for (let era = lastEra; era >= firstEra && found.length < limit; ) {
+      const eras = Math.min(erasAtOnce, era - firstEra + 1);
       const sets = Array.from({ length: eras }, (_none, back) =>
         this.#scopes.map((scope) => ({
           keys: stems.map((stem) => eraKey(scope, era - back, stem)).join(' '),
@@ -188,15 +194,16 @@ class PostgresWordSearch implements WordSearch {
   async #findCommon(limit: number): Promise<boolean[]> {
     const { items, rows_written } = this.#words;
     if (items <= COUNTED_ITEMS) return [];
-    const eras = [this.#lastEra, this.#lastEra - 1];
-    const rows = rows_written - (this.#lastEra - 1) * ERA_ROWS;
-    const sampled = await this.#countMatches(
-      this.#query.terms.map((term) =>
-        this.#scopes.flatMap((scope) => eras.map((era) => eraKey(scope, era, stemOf(term)))),
-      ),
-      limit,
-    );
-    return sampled.map((found) => found >= SAMPLED_MIN && (found / rows) * items >= 2 * limit);
+    const lastEra = eraOf(rows_written);
+    const eras = [lastEra, lastEra - 1];
+    const sampledRows = rows_written - (lastEra - 1) * ERA_ROWS;
+    const enough = Math.ceil((SAMPLE_MARGIN * limit * sampledRows) / items);
+    const needed = Math.max(enough, SAMPLED_MIN);
+    const sets = this.#query.terms.map((term) => {
+      const stem = stemOf(term);
+      return this.#scopes.flatMap((scope) => eras.map((era) => eraKey(scope, era, stem)));
+    });
+    return (await this.#countMatches(sets, needed)).map((found) => found >= needed);
   }
 
   /** How many items have any of the keys of each set; counting ends at the limit. */
@@ -211,10 +218,6 @@ class PostgresWordSearch implements WordSearch {
       [JSON.stringify(sets.map((keys) => keys.join(' '))), this.#query.workspaceId, limit],
     );
     return rows.map((row) => row.items);
-  }
-
-  get #lastEra(): number {
-    return eraOf(this.#words.rows_written);
   }
 }
 
