@@ -42,8 +42,21 @@ const brokenConnection = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-const brokenMessages =
-  /connection (terminated|ended|error)|terminated unexpectedly|timeout (exceeded|expired)|read timeout|not queryable|client was closed|pool after calling end|stream was destroyed|socket disconnected/i;
+/** What the driver says in words, without a code. */
+const brokenMessages = new RegExp(
+  [
+    'connection (terminated|ended|error)',
+    'terminated unexpectedly',
+    'timeout (exceeded|expired)',
+    'read timeout',
+    'not queryable',
+    'client was closed',
+    'pool after calling end',
+    'stream was destroyed',
+    'socket disconnected',
+  ].join('|'),
+  'i',
+);
 
 /** Class 08 is connection exceptions, class 57P the operator's interventions. */
 export function isUnavailable(error: unknown): boolean {

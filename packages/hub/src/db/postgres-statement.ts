@@ -28,7 +28,7 @@ const updateShape = /^\s*UPDATE (\w+) (SET .*?)\s(WHERE .*?)(?:\sRETURNING (.*))
  * values must not depend on what it does for another.
  *
  * - A SELECT runs once for each row of values, within LATERAL.
- * - An INSERT inserts as many rows; with ON CONFLICT or RETURNING there is no telling whose is whose.
+ * - An INSERT inserts as many rows; after ON CONFLICT or RETURNING nobody can tell whose is whose.
  * - An UPDATE joins the rows of values; callers see to it that no two of them are for the same row.
  *
  * @param text with `$1`, `$2`, …

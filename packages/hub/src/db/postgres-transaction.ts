@@ -126,7 +126,7 @@ function lockCalls(workspaceId: string | null, mode: LockScope['mode']): string 
   );
 }
 
-/** Two workspaces with the same number wait for each other now and then; nothing else comes of it. */
+/** Two workspaces with one number wait for each other now and then; nothing else comes of it. */
 function lockNumberOf(workspaceId: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let at = 0; at < workspaceId.length; at++) {

@@ -48,8 +48,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Resolves when all that was written before the call is on the disk; rejects when the disk has not
-   * taken it, and from then on until `recover`. Calls that come while the
+   * Resolves when all that was written before the call is on the disk; rejects when the disk has
+   * not taken it, and from then on until `recover`. Calls that come while the
    * disk is at work share the next sync.
    */
   sync(): Promise<void> {

@@ -5,8 +5,8 @@ import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
 
 /*
  * The queue's statements, prepared once each, in the SQL that both engines share; claims on
- * PostgreSQL have their own (`queue-postgres.ts`). Every one stays within a workspace, but for those
- * that the sweeper and the start run over all: `listExpired` without one, `listDue`,
+ * PostgreSQL have their own (`queue-postgres.ts`). Every one stays within a workspace, but for
+ * those that the sweeper and the start run over all: `listExpired` without one, `listDue`,
  * `listUnpreferred` and `extendExpired`. What was read is still true when it is written: on SQLite
  * there is one writer; on PostgreSQL `readEntry` locks the row within an action, and what is not
  * about that one row calls `requireAlone` first.

@@ -313,7 +313,10 @@ export class Queue {
     return recoveries;
   }
 
-  /** Makes entries claimable whose delay or preference has ended; of all workspaces when none is named. */
+  /**
+   * Makes entries claimable whose delay or preference has ended; of all workspaces when none is
+   * named.
+   */
   promoteDue(tx: Tx, workspaceId: string | null, limit: number): Promise<number> {
     return promoteDue(tx, workspaceId, limit, this.#onReady);
   }
