@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Reader } from './engine.ts';
 
 /**
- * The database's time as told by a hub, whatever the hub's own clock says and however it is set: a
- * steady count, corrected by what the database says now and then. No statement is needed to read it.
+ * The database's time as told by a hub, whatever the hub's own clock says and however it is set:
+ * a steady count, corrected by what the database says now and then. Reading it asks nobody.
  */
 export interface DatabaseClock extends Clock {
   /**

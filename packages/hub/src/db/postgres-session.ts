@@ -150,7 +150,7 @@ export class Sessions {
       application_name: 'signalbox',
       types,
       ...(isPooled ? {} : settings),
-    } as pg.PoolConfig);
+    });
     // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
     // told by that answer; an error event that nobody listens to would end the hub.
     this.#pool.on('error', () => undefined);
@@ -158,7 +158,7 @@ export class Sessions {
       client.on('error', () => undefined);
       this.#clients.add(client);
     });
-    this.#pool.on('remove', (client) => this.#clients.delete(client as pg.PoolClient));
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
   /** Settings of each transaction from now on. */

@@ -107,7 +107,7 @@ export class ClaimWaiters {
     else this.wakeAgent(entry.workspace_id, agentId);
   }
 
-  /** Wakes one waiter for a job that became ready in a lane: one of this hub, or else of another. */
+  /** Wakes one waiter for a job that became ready in a lane: of this hub, or else of another. */
   wakeNext(workspaceId: string, laneId: string): void {
     const woken = this.wakeReady(workspaceId, laneId, 1);
     if (woken === 0) this.#tellOthers(workspaceId, { kind: 'lane', laneId });
