@@ -32,6 +32,10 @@ const guardBeatMs = 1_000;
 /** A guard untouched for this long, as watched by the one who waits, belongs to a dead process. */
 const guardDeadMs = 10_000;
 const nodeMajorNeeded = 26;
+/** The script that becomes the hub. */
+const hubScript = join(root, 'scripts/start.ts');
+/** What Node is told when it becomes the hub (docs/decisions/0017). */
+const hubFlagsPath = join(root, 'packages/hub/node-flags.json');
 /** Lines of npm's own output that an error shows; the cause stands in the first ones. */
 const npmLinesShown = 12;
 
@@ -64,7 +68,9 @@ async function main() {
     throw new BootstrapError(`Node ${process.versions.node} is too old; install Node 20 or newer.`);
   }
   if (!isInstalled()) await installGuarded();
-  runScript(chooseNode(), [resolve(root, script), ...args]);
+  const scriptPath = resolve(root, script);
+  const flags = scriptPath === hubScript ? JSON.parse(readFileSync(hubFlagsPath, 'utf8')) : [];
+  runScript(chooseNode(), [...flags, scriptPath, ...args]);
 }
 
 function readLock() {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
@@ -9,6 +10,10 @@ import type { Meters } from '../load-process.ts';
 
 /** What `npm start` runs once everything is installed. */
 export const hubScript = join(projectRoot, 'scripts/start.ts');
+/** What `npm start` tells Node then. */
+const hubFlags: readonly string[] = JSON.parse(
+  readFileSync(join(projectRoot, 'packages/hub/node-flags.json'), 'utf8'),
+);
 /** Agents share so many tokens: enough that no cache of one hides what a look-up costs. */
 const TOKENS_MAX = 64;
 
@@ -50,7 +55,7 @@ export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
 }
 
 async function startHub(store: HubStore): Promise<Child> {
-  const hub = await startChild(process.execPath, [hubScript], {
+  const hub = await startChild(process.execPath, [...hubFlags, hubScript], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: cleanEnvironment({ ...settingsOf(store), SVC_PORT: '0' }),
   });

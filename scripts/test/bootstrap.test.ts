@@ -75,6 +75,18 @@ describe('bootstrap', { concurrency: 2 }, () => {
     assert.equal(existsSync(join(root, '.install-lock')), false);
   });
 
+  test('gives Node the flags of the hub for the hub alone', async (t) => {
+    const root = makeProject(t);
+    mkdirSync(join(root, 'packages/hub'));
+    writeFileSync(join(root, 'packages/hub/node-flags.json'), '["--max-semi-space-size=8"]');
+    const script = 'console.log(JSON.stringify(process.execArgv), process.argv.length);';
+    writeFileSync(join(root, 'scripts/start.ts'), script);
+    writeFileSync(join(root, 'scripts/other.ts'), script);
+    const hub = await run(root, ['scripts/start.ts', '--port']);
+    assert.equal(hub.stdout, '["--max-semi-space-size=8"] 3\n');
+    assert.equal((await run(root, ['scripts/other.ts'])).stdout, '[] 2\n');
+  });
+
   test('installs again when the lock has changed', async (t) => {
     const root = makeProject(t);
     await run(root, ['scripts/say.ts']);

