@@ -35,8 +35,8 @@ const ERAS_AT_ONCE_GROWTH = 4;
 const ERAS_OF_ALL_MAX = 21;
 /** Up to this many items, a word's postings are counted without asking whether it is common. */
 const COUNTED_ITEMS = 20_000;
-/** Of a sample, so many items say reliably how many there are. */
-const SAMPLED_MIN = 100;
+/** Of a sample, so many items say well enough how many there are. */
+const SAMPLED_MIN = 32;
 /** An estimate is believed where it is so many times what it is held against. */
 const SAMPLE_MARGIN = 2;
 
@@ -188,20 +188,18 @@ class PostgresWordSearch implements WordSearch {
   }
 
   /**
-   * Which words are plainly common, by their share of the items written last: to count the
-   * postings of a common word, a GIN index reads all of them.
+   * Which words are plainly common, by their share of the last whole era: to count the postings of
+   * a common word, a GIN index reads all of them.
    */
   async #findCommon(limit: number): Promise<boolean[]> {
     const { items, rows_written } = this.#words;
     if (items <= COUNTED_ITEMS) return [];
-    const lastEra = eraOf(rows_written);
-    const eras = [lastEra, lastEra - 1];
-    const sampledRows = rows_written - (lastEra - 1) * ERA_ROWS;
-    const enough = Math.ceil((SAMPLE_MARGIN * limit * sampledRows) / items);
+    const era = eraOf(rows_written) - 1;
+    const enough = Math.ceil((SAMPLE_MARGIN * limit * ERA_ROWS) / items);
     const needed = Math.max(enough, SAMPLED_MIN);
     const sets = this.#query.terms.map((term) => {
       const stem = stemOf(term);
-      return this.#scopes.flatMap((scope) => eras.map((era) => eraKey(scope, era, stem)));
+      return this.#scopes.map((scope) => eraKey(scope, era, stem));
     });
     return (await this.#countMatches(sets, needed)).map((found) => found >= needed);
   }
