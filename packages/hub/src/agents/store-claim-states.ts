@@ -28,21 +28,33 @@ export function listClaimStates(
        )) AS state
        FROM json_array_elements_text(?::json) AS parked(workspace_id)
        JOIN workspaces AS w ON w.workspace_id = parked.workspace_id
+     ),
+     parked_agents AS MATERIALIZED (
+       SELECT a.workspace_id, a.agent_id, a.status, a.capabilities, a.token_id
+       FROM json_to_recordset(?::json) AS wanted(workspace_id text, agent_id text)
+       JOIN agents AS a ON a.workspace_id = wanted.workspace_id AND a.agent_id = wanted.agent_id
+     ),
+     -- Many agents may share a token, and a token may know many repositories.
+     parked_tokens AS MATERIALIZED (
+       SELECT p.workspace_id, p.token_id, (
+         SELECT COUNT(*) FROM token_repositories AS t
+         WHERE t.workspace_id = p.workspace_id AND t.token_id = p.token_id
+       ) AS repositories
+       FROM (SELECT DISTINCT workspace_id, token_id FROM parked_agents) AS p
      )
      SELECT a.workspace_id, a.agent_id, md5(concat_ws(' ',
-       places.state, a.status, a.capabilities, a.token_id,
+       places.state, a.status, a.capabilities, a.token_id, parked_tokens.repositories,
        (SELECT COUNT(*) FROM queue_entries AS e
         WHERE e.workspace_id = a.workspace_id AND e.agent_id = a.agent_id
           AND e.status = 'running'),
-       (SELECT COUNT(*) FROM token_repositories AS t
-        WHERE t.workspace_id = a.workspace_id AND t.token_id = a.token_id),
        (SELECT COUNT(*) FROM queue_entries AS e
         WHERE e.workspace_id = a.workspace_id AND e.prefer_agent_id = a.agent_id
           AND e.hold = 'preferred')
      )) AS state
-     FROM json_to_recordset(?::json) AS wanted(workspace_id text, agent_id text)
-     JOIN agents AS a ON a.workspace_id = wanted.workspace_id AND a.agent_id = wanted.agent_id
-     JOIN places ON places.workspace_id = a.workspace_id`,
+     FROM parked_agents AS a
+     JOIN places ON places.workspace_id = a.workspace_id
+     JOIN parked_tokens
+       ON parked_tokens.workspace_id = a.workspace_id AND parked_tokens.token_id = a.token_id`,
     [JSON.stringify([...agents.keys()]), JSON.stringify(wanted)],
   );
 }

@@ -79,7 +79,8 @@ export class HubLink {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#client?.end().catch(() => undefined);
+    // All that was to be said has been answered, so there is nothing to take leave of.
+    this.drop();
     await this.#running;
   }
 
@@ -93,6 +94,7 @@ export class HubLink {
       client.on('error', () => undefined);
       try {
         await this.#connect(client);
+        if (signal.aborted) throw new Error('the hub stops');
         delayMs = RECONNECT_MS_MIN;
         this.#client = client;
         this.#options.onConnected();
