@@ -11,7 +11,8 @@ import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './db/database-clock.ts';
 import type { Database } from './db/engine.ts';
-import { createHubGroup, createLoneHub, type HubGroup } from './db/hub-group.ts';
+import { createLoneHub } from './db/hub-alone.ts';
+import type { HubGroup } from './db/hub-group.ts';
 import { migrateDatabase, openDatabase } from './db/open.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
@@ -112,7 +113,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       database,
       clock: databaseClock ?? clock,
       secretKey: directory.secretKey,
-      group: openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
+      group: await openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
     });
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
     return assembleHub(options, parts, unlock);
@@ -151,12 +152,14 @@ function placeOfBytes({ s3 }: Config, directoryId: string): string {
   return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
 }
 
-function openGroup(
+/** On SQLite, PostgreSQL's driver is not even loaded. */
+async function openGroup(
   { databaseUrl, databasePooled }: Config,
   directoryId: string,
   clock: DatabaseClock | null,
-): HubGroup {
+): Promise<HubGroup> {
   if (databaseUrl === null) return createLoneHub(directoryId);
+  const { createHubGroup } = await import('./db/hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
   return createHubGroup({ ...connection, directoryId, clock });
 }

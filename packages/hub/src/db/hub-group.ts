@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { DatabaseClock } from './database-clock.ts';
 import { type Hints, unpackHints } from './hint-payload.ts';
 import { HintSender } from './hint-sender.ts';
+import { newHubId } from './hub-alone.ts';
 import { HubLink } from './hub-link.ts';
 import {
   type HubRow,
@@ -38,20 +38,6 @@ export interface HubGroupListener {
   hear(hints: Hints | null): void;
   /** Whether the database answers and can be written, when that changes. */
   onReach(isReached: boolean, cause: unknown): void;
-}
-
-/** On SQLite: a hub by itself. */
-export function createLoneHub(directoryId: string): HubGroup {
-  return {
-    hubId: newHubId(),
-    directoryId,
-    hints: null,
-    others: 0,
-    isLead: () => true,
-    isListening: () => true,
-    start: async () => {},
-    stop: async () => {},
-  };
 }
 
 export interface HubGroupOptions {
@@ -171,10 +157,6 @@ class PostgresHubGroup implements HubGroup {
     const hints = unpackHints(payload);
     if (hints?.hubId !== this.hubId) this.#listener?.hear(hints);
   }
-}
-
-function newHubId(): string {
-  return `hub_${randomBytes(12).toString('hex')}`;
 }
 
 export function createHubGroup(options: HubGroupOptions): HubGroup {

@@ -28,6 +28,16 @@ export interface ServerOptions {
   secure: boolean;
 }
 
+/**
+ * Fastify's own would load Ajv and fast-json-stringify; routes give Fastify no schemas, because the
+ * contract's are checked in validation.ts.
+ */
+const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error('a route has a schema, which only the contract has here');
+}
+
 /** A Fastify that speaks the contract: strict JSON in, `{ok: false, …}` on every failure. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
@@ -56,6 +66,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       return replyWithError(error, request, reply);
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 500 },
+    schemaController: { compilersFactory: noCompilers },
   });
   server.server.maxConnections = CONNECTIONS_MAX;
   // Only console calls have cookies: they are parsed where they are asked for.
