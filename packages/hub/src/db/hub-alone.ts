@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { HubGroup } from './hub-group.ts';
+import { newHubId } from './hub-id.ts';
 
 /** On SQLite: a hub by itself. */
 export function createLoneHub(directoryId: string): HubGroup {
@@ -13,8 +13,4 @@ export function createLoneHub(directoryId: string): HubGroup {
     start: async () => {},
     stop: async () => {},
   };
-}
-
-export function newHubId(): string {
-  return `hub_${randomBytes(12).toString('hex')}`;
 }

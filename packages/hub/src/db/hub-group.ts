@@ -1,7 +1,7 @@
 import type { DatabaseClock } from './database-clock.ts';
 import { type Hints, unpackHints } from './hint-payload.ts';
 import { HintSender } from './hint-sender.ts';
-import { newHubId } from './hub-alone.ts';
+import { newHubId } from './hub-id.ts';
 import { HubLink } from './hub-link.ts';
 import {
   type HubRow,
