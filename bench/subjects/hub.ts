@@ -57,7 +57,12 @@ export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
 async function startHub(store: HubStore): Promise<Child> {
   const hub = await startChild(process.execPath, [...hubFlags, hubScript], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: cleanEnvironment({ ...settingsOf(store), SVC_PORT: '0' }),
+    env: cleanEnvironment({
+      // As `npm start` does.
+      NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/signalbox'),
+      ...settingsOf(store),
+      SVC_PORT: '0',
+    }),
   });
   await hub.waitFor(/^Signalbox listens on \S+$/m);
   return hub;

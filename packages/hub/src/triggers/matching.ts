@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { PATTERN_CHARS_MAX, type TriggerCondition, type TriggerMatch } from '@signalbox/contract';
-import { RE2JS, RE2JSSyntaxException } from 're2js';
+import type { RE2JS } from 're2js';
 import { invalidField } from '../errors.ts';
 import type { EventView } from './event-view.ts';
 import { parsePath, readPath } from './value-path.ts';
@@ -12,6 +13,10 @@ export const MATCHED_CHARS_MAX = 10_000;
 /** Steps of a compiled pattern. */
 const PROGRAM_STEPS_MAX = 500;
 const PATTERNS_KEPT_MAX = 500;
+
+const require = createRequire(import.meta.url);
+/** RE2 has all of Unicode's tables in it: most hubs never meet a pattern, and it is not loaded. */
+const loadRe2 = (): typeof import('re2js') => require('re2js');
 
 const patterns = new Map<string, RE2JS>();
 
@@ -55,7 +60,7 @@ function matches(pattern: string, text: string): boolean {
 function compilePattern(pattern: string): RE2JS {
   let compiled = patterns.get(pattern);
   if (compiled === undefined) {
-    compiled = RE2JS.compile(pattern);
+    compiled = loadRe2().RE2JS.compile(pattern);
     if (patterns.size >= PATTERNS_KEPT_MAX) patterns.clear();
     patterns.set(pattern, compiled);
   }
@@ -89,7 +94,7 @@ function checkPattern(place: string, value: unknown): void {
   try {
     if (compilePattern(value).programSize() <= PROGRAM_STEPS_MAX) return;
   } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    if (!(error instanceof loadRe2().RE2JSSyntaxException)) throw error;
     throw invalidField(place, `is no regular expression of RE2 (${error.getDescription()})`);
   }
   patterns.delete(value);
