@@ -138,7 +138,7 @@ export class Sessions {
       lock_timeout: limits.lockMs,
       idle_in_transaction_session_timeout: limits.idleInTransactionMs,
     };
-    if (isPooled) this.beginWith(settings);
+    if (isPooled) this.beginWith({ ...settings, jit: 'off' });
     this.#pool = new pg.Pool({
       connectionString: url,
       max: sessionsMax,
@@ -149,7 +149,8 @@ export class Sessions {
       keepAlive: true,
       application_name: 'signalbox',
       types,
-      ...(isPooled ? {} : settings),
+      // Compiling a statement takes longer than any of the hub's takes to run.
+      ...(isPooled ? {} : { ...settings, options: '-c jit=off' }),
     });
     // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
     // told by that answer; an error event that nobody listens to would end the hub.
