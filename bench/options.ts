@@ -21,7 +21,8 @@ export const usage = `npm run bench -- [options]
   --quick          small numbers, short times; ends within two minutes
   --rounds N       rounds of each figure, 5 unless told (1 with --quick)
   --dir PATH       where the data of servers lies meanwhile; default: under bench/
-  --write-readme   make the results the latest ones and put the table into README.md;
+  --write-readme   make the results the latest ones and put the table into README.md, beside
+                   what the run before says of measures that this one does not take;
                    a whole run does so by itself, others write results/part.*
 `;
 

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { drawChart } from './chart.ts';
 import { projectRoot } from './child.ts';
+import { keepEarlier, readReport } from './earlier-sections.ts';
 import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
 import { measureCrowd } from './measures/crowd.ts';
@@ -62,7 +63,9 @@ export async function runBench(options: Options, say: (line: string) => void): P
   const commit = readCommit();
   const { quick, rounds } = options;
   const report = { at: new Date().toISOString(), commit, options: { quick, rounds } };
-  writeReport({ ...report, machine, sections, seconds }, options, say);
+  const run = { ...report, machine, sections, seconds };
+  const before = options.isQuoted ? readReport(join(resultsDir, 'latest.json')) : null;
+  writeReport(keepEarlier(run, before, options.only), options, say);
 }
 
 /** One measure that cannot be taken leaves the others their place in the report. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { drawChart } from '../chart.ts';
+import { keepEarlier } from '../earlier-sections.ts';
 import { parseOptions } from '../options.ts';
 import { readBlock, replaceBlock } from '../readme-block.ts';
 import { formatReport, formatSummary, formatTable, type Report } from '../report.ts';
@@ -49,6 +50,29 @@ test('the summary says of every target whether it was met, missed or not measure
     '| P2 | hub ÷ limit | ≥ 0.5× | 0.30× | ✗ |',
     '| P3 | PostgreSQL | ≥ 0.8× | not measured | – |',
   ]);
+});
+
+test('a run of some measures keeps what the run before says of the others', () => {
+  const growth: Report['sections'][number] = {
+    ...{ title: 'Growth', table: { head: [], rows: [] }, notes: [], bars: [], raw: null },
+    verdicts: [{ measure: 'P5', what: 'growth', target: '≤ 1.2×', measured: '1.10×', met: true }],
+  };
+  const later = { ...report, commit: 'def5678', sections: [growth] };
+  const joined = keepEarlier(later, report, new Set(['P5', 'P8']));
+  assert.deepEqual(
+    joined.sections.map(({ title, notes }) => [title, notes.length]),
+    [
+      ['Throughput', 2],
+      ['Growth', 0],
+    ],
+  );
+  assert.match(joined.sections[0]?.notes[1] ?? '', /2026-11-02 09:00 at abc1234, 5 rounds/);
+  const again = keepEarlier(later, joined, new Set(['P5']));
+  assert.deepEqual(again.sections[0]?.notes, joined.sections[0]?.notes);
+  assert.equal(again.sections.length, 2);
+  const elsewhere = { ...report, machine: { ...report.machine, processor: 'Another' } };
+  assert.equal(keepEarlier(later, elsewhere, new Set(['P5'])).sections.length, 1);
+  assert.equal(keepEarlier(later, null, new Set(['P5'])).sections.length, 1);
 });
 
 test('the page holds the summary, every table and the machine', () => {
