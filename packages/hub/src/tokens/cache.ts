@@ -19,6 +19,12 @@ interface CachedToken {
   readAtMs: number;
 }
 
+/** A reading that is under way. */
+interface Lookup {
+  token: Promise<KnownToken | undefined>;
+  readAtMs: number;
+}
+
 /**
  * The tokens read lately, so that a busy agent costs one query a second. Unknown tokens are not
  * kept: they would push out the known ones, and hide a token that is minted a moment later.
@@ -28,7 +34,7 @@ export class TokenCache {
   readonly #clock: Clock;
   readonly #tellOthers: () => void;
   readonly #tokens = new Map<string, CachedToken>();
-  readonly #lookups = new Map<string, Promise<KnownToken | undefined>>();
+  readonly #lookups = new Map<string, Lookup>();
 
   /** @param tellOthers passes `clear` on to the other hubs of the database. */
   constructor(
@@ -43,27 +49,33 @@ export class TokenCache {
   /** A token as it was within the last second; undefined when it has not been read since. */
   peek(tokenHash: string): KnownToken | undefined {
     const known = this.#tokens.get(tokenHash);
-    if (known === undefined) return undefined;
-    const ageMs = this.#clock.nowMs() - known.readAtMs;
-    // A clock that was set back makes ages negative: they say nothing then.
-    return ageMs >= 0 && ageMs < AGE_MAX_MS ? known.token : undefined;
+    return known !== undefined && this.#isFresh(known) ? known.token : undefined;
   }
 
-  /** Reads a token, unless it was read within the last second. */
+  /** Reads a token, unless it was read within the last second, or is being read since then. */
   async find(tokenHash: string): Promise<KnownToken | undefined> {
-    const known = this.peek(tokenHash) ?? this.#lookups.get(tokenHash);
+    const known = this.peek(tokenHash);
     if (known !== undefined) return known;
-    const readAtMs = this.#clock.nowMs();
-    const lookup = this.#read(tokenHash);
+    const underWay = this.#lookups.get(tokenHash);
+    if (underWay !== undefined && this.#isFresh(underWay)) return underWay.token;
+    const lookup = { token: this.#read(tokenHash), readAtMs: this.#clock.nowMs() };
     this.#lookups.set(tokenHash, lookup);
     try {
-      const token = await lookup;
+      const token = await lookup.token;
       const isCurrent = this.#lookups.get(tokenHash) === lookup;
-      if (token !== undefined && isCurrent) this.#keep(tokenHash, { token, readAtMs });
+      if (token !== undefined && isCurrent) {
+        this.#keep(tokenHash, { token, readAtMs: lookup.readAtMs });
+      }
       return token;
     } finally {
       if (this.#lookups.get(tokenHash) === lookup) this.#lookups.delete(tokenHash);
     }
+  }
+
+  #isFresh({ readAtMs }: { readAtMs: number }): boolean {
+    const ageMs = this.#clock.nowMs() - readAtMs;
+    // A clock that was set back makes ages negative: they say nothing then.
+    return ageMs >= 0 && ageMs < AGE_MAX_MS;
   }
 
   /**
