@@ -52,12 +52,16 @@ test('options come from the arguments and the environment', () => {
     noSkips: true,
     concurrency: 3,
     fileLimitMs: undefined,
+    engines: ['sqlite', 'postgres'],
   });
+  assert.deepEqual(readTestOptions(['--engine', 'postgres'], {}).engines, ['postgres']);
+  assert.deepEqual(readTestOptions([], { SIGNALBOX_TEST_ENGINE: 'sqlite' }).engines, ['sqlite']);
   assert.equal(readTestOptions([], { SIGNALBOX_TEST_NO_SKIPS: '1' }).noSkips, true);
   assert.equal(readTestOptions([], {}).noSkips, false);
 });
 
 test('an unknown option and a bad number are refused', () => {
   assert.throws(() => readTestOptions(['--no-skip'], {}), /--no-skip/);
+  assert.throws(() => readTestOptions(['--engine', 'mysql'], {}), /sqlite or postgres/);
   assert.throws(() => readTestOptions(['--concurrency', '0'], {}), /whole number/);
 });
