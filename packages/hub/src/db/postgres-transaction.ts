@@ -67,6 +67,13 @@ export async function runAlone(
   return tellOutcomes(actions, outcomes);
 }
 
+export interface BesideOptions {
+  merger: StatementMerger;
+  clock: TestClock;
+  /** Told when the statements are done and only the commit is left. */
+  onCommitting: () => void;
+}
+
 /**
  * Runs actions side by side in one transaction; statements of the same text that wait at the same
  * time become one. An action that was refused before it wrote anything leaves the others as they
@@ -76,7 +83,7 @@ export async function runBeside(
   session: Session,
   workspaceId: string,
   actions: readonly WaitingAction[],
-  { merger, clock }: { merger: StatementMerger; clock: TestClock },
+  { merger, clock, onCommitting }: BesideOptions,
 ): Promise<WaitingAction[]> {
   const nowMs = await begin(session, { workspaceId, mode: 'beside' }, clock);
   const statements = merger.open(session, nowMs, actions.length);
@@ -101,6 +108,7 @@ export async function runBeside(
     await session.script('ROLLBACK');
     return [...actions];
   }
+  onCommitting();
   await commit(session);
   return tellOutcomes(actions, outcomes);
 }

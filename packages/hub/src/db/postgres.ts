@@ -22,8 +22,6 @@ export interface PostgresOptions {
 /** Actions of one transaction: enough to share a commit among, few enough to be done soon. */
 const ALONE_MAX = 32;
 const BESIDE_MAX = 128;
-/** Transactions of actions side by side in one workspace: while one commits, another one works. */
-const BESIDE_AT_ONCE = 2;
 
 /** The actions of one workspace, or of the hub, that wait or are under way. */
 interface Scope {
@@ -32,6 +30,8 @@ interface Scope {
   beside: WaitingAction[];
   aloneUnderWay: number;
   besideUnderWay: number;
+  /** Of these, transactions that are not being committed yet. */
+  besideAtWork: number;
   /** Of the actions side by side that are under way. */
   keys: Set<string>;
 }
@@ -39,7 +39,9 @@ interface Scope {
 /**
  * PostgreSQL, which several hubs may share. What one writer is on SQLite, advisory locks are here:
  * see `Database.write`. Group commit: the actions of a scope that wait when the event loop comes
- * round share one transaction; hot ones also share their statements (`postgres-merger.ts`).
+ * round share one transaction; hot ones also share their statements (`postgres-merger.ts`). The
+ * next transaction of hot ones starts when the statements of the one before are done: two at work
+ * at once would have half the company each, and while one is committed the other works.
  */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres';
@@ -116,6 +118,7 @@ export class PostgresDatabase implements Database {
         beside: [],
         aloneUnderWay: 0,
         besideUnderWay: 0,
+        besideAtWork: 0,
         keys: new Set(),
       };
       this.#scopes.set(workspaceId, scope);
@@ -128,7 +131,7 @@ export class PostgresDatabase implements Database {
     const start = async () => {
       await nextTurn();
       if (scope.alone.length > 0 && scope.aloneUnderWay === 0) this.#startAlone(scope);
-      if (scope.beside.length > 0 && scope.besideUnderWay < BESIDE_AT_ONCE) {
+      if (scope.beside.length > 0 && scope.besideAtWork === 0) {
         this.#startBeside(scope);
       }
       this.#dropIdle(scope);
@@ -154,11 +157,21 @@ export class PostgresDatabase implements Database {
     const actions = takeDisjoint(scope, BESIDE_MAX);
     if (workspaceId === null || actions.length === 0) return;
     scope.besideUnderWay += 1;
+    scope.besideAtWork += 1;
     const keys = actions.flatMap((action) => action.keys);
     const run = async () => {
+      let isAtWork = true;
+      // While this one waits for the disk, the next may work.
+      const onCommitting = () => {
+        isAtWork = false;
+        scope.besideAtWork -= 1;
+        this.#startSoon(scope);
+      };
+      const shared = { merger: this.#merger, clock: this.#clock, onCommitting };
       const again = await this.#run(actions, (session) =>
-        runBeside(session, workspaceId, actions, { merger: this.#merger, clock: this.#clock }),
+        runBeside(session, workspaceId, actions, shared),
       );
+      if (isAtWork) scope.besideAtWork -= 1;
       scope.besideUnderWay -= 1;
       for (const key of keys) scope.keys.delete(key);
       this.#startOver(scope, again);
