@@ -15,7 +15,8 @@ export class ConnectionPool {
 
   /** Runs an action on an idle connection; false when there is none. */
   use(act: (connection: Connection) => Promise<void>, onFailure: (error: unknown) => void) {
-    const connection = this.#idle.pop();
+    // The one that has been idle longest: a server closes those that never say anything.
+    const connection = this.#idle.shift();
     if (connection === undefined) return false;
     act(connection).then(() => this.#idle.push(connection), onFailure);
     return true;
