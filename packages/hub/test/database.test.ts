@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import type { Tx } from '../src/db/engine.ts';
 import { migrate, NewerDatabaseError } from '../src/db/migrate.ts';
 import { openSqlite } from '../src/db/sqlite.ts';
 import { HubError } from '../src/errors.ts';
@@ -60,6 +61,60 @@ test('an action that throws leaves nothing, and its neighbours in the batch comm
     ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
   );
   assert.deepEqual(await list(), ['a', 'b']);
+});
+
+test('where actions may be run again, one that fails after it wrote leaves nothing', async (t) => {
+  const { database, list } = await createNotes(t);
+  const calls: string[] = [];
+  const runs = new Map<string, number>();
+  const beside = (note: string, end: (tx: Tx) => void = () => undefined) =>
+    database.writeBeside({ workspaceId: 'w', keys: [] }, async (tx) => {
+      runs.set(note, (runs.get(note) ?? 0) + 1);
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      tx.afterCommit(() => calls.push(note));
+      end(tx);
+      return note;
+    });
+  const refuse = () => {
+    throw new HubError('NOT_ALLOWED');
+  };
+  const outcomes = await Promise.allSettled([
+    beside('a'),
+    beside('half', refuse),
+    beside('b'),
+    beside('a'),
+    database.write(null, async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['alone']);
+      refuse();
+    }),
+    beside('c'),
+  ]);
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused')),
+    ['a', 'refused', 'b', 'refused', 'refused', 'c'],
+  );
+  assert.deepEqual(await list(), ['a', 'b', 'c']);
+  assert.deepEqual(calls, ['a', 'b', 'c']);
+  // The first two were run again for the second's sake; after that each had its savepoint.
+  assert.deepEqual(Object.fromEntries(runs), { a: 3, half: 2, b: 1, c: 1 });
+});
+
+test('an action that may be run again and is refused before it writes disturbs nobody', async (t) => {
+  const { database, list } = await createNotes(t);
+  let runs = 0;
+  const scope = { workspaceId: 'w', keys: [] };
+  const kept = database.writeBeside(scope, async (tx) => {
+    runs += 1;
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['kept']);
+  });
+  const refused = database.writeBeside(scope, async (tx) => {
+    await tx.allSql('SELECT note FROM notes', []);
+    throw new HubError('NOT_ALLOWED');
+  });
+  await assert.rejects(refused, { code: 'NOT_ALLOWED' });
+  await kept;
+  assert.equal(runs, 1);
+  assert.deepEqual(await list(), ['kept']);
 });
 
 test('readers see nothing of an action before it is committed', async (t) => {

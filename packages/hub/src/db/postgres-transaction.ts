@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import { makeCalls } from './after-commit.ts';
 import type { Tx } from './engine.ts';
 import { isConflict, isDatabaseError, isUnavailable } from './postgres-errors.ts';
 import type { StatementMerger } from './postgres-merger.ts';
@@ -168,7 +169,7 @@ function tellOutcomes(
   outcomes: readonly Outcome[],
 ): WaitingAction[] {
   for (const outcome of outcomes) {
-    if (outcome.kind === 'value') for (const call of outcome.calls) call();
+    if (outcome.kind === 'value') makeCalls(outcome.calls);
   }
   const again: WaitingAction[] = [];
   actions.forEach((action, at) => {

@@ -3,6 +3,7 @@ import type { Gathering, SqlValue, Tx } from './engine.ts';
 import { gatherOne } from './gather.ts';
 import type { Answer } from './postgres-session.ts';
 import { numberPlaceholders } from './postgres-statement.ts';
+import { isRead } from './statement-shape.ts';
 
 /** What runs the statements of an action: a session, or the merger that it shares. */
 export interface StatementRunner {
@@ -16,9 +17,6 @@ export interface ActionTx extends Tx {
   readonly hasWritten: boolean;
 }
 
-/** Reads that lock rows count as reads: a rollback takes nothing back of them. */
-const readShape = /^\s*SELECT\b/i;
-
 /** @param requireAlone nothing where the action is alone, else what leaves it. */
 export function openTx(
   runner: StatementRunner,
@@ -28,7 +26,7 @@ export function openTx(
   const calls: (() => void)[] = [];
   let hasWritten = false;
   function query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
-    hasWritten ||= !readShape.test(text);
+    hasWritten ||= !isRead(text);
     return runner.query<Row>(numberPlaceholders(text), values);
   }
   function compile(compilable: Compilable<unknown>): [string, SqlValue[]] {

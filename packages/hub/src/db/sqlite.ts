@@ -2,12 +2,14 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { Compilable } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
+import { makeCalls } from './after-commit.ts';
 import { createQueryBuilder } from './build.ts';
 import { StartError } from './data-directory.ts';
 import type { BesideScope, Database, Gathering, Reader, SqlValue, Tx } from './engine.ts';
 import { gatherOne } from './gather.ts';
 import { Connection } from './sqlite-connection.ts';
 import { type SyncFile, WriteAheadLog } from './sqlite-log.ts';
+import { isRead } from './statement-shape.ts';
 
 /** Actions of one transaction: enough to share a sync among, few enough to let I/O in between. */
 const BATCH_ACTIONS_MAX = 256;
@@ -31,6 +33,8 @@ const engineTroubles = new Set([
 ]);
 
 interface WaitingAction {
+  /** Whether it may be run again: it was handed to `writeBeside`. */
+  mayRestart: boolean;
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -39,20 +43,35 @@ interface WaitingAction {
 /** What became of an action within its batch, to be told once the batch is durable. */
 interface SettledAction {
   action: WaitingAction;
-  outcome: { value: unknown } | { error: unknown };
+  outcome: Outcome;
 }
+
+type Outcome = { value: unknown; calls: readonly (() => void)[] } | { error: unknown };
 
 /** The actions of the transaction that is open. */
 interface Batch {
+  /** All that it took in, settled or not. */
+  actions: WaitingAction[];
   settled: SettledAction[];
-  afterCommit: (() => void)[];
+  /**
+   * Whether each action has a savepoint of its own from now on. A savepoint costs a copy of each
+   * page that is written after it, so as long as all may be run again there is none.
+   */
+  hasSavepoints: boolean;
+  /** Whether there is anything to sync. */
+  hasWritten: boolean;
 }
+
+/** Thrown by an action without a savepoint that failed after it wrote: all are to be run again. */
+class Spoiled extends Error {}
 
 /**
  * SQLite in one file: one writer, and a second connection for reads, which therefore see only what
  * is committed. Group commit: all actions that wait when the event loop comes round, and those that
- * come while the disk still syncs the transaction before, share one transaction and one sync, each
- * within its own savepoint. A lone action does not wait for company.
+ * come while the disk still syncs the transaction before, share one transaction and one sync. An
+ * action that fails after it wrote is taken back alone: to its savepoint or, where the actions of
+ * the transaction may be run again and so have none, by running the others again. A lone action
+ * does not wait for company.
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
@@ -81,17 +100,22 @@ class SqliteDatabase implements Database {
 
   /** One writer: whatever its scope, an action is alone. */
   write<T>(_workspaceId: string | null, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#hand(run, false);
+  }
+
+  writeBeside<T>(_scope: BesideScope, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#hand(run, true);
+  }
+
+  #hand<T>(run: (tx: Tx) => Promise<T>, mayRestart: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
-      this.#waiting.push({ run, resolve: resolve as (value: unknown) => void, reject });
+      const settle = resolve as (value: unknown) => void;
+      this.#waiting.push({ mayRestart, run, resolve: settle, reject });
       this.#onArrival?.();
       this.#working ??= this.#work();
     });
-  }
-
-  writeBeside<T>({ workspaceId }: BesideScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.write(workspaceId, run);
   }
 
   /** It is a file: nobody watches it, each statement says whether it can be read. */
@@ -127,17 +151,15 @@ class SqliteDatabase implements Database {
   /** Runs the actions that wait in the open transaction, or in a new one. Null when it was lost. */
   async #fill(open: Batch | null): Promise<Batch | null> {
     if (this.#waiting.length === 0) return open;
-    const batch = open ?? { settled: [], afterCommit: [] };
-    const room = BATCH_ACTIONS_MAX - batch.settled.length;
-    const actions = this.#waiting.splice(0, room);
+    const batch = open ?? { actions: [], settled: [], hasSavepoints: false, hasWritten: false };
+    const actions = this.#waiting.splice(0, BATCH_ACTIONS_MAX - batch.actions.length);
+    batch.actions.push(...actions);
     try {
       if (open === null) this.#begin();
-      for (const action of actions) {
-        batch.settled.push({ action, outcome: await this.#runAction(action, batch.afterCommit) });
-      }
+      for (const action of actions) await this.#runNext(batch, action);
       return batch;
     } catch (error) {
-      this.#lose(error, [...batch.settled.map(({ action }) => action), ...actions]);
+      this.#lose(error, batch.actions);
       return null;
     }
   }
@@ -151,23 +173,21 @@ class SqliteDatabase implements Database {
     this.#writer.execute('BEGIN IMMEDIATE');
   }
 
-  #commit({ settled, afterCommit }: Batch): void {
+  #commit({ actions, settled, hasWritten }: Batch): void {
     try {
       this.#writer.execute('COMMIT');
     } catch (error) {
-      this.#lose(
-        error,
-        settled.map(({ action }) => action),
-      );
+      this.#lose(error, actions);
       return;
     }
-    const synced = this.#log.sync();
-    this.#unsynced = synced;
+    // What only read may still have read what is not synced yet.
+    const synced = hasWritten ? this.#log.sync() : (this.#unsynced ?? Promise.resolve());
+    if (hasWritten) this.#unsynced = synced;
     synced
       .then(
-        () => tell(settled, afterCommit),
+        () => tell(settled),
         (error: unknown) => {
-          for (const { action } of settled) action.reject(toUnknown(error));
+          for (const action of actions) action.reject(toUnknown(error));
         },
       )
       .finally(() => {
@@ -177,7 +197,7 @@ class SqliteDatabase implements Database {
 
   #lose(error: unknown, actions: readonly WaitingAction[]): void {
     if (this.#writer.isInTransaction) this.#writer.execute('ROLLBACK');
-    for (const action of new Set(actions)) action.reject(toUnavailable(error));
+    for (const action of actions) action.reject(toUnavailable(error));
   }
 
   /** Until the sync under way has ended, or something more is to be done. */
@@ -190,30 +210,65 @@ class SqliteDatabase implements Database {
   }
 
   /** Throws only when the whole batch is lost; a refused action is an outcome. */
-  async #runAction(
-    action: WaitingAction,
-    afterCommit: (() => void)[],
-  ): Promise<SettledAction['outcome']> {
+  async #runNext(batch: Batch, action: WaitingAction): Promise<void> {
+    if (!action.mayRestart) batch.hasSavepoints = true;
     const tx = new SqliteTx(this.#writer, this.#clock.nowMs());
+    try {
+      const outcome = batch.hasSavepoints
+        ? await this.#runInSavepoint(action, tx)
+        : await this.#runBare(action, tx);
+      batch.settled.push({ action, outcome });
+      batch.hasWritten ||= tx.hasWritten;
+    } catch (error) {
+      if (!(error instanceof Spoiled)) throw error;
+      await this.#runAgain(batch, action);
+    }
+  }
+
+  /** Takes all of a batch back, and runs it again with an action that cannot be taken back alone. */
+  async #runAgain(batch: Batch, spoiler: WaitingAction): Promise<void> {
+    const actions = [...batch.settled.map(({ action }) => action), spoiler];
+    this.#writer.execute('ROLLBACK');
+    this.#begin();
+    batch.settled = [];
+    batch.hasSavepoints = true;
+    for (const action of actions) await this.#runNext(batch, action);
+  }
+
+  /** @throws Spoiled when it cannot be taken back by itself. */
+  async #runBare(action: WaitingAction, tx: SqliteTx): Promise<Outcome> {
+    try {
+      return { value: await action.run(tx), calls: tx.calls };
+    } catch (error) {
+      this.#throwIfLost(error);
+      if (tx.hasWritten) throw new Spoiled();
+      return { error };
+    }
+  }
+
+  async #runInSavepoint(action: WaitingAction, tx: SqliteTx): Promise<Outcome> {
     this.#writer.execute('SAVEPOINT action');
     try {
       const value = await action.run(tx);
       this.#writer.execute('RELEASE action');
-      for (const call of tx.calls) afterCommit.push(call);
-      return { value };
+      return { value, calls: tx.calls };
     } catch (error) {
-      // SQLite ends the transaction by itself on a full disk and the like: all of it is gone.
-      if (!this.#writer.isInTransaction || isEngineTrouble(error)) throw error;
+      this.#throwIfLost(error);
       this.#writer.execute('ROLLBACK TO action');
       this.#writer.execute('RELEASE action');
       return { error };
     }
   }
+
+  /** SQLite ends the transaction by itself on a full disk and the like: all of it is gone. */
+  #throwIfLost(error: unknown): void {
+    if (!this.#writer.isInTransaction || isEngineTrouble(error)) throw error;
+  }
 }
 
 /** Tells each action what became of it. */
-function tell(settled: readonly SettledAction[], afterCommit: readonly (() => void)[]): void {
-  for (const call of afterCommit) call();
+function tell(settled: readonly SettledAction[]): void {
+  for (const { outcome } of settled) if ('calls' in outcome) makeCalls(outcome.calls);
   for (const { action, outcome } of settled) {
     if ('error' in outcome) action.reject(outcome.error);
     else action.resolve(outcome.value);
@@ -226,6 +281,8 @@ class SqliteTx implements Tx {
   readonly nowMs: number;
   /** To be made when the action is durable. */
   readonly calls: (() => void)[] = [];
+  /** Whether a statement has run that may have written. */
+  hasWritten = false;
   readonly #writer: Connection;
 
   constructor(writer: Connection, nowMs: number) {
@@ -234,18 +291,22 @@ class SqliteTx implements Tx {
   }
 
   all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    return this.#writer.all(query);
+    const { sql, parameters } = query.compile();
+    return this.allSql(sql, parameters as SqlValue[]);
   }
 
   first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    return this.#writer.first(query);
+    const { sql, parameters } = query.compile();
+    return this.firstSql(sql, parameters as SqlValue[]);
   }
 
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    this.hasWritten ||= !isRead(sql);
     return this.#writer.allSql(sql, values);
   }
 
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+    this.hasWritten ||= !isRead(sql);
     return this.#writer.firstSql(sql, values);
   }
 
@@ -255,6 +316,7 @@ class SqliteTx implements Tx {
   }
 
   async runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
+    this.hasWritten = true;
     return { changes: this.#writer.run(sql, values) };
   }
 
