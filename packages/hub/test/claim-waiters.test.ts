@@ -47,6 +47,33 @@ test('what became ready between the mark and the wait ends the wait at once', as
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: 'lane' });
 });
 
+test('of many that looked before a job became ready and wait after it, one looks again', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  const waitAs = (agentId: string) =>
+    waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
+  waiters.wakeNext('ws', 'lane');
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await waitAs('first'), { laneId: 'lane' });
+  assert.deepEqual(await waitAs('second'), { laneId: 'lane' });
+  const third = waitAs('third');
+  assert.equal(waiters.count, 1);
+  // It was not there for them after all, and goes to who waits now.
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await third, { laneId: 'lane' });
+});
+
+test('a job that woke one who waited has nobody else look for it', async () => {
+  const { waiters, never, park } = setupWaiters();
+  const first = park('first');
+  const version = waiters.version('ws');
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await first, { laneId: 'lane' });
+  const late = { workspaceId: 'ws', agentId: 'late', suits: () => true };
+  void waiters.wait(late, version, WAIT_MS, never);
+  assert.equal(waiters.count, 1);
+});
+
 test('what became ready in a lane that does not suit does not end the wait', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version('ws');
@@ -61,7 +88,7 @@ test('what became ready in a lane that does not suit does not end the wait', asy
 test('more wakes than are remembered count as a wake', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version('ws');
-  for (let i = 0; i < 1_000; i++) waiters.wakeNext('ws', 'elsewhere');
+  for (let i = 0; i < 1_000; i++) waiters.wakeNext('ws', `elsewhere ${i}`);
   const waiter = { workspaceId: 'ws', agentId: 'a', suits: () => false };
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: null });
 });

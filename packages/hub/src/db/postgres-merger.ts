@@ -4,6 +4,7 @@ import { isUnavailable } from './postgres-errors.ts';
 import type { Answer, Session, Sessions } from './postgres-session.ts';
 import { type MergedStatement, mergeStatement, ORDINAL } from './postgres-statement.ts';
 import { openTx, type StatementRunner } from './postgres-tx.ts';
+import { isRead } from './statement-shape.ts';
 
 interface WaitingStatement {
   values: readonly SqlValue[];
@@ -133,6 +134,11 @@ class MergingRunner implements StatementRunner {
   }
 
   #send(text: string, waiting: WaitingStatement[]): void {
+    if (waiting.length > 1 && isRead(text)) this.#sendDistinct(text, shareAnswers(waiting));
+    else this.#sendDistinct(text, waiting);
+  }
+
+  #sendDistinct(text: string, waiting: WaitingStatement[]): void {
     const plan = waiting.length > 1 ? this.#planOf(text) : null;
     if (plan !== null) {
       void this.#sendMerged(plan, waiting);
@@ -172,6 +178,29 @@ class MergingRunner implements StatementRunner {
       for (const { reject } of waiting) reject(error);
     }
   }
+}
+
+/**
+ * One read for all that ask the same, such as the state of their workspace; each has the same rows,
+ * which nobody changes.
+ */
+function shareAnswers(waiting: readonly WaitingStatement[]): WaitingStatement[] {
+  const askers = new Map<string, WaitingStatement[]>();
+  for (const asker of waiting) {
+    const key = JSON.stringify(asker.values);
+    const same = askers.get(key);
+    if (same === undefined) askers.set(key, [asker]);
+    else same.push(asker);
+  }
+  return Array.from(askers.values(), (same) => ({
+    values: same[0]?.values ?? [],
+    resolve: (answer) => {
+      for (const asker of same) asker.resolve(answer);
+    },
+    reject: (error) => {
+      for (const asker of same) asker.reject(error);
+    },
+  }));
 }
 
 /** Rows of a set-wise answer, each to the one that it is for. */

@@ -78,7 +78,7 @@ export class ClaimWaiters {
     signal: AbortSignal,
   ): Promise<{ laneId: string | null } | 'timeout'> {
     if (this.#closed || signal.aborted || waitMs <= 0) return Promise.resolve('timeout');
-    const missed = this.#recent.findMissed(waiter, version);
+    const missed = this.#recent.takeMissed(waiter, version);
     if (missed !== null) return Promise.resolve(missed);
     return new Promise((resolve) => {
       const waiters = this.#parked.get(waiter.workspaceId) ?? new Set();
@@ -130,7 +130,6 @@ export class ClaimWaiters {
    * @returns how many.
    */
   wakeReady(workspaceId: string, laneId: string, count: number): number {
-    this.#recent.note(workspaceId, { kind: 'lane', laneId });
     let woken = 0;
     for (const parked of this.#parked.get(workspaceId) ?? []) {
       if (woken === count) break;
@@ -138,6 +137,8 @@ export class ClaimWaiters {
       parked.wake(laneId);
       woken += 1;
     }
+    // Who is woken and does not take it passes it on, so nobody else need look for it as well.
+    this.#recent.note(workspaceId, { kind: 'lane', laneId }, count - woken);
     return woken;
   }
 
