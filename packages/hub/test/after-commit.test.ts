@@ -5,7 +5,7 @@ import { openTestDatabase } from './test-engine.ts';
 
 /** Resolves with the next error that nobody catches; the runner would fail the test for it. */
 function catchUncaught(t: TestContext): Promise<unknown> {
-  const others = process.rawListeners('uncaughtException') as NodeJS.UncaughtExceptionListener[];
+  const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
   t.after(() => {
     process.removeAllListeners('uncaughtException');

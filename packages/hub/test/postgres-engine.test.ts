@@ -123,6 +123,22 @@ test('actions side by side share transactions, and each has its own answers', as
   assert.equal((await listNotes(database)).length, 180);
 });
 
+test('reads that ask the same at the same time are one, and others are not', async (t) => {
+  const database = await openHub(t);
+  const draw = (asked: (at: number) => string) =>
+    besides(database, namesOf('draw', 20), async (tx, _name, at) => {
+      const row = await tx.firstSql<{ drawn: string }>(
+        "SELECT gen_random_uuid()::text AS drawn, ? || '' AS asked",
+        [asked(at)],
+      );
+      return row?.drawn;
+    });
+  // Transactions hold what waits when they begin: the first may be of one action alone.
+  assert.ok(new Set(await draw(() => 'the same')).size <= 3);
+  assert.equal(new Set(await draw((at) => `number ${at}`)).size, 20);
+  assert.ok(new Set(await draw((at) => `half ${at % 2}`)).size <= 6);
+});
+
 test('an action that is refused before it writes leaves those beside it as they are', async (t) => {
   const database = await openHub(t);
   const ends = await Promise.allSettled(

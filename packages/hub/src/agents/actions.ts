@@ -90,7 +90,14 @@ export async function requireAgent(
   agentId: string,
   rowLock: Tx['rowLock'] = '',
 ): Promise<AgentRow> {
-  const agent = await readAgent(tx, workspaceId, agentId, rowLock);
+  return requireSpeaker(await readAgent(tx, workspaceId, agentId, rowLock), principal);
+}
+
+/**
+ * The same of an agent that was read.
+ * @throws HubError AGENT_NOT_FOUND
+ */
+export function requireSpeaker(agent: AgentRow | undefined, principal: Principal): AgentRow {
   if (agent === undefined || !mayActAs(principal, agent)) {
     throw new HubError(
       'AGENT_NOT_FOUND',

@@ -128,8 +128,10 @@ class MergingRunner implements StatementRunner {
       const gatherings = this.#gatherings;
       this.#statements = new Map();
       this.#gatherings = new Map();
-      for (const [text, waiting] of statements) this.#send(text, waiting);
-      for (const [work, waiting] of gatherings) void this.#runGathered(work, waiting);
+      this.#session.together(() => {
+        for (const [text, waiting] of statements) this.#send(text, waiting);
+        for (const [work, waiting] of gatherings) void this.#runGathered(work, waiting);
+      });
     });
   }
 

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { SqlValue } from './engine.ts';
 import { isConnectionBroken, isDemoted, toUnavailable } from './postgres-errors.ts';
@@ -91,6 +92,17 @@ export class Session {
   async script(text: string): Promise<pg.QueryResult[]> {
     const results = await this.#watch(this.#client.query(text));
     return Array.isArray(results) ? results : [results];
+  }
+
+  /** Puts what is asked meanwhile into one packet, as far as the driver sends it at once. */
+  together(ask: () => void): void {
+    const stream = streamOf(this.#client);
+    stream.cork();
+    try {
+      ask();
+    } finally {
+      stream.uncork();
+    }
   }
 
   /** Gives the connection back; one that has broken, or is a standby's now, is closed instead. */
@@ -208,7 +220,10 @@ export class Sessions {
 
 /** Ends a connection without asking the other side, which may not be there to answer. */
 export function severConnection(client: pg.ClientBase): void {
-  // The driver has no way to do that but through its connection's socket.
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  connection.stream.destroy();
+  streamOf(client).destroy();
+}
+
+/** The driver's socket: it has no other way to cork or to end it. */
+function streamOf(client: pg.ClientBase): Duplex {
+  return (client as unknown as { connection: { stream: Duplex } }).connection.stream;
 }

@@ -225,7 +225,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Takes all of a batch back, and runs it again with an action that cannot be taken back alone. */
+  /** Takes all of a batch back and runs it again, with what cannot be taken back alone. */
   async #runAgain(batch: Batch, spoiler: WaitingAction): Promise<void> {
     const actions = [...batch.settled.map(({ action }) => action), spoiler];
     this.#writer.execute('ROLLBACK');

@@ -89,8 +89,7 @@ export async function addJob(
     concurrencyKey: draft.concurrencyKey ?? null,
   });
   const row = rowOf(jobId, draft, createdBy);
-  await insertJob(tx, row);
-  await insertFirstEvent(tx, {
+  const event = {
     eventId: deps.ids('jobEvent'),
     workspaceId,
     jobId,
@@ -98,7 +97,8 @@ export async function addJob(
     attempt: 0,
     agentId: null,
     data: { by: createdBy, ...origin },
-  });
+  } as const;
+  await Promise.all([insertJob(tx, row), insertFirstEvent(tx, event)]);
   return { entry, row };
 }
 

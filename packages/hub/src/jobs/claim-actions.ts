@@ -16,11 +16,11 @@ import { assert } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry, Lane } from '../queue/entry.ts';
-import { readEntryByClaimKey } from '../queue/queue-store.ts';
+import { listPreferred, readEntryByClaimKey } from '../queue/queue-store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
 import { hashToken } from '../tokens/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
-import { readWorkspace } from '../workspaces/store.ts';
+import { readWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
 import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
 import { claimOrFree } from './recovery-actions.ts';
@@ -78,19 +78,21 @@ async function tryClaim(
   input: ClaimInput,
 ): Promise<Attempt> {
   const { workspaceId, agentId, claimKey } = input;
-  const agent = await requireClaimant(tx, principal, input);
   const tokenOf = createTokenMaker(deps, workspaceId);
   // What does not depend on one another is asked together, here and below: on PostgreSQL that is
   // one round trip.
-  const [again, refused] = await Promise.all([
+  const [agent, again, workspace, preferred] = await Promise.all([
+    requireClaimant(tx, principal, input),
     claimKey === undefined
       ? undefined
       : readEntryByClaimKey(tx, workspaceId, agentId, 'jobs', claimKey),
-    findRefusal(tx, agent, input),
+    readWorkspace(tx, workspaceId),
+    listPreferred(tx, workspaceId, agentId),
   ]);
   if (again !== undefined) {
     return { claimed: await answerClaim(tx, again, tokenOf), laneId: null };
   }
+  const refused = await findRefusal(tx, agent, workspace, input);
   if ('reason' in refused) return { claimed: null, reason: refused.reason, suits: null };
   const { demand } = refused;
   const lanes = await deps.queue.findLanes(
@@ -101,8 +103,12 @@ async function tryClaim(
     demand.capabilities,
     demand.kinds,
   );
-  const entry = await claimOrFree(deps, tx, workspaceId, () =>
-    claimFrom(deps, tx, input, lanes.suitable, tokenOf),
+  const entry = await claimOrFree(deps, tx, workspaceId, async (isAgain) =>
+    claimFrom(deps, tx, input, {
+      lanes: lanes.suitable,
+      preferred: isAgain ? await listPreferred(tx, workspaceId, agentId) : preferred,
+      tokenOf,
+    }),
   );
   if (entry === null) {
     const suits = (laneId: string) => deps.queue.laneSuits(laneId, { queue: 'jobs', ...demand });
@@ -125,15 +131,15 @@ async function tryClaim(
 async function findRefusal(
   tx: Tx,
   agent: AgentRow,
+  workspace: WorkspaceRow | undefined,
   input: ClaimInput,
 ): Promise<{ reason: EmptyReason } | { demand: Demand }> {
   const { workspaceId } = input;
   const capabilities = capabilitiesOf(agent);
   const { reposAllowed } = capabilities;
-  const [reason, served, workspace] = await Promise.all([
+  const [reason, served] = await Promise.all([
     findAgentRefusal(tx, agent, capabilities),
     listServedRepositories(tx, workspaceId, { tokenId: agent.token_id, reposAllowed }),
-    readWorkspace(tx, workspaceId),
   ]);
   if (reason !== null) return { reason };
   const asked = served.filter((repo) => input.repoIds?.includes(repo.repo_id) ?? true);
@@ -156,8 +162,11 @@ async function claimFrom(
   deps: JobDeps,
   tx: Tx,
   input: ClaimInput,
-  lanes: readonly Lane[],
-  tokenOf: TokenMaker,
+  {
+    lanes,
+    preferred,
+    tokenOf,
+  }: { lanes: readonly Lane[]; preferred: readonly Entry[]; tokenOf: TokenMaker },
 ): Promise<Entry | null> {
   const { workspaceId, agentId, leaseMs, claimKey } = input;
   const grantFor = (entryId: string, generation: number) => ({
@@ -168,7 +177,7 @@ async function claimFrom(
   });
   // What is kept for this agent goes first: it held it before, and nobody else may have it now.
   return (
-    (await deps.queue.claimPreferred(tx, workspaceId, agentId, lanes, grantFor)) ??
+    (await deps.queue.claimPreferred(tx, preferred, lanes, grantFor)) ??
     deps.queue.claim(tx, workspaceId, lanes, grantFor)
   );
 }

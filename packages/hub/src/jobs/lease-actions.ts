@@ -5,18 +5,19 @@ import type {
   RequestInput,
   ResponseOf,
 } from '@signalbox/contract';
-import { listCommands, requireAgent } from '../agents/actions.ts';
+import { listCommands, requireSpeaker } from '../agents/actions.ts';
+import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import { hashJson } from '../idempotency/store.ts';
-import type { RequestContext } from '../principal.ts';
+import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { updateRunning } from '../queue/queue-store.ts';
 import { checkClaim } from '../queue/states.ts';
 import { requireRun } from '../runs/actions.ts';
 import { settleCompletion } from '../uncertainties/handover-actions.ts';
-import { addJob, type JobRecord, requireJob } from './actions.ts';
+import { addJob, findJob, type JobRecord } from './actions.ts';
 import type { JobDeps } from './deps.ts';
 import { mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
@@ -42,8 +43,7 @@ export function renewLease(
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   const { workspaceId, jobId, agentId } = input;
   return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
-    const { entry } = await requireJob(tx, workspaceId, jobId);
-    await requireAgent(tx, principal, workspaceId, agentId);
+    const { entry } = await requireJobOfAgent(tx, principal, input);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
     const renewed = await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
@@ -55,6 +55,25 @@ export function renewLease(
       commands: await listCommands(tx, workspaceId, agentId),
     };
   });
+}
+
+/**
+ * The job that an agent speaks of.
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND
+ */
+async function requireJobOfAgent(
+  tx: Tx,
+  principal: Principal,
+  { workspaceId, jobId, agentId }: { workspaceId: string; jobId: string; agentId: string },
+): Promise<JobRecord> {
+  // Asked for together: on PostgreSQL that is one round trip.
+  const [record, agent] = await Promise.all([
+    findJob(tx, workspaceId, jobId),
+    readAgent(tx, workspaceId, agentId),
+  ]);
+  if (record === null) throw new HubError('JOB_NOT_FOUND');
+  requireSpeaker(agent, principal);
+  return record;
 }
 
 /** Heartbeats without a message fold into one event an attempt; messages stand for themselves. */
@@ -92,8 +111,7 @@ export function appendJobLog(
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const { workspaceId, jobId, agentId } = input;
   return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
-    const { entry } = await requireJob(tx, workspaceId, jobId);
-    await requireAgent(tx, principal, workspaceId, agentId);
+    const { entry } = await requireJobOfAgent(tx, principal, input);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
     let lastLogSeq = entry.log_seq;
@@ -150,10 +168,9 @@ async function tryComplete(
   { principal }: RequestContext,
   input: CompleteInput,
 ): Promise<Completion> {
-  const { workspaceId, jobId, agentId } = input;
-  const record = await requireJob(tx, workspaceId, jobId);
+  const { workspaceId } = input;
+  const record = await requireJobOfAgent(tx, principal, input);
   const { entry, row } = record;
-  await requireAgent(tx, principal, workspaceId, agentId);
   const completionHash = hashJson(input);
   if (row.completion_answer !== null && isReplay(record, input, completionHash)) {
     const result = JSON.parse(row.completion_answer) as CompleteAnswer['result'];

@@ -39,18 +39,20 @@ export async function recoverExpiredLeases(
 /**
  * Claims an entry of either queue. When none is ready, leases that ran out and delays that ended
  * may yield one: it is tried once more.
+ *
+ * @param claim told whether it is tried again, after entries have changed.
  */
 export async function claimOrFree(
   deps: JobDeps,
   tx: Tx,
   workspaceId: string,
-  claim: () => Promise<Entry | null>,
+  claim: (isAgain: boolean) => Promise<Entry | null>,
 ): Promise<Entry | null> {
-  const entry = await claim();
+  const entry = await claim(false);
   if (entry !== null) return entry;
   const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
   const due = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
-  return recovered + due > 0 ? claim() : null;
+  return recovered + due > 0 ? claim(true) : null;
 }
 
 /** Writes what a lost lease means into the job and its timeline. */

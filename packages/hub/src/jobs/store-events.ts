@@ -17,12 +17,14 @@ export interface JobEventDraft {
 
 const APPEND_EVENT = `INSERT INTO job_events
     (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
-  SELECT ?, ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ?, ?, ?, ?
-  FROM job_events WHERE workspace_id = ? AND job_id = ?`;
+  VALUES (?, ?,
+    (SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e
+     WHERE e.workspace_id = ? AND e.job_id = ?),
+    ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Adds an event at the end of a job's timeline. */
 export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<void> {
-  await tx.runSql(APPEND_EVENT, [...valuesOf(tx, event), event.workspaceId, event.jobId]);
+  await tx.runSql(APPEND_EVENT, appendedValuesOf(tx, event));
 }
 
 /** Begins the timeline of a job that is new. */
@@ -37,13 +39,18 @@ export async function insertFirstEvent(tx: Tx, event: JobEventDraft): Promise<vo
 
 /** Adds an event at the end of a job's timeline and returns the event's place. */
 export async function appendEventForPlace(tx: Tx, event: JobEventDraft): Promise<number> {
-  const row = await tx.firstSql<{ seq: number }>(`${APPEND_EVENT} RETURNING seq`, [
-    ...valuesOf(tx, event),
-    event.workspaceId,
-    event.jobId,
-  ]);
+  const row = await tx.firstSql<{ seq: number }>(
+    `${APPEND_EVENT} RETURNING seq`,
+    appendedValuesOf(tx, event),
+  );
   if (row === undefined) throw new Error('an event was not inserted');
   return row.seq;
+}
+
+/** The place twice: of the event, and of those that it comes after. */
+function appendedValuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {
+  const { workspaceId, jobId } = event;
+  return [workspaceId, jobId, ...valuesOf(tx, event)];
 }
 
 function valuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {

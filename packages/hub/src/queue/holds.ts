@@ -91,9 +91,11 @@ export async function promoteDue(
   limit: number,
   onReady: ReadyListener,
 ): Promise<number> {
-  const delayed = await listDue(tx, tx.nowMs, workspaceId, limit);
-  const preferred = await listUnpreferred(tx, tx.nowMs, workspaceId, limit - delayed.length);
-  const due = [...delayed, ...preferred];
+  const [delayed, preferred] = await Promise.all([
+    listDue(tx, tx.nowMs, workspaceId, limit),
+    listUnpreferred(tx, tx.nowMs, workspaceId, limit),
+  ]);
+  const due = [...delayed, ...preferred].slice(0, limit);
   if (due.length > 0) tx.requireAlone();
   for (const entry of due) await rehold(tx, entry, onReady);
   return due.length + (await settleNext(tx, workspaceId, limit - due.length, onReady));

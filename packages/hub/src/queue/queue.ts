@@ -24,7 +24,6 @@ import {
   type LeaseGrant,
   listExpired,
   listLanes,
-  listPreferred,
   type Preference,
   readEntry,
   readLaneHead,
@@ -201,20 +200,23 @@ export class Queue {
     }
   }
 
-  /** Claims, of the entries that are kept for an agent, the first that lies in one of the lanes. */
+  /**
+   * Claims the first that lies in one of the lanes.
+   *
+   * @param preferred the entries that are kept for an agent (`listPreferred`), as they are now.
+   */
   async claimPreferred(
     tx: Tx,
-    workspaceId: string,
-    agentId: string,
+    preferred: readonly Entry[],
     lanes: readonly Lane[],
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
-    for (const entry of await listPreferred(tx, workspaceId, agentId)) {
+    for (const entry of preferred) {
       tx.requireAlone();
       if (!lanes.some((lane) => lane.lane_id === entry.lane_id)) continue;
       const hold = await findHold(tx, entry);
       if (hold === 'key') {
-        await setHold(tx, workspaceId, entry.entry_id, hold);
+        await setHold(tx, entry.workspace_id, entry.entry_id, hold);
         continue;
       }
       return startAttempt(tx, entry, grantFor(entry.entry_id, entry.attempt + 1));

@@ -57,7 +57,7 @@ export class RecentWakes {
     }
   }
 
-  /** What a waiter would have been woken by since it took its mark; nobody else is, in its stead. */
+  /** What a waiter would have been woken by since it took its mark; nobody else is, instead. */
   takeMissed(
     waiter: { workspaceId: string; agentId: string; suits(laneId: string): boolean },
     mark: number,
