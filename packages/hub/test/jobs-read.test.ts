@@ -173,3 +173,25 @@ test('waitingFor says what is lacking of agents', async (t) => {
   h.clock.advance(45_000);
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
 });
+
+test('whoever looks at a job while it ends sees it as it was before or after, never half', async (t) => {
+  const h = await setupQueue(t);
+  for (let round = 0; round < 15; round++) {
+    const { jobId } = await h.enqueue();
+    await h.claim();
+    let isOver = false;
+    const looks = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const { job } = await h.get(jobId);
+        assert.equal(job.outcome, job.status === 'done' ? 'done' : null);
+        const {
+          jobs: [listed],
+        } = await h.call(jobs.list, { workspaceId: h.workspaceId, limit: 1 });
+        assert.equal(listed?.outcome, listed?.status === 'done' ? 'done' : null);
+      }
+    });
+    await h.complete(jobId);
+    isOver = true;
+    await Promise.all(looks);
+  }
+});

@@ -6,10 +6,9 @@ import { requireJob } from '../jobs/actions.ts';
 import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
-import { readEntry } from '../queue/queue-store.ts';
 import { requireRun } from '../runs/actions.ts';
 import { addCloudAiJob } from './adding-actions.ts';
-import { type CloudAiJobRow, readCloudAiJob } from './store.ts';
+import { type CloudAiJobRow, readWholeCloudAiJob } from './store.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.cloudAiJobs.enqueue.request>;
 
@@ -45,8 +44,7 @@ export async function requireCloudAiJob(
   workspaceId: string,
   cloudAiJobId: string,
 ): Promise<CloudAiJobRecord> {
-  const row = await readCloudAiJob(reader, workspaceId, cloudAiJobId);
-  const entry = row && (await readEntry(reader, workspaceId, cloudAiJobId));
-  if (row === undefined || entry === undefined) throw new HubError('CLOUD_AI_JOB_NOT_FOUND');
-  return { entry, row };
+  const job = await readWholeCloudAiJob(reader, workspaceId, cloudAiJobId);
+  if (job === undefined) throw new HubError('CLOUD_AI_JOB_NOT_FOUND');
+  return { entry: job, row: job };
 }

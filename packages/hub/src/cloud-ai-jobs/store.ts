@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { CloudAiJobsTable } from '../db/schema-cloud-ai-jobs.ts';
+import type { Entry } from '../queue/entry.ts';
 
 export type CloudAiJobRow = CloudAiJobsTable;
 
@@ -38,6 +39,23 @@ export function readCloudAiJob(
 ): Promise<CloudAiJobRow | undefined> {
   return reader.firstSql<CloudAiJobRow>(
     'SELECT * FROM cloud_ai_jobs WHERE workspace_id = ? AND cloud_ai_job_id = ?',
+    [workspaceId, cloudAiJobId],
+  );
+}
+
+/**
+ * Both halves of a job as they were at one moment, in one statement: of two, each would see what
+ * was committed when its own turn came. They share no name but that of their workspace.
+ */
+export function readWholeCloudAiJob(
+  reader: Reader,
+  workspaceId: string,
+  cloudAiJobId: string,
+): Promise<(Entry & CloudAiJobRow) | undefined> {
+  return reader.firstSql<Entry & CloudAiJobRow>(
+    `SELECT e.*, j.* FROM cloud_ai_jobs AS j JOIN queue_entries AS e
+       ON e.workspace_id = j.workspace_id AND e.entry_id = j.cloud_ai_job_id
+     WHERE j.workspace_id = ? AND j.cloud_ai_job_id = ?`,
     [workspaceId, cloudAiJobId],
   );
 }

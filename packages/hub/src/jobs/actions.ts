@@ -1,6 +1,6 @@
 import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import { answerOnce } from '../idempotency/store.ts';
 import type { Principal } from '../principal.ts';
@@ -237,28 +237,27 @@ export function releaseJob(
   });
 }
 
-/** @throws HubError JOB_NOT_FOUND, the same for unknown and foreign ids. */
-export async function requireJob(
-  reader: Reader,
-  workspaceId: string,
-  jobId: string,
-): Promise<JobRecord> {
-  const record = await findJob(reader, workspaceId, jobId);
+/**
+ * A job that an action may change.
+ * @throws HubError JOB_NOT_FOUND, the same for unknown and foreign ids.
+ */
+export async function requireJob(tx: Tx, workspaceId: string, jobId: string): Promise<JobRecord> {
+  const record = await findJob(tx, workspaceId, jobId);
   if (record === null) throw new HubError('JOB_NOT_FOUND');
   return record;
 }
 
 /** Null for a job that is not there; retention takes away what ended long ago. */
 export async function findJob(
-  reader: Reader,
+  tx: Tx,
   workspaceId: string,
   jobId: string,
 ): Promise<JobRecord | null> {
-  // Asked for together, so that on SQLite no commit comes between the two halves of the job. On
-  // PostgreSQL an action locks the entry, and with it the job.
+  // The entry first: on PostgreSQL that locks the job, and a wait for the lock ends before the
+  // second statement looks.
   const [entry, row] = await Promise.all([
-    readEntry(reader, workspaceId, jobId),
-    readJob(reader, workspaceId, jobId),
+    readEntry(tx, workspaceId, jobId),
+    readJob(tx, workspaceId, jobId),
   ]);
   return row === undefined || entry === undefined ? null : { entry, row };
 }

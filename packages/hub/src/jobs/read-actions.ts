@@ -9,6 +9,7 @@ import { capabilitiesOf } from '../agents/present.ts';
 import { listAgentsSeenAfter } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
 import { hasTokenRepository, readRepository } from '../repositories/store.ts';
@@ -21,9 +22,12 @@ import {
   countReadyBefore,
   countRunningByAgent,
   listUnmetDependencies,
+  readJob,
   readKeyHolder,
 } from './store.ts';
-import { listJobIds, readJobs } from './store-lists.ts';
+import { type JobEventRow, listEvents } from './store-events.ts';
+import { listJobIds } from './store-lists.ts';
+import { readWholeJob, readWholeJobs } from './store-whole.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
 
@@ -38,14 +42,13 @@ export async function listJobs(
 ): Promise<{ jobs: Job[]; before: string | null }> {
   const { workspaceId, limit } = input;
   const page = await listJobIds(database.reader, workspaceId, input, { limit, before });
-  const { rows, entries } = await readJobs(database.reader, workspaceId, page.ids);
-  const rowsById = new Map(rows.map((row) => [row.job_id, row]));
-  const entriesById = new Map(entries.map((entry) => [entry.entry_id, entry]));
+  const found = await readWholeJobs(database.reader, workspaceId, page.ids);
+  const byId = new Map(found.map((job) => [job.job_id, job]));
   const jobs: Job[] = [];
   for (const id of page.ids) {
-    const [row, entry] = [rowsById.get(id), entriesById.get(id)];
+    const job = byId.get(id);
     // Retention may have come between.
-    if (row !== undefined && entry !== undefined) jobs.push(presentJob(entry, row));
+    if (job !== undefined) jobs.push(presentJob(job, job));
   }
   return { jobs, before: page.before };
 }
@@ -65,7 +68,7 @@ export async function getJob(
   const { reader } = deps.database;
   const record =
     principal.job === null
-      ? await requireJob(reader, workspaceId, jobId)
+      ? await viewJob(reader, workspaceId, jobId)
       : await tellJob(deps, workspaceId, jobId);
   const { entry, row } = record;
   let queuePosition: number | null = null;
@@ -82,6 +85,24 @@ export async function getJob(
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
   };
+}
+
+/** @throws HubError JOB_NOT_FOUND */
+async function viewJob(reader: Reader, workspaceId: string, jobId: string): Promise<JobRecord> {
+  const job = await readWholeJob(reader, workspaceId, jobId);
+  if (job === undefined) throw new HubError('JOB_NOT_FOUND');
+  return { entry: job, row: job };
+}
+
+/** A page of a job's timeline. @throws HubError JOB_NOT_FOUND */
+export async function listJobEvents(
+  { database: { reader } }: JobDeps,
+  { workspaceId, jobId, after, limit }: RequestInput<typeof endpoints.jobEvents.listForJob.request>,
+): Promise<JobEventRow[]> {
+  if ((await readJob(reader, workspaceId, jobId)) === undefined) {
+    throw new HubError('JOB_NOT_FOUND');
+  }
+  return listEvents(reader, workspaceId, jobId, { after, limit });
 }
 
 /** Reads a job for its own tool, which knows by this the answers that were handed to it. */

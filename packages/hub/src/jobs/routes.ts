@@ -1,15 +1,14 @@
 import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
-import { cancelJob, enqueueJob, releaseJob, requireJob, retryJob } from './actions.ts';
+import { cancelJob, enqueueJob, releaseJob, retryJob } from './actions.ts';
 import { claimNextJob } from './claim-actions.ts';
 import type { JobDeps } from './deps.ts';
 import { appendJobLog, completeJob, renewLease } from './lease-actions.ts';
 import { coversJob, coversRun } from './policy.ts';
 import { presentJobEvent } from './present.ts';
 import { pauseQueue, resumeQueue } from './queue-actions.ts';
-import { getJob, listJobs } from './read-actions.ts';
-import { listEvents } from './store-events.ts';
+import { getJob, listJobEvents, listJobs } from './read-actions.ts';
 
 export function bindJobRoutes(api: Api, deps: JobDeps): void {
   bindAgentCalls(api, deps);
@@ -60,11 +59,8 @@ function bindPeopleCalls(api: Api, deps: JobDeps): void {
     jobEvents.listForJob,
     consolePathOf(jobEvents.listForJob),
     async (input) => {
-      const { workspaceId, jobId, limit, after } = input;
-      const { reader } = deps.database;
-      await requireJob(reader, workspaceId, jobId);
-      const rows = await listEvents(reader, workspaceId, jobId, { after, limit });
-      return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? after ?? 0 };
+      const rows = await listJobEvents(deps, input);
+      return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? input.after ?? 0 };
     },
     { allowJob: coversJob },
   );

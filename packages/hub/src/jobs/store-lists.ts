@@ -1,7 +1,5 @@
 import { type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
-import type { QueueEntriesTable } from '../db/schema.ts';
-import type { JobRow } from './store.ts';
 
 /*
  * Lists of jobs, newest first: ids rise with time. Every list is read from the end of an index, or
@@ -228,28 +226,4 @@ async function listLaneIds(
     [workspaceId, ...[repoId, kind].filter((value) => value !== undefined)],
   );
   return rows.map((row) => row.lane_id);
-}
-
-/** Both halves of jobs, by their ids; in no order. */
-export async function readJobs(
-  reader: Reader,
-  workspaceId: string,
-  ids: readonly string[],
-): Promise<{ rows: JobRow[]; entries: QueueEntriesTable[] }> {
-  if (ids.length === 0) return { rows: [], entries: [] };
-  const list = JSON.stringify(ids);
-  // Asked for together, so that no commit comes between the two halves of a job.
-  const [rows, entries] = await Promise.all([
-    reader.allSql<JobRow>(
-      `SELECT * FROM jobs WHERE workspace_id = ?
-         AND job_id IN (SELECT value FROM json_each(?))`,
-      [workspaceId, list],
-    ),
-    reader.allSql<QueueEntriesTable>(
-      `SELECT * FROM queue_entries WHERE workspace_id = ?
-         AND entry_id IN (SELECT value FROM json_each(?))`,
-      [workspaceId, list],
-    ),
-  ]);
-  return { rows, entries };
 }

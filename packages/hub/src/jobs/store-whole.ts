@@ -1,0 +1,38 @@
+import type { Reader } from '../db/engine.ts';
+import type { Entry } from '../queue/entry.ts';
+import type { JobRow } from './store.ts';
+
+/*
+ * Jobs for whoever does not go on to change them: both halves as they were at one moment, since one
+ * statement reads them. Of two, each would see what was committed when its own turn came: a job that
+ * is done, and no evidence.
+ */
+
+/** Both halves of a job, which share no name but that of their workspace. */
+export type WholeJob = Entry & JobRow;
+
+const WHOLE_JOBS = `SELECT e.*, j.* FROM jobs AS j
+  JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id`;
+
+export function readWholeJob(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<WholeJob | undefined> {
+  return reader.firstSql<WholeJob>(`${WHOLE_JOBS} WHERE j.workspace_id = ? AND j.job_id = ?`, [
+    workspaceId,
+    jobId,
+  ]);
+}
+
+/** Jobs by their ids, in no order. */
+export function readWholeJobs(
+  reader: Reader,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<WholeJob[]> {
+  return reader.allSql<WholeJob>(
+    `${WHOLE_JOBS} WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(ids)],
+  );
+}
