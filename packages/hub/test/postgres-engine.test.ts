@@ -123,6 +123,32 @@ test('actions side by side share transactions, and each has its own answers', as
   assert.equal((await listNotes(database)).length, 180);
 });
 
+test('an action that takes too long is refused alone', async (t) => {
+  const { url, hubs } = await openHubs(t, 1);
+  const hasty = openPostgres({
+    url,
+    sessionsMax: 3,
+    limits: { ...limits, statementMs: 200 },
+    isPooled: false,
+  });
+  t.after(() => hasty.close());
+  const ends = await Promise.allSettled([
+    hasty.write('home', (tx) => insertNote(tx, 'before')),
+    hasty.write('home', async (tx) => {
+      await insertNote(tx, 'slow');
+      await tx.firstSql('SELECT pg_sleep(30)::text AS slept', []);
+    }),
+    hasty.write('home', (tx) => insertNote(tx, 'after')),
+  ]);
+  assert.deepEqual(
+    ends.map((end) => (end.status === 'rejected' ? end.reason.code : 'kept')),
+    ['kept', 'UNAVAILABLE', 'kept'],
+  );
+  const [hub] = hubs;
+  assert(hub !== undefined);
+  assert.deepEqual(await listNotes(hub), ['after', 'before']);
+});
+
 test('reads that ask the same at the same time are one, and others are not', async (t) => {
   const database = await openHub(t);
   const draw = (asked: (at: number) => string) =>

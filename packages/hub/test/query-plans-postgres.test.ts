@@ -249,3 +249,33 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
   assert.ok(updates >= renewals.length * ROUNDS, `${updates} updates`);
   assert.ok(hot / updates > 0.9, `${hot} of ${updates} renewals stayed in their page`);
 });
+
+test('what was planned while tables were small finds its rows by an index when they have grown', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId, repoId, agentId } = h;
+  const doSome = async () => {
+    await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
+    const claims = await Promise.all(Array.from({ length: 8 }, () => h.claim()));
+    const ids = claims.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
+    await Promise.all(ids.map((jobId) => h.complete(jobId)));
+    await Promise.all(ids.flatMap((jobId) => [h.get(jobId), h.timeline(jobId)]));
+    await h.call(jobs.list, { workspaceId });
+  };
+  // A session keeps its plan of a statement from the sixth time on.
+  for (let round = 0; round < ROUNDS; round++) await doSome();
+  const seeds = { pending: 0, finished: FINISHED, startMs: h.clock.nowMs() - 1_000_000 };
+  await seedJobs(h.hub.database, { ...seeds, workspaceId, repoIds: [repoId], agentIds: [agentId] });
+  for (let round = 0; round < ROUNDS; round++) await doSome();
+  // Sessions tell what they have read at the latest when they end.
+  await h.hub.stop();
+  const { rows } = await withClient(h.dataDir, (client) =>
+    client.query<{ relname: string; rows: string }>(
+      `SELECT relname, seq_tup_read AS rows FROM pg_stat_user_tables
+       WHERE relname IN ('jobs', 'job_events', 'queue_entries') ORDER BY relname`,
+    ),
+  );
+  assert.equal(rows.length, 3);
+  for (const { relname, rows: read } of rows) {
+    assert.ok(Number(read) < FINISHED, `${read} rows of ${relname} were read without an index`);
+  }
+});

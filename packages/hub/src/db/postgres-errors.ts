@@ -10,6 +10,9 @@ const UNIQUE_VIOLATION = '23505';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
+const QUERY_CANCELED = '57014';
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** The server or the connection is not what a hub needs: nothing was kept, another try may work. */
 const unavailable = new Set([
   READ_ONLY,
@@ -18,8 +21,8 @@ const unavailable = new Set([
   '53100', // disk_full
   '53200', // out_of_memory
   '53300', // too_many_connections
-  '55P03', // lock_not_available: lock_timeout
-  '57014', // query_canceled: statement_timeout
+  LOCK_NOT_AVAILABLE, // lock_timeout
+  QUERY_CANCELED, // statement_timeout
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
@@ -76,6 +79,12 @@ export function isConnectionBroken(error: unknown): boolean {
 /** A primary that has become a standby: its connections are of no use to anybody. */
 export function isDemoted(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
+}
+
+/** A statement, or its wait for a lock, took longer than it may: it is gone, the session is not. */
+export function isTimeLimit(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
 }
 
 /** Another action came between: started over, this one sees what that one did. */

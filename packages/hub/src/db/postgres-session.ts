@@ -62,14 +62,14 @@ function nameOf(text: string): string | undefined {
 /** A connection that is one caller's until it is let go. */
 export class Session {
   readonly #client: pg.PoolClient;
-  readonly #namesStatements: boolean;
+  readonly #isPooled: boolean;
   /** What a transaction begins with. */
   readonly beginText: string;
   #broken = false;
 
-  constructor(client: pg.PoolClient, options: { namesStatements: boolean; beginText: string }) {
+  constructor(client: pg.PoolClient, options: { isPooled: boolean; beginText: string }) {
     this.#client = client;
-    this.#namesStatements = options.namesStatements;
+    this.#isPooled = options.isPooled;
     this.beginText = options.beginText;
   }
 
@@ -78,7 +78,21 @@ export class Session {
     return { rows: result.rows, changes: result.rowCount ?? 0 };
   }
 
-  /** The same, with rows as arrays in the order of `columns`. */
+  /** A read by itself. Behind a pooler it is a transaction, which brings its time limits along. */
+  async read<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
+    if (!this.#isPooled) return this.query<Row>(text, values);
+    // Sent without waiting for one another; all have ended when the session is let go.
+    const [begun, answer] = await Promise.allSettled([
+      this.script(this.beginText),
+      this.query<Row>(text, values),
+      this.script('COMMIT'),
+    ]);
+    if (begun.status === 'rejected') throw begun.reason;
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  }
+
+  /** The same as `query`, with rows as arrays in the order of `columns`. */
   async queryArrays(
     text: string,
     values: readonly (SqlValue | SqlValue[])[],
@@ -120,7 +134,7 @@ export class Session {
     values: (SqlValue | SqlValue[])[];
     rowMode?: 'array';
   }): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
-    const name = this.#namesStatements ? nameOf(config.text) : undefined;
+    const name = this.#isPooled ? undefined : nameOf(config.text);
     const query = name === undefined ? config : { ...config, name };
     return this.#watch(this.#client.query(query as pg.QueryConfig));
   }
@@ -195,7 +209,7 @@ export class Sessions {
     if (this.#isAway) throw toUnavailable(new Error('the database is away'));
     try {
       return new Session(await this.#pool.connect(), {
-        namesStatements: !this.#isPooled,
+        isPooled: this.#isPooled,
         beginText: this.#beginText,
       });
     } catch (cause) {

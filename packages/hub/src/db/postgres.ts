@@ -264,7 +264,7 @@ class PostgresReader implements Reader {
 
   /** A connection may have broken while it was idle; a read may be asked twice. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
-    const ask = () => this.#sessions.use((session) => session.query<Row>(text, values));
+    const ask = () => this.#sessions.use((session) => session.read<Row>(text, values));
     try {
       return await ask().catch((error: unknown) => {
         if (!isConnectionBroken(error)) throw error;
