@@ -1,6 +1,7 @@
 import { createHub, type Hub } from './app.ts';
 import { findUnknownSettings, readConfig, type SettingName, settings } from './config.ts';
 import { StartError } from './db/data-directory.ts';
+import { giveBackStartMemory } from './start-memory.ts';
 
 /** How long a stop may take before what is left is cut off. */
 const STOP_MS_MAX = 30_000;
@@ -32,6 +33,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     throw explainListenError(error, config.host, config.port);
   });
   stopOnSignal(hub);
+  giveBackStartMemory();
   process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config.devAllowUnauth));
 }
 
