@@ -5,7 +5,13 @@ import { Id, Integer, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts'
 /** What of inbound content is kept, and for how long; applied before anything is written. */
 export const DataPolicy = Type.Object({
   contentStorage: OneOf(['full', 'excerpt', 'metadata']),
-  retentionDays: Nullable(Integer(1, 36_500, 'Null keeps content until it is deleted.')),
+  retentionDays: Nullable(
+    Integer(
+      1,
+      36_500,
+      'Of content since it came in, of jobs since they ended; null keeps all of it.',
+    ),
+  ),
   redactSecrets: Type.Boolean(),
 });
 export type DataPolicy = Static<typeof DataPolicy>;
