@@ -3,9 +3,9 @@ import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 
 /*
- * Jobs for whoever does not go on to change them: both halves as they were at one moment, since one
- * statement reads them. Of two, each would see what was committed when its own turn came: a job that
- * is done, and no evidence.
+ * Jobs for whoever does not go on to change them: both halves as they were at one moment, since
+ * one statement reads them. Of two, each would see what was committed when its own turn came: a job
+ * that is done, and no evidence.
  */
 
 /** Both halves of a job, which share no name but that of their workspace. */
