@@ -212,6 +212,28 @@ test('nobody is told of a commit, and nobody reads it, before the disk has it', 
   await database.close();
 });
 
+test('an action that wrote nothing needs no disk, but for what it read of others', async (t) => {
+  const { disk, database, insert } = await openOnSlowDisk(t);
+  const count = async () => {
+    const rows = await database.writeBeside({ workspaceId: 'w', keys: [] }, (tx) =>
+      tx.allSql('SELECT note FROM notes', []),
+    );
+    return rows.length;
+  };
+  // No sync is let through here.
+  assert.equal(await count(), 0);
+  const told: string[] = [];
+  const inserted = insert('first').then((note) => told.push(note));
+  const synced = await disk.sync();
+  const counted = count().then((rows) => told.push(`${rows} read`));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(told, []);
+  synced(null);
+  await Promise.all([inserted, counted]);
+  assert.deepEqual(told, ['first', '1 read']);
+  await database.close();
+});
+
 test('a disk that fails to sync refuses what it lost, and later writes are safe again', async (t) => {
   const { disk, database, insert, list } = await openOnSlowDisk(t);
   const lost = insert('lost');

@@ -149,6 +149,21 @@ test('an action that takes too long is refused alone', async (t) => {
   assert.deepEqual(await listNotes(hub), ['after', 'before']);
 });
 
+test('where no setting outlives a transaction, a read by itself has its time limit too', async (t) => {
+  const { url } = await openHubs(t, 1);
+  const pooled = openPostgres({
+    url,
+    sessionsMax: 3,
+    limits: { ...limits, statementMs: 200 },
+    isPooled: true,
+  });
+  t.after(() => pooled.close());
+  const ask = (text: string) => pooled.reader.firstSql<{ answer: string }>(text, []);
+  await assert.rejects(ask('SELECT pg_sleep(30)::text AS answer'), { code: 'UNAVAILABLE' });
+  await assert.rejects(ask('SELECT nothing FROM nowhere'), /nowhere/);
+  assert.deepEqual(await ask("SELECT 'still there' AS answer"), { answer: 'still there' });
+});
+
 test('reads that ask the same at the same time are one, and others are not', async (t) => {
   const database = await openHub(t);
   const draw = (asked: (at: number) => string) =>
