@@ -63,6 +63,36 @@ test('of many that looked before a job became ready and wait after it, one looks
   assert.deepEqual(await third, { laneId: 'lane' });
 });
 
+test('jobs that were taken without a wait have nobody look again for those that come later', async () => {
+  const { waiters, never } = setupWaiters();
+  for (let taken = 0; taken < 3_000; taken++) waiters.wakeNext('ws', 'lane');
+  const version = waiters.version('ws');
+  const waitAs = (agentId: string) =>
+    waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
+  waiters.wakeNext('ws', 'lane');
+  const waits = Array.from({ length: 20 }, (_none, at) => waitAs(`agent ${at}`));
+  assert.equal(waiters.count, 19);
+  assert.deepEqual(await waits[0], { laneId: 'lane' });
+  waiters.close();
+  await Promise.all(waits);
+});
+
+test('however many jobs of a lane become ready during one try, nobody misses them', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  for (let ready = 0; ready < 3_000; ready++) waiters.wakeNext('ws', 'lane');
+  const waits = Array.from({ length: 2_000 }, (_none, at) =>
+    waiters.wait(
+      { workspaceId: 'ws', agentId: `agent ${at}`, suits: () => true },
+      version,
+      WAIT_MS,
+      never,
+    ),
+  );
+  assert.equal(waiters.count, 0);
+  await Promise.all(waits);
+});
+
 test('a job that woke one who waited has nobody else look for it', async () => {
   const { waiters, never, park } = setupWaiters();
   const first = park('first');

@@ -40,6 +40,14 @@ async function openHubs<Count extends number>(t: TestContext, count: Count) {
   return { url, hubs };
 }
 
+/** A hub whose statements may hardly take any time. */
+function openHasty(t: TestContext, { url, isPooled }: { url: string; isPooled: boolean }) {
+  const hasty = { ...limits, statementMs: 200 };
+  const hub = openPostgres({ url, sessionsMax: 3, limits: hasty, isPooled });
+  t.after(() => hub.close());
+  return hub;
+}
+
 async function openHub(t: TestContext): Promise<Database> {
   const { hubs } = await openHubs(t, 1);
   const [hub] = hubs;
@@ -125,13 +133,7 @@ test('actions side by side share transactions, and each has its own answers', as
 
 test('an action that takes too long is refused alone', async (t) => {
   const { url, hubs } = await openHubs(t, 1);
-  const hasty = openPostgres({
-    url,
-    sessionsMax: 3,
-    limits: { ...limits, statementMs: 200 },
-    isPooled: false,
-  });
-  t.after(() => hasty.close());
+  const hasty = openHasty(t, { url, isPooled: false });
   const ends = await Promise.allSettled([
     hasty.write('home', (tx) => insertNote(tx, 'before')),
     hasty.write('home', async (tx) => {
@@ -151,13 +153,7 @@ test('an action that takes too long is refused alone', async (t) => {
 
 test('where no setting outlives a transaction, a read by itself has its time limit too', async (t) => {
   const { url } = await openHubs(t, 1);
-  const pooled = openPostgres({
-    url,
-    sessionsMax: 3,
-    limits: { ...limits, statementMs: 200 },
-    isPooled: true,
-  });
-  t.after(() => pooled.close());
+  const pooled = openHasty(t, { url, isPooled: true });
   const ask = (text: string) => pooled.reader.firstSql<{ answer: string }>(text, []);
   await assert.rejects(ask('SELECT pg_sleep(30)::text AS answer'), { code: 'UNAVAILABLE' });
   await assert.rejects(ask('SELECT nothing FROM nowhere'), /nowhere/);

@@ -1,10 +1,12 @@
 import type { Wake } from '../db/hint-payload.ts';
 
 interface Noted {
-  version: number;
   wake: Wake;
-  /** How many waits it may still end. */
-  left: number;
+  /**
+   * When it happened, ascending. Of a lane, once for each wait that may still be ended by it: most
+   * of those jobs are taken without a wait, and then only claims that began before could be misled.
+   */
+  versions: number[];
 }
 
 /** The latest wakes of one workspace. */
@@ -18,6 +20,8 @@ interface Recent {
 
 /** Lanes and agents remembered for each workspace: more than change while one claim is tried. */
 const NOTES_MAX = 256;
+/** Wakes remembered for each lane. */
+const VERSIONS_MAX = 2_048;
 /** Workspaces remembered: of the others, a claim that was tried meanwhile is tried again. */
 const WORKSPACES_MAX = 1_024;
 
@@ -38,26 +42,32 @@ export class RecentWakes {
     return this.#version;
   }
 
-  /** @param left how many waits it may end; without it, all. */
-  note(workspaceId: string, wake: Wake, left = Number.POSITIVE_INFINITY): void {
-    if (left <= 0) return;
+  /** @param count of a lane: how many waits it may end. Anything else ends all of them. */
+  note(workspaceId: string, wake: Wake, count = 1): void {
+    if (count <= 0) return;
     this.#version += 1;
     const recent = this.#workspaces.get(workspaceId) ?? this.#add(workspaceId);
     recent.latestVersion = this.#version;
     const { notes } = recent;
     const key = keyOf(wake);
-    const before = notes.get(key)?.left ?? 0;
+    const versions = wake.kind === 'lane' ? (notes.get(key)?.versions ?? []) : [];
+    for (let at = 0; at < count; at++) versions.push(this.#version);
+    // Half at a time, so that where no claim ever waits a wake costs no more than its push.
+    if (versions.length > VERSIONS_MAX) forget(recent, versions.splice(0, VERSIONS_MAX / 2));
     // Put at the end.
     notes.delete(key);
-    notes.set(key, { version: this.#version, wake, left: before + left });
-    for (const [oldest, { version }] of notes) {
+    notes.set(key, { wake, versions });
+    for (const [oldest, noted] of notes) {
       if (notes.size <= NOTES_MAX) break;
       notes.delete(oldest);
-      recent.droppedVersion = version;
+      forget(recent, noted.versions);
     }
   }
 
-  /** What a waiter would have been woken by since it took its mark; nobody else is, instead. */
+  /**
+   * What a waiter would have been woken by since it took its mark. What ends its wait so ends no
+   * other.
+   */
   takeMissed(
     waiter: { workspaceId: string; agentId: string; suits(laneId: string): boolean },
     mark: number,
@@ -67,14 +77,15 @@ export class RecentWakes {
     if (recent === undefined) return mark < this.#forgottenVersion ? anything : null;
     if (recent.latestVersion <= mark) return null;
     if (recent.droppedVersion > mark) return anything;
-    for (const [key, noted] of recent.notes) {
-      if (noted.version <= mark) continue;
-      const { wake } = noted;
+    for (const { wake, versions } of recent.notes.values()) {
+      // The first since the mark: later ones are for those as well whose mark is later.
+      const at = versions.findIndex((version) => version > mark);
+      if (at === -1) continue;
       if (wake.kind === 'agent' && wake.agentId !== waiter.agentId) continue;
-      if (wake.kind === 'lane' && !waiter.suits(wake.laneId)) continue;
-      noted.left -= 1;
-      if (noted.left <= 0) recent.notes.delete(key);
-      return { laneId: wake.kind === 'lane' ? wake.laneId : null };
+      if (wake.kind !== 'lane') return anything;
+      if (!waiter.suits(wake.laneId)) continue;
+      versions.splice(at, 1);
+      return { laneId: wake.laneId };
     }
     return null;
   }
@@ -91,6 +102,10 @@ export class RecentWakes {
     this.#workspaces.set(workspaceId, recent);
     return recent;
   }
+}
+
+function forget(recent: Recent, versions: readonly number[]): void {
+  recent.droppedVersion = Math.max(recent.droppedVersion, versions.at(-1) ?? 0);
 }
 
 function keyOf(wake: Wake): string {
