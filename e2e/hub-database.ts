@@ -6,7 +6,7 @@ import { type Config, readConfig } from '@signalbox/hub';
 import { createTestDatabase, type TestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 
-const engine = process.env['SIGNALBOX_TEST_ENGINE'] ?? 'sqlite';
+const engine = process.env.SIGNALBOX_TEST_ENGINE ?? 'sqlite';
 /** Empty: a hub that starts makes its tables by itself. */
 const template = { fingerprint: 'empty', prepare: async () => undefined };
 

@@ -1,5 +1,8 @@
 import type { FileReport, TestResult } from './test-file.ts';
 
+/** How much of an error is told again at the end of a run. */
+const failureMaxLines = 15;
+
 export interface TestTotals {
   readonly passed: number;
   readonly failed: number;
@@ -76,12 +79,18 @@ function describeSkips(reports: readonly FileReport[]): string[] {
   return skips.length === 0 ? ['Nothing was skipped.'] : ['Skipped, and why:', ...skips];
 }
 
-/** Named again at the end: in a long run the failure itself has scrolled away. */
+/**
+ * Told again at the end, each with the beginning of its error: in a long run the failure itself
+ * has scrolled away, and whoever keeps a log may have kept its last lines only.
+ */
 function describeFailures(reports: readonly FileReport[]): string[] {
   const failures = reports.flatMap((report) =>
     report.results
       .filter(({ outcome }) => outcome === 'failed')
-      .map(({ name }) => `  ${nameOf(report)}: ${name}`),
+      .map(({ name, detail }) => {
+        const lines = detail.split('\n').slice(0, failureMaxLines).join('\n');
+        return `  ${nameOf(report)}: ${name}\n${indent(lines, 6)}`;
+      }),
   );
   return failures.length === 0 ? [] : ['Failed:', ...failures, ''];
 }

@@ -26,11 +26,17 @@ test('the last line of a run is the totals', () => {
   assert.equal(lines.at(-1), '2 passed, 2 failed, 4 skipped');
 });
 
-test('a run names every skip with its reason, and every failure', () => {
+test('a run names every skip with its reason, and every failure with its error', () => {
   const text = describeRun([report], 2_000);
   assert.match(text, /packages\/hub\/test\/a\.test\.ts: opens a page .*: no chromium here/);
   assert.match(text, /packages\/hub\/test\/a\.test\.ts: is to be done \(todo\): issue 7/);
-  assert.match(text, /Failed:\n {2}packages\/hub\/test\/a\.test\.ts: breaks\n/);
+  assert.match(text, /Failed:\n {2}packages\/hub\/test\/a\.test\.ts: breaks\n {6}Error: planted\n/);
+});
+
+test('of a long error, a run tells the beginning again', () => {
+  const detail = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
+  const long = { ...report, results: [{ name: 'breaks', outcome: 'failed', detail } as const] };
+  assert.match(describeRun([long], 2_000), /line 14\n\nTook/);
 });
 
 test('a failed file shows its errors and what it printed; a good one is one line', () => {

@@ -47,13 +47,13 @@ export async function fillExample(
   if ('cloudAiJobId' in body) body.cloudAiJobId = await startCloudAiJob(world, home, agentId);
   if (namesRun(endpoint)) {
     const runId = await ensureRun(world);
-    if ('runId' in body) body['runId'] = runId;
-    if ('uncertaintyId' in body) body['uncertaintyId'] = await openDecision(world, runId);
+    if ('runId' in body) body.runId = runId;
+    if ('uncertaintyId' in body) body.uncertaintyId = await openDecision(world, runId);
   }
   if (endpoint === endpoints.uploads.getDownloadUrl) body.uploadId = await upload(world, 'text');
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
   const { resolveRunV1 } = endpoints.contextPacks;
-  if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body['runId']));
+  if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body.runId));
   if ('triggerId' in body) body.triggerId = await addTriggerRow(world, world.home, 'Off', 0);
   if ('eventId' in body) body.eventId = await addEvent(world, world.home);
   if ('deviceSecret' in body) {

@@ -41,7 +41,7 @@ test('waiting actions share one transaction, and each is answered with its own v
   const { insert, list, path } = await createNotes(t);
   const observer = new DatabaseSync(path);
   t.after(() => observer.close());
-  const version = () => observer.prepare('PRAGMA data_version').get()?.['data_version'];
+  const version = () => observer.prepare('PRAGMA data_version').get()?.data_version;
   const before = version();
   const names = Array.from({ length: 100 }, (_, i) => `note ${i}`);
   assert.deepEqual(await Promise.all(names.map(insert)), names);
@@ -280,7 +280,7 @@ test('a closed database refuses new actions and has finished the earlier ones', 
   await assert.rejects(list(), { code: 'UNAVAILABLE' });
   const reopened = new DatabaseSync(path);
   t.after(() => reopened.close());
-  assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.['n'], 1);
+  assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.n, 1);
 });
 
 test('migrations run once, in order, and resume where a database stands', async (t) => {

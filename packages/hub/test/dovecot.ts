@@ -26,7 +26,7 @@ export interface Dovecot {
 const NOBODY = { uid: 65_534, gid: 65_534, name: 'nobody', group: 'nogroup' };
 
 /** Debian puts it where only root looks. */
-const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
+const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
 
 /** Why no server can be started here; undefined when one can. */
 export function whyNoDovecot(): string | undefined {

@@ -73,7 +73,7 @@ export interface SetupOptions {
 }
 
 /** What a hub logs says why it answers 500. */
-const testLogLevel = process.env['SIGNALBOX_TEST_LOG_LEVEL'] ?? 'silent';
+const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
 
 const validators = new Map<Endpoint, Validator>();
 
@@ -139,7 +139,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
     },
     async refuse(endpoint, body, code, token) {
       const reply = await harness.send(endpoint.path, body, token);
-      assert.equal(reply.body['error'], code, `${endpoint.name}: ${JSON.stringify(reply.body)}`);
+      assert.equal(reply.body.error, code, `${endpoint.name}: ${JSON.stringify(reply.body)}`);
       return reply.body as unknown as ErrorBody;
     },
     async addWorkspace(slug) {

@@ -51,7 +51,7 @@ test(
     for (const child of [early, late]) assert.equal((await list(child)).status, 200);
     for (const child of [early, late]) {
       await until('the token ends', async () => (await list(child)).status === 401);
-      assert.equal((await list(child)).answer['error'], 'TOKEN_EXPIRED');
+      assert.equal((await list(child)).answer.error, 'TOKEN_EXPIRED');
     }
   },
 );

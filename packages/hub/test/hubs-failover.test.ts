@@ -68,7 +68,7 @@ async function checkOutage(hub: Hub, outage: { begin(): unknown; end(): unknown 
   await outage.begin();
   const first = await enqueue(hub, workspace);
   assert.equal(first.status, 503, JSON.stringify(first.answer));
-  assert.equal(first.answer['error'], 'UNAVAILABLE');
+  assert.equal(first.answer.error, 'UNAVAILABLE');
   assert.equal((await enqueue(hub, workspace)).status, 503);
   await outage.end();
   await until(
@@ -107,7 +107,7 @@ test(
           url,
           `SELECT pid FROM pg_stat_activity WHERE datname = 'frozen' AND pid <> pg_backend_pid()`,
         );
-        frozen = [Number.parseInt(pidFile, 10), ...rows.map((row) => Number(row['pid']))];
+        frozen = [Number.parseInt(pidFile, 10), ...rows.map((row) => Number(row.pid))];
         for (const pid of frozen) process.kill(pid, 'SIGSTOP');
       },
       end: () => frozen.forEach((pid) => void process.kill(pid, 'SIGCONT')),
@@ -127,7 +127,7 @@ test('single backends that are killed end no hub and spoil no answer', options, 
     while (!isOver) {
       const { status, answer } = await enqueue(hub, workspace);
       statuses.add(status);
-      if (status === 200) accepted.add(answer['jobId']);
+      if (status === 200) accepted.add(answer.jobId);
     }
   });
   try {
@@ -149,7 +149,7 @@ test('single backends that are killed end no hub and spoil no answer', options, 
     [],
   );
   const kept = await ask(url, 'SELECT job_id FROM jobs');
-  const ids = new Set(kept.map((row) => row['job_id']));
+  const ids = new Set(kept.map((row) => row.job_id));
   assert.deepEqual(
     [...accepted].filter((jobId) => !ids.has(jobId)),
     [],
@@ -166,7 +166,7 @@ test('a server whose backend crashes recovers, and so do the hubs', options, asy
     url,
     `SELECT pid FROM pg_stat_activity WHERE datname = 'crash' AND pid <> pg_backend_pid() LIMIT 1`,
   );
-  process.kill(Number(row?.['pid']), 'SIGKILL');
+  process.kill(Number(row?.pid), 'SIGKILL');
   await until('the hub works again', async () => (await enqueue(hub, workspace)).status === 200);
   const agentId = await addAgent(hub, workspace, 'one');
   assert.equal((await claimWaiting(hub, workspace, agentId)).jobId, jobId);

@@ -68,7 +68,7 @@ async function startTogether(
 async function checkStarted(url: string, started: { hub: Hub; firstOwnerUrl: string | null }[]) {
   const versions = await ask(url, 'SELECT version FROM schema_migrations ORDER BY version');
   assert.deepEqual(
-    versions.map((row) => row['version']),
+    versions.map((row) => row.version),
     migrations.map(({ version }) => version),
   );
   for (const { hub, firstOwnerUrl } of started) {

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { makeTempDir } from './temp-dir.ts';
 
 /** Debian puts it where only root looks. */
-const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
+const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
 /** Server connections of a database: fewer than two hubs have of their own. */
 const POOL_SIZE = 6;
 

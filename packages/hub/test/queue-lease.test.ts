@@ -29,7 +29,7 @@ test('an expired lease is reclaimed by the sweeper, its generation rises, and th
   assert.equal(events[2]?.agentId, h.agentId);
   const kept = events[4];
   assert.equal(kept?.message, 'I was slow.');
-  assert.equal(kept?.data?.['late'], true);
+  assert.equal(kept?.data?.late, true);
   assert.equal(kept?.attempt, 1);
   assert.equal((await h.complete(jobId, { agentId: second })).result.status, 'done');
 });
@@ -84,7 +84,7 @@ test('heartbeats without a message fold into one event of the attempt', async (t
   await h.call(jobs.heartbeat, beat);
   const beats = (await h.timeline(jobId)).filter((event) => event.kind === 'heartbeat');
   assert.deepEqual(
-    beats.map((event) => [event.message, event.data?.['count']]),
+    beats.map((event) => [event.message, event.data?.count]),
     [
       [null, 6],
       ['Half way.', undefined],
@@ -136,14 +136,10 @@ test('50 completions at once: one is accepted, its replays agree, the rest are r
     ),
   );
   const accepted = replies.filter((reply) => reply.status === 200);
-  const messages = new Set(
-    accepted.map(({ body }) => (body['job'] as { message: string }).message),
-  );
+  const messages = new Set(accepted.map(({ body }) => (body.job as { message: string }).message));
   assert.equal(messages.size, 1);
   assert.equal(accepted.length, 25);
-  const fresh = accepted.filter(
-    ({ body }) => !(body['result'] as { idempotent: boolean }).idempotent,
-  );
+  const fresh = accepted.filter(({ body }) => !(body.result as { idempotent: boolean }).idempotent);
   assert.equal(fresh.length, 1);
   const completed = (await h.timeline(jobId)).filter((event) => event.kind === 'completed');
   assert.equal(completed.length, 1);

@@ -16,35 +16,35 @@ export class QueueInvariants {
     if ('code' in answer || 'reason' in answer) return;
     if (act.type === 'claim') this.#observeClaim(answer);
     if (act.type === 'heartbeat' || act.type === 'complete') this.#observeWrite(act, answer);
-    if (act.type === 'cancel' && answer['status'] === 'running') {
-      this.#cancelAcknowledged.set(act.job, Number(answer['attempt']));
+    if (act.type === 'cancel' && answer.status === 'running') {
+      this.#cancelAcknowledged.set(act.job, Number(answer.attempt));
     }
     if (act.type === 'enqueue' && act.idempotencyKey !== null) {
-      const known = this.#jobOfKey.get(act.idempotencyKey) ?? answer['job'];
-      assert.equal(answer['job'], known, 'one idempotency key makes one job');
+      const known = this.#jobOfKey.get(act.idempotencyKey) ?? answer.job;
+      assert.equal(answer.job, known, 'one idempotency key makes one job');
       this.#jobOfKey.set(act.idempotencyKey, known);
     }
   }
 
   #observeClaim(answer: Answer): void {
-    const job = Number(answer['job']);
-    const generation = Number(answer['generation']);
+    const job = Number(answer.job);
+    const generation = Number(answer.generation);
     const before = this.#generations.get(job) ?? 0;
     // A claim repeated with its key tells the same generation again.
     if (generation !== before) assert.equal(generation, before + 1, 'generations rise by one');
-    assert.ok(generation <= Number(answer['maxAttempts']), 'attempts stay within their limit');
+    assert.ok(generation <= Number(answer.maxAttempts), 'attempts stay within their limit');
     this.#generations.set(job, generation);
   }
 
   #observeWrite(act: Extract<Act, { type: 'heartbeat' | 'complete' }>, answer: Answer): void {
     const current = this.#generations.get(act.job);
-    const isReplay = answer['idempotent'] === true;
+    const isReplay = answer.idempotent === true;
     if (act.generation !== null && !isReplay) {
       assert.equal(act.generation, current, 'only the latest generation writes');
     }
     const isCanceled = this.#cancelAcknowledged.get(act.job) === current;
     if (act.type === 'heartbeat') {
-      if (isCanceled) assert.equal(answer['cancelAsked'], true, 'a heartbeat tells of the cancel');
+      if (isCanceled) assert.equal(answer.cancelAsked, true, 'a heartbeat tells of the cancel');
       return;
     }
     if (isReplay) return;

@@ -8,10 +8,10 @@ import { testEngine } from './test-engine.ts';
 
 /** A usual run ends with its time; as many random sequences as are asked for take theirs. */
 const USUAL = { numRuns: 250, interruptAfterTimeLimit: testEngine === 'sqlite' ? 7_000 : 20_000 };
-const asked = process.env['SIGNALBOX_TEST_MODEL_SEQUENCES'];
+const asked = process.env.SIGNALBOX_TEST_MODEL_SEQUENCES;
 const extent = asked === undefined ? USUAL : { numRuns: Number(asked) };
 /** The seed that a failure prints runs its sequences again. */
-const seed = process.env['SIGNALBOX_TEST_MODEL_SEED'];
+const seed = process.env.SIGNALBOX_TEST_MODEL_SEED;
 const SEQUENCES_MIN = 10;
 
 /** Runs each sequence in a workspace of its own, against a model of its own. */

@@ -129,8 +129,8 @@ runScenarios('context-items/get, list and search', [
       inHome({ itemId: await addItem(world, world.home, 'Rounding is half to even.') })(world),
     expect: {
       check(body) {
-        const item = body['item'] as Record<string, unknown>;
-        assert.equal(item['text'], 'Rounding is half to even.');
+        const item = body.item as Record<string, unknown>;
+        assert.equal(item.text, 'Rounding is half to even.');
         assert.deepEqual(
           Object.keys(item).sort(),
           Object.keys(contextItems.get.example.response.item).sort(),
@@ -182,7 +182,7 @@ runScenarios('context-items/get, list and search', [
     credential: 'readOnly',
     body: inHome({ query: 'rounding' }),
     expect: {
-      check: (body) => assert.equal((body['items'] as unknown[]).length, 1),
+      check: (body) => assert.equal((body.items as unknown[]).length, 1),
       absent: ({ other }) => [other.itemId],
     },
   },

@@ -15,7 +15,7 @@ import { makeTempDir } from './temp-dir.ts';
 const sessionsMax = 6;
 
 /** The engine of all hubs of this process: SQLite, unless SIGNALBOX_TEST_ENGINE names another. */
-export const testEngine = readEngine(process.env['SIGNALBOX_TEST_ENGINE'] ?? 'sqlite');
+export const testEngine = readEngine(process.env.SIGNALBOX_TEST_ENGINE ?? 'sqlite');
 
 function readEngine(name: string): EngineName {
   if (name === 'sqlite' || name === 'postgres') return name;
