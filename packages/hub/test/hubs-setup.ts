@@ -11,6 +11,7 @@ import { createWorkspace } from '../src/workspaces/actions.ts';
 import { checkAnswer } from './harness.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { template } from './test-engine.ts';
+import { until } from './until.ts';
 
 /** Several hubs share one server and its limit of connections. */
 const SESSIONS_MAX = 4;
@@ -153,18 +154,5 @@ export function untilParked(hub: Hub, count: number): Promise<void> {
 export async function untilAcquainted(...hubs: Hub[]): Promise<void> {
   for (const { group } of hubs) {
     await until('hubs know each other', () => group.others === hubs.length - 1);
-  }
-}
-
-/** Looks again and again, and gives up after some time, so that a test that fails also ends. */
-export async function until(
-  what: string,
-  isSo: () => boolean | Promise<boolean>,
-  timeoutMs = 15_000,
-): Promise<void> {
-  const endMs = performance.now() + timeoutMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`it never came about that ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -15,6 +15,7 @@ import {
   signInAs,
   startHub,
 } from './identity-harness.ts';
+import { until } from './until.ts';
 
 const { whoami, revoke } = endpoints.tokens;
 const SECOND_MS = 1_000;
@@ -178,28 +179,30 @@ test('a device token slides by use, writes coarsely, and ends 90 days after its 
   const hub = await startHub(t);
   const { browser } = await makeOwner(hub);
   const caller = hub.visitor().withToken(await logDeviceIn(hub, browser));
-  const readRow = async () => {
-    // Writes are made in order: after an empty one, those noted before are in the file.
-    await hub.database.write(null, async () => undefined);
-    return hub.database.reader.firstSql<{ last_used_at: number; expires_at: number }>(
+  const readRow = () =>
+    hub.database.reader.firstSql<{ last_used_at: number; expires_at: number }>(
       'SELECT last_used_at, expires_at FROM tokens',
       [],
     );
-  };
-  const useAfter = async (waitMs: number) => {
+  /** The use is noted beside the request, at any time after the answer. */
+  const useAfter = async (waitMs: number, noted: { usedMs: number; endMs: number }) => {
     hub.clock.advance(waitMs);
     assert.equal(await caller.codeOf(whoami, {}), 'ok');
-    return readRow();
+    await until(`the use ${waitMs} ms after the one before is noted`, async () => {
+      const row = await readRow();
+      return row?.last_used_at === noted.usedMs && row.expires_at === noted.endMs;
+    });
   };
   const startMs = hub.clock.nowMs();
-  const end = startMs + 90 * DAY_MS;
-  assert.deepEqual({ ...(await useAfter(0)) }, { last_used_at: startMs, expires_at: end });
-  assert.deepEqual({ ...(await useAfter(59_999)) }, { last_used_at: startMs, expires_at: end });
-  const noted = { last_used_at: startMs + 60_000, expires_at: end };
-  assert.deepEqual({ ...(await useAfter(1)) }, noted);
-  const slid = await useAfter(DAY_MS);
-  assert.equal(slid?.expires_at, hub.clock.nowMs() + 90 * DAY_MS);
-  await useAfter(90 * DAY_MS - 1);
+  const endMs = startMs + 90 * DAY_MS;
+  await useAfter(0, { usedMs: startMs, endMs });
+  // If this one were noted, the next would not be, which comes less than a minute after it.
+  await useAfter(59_999, { usedMs: startMs, endMs });
+  await useAfter(1, { usedMs: startMs + 60_000, endMs });
+  const nextDayMs = startMs + 60_000 + DAY_MS;
+  await useAfter(DAY_MS, { usedMs: nextDayMs, endMs: nextDayMs + 90 * DAY_MS });
+  const lastMs = nextDayMs + 90 * DAY_MS - 1;
+  await useAfter(90 * DAY_MS - 1, { usedMs: lastMs, endMs: lastMs + 90 * DAY_MS });
   hub.clock.advance(90 * DAY_MS);
   assert.equal(await caller.codeOf(whoami, {}), 'TOKEN_EXPIRED');
 });

@@ -10,11 +10,11 @@ import {
   claimWaiting,
   enqueueJob,
   setupHubs,
-  until,
   untilAcquainted,
   untilParked,
 } from './hubs-setup.ts';
 import { createManualClock } from './manual-clock.ts';
+import { until } from './until.ts';
 
 /** Far more than any of it takes; what is missed waits for a minute. */
 const options = { timeout: 30_000 };

@@ -12,8 +12,8 @@ import {
   enqueueJob,
   postHub,
   setupHubs,
-  until,
 } from './hubs-setup.ts';
+import { until } from './until.ts';
 
 const options = { timeout: 40_000 };
 const HOUR_MS = 3_600_000;

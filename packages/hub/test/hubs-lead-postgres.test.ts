@@ -12,8 +12,8 @@ import {
   enqueueJob,
   type HubsWorkspace,
   setupHubs,
-  until,
 } from './hubs-setup.ts';
+import { until } from './until.ts';
 
 const options = { timeout: 40_000 };
 

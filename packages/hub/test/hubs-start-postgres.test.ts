@@ -12,15 +12,9 @@ import { migrations } from '../src/db/migrations/index.ts';
 import { openDatabase } from '../src/db/open.ts';
 import { isLinkValid } from '../src/people/first-owner-actions.ts';
 import { startHubChild } from './hub-child.ts';
-import {
-  addAgent,
-  addWorkspace,
-  claimWaiting,
-  enqueueJob,
-  setupHubs,
-  until,
-} from './hubs-setup.ts';
+import { addAgent, addWorkspace, claimWaiting, enqueueJob, setupHubs } from './hubs-setup.ts';
 import { makeTempDir } from './temp-dir.ts';
+import { until } from './until.ts';
 
 let server: LocalPostgres;
 const options = { timeout: 40_000 };
