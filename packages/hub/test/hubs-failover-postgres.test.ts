@@ -68,6 +68,40 @@ function enqueue(hub: Hub, { workspaceId, repoId, token }: HubsWorkspace) {
   return postHub(hub, endpoints.jobs.enqueue.path, body, token);
 }
 
+/** Clients that enqueue all the time, and remember what was accepted. */
+function startLoad(hub: Hub, workspace: HubsWorkspace) {
+  const accepted = new Set<unknown>();
+  const statuses = new Set<number>();
+  let isOver = false;
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const { status, answer } = await enqueue(hub, workspace);
+      statuses.add(status);
+      if (status === 200) accepted.add(answer.jobId);
+    }
+  });
+  return {
+    statuses,
+    async untilMore() {
+      const before = accepted.size;
+      await until('jobs are accepted', () => accepted.size > before + 5);
+    },
+    async end() {
+      isOver = true;
+      await Promise.all(clients);
+    },
+    /** Each request was accepted or refused, and what was accepted is there. */
+    async check(url: string) {
+      const others = [...statuses].filter((status) => status !== 200 && status !== 503);
+      assert.deepEqual(others, []);
+      const kept = await ask(url, 'SELECT job_id FROM jobs');
+      const ids = new Set(kept.map((row) => row.job_id));
+      const lost = [...accepted].filter((jobId) => !ids.has(jobId));
+      assert.deepEqual(lost, []);
+    },
+  };
+}
+
 /** While the database is away, every request is refused, and what waits goes on afterwards. */
 async function checkOutage(hub: Hub, outage: { begin(): unknown; end(): unknown }): Promise<void> {
   const workspace = await addWorkspace(hub);
@@ -124,45 +158,47 @@ test(
   },
 );
 
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+  const name = `a server ended by ${signal} and started again has every job that was accepted`;
+  test(name, options, async (t) => {
+    const durable = await startLocalPostgres({ durable: true });
+    const hub = await startHub(durable.url, makeTempDir(t));
+    t.after(async () => {
+      await hub.stop();
+      await durable.stop();
+    });
+    const load = startLoad(hub, await addWorkspace(hub));
+    try {
+      await load.untilMore();
+      await durable.end(signal);
+      await until('a request is refused', () => load.statuses.has(503));
+      await durable.startAgain();
+      await load.untilMore();
+    } finally {
+      await load.end();
+    }
+    await load.check(durable.url);
+  });
+}
+
 test('single backends that are killed end no hub and spoil no answer', options, async (t) => {
   const url = await createDatabase('backends');
   const hub = await startHub(url, makeTempDir(t));
   t.after(() => hub.stop());
-  const workspace = await addWorkspace(hub);
-  const accepted = new Set<unknown>();
-  const statuses = new Set<number>();
-  let isOver = false;
-  const clients = Array.from({ length: 8 }, async () => {
-    while (!isOver) {
-      const { status, answer } = await enqueue(hub, workspace);
-      statuses.add(status);
-      if (status === 200) accepted.add(answer.jobId);
-    }
-  });
+  const load = startLoad(hub, await addWorkspace(hub));
   try {
     for (let round = 0; round < 12; round++) {
-      const before = accepted.size;
       await ask(
         url,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = 'backends' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2`,
       );
-      await until('jobs are accepted', () => accepted.size > before + 5);
+      await load.untilMore();
     }
   } finally {
-    isOver = true;
+    await load.end();
   }
-  await Promise.all(clients);
-  assert.deepEqual(
-    [...statuses].filter((status) => status !== 200 && status !== 503),
-    [],
-  );
-  const kept = await ask(url, 'SELECT job_id FROM jobs');
-  const ids = new Set(kept.map((row) => row.job_id));
-  assert.deepEqual(
-    [...accepted].filter((jobId) => !ids.has(jobId)),
-    [],
-  );
+  await load.check(url);
 });
 
 test('a server whose backend crashes recovers, and so do the hubs', options, async (t) => {

@@ -12,7 +12,16 @@ export interface KeeperOrder {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What the keeper says, once, as one line of JSON on its standard output. */
+/** SIGINT: ends sessions and writes a checkpoint; SIGQUIT: at once; SIGKILL: as in a crash. */
+export type EndSignal = 'SIGINT' | 'SIGQUIT' | 'SIGKILL';
+
+/** What the keeper may be asked once the server runs, as one line of JSON each. */
+export type KeeperRequest = { readonly end: EndSignal } | { readonly start: true };
+
+/**
+ * What the keeper says, as one line of JSON on its standard output, when what it was asked for is
+ * done: the server's port, which stays the same.
+ */
 export type KeeperNews = { readonly port: number } | { readonly failure: string };
 
 /** Inside the server's folder. Whoever can connect to it knows that the keeper lives. */

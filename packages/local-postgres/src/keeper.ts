@@ -5,7 +5,12 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type KeeperNews, type KeeperOrder, keeperSocketName } from './keeper-protocol.ts';
+import {
+  type KeeperNews,
+  type KeeperOrder,
+  type KeeperRequest,
+  keeperSocketName,
+} from './keeper-protocol.ts';
 import { ServerProcess } from './server-process.ts';
 
 const input = createInterface({ input: process.stdin });
@@ -13,10 +18,7 @@ const input = createInterface({ input: process.stdin });
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
-for await (const line of input) {
-  keep(JSON.parse(line) as KeeperOrder);
-  break;
-}
+input.once('line', (line) => keep(JSON.parse(line) as KeeperOrder));
 
 function keep(order: KeeperOrder): void {
   const server = new ServerProcess(order);
@@ -32,20 +34,28 @@ function keep(order: KeeperOrder): void {
   };
   const run = async () => {
     await server.create();
-    say({ port: await server.start() });
+    await server.start();
+    say({ port: server.port });
     const output = await server.ended();
     if (!isOver) process.stderr.write(`signalbox: the local PostgreSQL ended:\n${output}\n`);
   };
   // Whoever connects learns that this process lives; see `stale-folders.ts`.
   createServer((connection) => connection.resume()).listen(join(order.folder, keeperSocketName));
-  process.stdin.on('end', end).on('close', end).resume();
+  process.stdin.on('end', end).on('close', end);
   process.once('SIGTERM', end);
-  void run()
-    .catch((error: unknown) => {
-      // What fails because the end came first is no failure.
-      if (!isOver) say({ failure: error instanceof Error ? error.message : String(error) });
-    })
-    .then(end);
+  const sayFailure = (error: unknown) => {
+    // What fails because the end came first is no failure.
+    if (!isOver) say({ failure: error instanceof Error ? error.message : String(error) });
+  };
+  input.on('line', (line) => void answer(server, line).then(say, sayFailure));
+  void run().catch(sayFailure).then(end);
+}
+
+async function answer(server: ServerProcess, line: string): Promise<KeeperNews> {
+  const request = JSON.parse(line) as KeeperRequest;
+  if ('start' in request) await server.startAgain();
+  else await server.end(request.end);
+  return { port: server.port };
 }
 
 function say(news: KeeperNews): void {

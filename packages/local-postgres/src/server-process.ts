@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
+  type EndSignal,
   type KeeperOrder,
   passwordFileName,
   socketFolderName,
@@ -16,11 +17,16 @@ const startsMax = 5;
 /** An empty server starts within a second on an idle machine. */
 const startMsMax = 60_000;
 
-/** One PostgreSQL on files of its own: made, started once, stopped. */
+/** One PostgreSQL on files of its own: made, started, ended and started again, stopped. */
 export class ServerProcess {
+  /** Known once it has started. */
+  port = 0;
   readonly #order: KeeperOrder;
+  readonly #ended = Promise.withResolvers<string>();
   #child: ChildProcess | undefined;
   #output = '';
+  /** It was ended because somebody asked for it. */
+  #isEndAsked = false;
   #isStopped = false;
 
   constructor(order: KeeperOrder) {
@@ -44,11 +50,11 @@ export class ServerProcess {
     if (code !== 0) throw new Error(`initdb failed:\n${this.#output}`);
   }
 
-  /** Starts it and answers with its port once it takes connections. */
-  async start(): Promise<number> {
+  /** Resolves when it takes connections. */
+  async start(): Promise<void> {
     for (let starts = 1; ; starts += 1) {
-      const port = await findFreePort();
-      if (await this.#startOn(port)) return port;
+      this.port = await findFreePort();
+      if (await this.#startOn(this.port)) return;
       const isTaken = /Address already in use|could not bind/.test(this.#output);
       if (!isTaken || starts === startsMax) {
         throw new Error(`PostgreSQL did not start:\n${this.#output}`);
@@ -56,11 +62,23 @@ export class ServerProcess {
     }
   }
 
-  /** Resolves when the started server has ended, with the last that it printed. */
-  async ended(): Promise<string> {
-    const child = this.#child;
-    if (child?.exitCode === null && child.signalCode === null) await once(child, 'close');
-    return this.#output;
+  /** Resolves when the started server has ended unasked, with the last that it printed. */
+  ended(): Promise<string> {
+    return this.#ended.promise;
+  }
+
+  /** Ends the server; its files stay. Sessions of a server that is killed end soon after it. */
+  async end(signal: EndSignal): Promise<void> {
+    this.#isEndAsked = true;
+    await this.#endChild(signal);
+  }
+
+  /** Starts an ended server on its files and its port; resolves when it takes connections. */
+  async startAgain(): Promise<void> {
+    if (!this.#isEndAsked) throw new Error('PostgreSQL runs.');
+    this.#isEndAsked = false;
+    if (await this.#startOn(this.port)) return;
+    throw new Error(`PostgreSQL did not start again:\n${this.#output}`);
   }
 
   /**
@@ -68,10 +86,15 @@ export class ServerProcess {
    */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    await this.#endChild('SIGQUIT');
+  }
+
+  /** Resolves when all its processes have ended: each of them holds the pipe of its messages. */
+  async #endChild(signal: EndSignal): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const closed = once(child, 'close');
-    child.kill('SIGQUIT');
+    child.kill(signal);
     await closed;
   }
 
@@ -94,6 +117,9 @@ export class ServerProcess {
       if (this.#output.includes('database system is ready to accept')) ready.resolve(true);
     });
     child.once('close', () => ready.resolve(false));
+    void ready.promise.then((isReady) => {
+      if (isReady) child.once('close', () => this.#isEndAsked || this.#ended.resolve(this.#output));
+    });
     // It says neither for as long as nobody else could make sense of its state.
     const limit = setTimeout(() => child.kill('SIGQUIT'), startMsMax);
     return ready.promise.finally(() => clearTimeout(limit));

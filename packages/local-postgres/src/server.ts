@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { locateBinaries, prepareBinaries } from './binaries.ts';
+import { KeeperLine } from './keeper-line.ts';
 import {
-  type KeeperNews,
+  type EndSignal,
   type KeeperOrder,
   passwordFileName,
   socketFolderName,
@@ -39,6 +37,10 @@ export interface LocalPostgres {
   readonly socketUrl: string;
   /** Everything that the server writes. */
   readonly folder: string;
+  /** Ends it as `signal` does (SIGKILL: as in a crash), and keeps its files. */
+  end(signal: EndSignal): Promise<void>;
+  /** Starts it again after `end`, at the same addresses. */
+  startAgain(): Promise<void>;
   /** Ends it and removes all that it wrote. */
   stop(): Promise<void>;
 }
@@ -124,42 +126,25 @@ function chooseParent(user: SystemUser | null): string {
 
 async function startKeeper(order: KeeperOrder, password: string): Promise<LocalPostgres> {
   // In a session of its own, so that Ctrl-C reaches whoever uses the server first.
-  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
     cwd: order.folder,
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
-  const closed = once(keeper, 'close');
-  keeper.stdin.on('error', () => undefined);
-  keeper.stdin.write(`${JSON.stringify(order)}\n`);
-  const news = await hearNews(keeper);
-  if ('failure' in news) {
-    await closed;
-    throw new LocalPostgresError(`A local PostgreSQL did not start: ${news.failure}`);
-  }
-  // The server is there for this process; it is no reason for it to go on.
-  keeper.unref();
-  for (const stream of [keeper.stdin, keeper.stdout]) (stream as unknown as Socket).unref();
+  const keeper = new KeeperLine(child);
+  const port = await keeper.ask(order, 'did not start');
   const login = `${superUser}:${password}`;
   const socketFolder = encodeURIComponent(join(order.folder, socketFolderName));
   return {
-    url: `postgres://${login}@127.0.0.1:${news.port}/postgres`,
-    socketUrl: `postgres://${login}@/postgres?host=${socketFolder}&port=${news.port}`,
+    url: `postgres://${login}@127.0.0.1:${port}/postgres`,
+    socketUrl: `postgres://${login}@/postgres?host=${socketFolder}&port=${port}`,
     folder: order.folder,
-    async stop() {
-      keeper.ref();
-      keeper.stdin.end();
-      await closed;
+    async end(signal) {
+      await keeper.ask({ end: signal }, 'did not end');
     },
+    async startAgain() {
+      await keeper.ask({ start: true }, 'did not start again');
+    },
+    stop: () => keeper.end(),
   };
-}
-
-async function hearNews(keeper: ChildProcess): Promise<KeeperNews> {
-  const { stdout } = keeper;
-  if (stdout === null) throw new Error('the keeper has no standard output');
-  for await (const line of createInterface({ input: stdout })) {
-    stdout.resume();
-    return JSON.parse(line) as KeeperNews;
-  }
-  return { failure: 'its keeper ended without a word' };
 }

@@ -48,6 +48,26 @@ test('two servers of one process run beside each other', async (t) => {
   assert.deepEqual(await ask(second.url, "SELECT to_regclass('mine') AS found"), [{ found: null }]);
 });
 
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+  test(`a server ended by ${signal} is away until it is started again, with its data`, async (t) => {
+    const server = await startLocalPostgres({ durable: true });
+    t.after(() => server.stop());
+    await ask(server.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+    await assert.rejects(server.startAgain(), /did not start again: PostgreSQL runs/);
+    await server.end(signal);
+    await assert.rejects(ask(server.url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+    await server.startAgain();
+    assert.deepEqual(await ask(server.url, 'TABLE kept'), [{ one: 1 }]);
+  });
+}
+
+test('a server that is ended is stopped like any other', async () => {
+  const server = await startLocalPostgres();
+  await server.end('SIGINT');
+  await server.stop();
+  assert.equal(existsSync(server.folder), false);
+});
+
 for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
   test(`servers end with a process that is ended by ${signal}, and leave no file`, async (t) => {
     const child = await startChild(t, [{}, { durable: true }]);
