@@ -1,6 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 
 export const projectRoot = join(import.meta.dirname, '..');
@@ -88,15 +87,4 @@ export async function startChild(
 export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(SVC_|SIGNALBOX_)/.test(name));
   return { ...Object.fromEntries(own), ...extra };
-}
-
-/** A port that was free a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a server has a port');
-  server.close();
-  await once(server, 'close');
-  return address.port;
 }

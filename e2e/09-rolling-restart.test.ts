@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
-import { createTestDatabase } from '@signalbox/local-postgres';
+import { createTestDatabase, findFreePorts } from '@signalbox/local-postgres';
 import { createClient } from '@signalbox/sdk';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { startLoadBalancer } from './load-balancer.ts';
@@ -20,9 +20,9 @@ test('two hubs are restarted one after the other, and nobody behind the balancer
   const dataDir = makeTempDir(t);
   const env = { SVC_DATABASE_URL: database.url };
   const hubs: HubProcess[] = [];
-  const start = async (port?: number) =>
-    startHubProcess({ dataDir, env, ...(port === undefined ? {} : { port }) });
-  hubs.push(await start(), await start());
+  const start = (port: number) => startHubProcess({ dataDir, env, port });
+  const ports = await findFreePorts(2);
+  for (const port of ports) hubs.push(await start(port));
   t.after(async () => {
     await Promise.all(hubs.map((hub) => hub.stop()));
     await database.drop();
@@ -33,7 +33,6 @@ test('two hubs are restarted one after the other, and nobody behind the balancer
     name: 'Rolling',
   });
   const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'rolling', name: 'all' });
-  const ports = hubs.map((hub) => Number(new URL(hub.baseUrl).port));
   const { baseUrl } = await startLoadBalancer(t, ports);
   const client = createClient({ baseUrl, token });
   const { repoId } = await client.repositories.upsert({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWorkspaceByAdmin, mintTokenByAdmin } from '@signalbox/hub';
+import { findFreePort } from '@signalbox/local-postgres';
 import { ApiError, type Client, createClient } from '@signalbox/sdk';
 import { type ClientCycle, checkCrashHistory } from './crash-history.ts';
 import { configOf } from './hub-database.ts';
@@ -33,7 +34,8 @@ test('64 clients lose no acknowledged job while the hub is killed ten times', as
   const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
   const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
 
-  let hub = await startHubProcess({ dataDir });
+  const port = await findFreePort();
+  let hub = await startHubProcess({ dataDir, port });
   t.after(() => hub.kill());
   const client = createClient({ baseUrl: hub.baseUrl, token, maxAttempts: ATTEMPTS_MAX });
   const remoteUrlHash = 'ab'.repeat(32);

@@ -21,7 +21,7 @@ export interface HubProcess {
 
 export interface HubProcessOptions {
   dataDir: string;
-  /** Default: any free one. */
+  /** Default: any free one. For a hub that is started again, one of `findFreePort`. */
   port?: number;
   /** Settings beside the data directory and the port. */
   env?: NodeJS.ProcessEnv;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { type Child, findFreePort, startChild } from '../child.ts';
+import { findFreePort } from '@signalbox/local-postgres';
+import { type Child, startChild } from '../child.ts';
 
 export interface RedisServer {
   readonly port: number;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type AgentCommand,
   type ErrorCode,
@@ -10,6 +9,7 @@ import {
   type JobLogEntry,
   statusOf,
 } from '@signalbox/contract';
+import { findFreePort } from '@signalbox/local-postgres';
 
 /** A job as the fake hub keeps it. */
 export interface FakeJob {
@@ -79,9 +79,9 @@ export class FakeHub {
     });
     this.server = server;
     // The same port again after a stop: an agent knows one address.
+    this.port ||= await findFreePort();
     server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
-    this.port = (server.address() as AddressInfo).port;
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { findFreePorts } from '@signalbox/local-postgres';
 import { makeTempDir } from './temp-dir.ts';
 
 /** A real IMAP server on loopback, with one user and maildirs of its own. */
@@ -46,7 +46,7 @@ export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovec
   for (const folder of [maildir, join(maildir, '.Sent')]) {
     for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(folder, part), { recursive: true });
   }
-  const [port, tlsPort] = [await findFreePort(), await findFreePort()];
+  const [port = 0, tlsPort = 0] = await findFreePorts(2);
   makeCertificate(dir);
   writeFileSync(join(dir, 'users'), 'ada:{PLAIN}correct horse\n');
   writeFileSync(join(dir, 'dovecot.conf'), configure(dir, account, port, tlsPort));
@@ -174,14 +174,4 @@ async function run(
     }
   }
   throw new Error(`dovecot did not start:\n${log.join('\n')}`);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 }

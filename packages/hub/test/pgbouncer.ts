@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { findFreePort } from '@signalbox/local-postgres';
 import { makeTempDir } from './temp-dir.ts';
 
 /** Debian puts it where only root looks. */
@@ -87,14 +87,4 @@ function findNobody(): { uid: number; gid: number } | null {
     /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (uid === undefined) throw new Error('this machine has no user "nobody"');
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a port is listened on');
-  server.close();
-  await once(server, 'close');
-  return address.port;
 }

@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { findFreePorts } from '@signalbox/local-postgres';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Config } from '../src/config.ts';
 
@@ -39,10 +40,10 @@ interface Ending {
 /** Starts a store with one empty bucket. */
 export async function startSwift(t: Ending): Promise<S3Config> {
   const dir = mkdtempSync(join(tmpdir(), 'signalbox-swift-'));
-  const ports = { proxy: await findFreePort(), account: 0, container: 0, object: 0 };
+  const [proxy = 0, account = 0, container = 0, object = 0] = await findFreePorts(4);
+  const ports = { proxy, account, container, object };
   mkdirSync(join(dir, 'devices', 'd1'), { recursive: true });
   for (const part of parts) {
-    ports[part] = await findFreePort();
     buildRing(dir, part, ports[part]);
     writeFileSync(join(dir, `${part}.conf`), configurePart(dir, part, ports[part]));
     run(t, dir, part);
@@ -159,14 +160,4 @@ async function makeBucket({ endpoint, bucket, ...credentials }: S3Config): Promi
   }).sign();
   const response = await fetch(url, { method, headers });
   if (!response.ok) throw new Error(`no bucket: ${response.status} ${await response.text()}`);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

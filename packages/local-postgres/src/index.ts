@@ -1,3 +1,4 @@
+export { findFreePort, findFreePorts } from './free-ports.ts';
 export { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from './server.ts';
 export { LocalPostgresError } from './start-error.ts';
 export {
