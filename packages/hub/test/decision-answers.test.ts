@@ -47,6 +47,33 @@ test('of 50 people who answer at once one wins, and the blocked job goes on once
   assert.deepEqual(await h.applications(), []);
 });
 
+test('whoever looks while it is answered sees it open, or resolved with its answer', async (t) => {
+  const h = await setupDecisions(t);
+  const asked = await Promise.all(Array.from({ length: 20 }, () => h.ask()));
+  let isOver = false;
+  const look = async (read: () => Promise<readonly Shown[]>) => {
+    while (!isOver) {
+      for (const { status, resolution, resolvedAt } of await read()) {
+        const isAnswered = status === 'resolved';
+        assert.deepEqual([resolution !== null, resolvedAt !== null], [isAnswered, isAnswered]);
+      }
+    }
+  };
+  const { workspaceId } = h;
+  const list = async () => (await h.call(uncertainties.list, { workspaceId })).uncertainties;
+  const lookers = Promise.all([
+    ...asked.map(({ uncertaintyId }) => look(async () => [await h.read(uncertaintyId)])),
+    look(list),
+  ]);
+  try {
+    for (const { uncertaintyId } of asked) await h.answer(uncertaintyId);
+  } finally {
+    isOver = true;
+    await lookers;
+  }
+  assert.ok((await list()).every(({ resolution }) => resolution !== null));
+});
+
 test('of 50 people who answer at once one wins, and one job is made to apply it', async (t) => {
   const h = await setupDecisions(t);
   const { uncertaintyId } = await h.ask({ context: 'The logo is new.', assumedValue: 'red' });

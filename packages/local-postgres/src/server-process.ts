@@ -76,9 +76,10 @@ export class ServerProcess {
   /** Starts an ended server on its files and its port; resolves when it takes connections. */
   async startAgain(): Promise<void> {
     if (!this.#isEndAsked) throw new Error('PostgreSQL runs.');
+    if (!(await this.#startOn(this.port))) {
+      throw new Error(`PostgreSQL did not start again:\n${this.#output}`);
+    }
     this.#isEndAsked = false;
-    if (await this.#startOn(this.port)) return;
-    throw new Error(`PostgreSQL did not start again:\n${this.#output}`);
   }
 
   /**

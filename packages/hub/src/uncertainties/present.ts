@@ -6,7 +6,8 @@ import type { ResolutionRow } from './store-resolutions.ts';
 /**
  * An uncertainty as the wire has it.
  *
- * @param resolutions its own, oldest first.
+ * @param resolutions its own, oldest first. They are read after the row, so that an answer may
+ *   have come in between; what is not resolved is shown without it, as it was a moment ago.
  * @param nowMs decides whether it is overdue.
  */
 export function presentUncertainty(
@@ -14,7 +15,7 @@ export function presentUncertainty(
   resolutions: readonly ResolutionRow[],
   nowMs: number,
 ): Uncertainty {
-  const shown = resolutions.map(presentResolution);
+  const shown = row.status === 'resolved' ? resolutions.map(presentResolution) : [];
   return {
     uncertaintyId: row.uncertainty_id,
     decisionRequestId: row.decision_request_id,
