@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { consoleEndpoints, endpoints, INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
+import {
+  consoleEndpoints,
+  endpoints,
+  INTEGRATION_SECRET_HEADER,
+  type ResponseOf,
+} from '@signalbox/contract';
 import { exchange } from './http-exchange.ts';
 import {
   countRows,
@@ -11,10 +16,12 @@ import {
 } from './integration-setup.ts';
 import { readKept } from './test-engine.ts';
 
-const { integrations, contextItems, runs, jobs } = endpoints;
+const { integrations, integrationEvents, contextItems, contextPacks, runs, jobs } = endpoints;
 const { workspaceSettings } = consoleEndpoints;
 const { path } = integrations.ingest;
 const header = INTEGRATION_SECRET_HEADER;
+
+type Ingested = ResponseOf<typeof integrations.ingest>;
 
 test('an event needs the secret, and the old and the new one both do', async (t) => {
   const world = await setupIntegrations(t);
@@ -293,4 +300,52 @@ test('conditions see the event whole where templates see what is kept of it', as
   const runId = triggered[0]?.runId ?? '';
   const { run } = await world.call(runs.get, { workspaceId, runId });
   assert.equal(run.runRef, `issue-${eventId}`, 'a missing value is no reason to share a run');
+});
+
+/** As long as it may be, of words that search finds, with secrets that are longer when redacted. */
+function fill(chars: number): string {
+  return 'lantern token=abcdef '.repeat(Math.ceil(chars / 21)).slice(0, chars);
+}
+
+test('an event as long as it may be is shown wherever events and items are', async (t) => {
+  const world = await setupIntegrations(t);
+  const { workspaceId } = world.home;
+  await world.addTrigger({ match: {}, promptTemplate: '{{event.source}} {{event.actor}}' });
+  const own = {
+    ...{ source: fill(1_000), type: fill(255), actor: fill(300) },
+    ...{ threadRef: fill(1_000), sourceRef: fill(2_000), content: fill(20_000) },
+  };
+  const cloudEvent = {
+    ...{ specversion: '1.0', id: fill(255), source: `${fill(999)}/`, type: fill(255) },
+    ...{ workspaceid: workspaceId, subject: fill(1_000), data: { note: fill(20_000) } },
+  };
+  const bodies = [
+    world.event({ ...own, title: fill(1_000) }),
+    world.event({ ...own, source: `${fill(999)}.`, title: undefined }),
+    cloudEvent,
+  ];
+  // The harness holds every answer against its schema.
+  for (const body of bodies) {
+    const answer = await world.sendEvent(body);
+    assert.equal(answer.status, 200, answer.text);
+    const { eventId, contextItemId: itemId, triggered } = answer.body as Ingested;
+    const { jobId, runId } = triggered[0] ?? {};
+    await world.readEvent(eventId);
+    await world.call(contextItems.get, { workspaceId, itemId: itemId ?? '' });
+    await world.call(jobs.get, { workspaceId, jobId: jobId ?? '' });
+    await world.call(contextPacks.buildRunV1, { workspaceId, runId: runId ?? '' });
+    const resolve = { workspaceId, runId: runId ?? '' };
+    await world.call(contextPacks.resolveRunV1, resolve);
+    await world.call(contextPacks.resolveRunV1, { ...resolve, format: 'markdown' });
+  }
+  const found = await Promise.all([
+    world.call(contextItems.list, { workspaceId }),
+    world.call(contextItems.search, { workspaceId, query: 'lantern' }),
+  ]);
+  assert.deepEqual(
+    found.map(({ items }) => items.length),
+    [3, 3],
+  );
+  const { events } = await world.call(integrationEvents.list, { workspaceId });
+  assert.equal(events.length, 3);
 });

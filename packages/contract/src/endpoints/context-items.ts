@@ -39,8 +39,14 @@ export type TrustLabel = (typeof trustLabels)[number];
 export const CONTEXT_TEXT_CHARS_MAX = 2_000_000;
 const EXCERPT_CHARS_MAX = 1_000;
 
+/** Of a source, wherever it is named: an event's is a URI, and its item has the same one. */
+export const SOURCE_CHARS_MAX = 1_000;
+
 const Title = Text(1_000);
-const Source = Text(255, { minLength: 1, description: 'Where it comes from, such as mail.' });
+const Source = Text(SOURCE_CHARS_MAX, {
+  minLength: 1,
+  description: 'Where it comes from, such as mail.',
+});
 const SourceRef = Text(2_000, { minLength: 1, description: 'Its name or address at the source.' });
 const ThreadRef = Text(1_000, { minLength: 1, description: 'The conversation it belongs to.' });
 const Pinned = Type.Boolean({ description: 'Goes into every pack, right after requested items.' });

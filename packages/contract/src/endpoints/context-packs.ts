@@ -15,6 +15,7 @@ import {
   CONTEXT_TEXT_CHARS_MAX,
   contextItemKinds,
   exampleContextItem,
+  SOURCE_CHARS_MAX,
   trustLabels,
 } from './context-items.ts';
 import { exampleIds } from './workspaces.ts';
@@ -38,7 +39,7 @@ export const PackItem = Type.Object(
   {
     itemId: Id('contextItem'),
     title: Text(1_000),
-    source: Text(255),
+    source: Text(SOURCE_CHARS_MAX),
     reason: OneOf(['requested', 'pinned', 'relevant', 'recent'], {
       description: 'Why it is in the pack, in the order in which the budget was spent.',
     }),
@@ -64,7 +65,7 @@ export const PackSection = Type.Object(
   {
     itemId: Id('contextItem'),
     kind: OneOf(contextItemKinds),
-    source: Text(255),
+    source: Text(SOURCE_CHARS_MAX),
     title: Text(1_000),
     text: Text(CONTEXT_TEXT_CHARS_MAX, {
       description: 'External text is fenced and labelled as untrusted.',

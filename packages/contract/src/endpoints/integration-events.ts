@@ -16,6 +16,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { SOURCE_CHARS_MAX } from './context-items.ts';
 import { exampleTrigger, TRIGGERS_MAX } from './triggers.ts';
 import { exampleIds } from './workspaces.ts';
 
@@ -73,7 +74,7 @@ const summaryFields = {
   eventId: Id('integrationEvent'),
   workspaceId: Id('workspace'),
   channel: OneOf(eventChannels),
-  source: Text(1_000),
+  source: Text(SOURCE_CHARS_MAX),
   type: Text(255),
   title: Nullable(Text(1_000)),
   actor: Nullable(Text(300)),
@@ -166,7 +167,7 @@ export const integrationEvents = {
       workspaceId: Id('workspace'),
       channel: Type.Optional(OneOf(eventChannels)),
       status: Type.Optional(OneOf(eventStatuses)),
-      source: Type.Optional(Text(1_000, { minLength: 1 })),
+      source: Type.Optional(Text(SOURCE_CHARS_MAX, { minLength: 1 })),
       type: Type.Optional(Text(255, { minLength: 1 })),
       limit: ListLimit,
       cursor: Cursor,

@@ -13,6 +13,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { SOURCE_CHARS_MAX } from './context-items.ts';
 import { ignoredReasons } from './integration-events.ts';
 import { ContentType } from './uploads.ts';
 import { exampleIds, WorkspaceSlug } from './workspaces.ts';
@@ -20,7 +21,10 @@ import { exampleIds, WorkspaceSlug } from './workspaces.ts';
 /** The header that carries `SVC_INTEGRATION_EVENT_SECRET` (specification, Authentication). */
 export const INTEGRATION_SECRET_HEADER = 'x-svc-integration-event-secret';
 
-const Source = Text(1_000, { minLength: 1, description: 'The system it comes from.' });
+const Source = Text(SOURCE_CHARS_MAX, {
+  minLength: 1,
+  description: 'The system it comes from.',
+});
 const EventType = Text(255, { minLength: 1, description: 'What happened, such as issue.opened.' });
 const EventData = Json('Whatever the source adds; triggers match on it.');
 

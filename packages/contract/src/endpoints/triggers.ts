@@ -15,6 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { SOURCE_CHARS_MAX } from './context-items.ts';
 import { Priority } from './jobs.ts';
 import { exampleIds } from './workspaces.ts';
 
@@ -55,7 +56,9 @@ export type TriggerCondition = Static<typeof TriggerCondition>;
 
 /** Which events a trigger is for; everything that is said must fit. */
 export const TriggerMatch = Type.Object({
-  source: Type.Optional(Text(1_000, { minLength: 1, description: 'Exactly this source.' })),
+  source: Type.Optional(
+    Text(SOURCE_CHARS_MAX, { minLength: 1, description: 'Exactly this source.' }),
+  ),
   type: Type.Optional(Text(255, { minLength: 1, description: 'Exactly this type.' })),
   where: Defaulted(List(TriggerCondition, CONDITIONS_MAX), []),
 });

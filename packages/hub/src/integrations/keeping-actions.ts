@@ -1,3 +1,4 @@
+import { SOURCE_CHARS_MAX } from '@signalbox/contract';
 import {
   applyDataPolicy,
   cutText,
@@ -23,7 +24,6 @@ export interface KeptEvent {
 }
 
 /** As in the contract: a redacted text may be longer than it was. */
-const SOURCE_CHARS_MAX = 1_000;
 const TYPE_CHARS_MAX = 255;
 const ACTOR_CHARS_MAX = 300;
 const REDACTED = '[redacted]';
