@@ -14,7 +14,7 @@ import {
   SECRET,
   setupIntegrations,
 } from './integration-setup.ts';
-import { readKept } from './test-engine.ts';
+import { readKept, testEngine } from './test-engine.ts';
 
 const { integrations, integrationEvents, contextItems, contextPacks, runs, jobs } = endpoints;
 const { workspaceSettings } = consoleEndpoints;
@@ -348,4 +348,26 @@ test('an event as long as it may be is shown wherever events and items are', asy
   );
   const { events } = await world.call(integrationEvents.list, { workspaceId });
   assert.equal(events.length, 3);
+});
+
+test('a reference too long for an index is kept, or refused in words with nothing written', async (t) => {
+  const world = await setupIntegrations(t);
+  const { workspaceId } = world.home;
+  // Of no letter twice, so that no compression makes room for it.
+  const letters = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => String.fromCodePoint(from + i)).join('');
+  const long = [
+    { sourceRef: letters(0x4e00, 2_000) },
+    { threadRef: letters(0x4e00, 1_000) },
+    { source: letters(0x5e00, 1_000), sourceRef: 'issues/4711' },
+  ];
+  const isKept = testEngine === 'sqlite';
+  for (const fields of long) {
+    const answer = await world.sendEvent(world.event(fields));
+    assert.equal(answer.status, isKept ? 200 : 400, answer.text);
+    if (!isKept) assert.match(String(answer.body.message), /2,700 bytes.*shorten sourceRef/);
+  }
+  const { items } = await world.call(contextItems.list, { workspaceId });
+  assert.equal(items.length, isKept ? long.length : 0);
+  assert.equal(await countRows(world, 'integration_events'), items.length);
 });

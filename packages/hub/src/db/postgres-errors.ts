@@ -12,6 +12,7 @@ const SERIALIZATION_FAILURE = '40001';
 
 const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
+const PROGRAM_LIMIT_EXCEEDED = '54000';
 
 /** The server or the connection is not what a hub needs: nothing was kept, another try may work. */
 const unavailable = new Set([
@@ -87,6 +88,11 @@ export function isTimeLimit(error: unknown): boolean {
   return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
 }
 
+/** A value that the contract allows but that no entry of an index has room for. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === PROGRAM_LIMIT_EXCEEDED;
+}
+
 /** Another action came between: started over, this one sees what that one did. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
@@ -103,6 +109,15 @@ export function toUnavailable(cause: unknown): HubError {
     'UNAVAILABLE',
     'The database cannot be reached or cannot write now; try again.',
     { cause, retryAfterMs: 1_000 },
+  );
+}
+
+export function toTooLong(cause: unknown): HubError {
+  return new HubError(
+    'INVALID_REQUEST',
+    'PostgreSQL indexes no text of more than about 2,700 bytes, compressed: ' +
+      'shorten sourceRef, threadRef or source.',
+    { cause },
   );
 }
 

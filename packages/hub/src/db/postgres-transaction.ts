@@ -5,7 +5,9 @@ import {
   isConflict,
   isDatabaseError,
   isTimeLimit,
+  isTooLong,
   isUnavailable,
+  toTooLong,
   toUnavailable,
 } from './postgres-errors.ts';
 import type { StatementMerger } from './postgres-merger.ts';
@@ -166,10 +168,12 @@ async function commit(session: Session): Promise<void> {
   if (result?.command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
 }
 
-/** A statement that took too long is taken back with its action: the others go on. */
+/** What the database refuses of one action is taken back with it: the others go on. */
 async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
-    return await runAction(action, tx);
+    const outcome = await runAction(action, tx);
+    const isRefusal = outcome.kind === 'refused' && isTooLong(outcome.error);
+    return isRefusal ? { kind: 'refused', error: toTooLong(outcome.error) } : outcome;
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
