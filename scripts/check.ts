@@ -2,10 +2,10 @@
 // so that one look shows all there is to mend.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkHouse } from './check-house.ts';
-import { checkImports, type Finding } from './check-imports.ts';
-import { formatTime } from './test-summary.ts';
-import { runTool } from './tool-run.ts';
+import { runTool } from './build/tool-run.ts';
+import { checkHouse } from './check/check-house.ts';
+import { checkImports, type Finding } from './check/check-imports.ts';
+import { formatTime } from './test/test-summary.ts';
 
 const root = join(import.meta.dirname, '..');
 const consoleConfig = 'packages/console/tsconfig.json';

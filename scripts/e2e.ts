@@ -1,8 +1,8 @@
 // `npm run e2e`: the numbered scenarios, one after the other; words choose among them.
 import { join } from 'node:path';
-import { findTestFiles } from './test-files.ts';
-import { readTestOptions, testUsage } from './test-options.ts';
-import { runTests } from './test-run.ts';
+import { findTestFiles } from './test/test-files.ts';
+import { readTestOptions, testUsage } from './test/test-options.ts';
+import { runTests } from './test/test-run.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -1,6 +1,6 @@
 // `npm run format`: formats the given paths (everything, without any) and applies safe fixes.
 import { join } from 'node:path';
-import { runTool } from './tool-run.ts';
+import { runTool } from './build/tool-run.ts';
 
 const startMs = performance.now();
 const paths = process.argv.slice(2);

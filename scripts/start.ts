@@ -2,7 +2,7 @@
 import { AssertionError } from 'node:assert';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { buildConsole } from './console-build.ts';
+import { buildConsole } from './build/console-build.ts';
 
 const root = join(import.meta.dirname, '..');
 

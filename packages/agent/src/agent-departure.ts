@@ -1,5 +1,5 @@
-import type { AgentLoops } from './agent-loops.ts';
 import type { Clock } from './clock.ts';
+import type { AgentLoops } from './loops/agent-loops.ts';
 
 /** Telling the hub that the agent drains is a courtesy; it does not hold the agent up for long. */
 const TOLD_MS_MAX = 5_000;

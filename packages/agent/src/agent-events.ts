@@ -1,5 +1,5 @@
 import type { Job, JobOutcome } from '@signalbox/contract';
-import type { StopReason } from './attempt.ts';
+import type { StopReason } from './job/attempt.ts';
 
 /** What happens in an agent, for whoever shows it to people. */
 export type AgentEvent =

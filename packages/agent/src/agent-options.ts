@@ -1,8 +1,8 @@
 import { type AgentCapabilities, LEASE_MS_DEFAULT } from '@signalbox/contract';
 import type { AgentEvent, AgentLogger } from './agent-events.ts';
 import type { Clock } from './clock.ts';
-import type { Executor } from './executor.ts';
-import type { RepositoryMapping } from './git-mirror.ts';
+import type { Executor } from './executors/executor.ts';
+import type { RepositoryMapping } from './git/git-mirror.ts';
 import type { HubClient } from './hub-client.ts';
 
 /** What an agent is started with; everything optional has its default written beside it. */

@@ -2,13 +2,13 @@ import { createClient } from '@signalbox/sdk';
 import manifest from '../package.json' with { type: 'json' };
 import { leaveHub } from './agent-departure.ts';
 import { silentLogger } from './agent-events.ts';
-import { type AgentControl, startLoops } from './agent-loops.ts';
 import { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 import { systemClock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
-import type { JobSettings } from './job-work.ts';
-import { type Outbox, openOutbox } from './outbox.ts';
-import { recoverState } from './recovery.ts';
+import type { JobSettings } from './job/job-work.ts';
+import { recoverState } from './job/recovery.ts';
+import { type AgentControl, startLoops } from './loops/agent-loops.ts';
+import { type Outbox, openOutbox } from './loops/outbox.ts';
 import { openStateDirectory, readMachineFingerprint } from './state-directory.ts';
 import { acquireStateLock, type StateLock } from './state-lock.ts';
 

@@ -1,6 +1,6 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { findProcess } from './process-list.ts';
+import { findProcess } from './process/process-list.ts';
 
 /** Another agent uses the state directory. */
 export class AgentAlreadyRunningError extends Error {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { systemClock } from '../src/index.ts';
-import { openJobLog, readLogBatch } from '../src/job-log.ts';
-import { createRedactor } from '../src/redaction.ts';
+import { openJobLog, readLogBatch } from '../src/job/job-log.ts';
+import { createRedactor } from '../src/job/redaction.ts';
 
 const secret = 'a-secret-of-mine';
 

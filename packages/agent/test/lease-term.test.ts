@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Clock } from '../src/index.ts';
-import { createLeaseTerm } from '../src/lease-term.ts';
+import { createLeaseTerm } from '../src/loops/lease-term.ts';
 
 function createHandClock() {
   const time = { wallMs: 1_000_000, monotonicMs: 5_000 };

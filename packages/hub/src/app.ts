@@ -4,15 +4,15 @@ import { bindAgentRoutes } from './agents/routes.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
+import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
+import type { HubGroup } from './cluster/hub-group.ts';
+import { createLoneHub } from './cluster/single-hub.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
-import { bindMailAccountRoutes } from './context/mail-account-routes.ts';
+import { bindMailAccountRoutes } from './context/mail/mail-routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
-import { correctClock, createDatabaseClock, type DatabaseClock } from './db/database-clock.ts';
 import type { Database } from './db/engine.ts';
-import { createLoneHub } from './db/hub-alone.ts';
-import type { HubGroup } from './db/hub-group.ts';
 import { migrateDatabase, openDatabase } from './db/open.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
@@ -25,7 +25,7 @@ import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createExtraction, createUploadRetention } from './loops/extraction.ts';
-import { createHintReceiver } from './loops/hub-hints.ts';
+import { createHintReceiver } from './loops/hint-receiver.ts';
 import { enterHubs } from './loops/hub-start.ts';
 import type { Loop } from './loops/loop.ts';
 import {
@@ -159,7 +159,7 @@ async function openGroup(
   clock: DatabaseClock | null,
 ): Promise<HubGroup> {
   if (databaseUrl === null) return createLoneHub(directoryId);
-  const { createHubGroup } = await import('./db/hub-group.ts');
+  const { createHubGroup } = await import('./cluster/hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
   return createHubGroup({ ...connection, directoryId, clock });
 }

@@ -34,7 +34,7 @@ export function recordHeartbeat(
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
   const { workspaceId, machineFingerprint } = input;
-  return database.writeBeside({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
+  return database.writeConcurrent({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
     const known = await readAgentOfMachine(
       tx,
       workspaceId,

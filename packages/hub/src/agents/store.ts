@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { AgentsTable } from '../db/schema.ts';
+import type { AgentsTable } from '../db/schema/tables.ts';
 
 export type AgentRow = AgentsTable;
 

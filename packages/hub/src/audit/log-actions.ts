@@ -1,7 +1,7 @@
 import type { AuditBreak, consoleEndpoints, RequestInput } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { invalidField } from '../errors.ts';
-import { requireAct } from '../members/role-actions.ts';
 import type { Principal } from '../principal.ts';
 import { appendAudit, CHAIN_START, hashAuditEntry } from './actions.ts';
 import { type AuditEntry, type AuditEntryWithName, listAuditEntries, listChain } from './store.ts';

@@ -1,5 +1,5 @@
 import type { Database, Reader } from '../db/engine.ts';
-import type { AuditEntriesTable } from '../db/schema.ts';
+import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
 /** With the name of the person who acted; null: no person did. */

@@ -1,9 +1,9 @@
 import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/store.ts';
 import { requireJob } from '../jobs/actions.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { requireRun } from '../runs/actions.ts';
@@ -22,7 +22,7 @@ export interface CloudAiJobRecord {
  * @throws HubError RUN_NOT_FOUND, JOB_NOT_FOUND, IDEMPOTENCY_CONFLICT
  */
 export function enqueueCloudAiJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   input: EnqueueInput,
 ): Promise<{ cloudAiJobId: string; idempotent?: boolean }> {

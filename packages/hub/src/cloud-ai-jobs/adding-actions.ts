@@ -1,6 +1,6 @@
 import type { CloudAiInput } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Needs } from '../queue/matching.ts';
 import { type CloudAiJobRow, insertCloudAiJob } from './store.ts';
 
@@ -23,7 +23,7 @@ export interface CloudAiJobDraft {
 
 /** Adds a cloud AI job within an action; what it refers to is known to be there. */
 export async function addCloudAiJob(
-  deps: Pick<JobDeps, 'ids' | 'queue'>,
+  deps: Pick<HubDeps, 'ids' | 'queue'>,
   tx: Tx,
   draft: CloudAiJobDraft,
 ): Promise<CloudAiJobRow> {

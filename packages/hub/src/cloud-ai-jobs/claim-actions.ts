@@ -4,7 +4,7 @@ import { capabilitiesOf } from '../agents/present.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { claimOrFree } from '../jobs/recovery-actions.ts';
 import type { RequestContext } from '../principal.ts';
 import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
@@ -25,7 +25,7 @@ const NO_REPOSITORY = '';
 
 /** Claims the next cloud AI job for an agent. With `waitMs` the request waits for one to arrive. */
 export async function claimNextCloudAiJob(
-  deps: JobDeps,
+  deps: HubDeps,
   context: RequestContext,
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
@@ -36,7 +36,7 @@ export async function claimNextCloudAiJob(
 }
 
 async function tryClaim(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { principal }: RequestContext,
   input: ClaimInput,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CloudAiInput } from '@signalbox/contract';
 import Type, { type Static } from 'typebox';
-import type { UncertaintiesTable } from '../db/schema-uncertainties.ts';
+import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
 /** Of one message, with room for what stands around the text. */
 const TEXT_CHARS_MAX = 190_000;

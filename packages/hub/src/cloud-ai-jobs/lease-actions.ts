@@ -3,8 +3,8 @@ import { requireAgent } from '../agents/actions.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { hashJson } from '../idempotency/store.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { checkClaim } from '../queue/states.ts';
 import { type CloudAiJobRecord, requireCloudAiJob } from './actions.ts';
@@ -19,7 +19,7 @@ type CompleteAnswer = Omit<ResponseOf<typeof endpoints.cloudAiJobs.complete>, 'o
 
 /** Extends the lease of a running cloud AI job. */
 export function renewCloudAiLease(
-  deps: JobDeps,
+  deps: HubDeps,
   { principal }: RequestContext,
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
@@ -47,7 +47,7 @@ export function renewCloudAiLease(
  *   lacks the JSON that was asked for.
  */
 export async function completeCloudAiJob(
-  deps: JobDeps,
+  deps: HubDeps,
   context: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
@@ -60,7 +60,7 @@ export async function completeCloudAiJob(
 }
 
 async function tryComplete(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { principal }: RequestContext,
   input: CompleteInput,

@@ -1,15 +1,15 @@
 import { ATTEMPTS_MAX_DEFAULT, type ContextItemKind } from '@signalbox/contract';
 import type { ItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import type { UncertaintiesTable } from '../db/schema-uncertainties.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { addCloudAiJob, type CloudAiJobDraft } from './adding-actions.ts';
 import { askForAnswer, askForSummary } from './hub-questions.ts';
 import { hasJobAbout } from './store.ts';
 import { readCloudAiSettingsRow } from './store-settings.ts';
 import { subjectOf } from './subject.ts';
 
-type OfferDeps = Pick<JobDeps, 'ids' | 'queue'>;
+type OfferDeps = Pick<HubDeps, 'ids' | 'queue'>;
 
 /** About 2,000 tokens, an eighth of a pack's default budget: below it the text itself fits. */
 export const SUMMARIZED_CHARS_MIN = 8_000;

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { addContextItem, SUMMARY_SOURCE } from '../context/item-actions.ts';
 import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { recommendValue } from '../uncertainties/store-drafts.ts';
 import { DecisionDraft } from './hub-questions.ts';
 import type { CloudAiJobRow } from './store.ts';
@@ -20,7 +20,7 @@ const decisionDraft = Compile(DecisionDraft);
  * alone. Of other jobs the result is whoever's enqueued them.
  */
 export async function placeResult(
-  deps: Pick<JobDeps, 'ids'>,
+  deps: Pick<HubDeps, 'ids'>,
   tx: Tx,
   row: CloudAiJobRow,
   result: CloudAiResult,
@@ -35,7 +35,7 @@ export async function placeResult(
 }
 
 async function placeSummary(
-  deps: Pick<JobDeps, 'ids'>,
+  deps: Pick<HubDeps, 'ids'>,
   tx: Tx,
   summary: { workspaceId: string; subject: string; text: string },
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { enqueueCloudAiJob, requireCloudAiJob } from './actions.ts';
 import { claimNextCloudAiJob } from './claim-actions.ts';
 import { completeCloudAiJob, renewCloudAiLease } from './lease-actions.ts';
 import { presentCloudAiJob } from './present.ts';
 
-export function bindCloudAiJobRoutes(api: Api, deps: JobDeps): void {
+export function bindCloudAiJobRoutes(api: Api, deps: HubDeps): void {
   const { cloudAiJobs } = endpoints;
   api.bind(cloudAiJobs.enqueue, (input, { principal }) =>
     enqueueCloudAiJob(deps, principal, input),

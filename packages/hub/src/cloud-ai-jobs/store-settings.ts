@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { CloudAiSettingsTable } from '../db/schema-cloud-ai-jobs.ts';
+import type { CloudAiSettingsTable } from '../db/schema/cloud-ai-jobs.ts';
 
 export type CloudAiSettingsRow = CloudAiSettingsTable;
 

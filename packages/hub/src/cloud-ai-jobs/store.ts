@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { CloudAiJobsTable } from '../db/schema-cloud-ai-jobs.ts';
+import type { CloudAiJobsTable } from '../db/schema/cloud-ai-jobs.ts';
 import type { Entry } from '../queue/entry.ts';
 
 export type CloudAiJobRow = CloudAiJobsTable;

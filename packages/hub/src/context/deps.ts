@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
 import type { PrivateHosts } from '../outbound-hosts.ts';
 import type { Queue } from '../queue/queue.ts';
-import { ConnectionSlots } from './connection-slots.ts';
+import { ConnectionSlots } from './mail/connection-slots.ts';
 
 export interface ContextDeps {
   database: Database;

@@ -4,7 +4,7 @@ import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { applyDataPolicy, type DataPolicy } from './data-policy.ts';
-import { indexItem, unindexItem } from './search.ts';
+import { indexItem, unindexItem } from './search/search.ts';
 import {
   deleteItem,
   type ItemRow,

@@ -2,9 +2,9 @@ import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
 import type { Database, Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { presentSummary } from './present.ts';
-import { searchItemIds } from './search.ts';
-import { excerptAround } from './search-excerpt.ts';
-import { termsOf } from './search-terms.ts';
+import { excerptAround } from './search/excerpt.ts';
+import { searchItemIds } from './search/search.ts';
+import { termsOf } from './search/terms.ts';
 import { type ItemRow, readItem, readItemHeads } from './store.ts';
 
 /** A search shows this many of the best matches, on as many pages; further ones are no use. */

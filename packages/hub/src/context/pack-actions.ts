@@ -5,8 +5,8 @@ import { answerOnce, hashJson } from '../idempotency/store.ts';
 import type { Principal } from '../principal.ts';
 import type { ContextDeps } from './deps.ts';
 import { PackSelection } from './pack-selection.ts';
-import { searchItemIds } from './search.ts';
-import { tellingTermsOf } from './search-terms.ts';
+import { searchItemIds } from './search/search.ts';
+import { tellingTermsOf } from './search/terms.ts';
 import { type Candidate, listPinned, listRecent, readCandidates } from './store-candidates.ts';
 import {
   insertPack,

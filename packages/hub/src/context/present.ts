@@ -1,6 +1,6 @@
 import type { ContextItem, ContextItemKind, ContextItemSummary } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
-import { excerptOf } from './search-excerpt.ts';
+import { excerptOf } from './search/excerpt.ts';
 import type { ItemHead, ItemRow } from './store.ts';
 
 export function presentItem(row: ItemRow): ContextItem {

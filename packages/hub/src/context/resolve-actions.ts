@@ -11,9 +11,9 @@ import { HubError } from '../errors.ts';
 import { redactSecrets } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';
 import { readDataPolicy } from './item-actions.ts';
-import { fetchLiveThreads } from './live-mail.ts';
-import { type ThreadText, writeThread } from './live-thread-text.ts';
-import { bareId } from './message-id.ts';
+import { fetchLiveThreads } from './mail/live-mail.ts';
+import { type ThreadText, writeThread } from './mail/live-thread-text.ts';
+import { bareId } from './mail/message-id.ts';
 import { presentMarkdown, presentSection } from './present-pack.ts';
 import { listPackItems, type PackItemRow, readPack, readRunTopic } from './store-packs.ts';
 

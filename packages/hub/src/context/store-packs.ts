@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { RunsTable } from '../db/schema.ts';
-import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema-context.ts';
+import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
+import type { RunsTable } from '../db/schema/tables.ts';
 
 export type PackRow = ContextPacksTable;
 export type PackItemRow = ContextPackItemsTable;

@@ -1,5 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import type { ContextItemsTable } from '../db/schema-context.ts';
+import type { ContextItemsTable } from '../db/schema/context.ts';
 
 export type ItemRow = ContextItemsTable;
 

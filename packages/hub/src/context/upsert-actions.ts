@@ -1,8 +1,8 @@
 import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
 import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { invalidField } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/store.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import { addContextItem, type ContextItemDraft } from './item-actions.ts';
 import { presentItem } from './present.ts';
@@ -21,7 +21,7 @@ export interface UpsertAnswer {
  * long ingested items, one is asked for in the same action.
  */
 export function upsertContextItem(
-  deps: Pick<JobDeps, 'database' | 'ids' | 'queue'>,
+  deps: Pick<HubDeps, 'database' | 'ids' | 'queue'>,
   principal: Principal,
   input: UpsertInput,
 ): Promise<UpsertAnswer> {

@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { EngineName } from './engine.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from './schema/tables.ts';
 
 /** A Kysely that only compiles: engines run what it makes, within their own transactions. */
 export function createQueryBuilder(engine: EngineName): Kysely<Schema> {

@@ -1,5 +1,5 @@
 import type { Compilable, Kysely } from 'kysely';
-import type { Schema } from './schema.ts';
+import type { Schema } from './schema/tables.ts';
 
 /** What a statement may bind. Times are integers in ms, flags 0 or 1, JSON is text. */
 export type SqlValue = string | number | null;
@@ -43,11 +43,11 @@ export interface Tx extends Reader {
   run(query: Compilable<unknown>): Promise<{ changes: number }>;
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
   /**
-   * Within an action of `writeBeside`: goes on only when no other action of the workspace is under
-   * way; if need be the action is started over, alone. Called before the action writes anything, it
-   * costs the others of the transaction nothing. Nothing within `write`.
+   * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
+   * is in progress, and restarts the action under the exclusive lock if necessary. Free for the
+   * other actions of the transaction when called before this one writes. A no-op within `write`.
    */
-  requireAlone(): void;
+  requireExclusive(): void;
   /**
    * Does a piece of work for this action and for those beside it that want the same just now, in
    * one go; for this one alone where none are.
@@ -61,7 +61,7 @@ export interface Tx extends Reader {
 export const NO_WORKSPACE = '';
 
 /** Where an action runs that others of its workspace may run beside. */
-export interface BesideScope {
+export interface ConcurrentScope {
   workspaceId: string;
   /** What it works on, such as the id of a job: of actions that share one, the hub runs one. */
   keys: readonly string[];
@@ -84,12 +84,13 @@ export interface Database {
    */
   write<T>(workspaceId: string | null, action: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs one atomic action beside others of its workspace, those of `write` excepted. For the hot
-   * paths: what they read in order to write is guarded by the row locks of `queue-postgres.ts`, by
-   * fences, by unique indexes, or by a key; what is not calls `requireAlone` first. The action may
-   * be started over, so it has no effects but its statements and `afterCommit`.
+   * Runs one atomic action concurrently with others of its workspace, except those of `write`. For
+   * the hot paths: what they read in order to write is guarded by the row locks of
+   * `queue-postgres.ts`, by fences, by unique indexes or by a key; an action with an unguarded read
+   * calls `requireExclusive` first. The action may be restarted, so its only effects are its
+   * statements and `afterCommit`.
    */
-  writeBeside<T>(scope: BesideScope, action: (tx: Tx) => Promise<T>): Promise<T>;
+  writeConcurrent<T>(scope: ConcurrentScope, action: (tx: Tx) => Promise<T>): Promise<T>;
   /** Told by whoever watches the engine: while it is away, all is refused at once (503). */
   setAway(isAway: boolean): void;
   /** Ends after the actions that were handed in before. */

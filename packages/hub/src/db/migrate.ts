@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Reader, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
-import { writeStatistics } from './sqlite-statistics.ts';
+import { writeStatistics } from './sqlite/sqlite-statistics.ts';
 
 /** The database was made by a newer Signalbox; this one must not touch it. */
 export class NewerDatabaseError extends Error {}

@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from './engine.ts';
 import { isMigrated, migrate } from './migrate.ts';
-import type { PostgresDatabase } from './postgres.ts';
-import type { SessionLimits } from './postgres-session.ts';
+import type { PostgresDatabase } from './postgres/postgres-database.ts';
+import type { SessionLimits } from './postgres/postgres-session.ts';
 
 /**
  * A connection is had, a statement done, a lock taken within these times, or the request is
@@ -26,7 +26,7 @@ const limits: SessionLimits = {
  */
 export async function openDatabase(config: Config, path: string, clock: Clock): Promise<Database> {
   if (config.databaseUrl === null) {
-    const { openSqlite } = await import('./sqlite.ts');
+    const { openSqlite } = await import('./sqlite/sqlite-database.ts');
     return openSqlite(path, clock);
   }
   return openPostgresOf(config, config.databaseUrl, clock);
@@ -37,8 +37,8 @@ async function openPostgresOf(
   url: string,
   clock: Clock,
 ): Promise<PostgresDatabase> {
-  const { openPostgres } = await import('./postgres.ts');
-  const { checkServer } = await import('./postgres-server.ts');
+  const { openPostgres } = await import('./postgres/postgres-database.ts');
+  const { checkServer } = await import('./postgres/postgres-server.ts');
   const database = openPostgres({
     url,
     sessionsMax: databaseSessions,
@@ -65,7 +65,7 @@ async function openPostgresOf(
  */
 export async function migrateDatabase(config: Config, database: Database): Promise<number[]> {
   if (config.databaseUrl === null || (await isMigrated(database))) return migrate(database);
-  const { openPostgres } = await import('./postgres.ts');
+  const { openPostgres } = await import('./postgres/postgres-database.ts');
   const unlimited = openPostgres({
     url: config.databaseUrl,
     sessionsMax: 2,

@@ -8,7 +8,7 @@ import {
 } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
 import type { Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import { allScopes, DEVICE_TOKEN_MS } from '../tokens/policy.ts';
 import { insertToken } from '../tokens/store.ts';

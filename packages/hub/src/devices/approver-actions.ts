@@ -1,6 +1,6 @@
 import { CONFIRMATION_AGE_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { assert } from '../errors.ts';
 import { readRole, readSession } from '../people/store.ts';
 import type { RequestContext } from '../principal.ts';

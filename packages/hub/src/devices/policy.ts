@@ -1,4 +1,4 @@
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import type { DeviceRow } from './store.ts';
 
 /** Open device sessions of one address: a fleet behind one gateway fits, a flood does not. */

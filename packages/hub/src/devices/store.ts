@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { DeviceSessionsTable } from '../db/schema.ts';
+import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
 /** A device session. It belongs to no workspace until it is approved, so its id alone finds it. */
 export type DeviceRow = DeviceSessionsTable;

@@ -4,7 +4,7 @@ import { addContextItem } from '../context/item-actions.ts';
 import { readItemBySource } from '../context/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
 import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
@@ -26,7 +26,7 @@ export interface IngestAnswer {
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
-export async function ingestEvent(deps: JobDeps, input: IngestInput): Promise<IngestAnswer> {
+export async function ingestEvent(deps: HubDeps, input: IngestInput): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
   const workspaceId = await findAddressee(deps.database.reader, address);
   return deps.database.write(workspaceId, async (tx) => {
@@ -62,7 +62,7 @@ async function findAddressee(reader: Reader, address: EventAddress): Promise<str
  * before. What is no event stays, whoever names it: the secret is no key to what people wrote.
  */
 async function writeEventItem(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   workspaceId: string,
   event: InboundEvent,

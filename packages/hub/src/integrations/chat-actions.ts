@@ -1,7 +1,7 @@
 import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import {
   CHAT_SOURCE,
@@ -35,7 +35,7 @@ const teamPattern = /^[A-Z0-9]{1,100}$/;
  *
  * @throws HubError INVALID_REQUEST
  */
-export async function receiveChatEvent(deps: JobDeps, input: ChatInput): Promise<ChatAnswer> {
+export async function receiveChatEvent(deps: HubDeps, input: ChatInput): Promise<ChatAnswer> {
   if (input.type === 'url_verification') {
     if (input.challenge === undefined) throw invalidField('/challenge', 'is required');
     return { challenge: input.challenge };
@@ -78,7 +78,7 @@ function answerOf(row: EventRow, duplicate: boolean): ChatAnswer {
 
 /** A team that no workspace has: the ledger says that it knocked, and nothing of what it said. */
 async function ignoreUnmapped(
-  { database, ids }: JobDeps,
+  { database, ids }: HubDeps,
   tx: Tx,
   event: InboundEvent,
   teamId: string,

@@ -2,7 +2,7 @@ import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem, type ContextItemDraft } from '../context/item-actions.ts';
 import { type ItemRow, readItem, readItemBySource } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { type ChatMessage, type ChatReading, timeOfTs } from './chat-event.ts';
 import type { Written } from './ledger-actions.ts';
 import { forgetEventsAbout } from './store.ts';
@@ -13,7 +13,7 @@ export interface ChatPlace {
   teamId: string;
 }
 
-type ItemDeps = Pick<JobDeps, 'ids' | 'queue'>;
+type ItemDeps = Pick<HubDeps, 'ids' | 'queue'>;
 
 /** Edits of one message that are followed; nobody edits that often. */
 const EDITS_MAX = 1_000;

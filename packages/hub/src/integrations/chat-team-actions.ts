@@ -1,8 +1,8 @@
 import { CHAT_TEAMS_MAX } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database } from '../db/engine.ts';
 import { invalidField } from '../errors.ts';
-import { requireAct } from '../members/role-actions.ts';
 import type { Principal } from '../principal.ts';
 import {
   type ChatTeamRow,

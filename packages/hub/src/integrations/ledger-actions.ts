@@ -2,7 +2,7 @@ import type { UnmatchedTrigger } from '@signalbox/contract';
 import { readDataPolicy } from '../context/item-actions.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { fireForEvent } from '../triggers/firing-actions.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import type { InboundEvent } from './event.ts';
@@ -26,7 +26,7 @@ export interface Recorded {
  * before the first of them.
  */
 export async function recordEvent(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   workspaceId: string,
   event: InboundEvent,

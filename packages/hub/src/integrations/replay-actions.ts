@@ -1,9 +1,9 @@
 import { REPLAYS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
-import { requireAct } from '../members/role-actions.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { fireForEvent } from '../triggers/firing-actions.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
@@ -29,7 +29,7 @@ export interface Replay {
  *   forgotten, or replayed too often.
  */
 export function replayEvent(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   { workspaceId, eventId }: { workspaceId: string; eventId: string },
 ): Promise<Replay> {

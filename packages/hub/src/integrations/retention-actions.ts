@@ -1,7 +1,7 @@
 import { forgetOldContext } from '../context/item-actions.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/store.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import { deleteEvent, forgetOldEvents, listOldEventIds } from './store.ts';
@@ -27,7 +27,7 @@ export interface RetentionResult {
  * kept as long as the contract says, the line itself.
  */
 export async function forgetExpiredContent(
-  { database }: Pick<JobDeps, 'database'>,
+  { database }: Pick<HubDeps, 'database'>,
   limit: number,
 ): Promise<RetentionResult> {
   const total: RetentionResult = { items: 0, forgotten: 0, events: 0, slots: 0, hasMore: false };

@@ -1,7 +1,7 @@
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { ingestEvent } from './actions.ts';
 import { receiveChatEvent } from './chat-actions.ts';
 import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-team-actions.ts';
@@ -12,7 +12,7 @@ import { listEvents } from './store.ts';
 
 const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
-export function bindIntegrationRoutes(api: Api, deps: JobDeps): void {
+export function bindIntegrationRoutes(api: Api, deps: HubDeps): void {
   const { integrations } = endpoints;
   api.bind(integrations.ingest, (input) => ingestEvent(deps, input), {
     contentTypes: [CLOUD_EVENT_TYPE],
@@ -26,7 +26,7 @@ export function bindIntegrationRoutes(api: Api, deps: JobDeps): void {
   bindTeamRoutes(api, deps);
 }
 
-function bindLedgerRoutes(api: Api, deps: JobDeps): void {
+function bindLedgerRoutes(api: Api, deps: HubDeps): void {
   const { integrationEvents } = endpoints;
   const { reader } = deps.database;
   api.bindBoth(integrationEvents.list, consolePathOf(integrationEvents.list), async (input) => {
@@ -51,7 +51,7 @@ function bindLedgerRoutes(api: Api, deps: JobDeps): void {
   );
 }
 
-function bindTeamRoutes(api: Api, deps: JobDeps): void {
+function bindTeamRoutes(api: Api, deps: HubDeps): void {
   const { chatTeams } = consoleEndpoints;
   api.bind(chatTeams.put, async (input, { principal }) => ({
     chatTeam: presentChatTeam(await mapChatTeam(deps, principal, input)),

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { ChatTeamsTable } from '../db/schema-integrations.ts';
+import type { ChatTeamsTable } from '../db/schema/integrations.ts';
 
 export type ChatTeamRow = ChatTeamsTable;
 

@@ -1,5 +1,5 @@
 import type { Database, Reader, SqlValue, Tx } from '../db/engine.ts';
-import type { IntegrationEventsTable } from '../db/schema-integrations.ts';
+import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 
 export type EventRow = IntegrationEventsTable;
 

@@ -2,6 +2,7 @@ import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract
 import { appendAudit } from '../audit/actions.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/store.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -9,7 +10,6 @@ import { needsOf } from '../queue/matching.ts';
 import { readEntry } from '../queue/queue-store.ts';
 import { requireRepository } from '../repositories/actions.ts';
 import { requireRun } from '../runs/actions.ts';
-import type { JobDeps } from './deps.ts';
 import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';
 import { recordRecovery } from './recovery-actions.ts';
@@ -32,14 +32,14 @@ type JobDraft = RequestInput<typeof ChildJob> & {
 
 /** Enqueues a job; one idempotency key makes one job. */
 export function enqueueJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   input: EnqueueInput,
 ): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
   const { workspaceId } = input;
   const keys = key === undefined ? [] : [`enqueue ${key}`];
-  return deps.database.writeBeside({ workspaceId, keys }, (tx) =>
+  return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
     answerOnce(
       tx,
       { workspaceId: input.workspaceId, operation: 'jobsEnqueue', key, body },
@@ -59,7 +59,7 @@ export function enqueueJob(
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST
  */
 export async function addJob(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   createdBy: string,
   draft: JobDraft,
@@ -131,7 +131,7 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): JobRow {
 
 /** Cancels what does not run at once; asks the holder of what runs to stop. */
 export function cancelJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   input: { workspaceId: string; jobId: string; reason?: string },
 ): Promise<Job> {
@@ -166,7 +166,7 @@ export function cancelJob(
 
 /** Puts a failed or blocked job back in the queue, with one more attempt if none remains. */
 export function retryJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   input: { workspaceId: string; jobId: string; delayMs: number },
 ): Promise<Job> {
@@ -209,7 +209,7 @@ export function retryJob(
 
 /** A person takes a running job from its holder; the holder's writes are refused from now on. */
 export function releaseJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   input: { workspaceId: string; jobId: string; reason?: string },
 ): Promise<Job> {

@@ -13,6 +13,7 @@ import type { AgentRow } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { type ClaimAttempt, claimOrWait, hasPendingEntry } from '../queue/claim-loop.ts';
 import type { Entry, Lane } from '../queue/entry.ts';
@@ -21,7 +22,6 @@ import { listServedRepositories, type RepositoryRow } from '../repositories/stor
 import { hashToken } from '../tokens/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
-import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
 import { claimOrFree } from './recovery-actions.ts';
 import { readJob } from './store.ts';
@@ -49,7 +49,7 @@ type Attempt = ClaimAttempt<ClaimAnswer, EmptyReason>;
  * may suit it.
  */
 export async function claimNextJob(
-  deps: JobDeps,
+  deps: HubDeps,
   context: RequestContext,
   input: ClaimInput,
 ): Promise<ClaimAnswer> {
@@ -64,7 +64,7 @@ export async function claimNextJob(
     },
   };
   const attempt = await claimOrWait(deps, claim, () =>
-    deps.database.writeBeside({ workspaceId, keys: [agentId] }, (tx) =>
+    deps.database.writeConcurrent({ workspaceId, keys: [agentId] }, (tx) =>
       tryClaim(deps, tx, context, input),
     ),
   );
@@ -72,7 +72,7 @@ export async function claimNextJob(
 }
 
 async function tryClaim(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { principal }: RequestContext,
   input: ClaimInput,
@@ -159,7 +159,7 @@ async function findRefusal(
 }
 
 async function claimFrom(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   input: ClaimInput,
   {
@@ -200,7 +200,7 @@ async function answerClaim(tx: Tx, entry: Entry, tokenOf: TokenMaker): Promise<C
  * Makes the tokens of attempts. They are derived, not drawn, so that a claim repeated after a lost
  * answer hands out the same one although only its hash is kept.
  */
-function createTokenMaker({ secretKey }: JobDeps, workspaceId: string): TokenMaker {
+function createTokenMaker({ secretKey }: HubDeps, workspaceId: string): TokenMaker {
   let latest = { name: '', token: '' };
   return (entryId, generation) => {
     const name = `job-token\0${workspaceId}\0${entryId}\0${generation}`;
@@ -215,7 +215,7 @@ function createTokenMaker({ secretKey }: JobDeps, workspaceId: string): TokenMak
 
 /** Why there was nothing, said of what there is: a queue that is not empty never looks empty. */
 async function findReason(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   lanes: { suitable: Lane[]; unsuitable: Lane[] },
   { workspaceId }: ClaimInput,

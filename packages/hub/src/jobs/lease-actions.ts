@@ -10,6 +10,7 @@ import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { hashJson } from '../idempotency/store.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -18,7 +19,6 @@ import { checkClaim } from '../queue/states.ts';
 import { requireRun } from '../runs/actions.ts';
 import { settleCompletion } from '../uncertainties/handover-actions.ts';
 import { addJob, findJob, type JobRecord } from './actions.ts';
-import type { JobDeps } from './deps.ts';
 import { mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRow, updateJobOutcome } from './store.ts';
@@ -37,12 +37,12 @@ type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
 /** Extends the lease of a running job. */
 export function renewLease(
-  deps: JobDeps,
+  deps: HubDeps,
   { principal }: RequestContext,
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
+  return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const { entry } = await requireJobOfAgent(tx, principal, input);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
@@ -78,7 +78,7 @@ async function requireJobOfAgent(
 
 /** Heartbeats without a message fold into one event an attempt; messages stand for themselves. */
 async function recordJobHeartbeat(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   entry: Entry,
   message: string | undefined,
@@ -105,12 +105,12 @@ async function recordJobHeartbeat(
 
 /** Appends output to the timeline; an entry known already is skipped, so a retry is harmless. */
 export function appendJobLog(
-  deps: JobDeps,
+  deps: HubDeps,
   { principal }: RequestContext,
   input: AppendInput,
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const { workspaceId, jobId, agentId } = input;
-  return deps.database.writeBeside({ workspaceId, keys: [jobId] }, async (tx) => {
+  return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const { entry } = await requireJobOfAgent(tx, principal, input);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
@@ -149,12 +149,12 @@ type Completion = { answer: CompleteAnswer } | { refusal: HubError };
  * @throws HubError a refusal of `checkClaim`, JOB_CANCELED, or what a child job refers to.
  */
 export async function completeJob(
-  deps: JobDeps,
+  deps: HubDeps,
   context: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
   const { workspaceId, jobId } = input;
-  const completion = await deps.database.writeBeside({ workspaceId, keys: [jobId] }, (tx) =>
+  const completion = await deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, (tx) =>
     tryComplete(deps, tx, context, input),
   );
   // Thrown only now, so that the late evidence written with the refusal is kept.
@@ -163,7 +163,7 @@ export async function completeJob(
 }
 
 async function tryComplete(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { principal }: RequestContext,
   input: CompleteInput,
@@ -194,7 +194,7 @@ async function tryComplete(
   }
   if (input.runId !== undefined) await requireRun(tx, workspaceId, input.runId);
   // Handed over to another job, an answer must not be handed over there as well.
-  if (row.decisions !== '[]') tx.requireAlone();
+  if (row.decisions !== '[]') tx.requireExclusive();
   return { answer: await acceptCompletion(deps, tx, record, input, completionHash) };
 }
 
@@ -212,7 +212,7 @@ function isReplay({ entry, row }: JobRecord, input: CompleteInput, completionHas
 }
 
 async function acceptCompletion(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { entry, row }: JobRecord,
   input: CompleteInput,
@@ -268,7 +268,7 @@ async function acceptCompletion(
 }
 
 /** The delay before the next attempt, or null when this outcome is final. */
-function findRetryDelay(deps: JobDeps, entry: Entry, input: CompleteInput): number | null {
+function findRetryDelay(deps: HubDeps, entry: Entry, input: CompleteInput): number | null {
   const { outcome, outcomeReason: reason } = input;
   if (outcome === 'done' || typeof reason !== 'object' || reason.retryable !== true) return null;
   return deps.queue.hasAttemptsLeft(entry) ? (reason.recommendedDelayMs ?? 0) : null;
@@ -276,7 +276,7 @@ function findRetryDelay(deps: JobDeps, entry: Entry, input: CompleteInput): numb
 
 /** Enqueues a job that a completion asked for; what it leaves out, it has from its parent. */
 async function addChild(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   parent: JobRow,
   child: RequestInput<typeof ChildJob>,
@@ -294,7 +294,7 @@ async function addChild(
 }
 
 async function endCanceled(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   record: JobRecord,
   input: CompleteInput,
@@ -316,7 +316,7 @@ async function endCanceled(
 
 /** What a refused completion brought is kept, once, if its agent ever held the job. */
 async function keepLateEvidence(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { entry }: JobRecord,
   input: CompleteInput,

@@ -1,10 +1,10 @@
 import { appendAudit } from '../audit/actions.ts';
 import type { Tx } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/actions.ts';
 import { updateRepository } from '../repositories/store.ts';
 import { updateWorkspacePause } from '../workspaces/store.ts';
-import type { JobDeps } from './deps.ts';
 
 interface PauseInput {
   workspaceId: string;
@@ -13,7 +13,7 @@ interface PauseInput {
 }
 
 /** Stops handing out jobs of a workspace or a repository; what runs goes on. */
-export function pauseQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
+export function pauseQueue(deps: HubDeps, principal: Principal, input: PauseInput): Promise<void> {
   return deps.database.write(input.workspaceId, async (tx) => {
     await setPaused(deps, tx, input, tx.nowMs);
     await auditPause(tx, principal, 'queue.pause', input);
@@ -21,7 +21,7 @@ export function pauseQueue(deps: JobDeps, principal: Principal, input: PauseInpu
 }
 
 /** Hands out jobs again; undoes a pause of the same extent. */
-export function resumeQueue(deps: JobDeps, principal: Principal, input: PauseInput): Promise<void> {
+export function resumeQueue(deps: HubDeps, principal: Principal, input: PauseInput): Promise<void> {
   return deps.database.write(input.workspaceId, async (tx) => {
     await setPaused(deps, tx, input, null);
     await auditPause(tx, principal, 'queue.resume', input);
@@ -30,7 +30,7 @@ export function resumeQueue(deps: JobDeps, principal: Principal, input: PauseInp
 }
 
 async function setPaused(
-  { database }: JobDeps,
+  { database }: HubDeps,
   tx: Tx,
   { workspaceId, repoId }: PauseInput,
   pausedAtMs: number | null,

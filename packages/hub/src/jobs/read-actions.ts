@@ -10,13 +10,13 @@ import { listAgentsSeenAfter } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { meetsNeeds, needsOf } from '../queue/matching.ts';
 import { hasTokenRepository, readRepository } from '../repositories/store.ts';
 import { noteAnswersSeen } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type JobRecord, requireJob } from './actions.ts';
-import type { JobDeps } from './deps.ts';
 import { presentJob } from './present.ts';
 import {
   countReadyBefore,
@@ -36,7 +36,7 @@ const POSITION_MAX = 10_000;
 
 /** A page of jobs, newest first, and where the next one goes on. */
 export async function listJobs(
-  { database }: JobDeps,
+  { database }: HubDeps,
   input: ListInput,
   before: string | null,
 ): Promise<{ jobs: Job[]; before: string | null }> {
@@ -61,7 +61,7 @@ export interface JobView {
 
 /** A job, its place in the queue, and what it waits for. */
 export async function getJob(
-  deps: JobDeps,
+  deps: HubDeps,
   principal: Principal,
   { workspaceId, jobId }: { workspaceId: string; jobId: string },
 ): Promise<JobView> {
@@ -96,7 +96,7 @@ async function viewJob(reader: Reader, workspaceId: string, jobId: string): Prom
 
 /** A page of a job's timeline. @throws HubError JOB_NOT_FOUND */
 export async function listJobEvents(
-  { database: { reader } }: JobDeps,
+  { database: { reader } }: HubDeps,
   { workspaceId, jobId, after, limit }: RequestInput<typeof endpoints.jobEvents.listForJob.request>,
 ): Promise<JobEventRow[]> {
   if ((await readJob(reader, workspaceId, jobId)) === undefined) {
@@ -106,7 +106,7 @@ export async function listJobEvents(
 }
 
 /** Reads a job for its own tool, which knows by this the answers that were handed to it. */
-function tellJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<JobRecord> {
+function tellJob(deps: HubDeps, workspaceId: string, jobId: string): Promise<JobRecord> {
   return deps.database.write(workspaceId, async (tx) => {
     const record = await requireJob(tx, workspaceId, jobId);
     if (record.row.decisions !== '[]') await noteAnswersSeen(tx, workspaceId, jobId, null);
@@ -115,7 +115,7 @@ function tellJob(deps: JobDeps, workspaceId: string, jobId: string): Promise<Job
 }
 
 async function explainWaiting(
-  deps: JobDeps,
+  deps: HubDeps,
   record: JobRecord,
   queuePosition: number | null,
 ): Promise<WaitingFor | null> {
@@ -194,7 +194,7 @@ async function explainPause(reader: Reader, { row }: JobRecord): Promise<Waiting
 }
 
 /** Whether an agent that is online could take it now, and if none could, why not. */
-async function explainAgents(deps: JobDeps, { row }: JobRecord): Promise<WaitingFor | null> {
+async function explainAgents(deps: HubDeps, { row }: JobRecord): Promise<WaitingFor | null> {
   const { reader } = deps.database;
   const offlineMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
   const agents = await listAgentsSeenAfter(reader, row.workspace_id, offlineMs);

@@ -2,9 +2,9 @@ import type { JobEventKind } from '@signalbox/contract';
 import { nullableTimestampOf } from '../clock.ts';
 import { recordCloudAiRecovery } from '../cloud-ai-jobs/recovery-actions.ts';
 import type { Tx } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { Recovery } from '../queue/queue.ts';
-import type { JobDeps } from './deps.ts';
 import { updateJobVerdict } from './store.ts';
 import { appendEvent } from './store-events.ts';
 
@@ -21,7 +21,7 @@ const DUE_MAX = 100;
  * @returns how many leases were taken back.
  */
 export async function recoverExpiredLeases(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   workspaceId: string | null,
 ): Promise<number> {
@@ -43,7 +43,7 @@ export async function recoverExpiredLeases(
  * @param claim told whether it is tried again, after entries have changed.
  */
 export async function claimOrFree(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   workspaceId: string,
   claim: (isAgain: boolean) => Promise<Entry | null>,
@@ -57,7 +57,7 @@ export async function claimOrFree(
 
 /** Writes what a lost lease means into the job and its timeline. */
 export async function recordRecovery(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { lost, cause }: Recovery,
   data: Record<string, unknown>,

@@ -1,22 +1,22 @@
 import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { cancelJob, enqueueJob, releaseJob, retryJob } from './actions.ts';
 import { claimNextJob } from './claim-actions.ts';
-import type { JobDeps } from './deps.ts';
 import { appendJobLog, completeJob, renewLease } from './lease-actions.ts';
 import { coversJob, coversRun } from './policy.ts';
 import { presentJobEvent } from './present.ts';
 import { pauseQueue, resumeQueue } from './queue-actions.ts';
 import { getJob, listJobEvents, listJobs } from './read-actions.ts';
 
-export function bindJobRoutes(api: Api, deps: JobDeps): void {
+export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
   bindPeopleCalls(api, deps);
 }
 
 /** The agent's loop: claim, renew, report, complete. */
-function bindAgentCalls(api: Api, deps: JobDeps): void {
+function bindAgentCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents } = endpoints;
   const ownJob = { allowJob: coversJob };
   api.bind(jobs.claimNext, (input, context) => claimNextJob(deps, context, input));
@@ -26,7 +26,7 @@ function bindAgentCalls(api: Api, deps: JobDeps): void {
 }
 
 /** What people and their programs do with jobs; the console has all of it, too. */
-function bindPeopleCalls(api: Api, deps: JobDeps): void {
+function bindPeopleCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents, queue } = endpoints;
   api.bindBoth(jobs.enqueue, consolePathOf(jobs.enqueue), (input, { principal }) =>
     enqueueJob(deps, principal, input),

@@ -1,6 +1,6 @@
 import type { JobEventKind } from '@signalbox/contract';
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import type { JobEventsTable } from '../db/schema.ts';
+import type { JobEventsTable } from '../db/schema/tables.ts';
 
 export type JobEventRow = JobEventsTable;
 

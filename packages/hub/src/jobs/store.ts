@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { JobsTable } from '../db/schema.ts';
+import type { JobsTable } from '../db/schema/tables.ts';
 
 export type JobRow = JobsTable;
 

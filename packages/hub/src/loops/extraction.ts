@@ -4,7 +4,7 @@ import {
   extractDueTexts,
   hasMoreTexts,
   settleArrived,
-} from '../uploads/extract-actions.ts';
+} from '../uploads/extraction/extract-texts.ts';
 import {
   clearForgottenUploads,
   hasMoreForgotten,

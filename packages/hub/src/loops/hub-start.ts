@@ -1,8 +1,8 @@
 import { OUTAGE_GRACE_MS } from '@signalbox/contract';
+import type { HubGroup } from '../cluster/hub-group.ts';
+import { enterHub } from '../cluster/hub-heartbeat.ts';
 import { StartError } from '../db/data-directory.ts';
 import type { Database } from '../db/engine.ts';
-import type { HubGroup } from '../db/hub-group.ts';
-import { enterHub } from '../db/hub-pulse.ts';
 import { forgetFirstOwnerLinks } from '../people/first-owner-actions.ts';
 import { extendExpired } from '../queue/queue-store.ts';
 

@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 
 /**
- * The one shape of every background loop. `runOnce` does a bounded piece of work and says what it
- * did; the loop calls it again after its interval, at once while there is more to do, and never
+ * The one shape of every background loop. `runOnce` does a bounded piece of work and reports what
+ * it did. The loop calls it again after its interval, or at once while there is more to do, and never
  * twice at a time. A failed piece is logged and tried again at the next tick: the work is in the
- * database, so nothing is lost by it.
+ * database, so nothing is lost.
  *
- * Of hubs that share a database, the one that leads works (`db/hub-group.ts`). One that freezes may
- * go on with its piece while another leads already, so a piece also stands two of itself: what it
- * finds it reads again in the action that changes it.
+ * Of the hubs that share a database, only the leader works (`cluster/hub-group.ts`). A hub that
+ * froze may finish its piece while another one leads already, so a piece must be safe to run twice
+ * at a time: what it finds, it reads again in the action that changes it.
  */
 export interface Loop<Result> {
   readonly name: string;

@@ -1,14 +1,14 @@
-import { NO_WORKSPACE } from '../db/engine.ts';
-import { DEVICE_KEPT_MS } from '../devices/actions.ts';
-import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
-import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
-import type { ArchiveDeps } from '../jobs/archive-actions.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { ArchiveDeps } from '../archive/archive-jobs.ts';
 import {
   type JobRetentionResult,
   retireEndedJobs,
   type ScanPlaces,
-} from '../jobs/retention-actions.ts';
+} from '../archive/retire-jobs.ts';
+import { NO_WORKSPACE } from '../db/engine.ts';
+import { DEVICE_KEPT_MS } from '../devices/actions.ts';
+import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
 import { deleteExpiredSessions } from '../people/store.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -20,7 +20,7 @@ const JOB_RETENTION_INTERVAL_MS = 10 * 60_000;
 
 /** Takes away what has been kept for as long as its workspace wants it kept. */
 export function createContentRetention(
-  deps: JobDeps,
+  deps: HubDeps,
   onError: (error: unknown) => void,
 ): Loop<RetentionResult> {
   return createLoop({
@@ -51,7 +51,7 @@ export function createJobRetention(
 
 /** Forgets console sessions and device logins that ended long ago. */
 export function createLoginRetention(
-  { database, clock }: Pick<JobDeps, 'database' | 'clock'>,
+  { database, clock }: Pick<HubDeps, 'database' | 'clock'>,
   onError: (error: unknown) => void,
 ): Loop<number> {
   return createLoop({

@@ -1,6 +1,6 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { deleteOldKeys, hasOldKeys } from '../idempotency/store.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
 import { listDueWorkspaces } from '../queue/queue-store.ts';
 import { createLoop, type Loop } from './loop.ts';
@@ -20,7 +20,7 @@ export interface SweepResult {
 }
 
 /** Takes back expired leases and makes delayed jobs claimable, in all workspaces. */
-export function createSweeper(deps: JobDeps, onError: (error: unknown) => void): Loop<SweepResult> {
+export function createSweeper(deps: HubDeps, onError: (error: unknown) => void): Loop<SweepResult> {
   return createLoop({
     name: 'sweeper',
     intervalMs: SWEEP_INTERVAL_MS,
@@ -32,7 +32,7 @@ export function createSweeper(deps: JobDeps, onError: (error: unknown) => void):
 }
 
 /** Looks first, so that a hub with nothing due writes nothing and is in nobody's way. */
-async function sweepWorkspaces(deps: JobDeps): Promise<SweepResult> {
+async function sweepWorkspaces(deps: HubDeps): Promise<SweepResult> {
   const { database, clock } = deps;
   const workspaceIds = await listDueWorkspaces(database.reader, clock.nowMs(), WORKSPACES_MAX);
   // Each in an action of its own: one that fails must not hold up the others.
@@ -51,7 +51,7 @@ async function sweepWorkspaces(deps: JobDeps): Promise<SweepResult> {
   return total;
 }
 
-function sweepWorkspace(deps: JobDeps, workspaceId: string): Promise<SweepResult> {
+function sweepWorkspace(deps: HubDeps, workspaceId: string): Promise<SweepResult> {
   return deps.database.write(workspaceId, async (tx) => {
     const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
     const promoted = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
@@ -65,7 +65,7 @@ function sweepWorkspace(deps: JobDeps, workspaceId: string): Promise<SweepResult
 
 /** Forgets idempotency keys past their time. */
 export function createKeyRetention(
-  deps: Pick<JobDeps, 'database' | 'clock'>,
+  deps: Pick<HubDeps, 'database' | 'clock'>,
   onError: (error: unknown) => void,
 ): Loop<number> {
   return createLoop({

@@ -1,4 +1,4 @@
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { fireDueSchedules, type ScheduleResult } from '../triggers/schedule-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -8,7 +8,7 @@ const DUE_MAX = 100;
 
 /** Fires schedules when their slots come. */
 export function createTriggerSchedule(
-  deps: JobDeps,
+  deps: HubDeps,
   onError: (error: unknown) => void,
 ): Loop<ScheduleResult> {
   return createLoop({

@@ -1,14 +1,14 @@
+import { judgeDeparture, judgeRoleChange, mayAct, mayHandle } from '../access/policy.ts';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
 import type { PeopleDeps } from '../people/session-actions.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import { revokePersonTokens } from '../tokens/store.ts';
 import { listOpenInvitationsBy, markInvitationRevoked } from './invitation-store.ts';
-import { judgeDeparture, judgeRoleChange, mayAct, mayHandle } from './policy.ts';
-import { requireAct } from './role-actions.ts';
 import { deleteMembership, lockOwners, type MemberRow, readMember, updateRole } from './store.ts';
 
 export interface MemberDeps extends PeopleDeps {

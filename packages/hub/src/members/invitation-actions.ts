@@ -4,9 +4,11 @@ import {
   INVITATION_MS,
   type RequestInput,
 } from '@signalbox/contract';
+import { mayHandle } from '../access/policy.ts';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database, Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
 import { foldEmail, type PeopleDeps } from '../people/session-actions.ts';
 import { readPersonByEmail, readRole } from '../people/store.ts';
@@ -23,8 +25,6 @@ import {
   readOpenInvitationByLink,
   revokeInvitationsOf,
 } from './invitation-store.ts';
-import { mayHandle } from './policy.ts';
-import { requireAct } from './role-actions.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.invitations.create.request>;
 type ListInput = RequestInput<typeof consoleEndpoints.invitations.list.request>;

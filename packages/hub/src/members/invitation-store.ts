@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { InvitationsTable } from '../db/schema-members-invitations.ts';
+import type { InvitationsTable } from '../db/schema/invitations.ts';
 
 export type InvitationRow = InvitationsTable;
 /** With the name of the person who invited; null: no person did. */

@@ -1,4 +1,5 @@
 import { consoleEndpoints } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { readSessionState, setSessionCookie } from '../people/session-state-actions.ts';
@@ -12,7 +13,6 @@ import {
   revokeInvitation,
 } from './invitation-actions.ts';
 import { presentInvitation, presentInvitationCheck, presentMember } from './present.ts';
-import { requireAct } from './role-actions.ts';
 import { listMembers } from './store.ts';
 
 export function bindMemberRoutes(api: Api, deps: MemberDeps): void {

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 
 /** A membership with the person that it is of. */
 export interface MemberRow {

@@ -2,7 +2,7 @@ import type { IdSource } from '@signalbox/contract';
 import { appendAudit } from '../audit/actions.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, NO_WORKSPACE, type Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import type { FailureDelay } from './failure-delay.ts';
@@ -119,7 +119,7 @@ export async function findSession(
   if (session === undefined || !isSessionLive(session, clock.nowMs())) return null;
   if (isSightingDue(session, clock.nowMs())) {
     database
-      .writeBeside({ workspaceId: NO_WORKSPACE, keys: [session.session_id] }, (tx) =>
+      .writeConcurrent({ workspaceId: NO_WORKSPACE, keys: [session.session_id] }, (tx) =>
         markSessionSeen(tx, session.session_id),
       )
       .catch((error: unknown) => log.error({ err: error }, 'A session was not marked as seen.'));

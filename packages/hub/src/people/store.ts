@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { MembershipsTable, PeopleTable, Role, SessionsTable } from '../db/schema.ts';
+import type { MembershipsTable, PeopleTable, Role, SessionsTable } from '../db/schema/tables.ts';
 
 export type PersonRow = PeopleTable;
 export type SessionRow = SessionsTable;

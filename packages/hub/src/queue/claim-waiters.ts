@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Wake } from '../db/hint-payload.ts';
+import type { Wake } from '../cluster/hint-payload.ts';
 import { RecentWakes } from './recent-wakes.ts';
 
 /** A `claim-next` that waits for a job: whom it is for, and how to tell whether it may care. */

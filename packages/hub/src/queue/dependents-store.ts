@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueSettlementsTable } from '../db/schema.ts';
+import type { QueueSettlementsTable } from '../db/schema/tables.ts';
 import type { Entry } from './entry.ts';
 
 /*

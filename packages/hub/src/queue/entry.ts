@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema.ts';
+import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema/tables.ts';
 
 /**
  * The narrow, hot half of a job or cloud AI job: its place in the queue, its lease, its attempts.

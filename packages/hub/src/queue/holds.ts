@@ -57,7 +57,7 @@ export async function findHold(
   if (entry.dependencies_unmet > 0) return 'dependencies';
   if (entry.available_at > tx.nowMs) return 'delayed';
   const key = entry.concurrency_key;
-  if (key !== null) tx.requireAlone();
+  if (key !== null) tx.requireExclusive();
   if (key !== null && (await isKeyRunning(tx, entry.workspace_id, entry.queue, key))) return 'key';
   const isKept = entry.prefer_agent_id !== null && (entry.prefer_until ?? 0) > tx.nowMs;
   return isKept ? 'preferred' : 'ready';
@@ -96,7 +96,7 @@ export async function promoteDue(
     listUnpreferred(tx, tx.nowMs, workspaceId, limit),
   ]);
   const due = [...delayed, ...preferred].slice(0, limit);
-  if (due.length > 0) tx.requireAlone();
+  if (due.length > 0) tx.requireExclusive();
   for (const entry of due) await rehold(tx, entry, onReady);
   return due.length + (await settleNext(tx, workspaceId, limit - due.length, onReady));
 }
@@ -112,7 +112,7 @@ async function settleNext(
   while (told < limit) {
     const done = await readSettlement(tx, workspaceId);
     if (done === undefined) return told;
-    tx.requireAlone();
+    tx.requireExclusive();
     const piece = await tellDependents(tx, done, limit - told, onReady);
     if (told + piece < limit) await deleteSettlement(tx, done);
     told += piece;

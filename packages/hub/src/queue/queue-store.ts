@@ -1,5 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema.ts';
+import type { QueueName } from '../db/schema/tables.ts';
 import { assert } from '../errors.ts';
 import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
 
@@ -9,7 +9,7 @@ import type { Entry, EntryStatus, Hold, Lane } from './entry.ts';
  * those that the sweeper and the start run over all: `listExpired` without one, `listDue`,
  * `listUnpreferred` and `extendExpired`. What was read is still true when it is written: on SQLite
  * there is one writer; on PostgreSQL `readEntry` locks the row within an action, and what is not
- * about that one row calls `requireAlone` first.
+ * about that one row calls `requireExclusive` first.
  */
 
 const entryColumns = [

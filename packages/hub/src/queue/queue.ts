@@ -1,7 +1,7 @@
 import type { AgentCapabilities } from '@signalbox/contract';
 import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema.ts';
+import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import { hasDependents } from './dependents-store.ts';
 import { type Entry, type EntryStatus, type Lane, type LaneSpec, laneIdOf } from './entry.ts';
@@ -81,7 +81,7 @@ export class Queue {
   async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
     const dependsOn = [...new Set(draft.dependsOn)];
     // What is done meanwhile would not know that this entry waits for it.
-    if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireAlone();
+    if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireExclusive();
     const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
     let unmet = 0;
     for (const id of dependsOn) {
@@ -179,7 +179,7 @@ export class Queue {
       const laneIds = lanes.map((lane) => lane.lane_id);
       const claimed = await tx.gather(claimReady, { workspaceId, laneIds, grantFor });
       if (claimed !== 'keyed') return claimed;
-      tx.requireAlone();
+      tx.requireExclusive();
     }
     const heads = new Map<string, Entry>();
     for (const lane of lanes) {
@@ -212,7 +212,7 @@ export class Queue {
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
     for (const entry of preferred) {
-      tx.requireAlone();
+      tx.requireExclusive();
       if (!lanes.some((lane) => lane.lane_id === entry.lane_id)) continue;
       const hold = await findHold(tx, entry);
       if (hold === 'key') {
@@ -239,7 +239,7 @@ export class Queue {
   async finish(tx: Tx, entry: Entry, status: 'done' | 'failed' | 'blocked'): Promise<Entry> {
     const isAwaited =
       status === 'done' && (await hasDependents(tx, entry.workspace_id, entry.entry_id));
-    if (isAwaited) tx.requireAlone();
+    if (isAwaited) tx.requireExclusive();
     const finished = await this.#stop(tx, entry, status, 'complete');
     if (isAwaited) await promoteDependents(tx, finished, this.#onReady);
     return finished;
@@ -260,7 +260,7 @@ export class Queue {
     const availableAtMs = tx.nowMs + (options.delayMs ?? 0);
     // Its own running attempt ends with this very move, so its key counts as free.
     const freesKey = entry.status === 'running';
-    if (entry.concurrency_key !== null) tx.requireAlone();
+    if (entry.concurrency_key !== null) tx.requireExclusive();
     const preference = options.preference ?? null;
     const hold = await findHold(tx, {
       ...entry,
@@ -309,7 +309,7 @@ export class Queue {
   async recoverExpired(tx: Tx, workspaceId: string | null, limit: number): Promise<Recovery[]> {
     const recoveries: Recovery[] = [];
     for (const lost of await listExpired(tx, tx.nowMs, workspaceId, limit)) {
-      tx.requireAlone();
+      tx.requireExclusive();
       recoveries.push(await this.recover(tx, lost));
     }
     return recoveries;
@@ -327,7 +327,7 @@ export class Queue {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
     }
-    if (entry.concurrency_key !== null) tx.requireAlone();
+    if (entry.concurrency_key !== null) tx.requireExclusive();
     const stopped = await stopAttempt(tx, entry, status);
     await promoteKeyHeld(tx, stopped, this.#onReady);
     return stopped;

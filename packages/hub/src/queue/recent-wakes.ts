@@ -1,4 +1,4 @@
-import type { Wake } from '../db/hint-payload.ts';
+import type { Wake } from '../cluster/hint-payload.ts';
 
 interface Noted {
   wake: Wake;

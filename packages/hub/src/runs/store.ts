@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { RunsTable } from '../db/schema.ts';
+import type { RunsTable } from '../db/schema/tables.ts';
 
 export type RunRow = RunsTable;
 

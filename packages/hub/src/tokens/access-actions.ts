@@ -1,9 +1,9 @@
 import type { consoleEndpoints, IdSource, RequestInput } from '@signalbox/contract';
+import { mayAct } from '../access/policy.ts';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
-import { mayAct } from '../members/policy.ts';
-import { requireAct } from '../members/role-actions.ts';
 import type { Principal } from '../principal.ts';
 import { mintServiceToken } from './actions.ts';
 import type { TokenCache } from './cache.ts';

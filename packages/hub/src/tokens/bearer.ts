@@ -173,7 +173,7 @@ function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): bo
   row.last_used_at = use.lastUsedAtMs;
   row.expires_at = use.expiresAtMs;
   database
-    .writeBeside({ workspaceId: row.workspace_id, keys: [row.token_id] }, (tx) =>
+    .writeConcurrent({ workspaceId: row.workspace_id, keys: [row.token_id] }, (tx) =>
       noteTokenUse(tx, row, use),
     )
     .catch((error: unknown) => log.error({ err: error }, 'The use of a token was not noted.'));

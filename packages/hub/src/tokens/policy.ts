@@ -1,5 +1,5 @@
 import type { Scope } from '@signalbox/contract';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import type { TokenRow } from './store.ts';
 
 /** A device token lives this long after its last use. */

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { Role, TokensTable } from '../db/schema.ts';
+import type { Role, TokensTable } from '../db/schema/tables.ts';
 
 export type TokenRow = TokensTable;
 

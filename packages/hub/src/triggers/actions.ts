@@ -4,11 +4,11 @@ import {
   TRIGGERS_MAX,
   type TriggerMatch,
 } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
-import { requireAct } from '../members/role-actions.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/actions.ts';
 import { checkMatch } from './matching.ts';
@@ -27,7 +27,7 @@ import { checkTemplate } from './template.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.triggerSettings.create.request>;
 type UpdateInput = RequestInput<typeof consoleEndpoints.triggerSettings.update.request>;
-type TriggerDeps = Pick<JobDeps, 'database' | 'ids'>;
+type TriggerDeps = Pick<HubDeps, 'database' | 'ids'>;
 interface TriggerRef {
   workspaceId: string;
   triggerId: string;

@@ -8,8 +8,8 @@ import {
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/actions.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import { readRepository } from '../repositories/store.ts';
 import { insertRun, readRunByRef } from '../runs/store.ts';
 import type { EventView } from './event-view.ts';
@@ -49,7 +49,7 @@ export interface EventEvaluation {
  * the event with it.
  */
 export async function fireForEvent(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { workspaceId, eventId, replay, seen, kept }: EventEvaluation,
 ): Promise<{ firings: FiringRow[]; unmatched: UnmatchedTrigger[] }> {
@@ -70,7 +70,7 @@ export async function fireForEvent(
 
 /** Fires a schedule for one slot, within the action that took the slot. */
 export function fireForSlot(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   trigger: TriggerRow,
   { slotMs, missed }: { slotMs: number; missed: number },
@@ -80,7 +80,7 @@ export function fireForSlot(
 }
 
 async function fire(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   trigger: TriggerRow,
   cause: FiringCause,
@@ -112,7 +112,7 @@ async function fire(
 
 /** What the firing says of it: the run and the job, or why there are none. */
 async function start(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   trigger: TriggerRow,
   cause: FiringCause,
@@ -176,7 +176,7 @@ function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: Templa
 
 /** A run that is there already goes on as it is: only a new one gets title and goal. */
 async function ensureRun(
-  { database, ids }: JobDeps,
+  { database, ids }: HubDeps,
   tx: Tx,
   { workspace_id, repo_id }: TriggerRow,
   draft: { runRef: string; title: string; goal: string },

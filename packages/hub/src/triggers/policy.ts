@@ -1,4 +1,4 @@
-import type { TriggersTable } from '../db/schema-integrations.ts';
+import type { TriggersTable } from '../db/schema/integrations.ts';
 
 type Row = Pick<TriggersTable, 'type' | 'enabled'>;
 

@@ -1,7 +1,7 @@
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import {
   changeTrigger,
   createTrigger,
@@ -13,7 +13,7 @@ import {
 import { presentTrigger } from './present.ts';
 import { listTriggers } from './store.ts';
 
-export function bindTriggerRoutes(api: Api, deps: Pick<JobDeps, 'database' | 'ids'>): void {
+export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): void {
   const { triggers } = endpoints;
   const { reader } = deps.database;
   api.bindBoth(triggers.list, consolePathOf(triggers.list), async (input) => {
@@ -29,7 +29,7 @@ export function bindTriggerRoutes(api: Api, deps: Pick<JobDeps, 'database' | 'id
   bindSettingsRoutes(api, deps);
 }
 
-function bindSettingsRoutes(api: Api, deps: Pick<JobDeps, 'database' | 'ids'>): void {
+function bindSettingsRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): void {
   const { triggerSettings } = consoleEndpoints;
   api.bind(triggerSettings.create, async (input, { principal }) => ({
     trigger: presentTrigger(await createTrigger(deps, principal, input)),

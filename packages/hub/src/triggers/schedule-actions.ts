@@ -1,5 +1,5 @@
 import { assert } from '../errors.ts';
-import type { JobDeps } from '../jobs/deps.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { fireForSlot } from './firing-actions.ts';
 import { countMissed, nextSlot } from './schedule.ts';
 import { claimSlot, listDueTriggers, type TriggerRow } from './store.ts';
@@ -16,7 +16,7 @@ export interface ScheduleResult {
  * while no hub was up, the first is fired now and stands for all; its firing and the job's first
  * event say how many were missed.
  */
-export async function fireDueSchedules(deps: JobDeps, limit: number): Promise<ScheduleResult> {
+export async function fireDueSchedules(deps: HubDeps, limit: number): Promise<ScheduleResult> {
   const nowMs = deps.clock.nowMs();
   const due = await listDueTriggers(deps.database.reader, nowMs, limit);
   let fired = 0;
@@ -24,7 +24,7 @@ export async function fireDueSchedules(deps: JobDeps, limit: number): Promise<Sc
   return { due: due.length, fired };
 }
 
-async function fireSlot(deps: JobDeps, trigger: TriggerRow, nowMs: number): Promise<boolean> {
+async function fireSlot(deps: HubDeps, trigger: TriggerRow, nowMs: number): Promise<boolean> {
   const { cron, time_zone: timeZone, next_fire_at: slotMs } = trigger;
   assert(cron !== null && timeZone !== null && slotMs !== null, 'a schedule has its times');
   const schedule = { cron, timeZone };

@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { TriggersTable } from '../db/schema-integrations.ts';
+import type { TriggersTable } from '../db/schema/integrations.ts';
 
 export type TriggerRow = TriggersTable;
 

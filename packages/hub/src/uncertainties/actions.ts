@@ -3,9 +3,9 @@ import { appendAudit } from '../audit/actions.ts';
 import { offerDecisionDraft } from '../cloud-ai-jobs/offer-actions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/store.ts';
 import { findJob, requireJob } from '../jobs/actions.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRun } from '../runs/actions.ts';
 import { unblockRun } from '../runs/store.ts';
@@ -27,7 +27,7 @@ type CreateInput = RequestInput<CreateRow['request']>;
 type CreateAnswer = Omit<ResponseOf<CreateRow>, 'ok'>;
 type ResolveInput = RequestInput<typeof endpoints.uncertainties.addResolution.request>;
 
-export interface UncertaintyDeps extends JobDeps {
+export interface UncertaintyDeps extends HubDeps {
   decisionWaiters: DecisionWaiters;
 }
 

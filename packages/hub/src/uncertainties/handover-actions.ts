@@ -4,8 +4,8 @@ import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { addJob, findJob, type JobRecord } from '../jobs/actions.ts';
-import type { JobDeps } from '../jobs/deps.ts';
 import { updateJobDecisions, updateJobOutcome, updateJobWait } from '../jobs/store.ts';
 import { appendEvent } from '../jobs/store-events.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 /** Hands a new answer over; one that supersedes another takes its place where that is possible. */
-export async function handOverAnswer(deps: JobDeps, tx: Tx, answer: Answer): Promise<void> {
+export async function handOverAnswer(deps: HubDeps, tx: Tx, answer: Answer): Promise<void> {
   const { uncertainty, resolution } = answer;
   const { workspace_id: workspaceId, job_id: jobId } = uncertainty;
   await recallApplication(deps, tx, answer);
@@ -54,7 +54,7 @@ export async function handOverAnswer(deps: JobDeps, tx: Tx, answer: Answer): Pro
 
 /** After an accepted completion: what became of answers and of questions of the job. */
 export async function settleCompletion(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   record: JobRecord,
   agentId: string,
@@ -93,7 +93,7 @@ export async function noteWait(tx: Tx, { entry, row }: JobRecord): Promise<JobRe
 
 /** Sends a blocked job on, first to the agent that held it, with an attempt to do so. */
 async function resumeJob(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { entry, row }: JobRecord,
   { uncertainty, resolution, by }: Answer,
@@ -174,7 +174,7 @@ function othersThan(decisions: string, uncertainty: UncertaintyRow): Job['decisi
  * @param parentJobId the job that asked, if it is still there.
  */
 async function enqueueApplication(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { uncertainty, resolution, by }: Answer,
   parentJobId: string | undefined,
@@ -206,7 +206,7 @@ async function enqueueApplication(
 
 /** An answer was superseded before the job made to apply it was claimed: that job goes away. */
 async function recallApplication(
-  deps: JobDeps,
+  deps: HubDeps,
   tx: Tx,
   { uncertainty, resolution, by }: Answer,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { ResolutionsTable } from '../db/schema-uncertainties.ts';
+import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
 export type ResolutionRow = ResolutionsTable;
 

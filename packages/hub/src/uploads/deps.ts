@@ -4,9 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { Config, S3Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { ByteStore } from './byte-store.ts';
-import { createDirectoryStore } from './byte-store-directory.ts';
-import { createS3Store } from './byte-store-s3.ts';
+import type { ByteStore } from './bytes/byte-store.ts';
+import { createDirectoryStore } from './bytes/byte-store-directory.ts';
+import { createS3Store } from './bytes/byte-store-s3.ts';
 import { deriveUrlKey } from './signed-url.ts';
 
 /** Within the data directory. */

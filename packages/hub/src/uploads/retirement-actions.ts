@@ -2,8 +2,8 @@ import { forgetItem } from '../context/item-actions.ts';
 import type { Tx } from '../db/engine.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import type { UploadDeps } from './deps.ts';
+import { deleteExtractsOf, moveExtracts } from './extraction/store.ts';
 import { deleteUpload, insertObject, listStoredBefore, readOtherWithBytes } from './store.ts';
-import { deleteExtractsOf, moveExtracts } from './store-extracts.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Uploads of a workspace that one action takes away: a few milliseconds. */

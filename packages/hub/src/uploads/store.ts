@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { UploadObjectsTable, UploadsTable } from '../db/schema-uploads.ts';
+import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 
 export type UploadRow = UploadsTable;
 export type UploadObjectRow = UploadObjectsTable;

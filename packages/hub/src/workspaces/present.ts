@@ -1,7 +1,7 @@
 import type { CloudAiSettings, Membership, Workspace } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
-import type { Role } from '../db/schema.ts';
-import type { CloudAiSettingsTable } from '../db/schema-cloud-ai-jobs.ts';
+import type { CloudAiSettingsTable } from '../db/schema/cloud-ai-jobs.ts';
+import type { Role } from '../db/schema/tables.ts';
 import type { WorkspaceRow } from './store.ts';
 
 export function presentWorkspace(row: WorkspaceRow): Workspace {

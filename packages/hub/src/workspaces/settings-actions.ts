@@ -1,4 +1,5 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/actions.ts';
 import {
   type CloudAiSettingsRow,
@@ -6,9 +7,8 @@ import {
   readCloudAiSettingsRow,
 } from '../cloud-ai-jobs/store-settings.ts';
 import type { Reader } from '../db/engine.ts';
-import type { Role } from '../db/schema.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import { requireAct } from '../members/role-actions.ts';
 import { insertMembership } from '../people/store.ts';
 import { type Principal, personIdOf } from '../principal.ts';
 import { createWorkspace, type WorkspaceDeps } from './actions.ts';

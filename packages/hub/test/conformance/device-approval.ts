@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { consoleEndpoints } from '@signalbox/contract';
-import { signInFirstOwner } from '../console-person.ts';
+import { signInFirstOwner } from '../support/console-person.ts';
 import type { Body, SpecClient } from './spec-client.ts';
 
 const { open, answer } = consoleEndpoints.deviceApprovals;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { exchange } from '../http-exchange.ts';
+import { exchange } from '../support/http-exchange.ts';
 import { createApprover } from './device-approval.ts';
 import { type ConformanceRow, rowsOf } from './row.ts';
 import { agentFields, type Body, jobFields, paths, sha256 } from './spec-client.ts';

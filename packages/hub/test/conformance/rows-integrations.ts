@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { exchange } from '../http-exchange.ts';
+import { exchange } from '../support/http-exchange.ts';
 import { type ConformanceRow, rowsOf } from './row.ts';
 import type { Body, SpecAnswer, SpecClient } from './spec-client.ts';
 

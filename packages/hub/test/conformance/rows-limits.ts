@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { exchange } from '../http-exchange.ts';
+import { exchange } from '../support/http-exchange.ts';
 import { rowsOf } from './row.ts';
 import { BODY_BYTES, callPaths, resolveOfBytes } from './rows-general.ts';
 import { agentFields, jobFields, paths } from './spec-client.ts';

@@ -4,9 +4,9 @@ import { request } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Scope } from '@signalbox/contract';
 import type { Config } from '../../src/config.ts';
-import { type Harness, setup } from '../harness.ts';
-import { type Answer, exchange } from '../http-exchange.ts';
-import { createManualClock, type ManualClock } from '../manual-clock.ts';
+import { type Harness, setup } from '../support/harness.ts';
+import { type Answer, exchange } from '../support/http-exchange.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 // What a client without our schemas sees: JSON whose fields it looks up by the names it knows.
 // biome-ignore lint/suspicious/noExplicitAny: the rows state what they expect of each field.

@@ -108,7 +108,7 @@ function mailTables(): string[] {
   ];
 }
 
-/** The word index; `context/search-sqlite.ts` and `search-postgres.ts` say what is in it. */
+/** The word index; `context/search/sqlite-search.ts` and `search-postgres.ts` say what is in it. */
 function searchTables(engine: EngineName): string[] {
   return engine === 'sqlite' ? sqliteSearchTables() : postgresSearchTables();
 }

@@ -1,0 +1,132 @@
+import type { CloudAiJob } from '@signalbox/contract';
+import type { Clock } from '../clock.ts';
+import type { StopReason } from '../job/attempt.ts';
+import type { Redactor } from '../job/redaction.ts';
+import { createBackoff } from '../loops/backoff.ts';
+import { startLease } from '../loops/lease-loop.ts';
+import { type CallEnd, callModel } from './cloud-ai-call.ts';
+import { deliverEnd } from './cloud-ai-delivery.ts';
+import type { CloudAiHubClient } from './cloud-ai-options.ts';
+import {
+  type CloudAiAgentOptions,
+  type CloudAiEvent,
+  cloudAiDefaults,
+} from './cloud-ai-options.ts';
+
+/** How long a leaving executor tries to hand over an answer that it has. */
+const FLUSH_MS = 5_000;
+
+/** One claim of a cloud AI job by this executor. */
+export interface ClaimedCloudAiJob {
+  workspaceId: string;
+  agentId: string;
+  cloudAiJobId: string;
+  claimGeneration: number;
+  job: CloudAiJob;
+  claimSentAtMs: number;
+}
+
+export interface HeldCloudAiJob {
+  readonly claimed: ClaimedCloudAiJob;
+  /** Ends the calls; only the first reason counts. */
+  stop(reason: StopReason, why: string): void;
+  /** Resolves when the job is no longer held: its result was answered, or it was let go. */
+  readonly released: Promise<void>;
+}
+
+export interface HeldCloudAiOptions {
+  options: CloudAiAgentOptions;
+  client: CloudAiHubClient;
+  claimed: ClaimedCloudAiJob;
+  clock: Clock;
+  random: () => number;
+  redactor: Redactor;
+  emit(event: CloudAiEvent): void;
+  /** The provider takes no call of this executor. */
+  onUnserved(message: string): void;
+  onDefect(error: unknown): void;
+}
+
+/** Does a claimed job: the lease and the calls side by side, then the result. */
+export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
+  const { options, client, claimed, clock, random, redactor, emit, onDefect } = parts;
+  const { cloudAiJobId } = claimed;
+  const stopping = new AbortController();
+  const ended = new AbortController();
+  /** Whatever is ready now is too late, or unwanted. */
+  const undeliverable = new AbortController();
+
+  function stop(reason: StopReason, why: string): void {
+    // An answer that is there is paid for: whoever leaves still tries to hand it over.
+    if (reason === 'agent_stopped')
+      void clock.sleep(FLUSH_MS, ended.signal).then(() => undeliverable.abort());
+    else undeliverable.abort();
+    if (stopping.signal.aborted) return;
+    emit({ type: 'job-stopping', cloudAiJobId, reason, why });
+    stopping.abort(reason);
+  }
+
+  const lease = startLease({
+    ...{ clock, onDefect, claimSentAtMs: claimed.claimSentAtMs },
+    renew: (request, call) => client.cloudAiJobs.heartbeat({ ...refOf(claimed), ...request }, call),
+    leaseMs: options.leaseMs ?? cloudAiDefaults.leaseMs,
+    backoff: createBackoff(random),
+    onLost: stop,
+  });
+
+  async function work(): Promise<void> {
+    await Promise.race([lease.confirmed, aborted(stopping.signal)]);
+    const end = await callModel({
+      ...{ clock, job: claimed.job, provider: options.provider, signal: stopping.signal },
+      modelDefault: options.models[0],
+      outputTokensMax: options.outputTokensMax,
+      timeLimitMs: options.jobTimeLimitMs ?? cloudAiDefaults.jobTimeLimitMs,
+      backoff: createBackoff(random),
+      onRetry({ message, delayMs }) {
+        const text = redactor.redact(message);
+        lease.report(text);
+        emit({ type: 'call-retry', cloudAiJobId, message: text, delayMs });
+      },
+    });
+    const clean = redactEnd(end, redactor);
+    emit(finishedEvent(cloudAiJobId, clean));
+    if (clean.outcome === 'unserved') parts.onUnserved(clean.message);
+    if (clean.outcome === 'done' || clean.outcome === 'failed') {
+      const delivery = { client, clock, random, emit, ref: refOf(claimed), end: clean };
+      await deliverEnd({ ...delivery, signal: undeliverable.signal });
+      await lease.stop();
+    } else {
+      // What is lost already cannot be let go.
+      await (stopping.signal.reason === 'lease_lost' ? lease.stop() : lease.letGo());
+    }
+    ended.abort();
+  }
+
+  return { claimed, stop, released: work().catch(onDefect) };
+}
+
+function refOf({ workspaceId, agentId, cloudAiJobId, claimGeneration }: ClaimedCloudAiJob) {
+  return { workspaceId, agentId, cloudAiJobId, claimGeneration };
+}
+
+/** Providers repeat what they were sent; a part of a key is in many of their refusals. */
+function redactEnd(end: CallEnd, redactor: Redactor): CallEnd {
+  return 'message' in end ? { ...end, message: redactor.redact(end.message) } : end;
+}
+
+function finishedEvent(cloudAiJobId: string, end: CallEnd): CloudAiEvent {
+  const isEnd = end.outcome === 'done' || end.outcome === 'failed';
+  return {
+    ...{ type: 'job-finished', cloudAiJobId },
+    outcome: isEnd ? end.outcome : null,
+    message: 'message' in end ? end.message : '',
+    usage: 'usage' in end ? (end.usage ?? null) : null,
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

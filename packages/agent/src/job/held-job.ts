@@ -1,0 +1,138 @@
+import { rm } from 'node:fs/promises';
+import type { AgentCommand } from '@signalbox/contract';
+import type { AgentEvent } from '../agent-events.ts';
+import type { RepositoryMapping } from '../git/git-mirror.ts';
+import type { HubClient } from '../hub-client.ts';
+import { createBackoff } from '../loops/backoff.ts';
+import { startLease } from '../loops/lease-loop.ts';
+import { type LogLoop, startLogLoop } from '../loops/log-loop.ts';
+import type { OutboxLoop } from '../loops/outbox-loop.ts';
+import { jobDirectory } from '../state-directory.ts';
+import type { ClaimedJob, StopReason } from './attempt.ts';
+import { createJobRenewal } from './job-calls.ts';
+import { type JobStop, runJob } from './job-run.ts';
+import type { JobSettings } from './job-work.ts';
+
+/** A job that this agent holds, from its claim to the hub's answer to its result. */
+export interface HeldJob {
+  readonly claimed: ClaimedJob;
+  /**
+   * Ends the work: the process with everything it has started, then what follows from the reason.
+   * Only the first reason counts.
+   */
+  stop(reason: StopReason, why: string): void;
+  /** Resolves when the work is over; from then on the agent has room for another job. */
+  readonly worked: Promise<void>;
+  /** Resolves when the lease is no longer kept. */
+  readonly released: Promise<void>;
+}
+
+export interface HeldJobOptions {
+  client: HubClient;
+  settings: JobSettings;
+  claimed: ClaimedJob;
+  repository: RepositoryMapping;
+  leaseMs: number;
+  timeLimitMs: number;
+  logBytesMax: number;
+  outbox: OutboxLoop;
+  random: () => number;
+  emit(event: AgentEvent): void;
+  onCommands(commands: readonly AgentCommand[]): void;
+  onDefect(error: unknown): void;
+}
+
+/** Begins the work on a claimed job: lease, output and command side by side. */
+export function holdJob(options: HeldJobOptions): HeldJob {
+  const { client, settings, claimed, emit, onDefect } = options;
+  const { clock } = settings;
+  const stopping = new AbortController();
+  const ended = new AbortController();
+
+  function stop(reason: StopReason, why: string): void {
+    if (stopping.signal.aborted || ended.signal.aborted) return;
+    emit({ type: 'job-stopping', jobId: claimed.jobId, reason, why });
+    stopping.abort({ reason, why } satisfies JobStop);
+  }
+
+  const lease = startLease({
+    ...{ clock, onDefect },
+    renew: createJobRenewal({ client, claimed, onCommands: options.onCommands }),
+    claimSentAtMs: claimed.claimSentAtMs,
+    leaseMs: options.leaseMs,
+    backoff: createBackoff(options.random),
+    onLost: stop,
+  });
+  const logLoop = startLogLoop({
+    ...{ client, clock, onDefect, attempt: claimed },
+    logFile: jobDirectory(settings.state, claimed.key).logFile,
+    backoff: createBackoff(options.random),
+  });
+
+  void clock.sleep(options.timeLimitMs, ended.signal).then(() => {
+    const minutes = Math.round(options.timeLimitMs / 60_000);
+    stop('time_limit', `The job took longer than its limit of ${minutes} minutes.`);
+  });
+
+  async function work(): Promise<boolean> {
+    const end = await runJob({
+      ...{ settings, claimed, repository: options.repository },
+      signal: stopping.signal,
+      leaseConfirmed: lease.confirmed,
+      logBytesMax: options.logBytesMax,
+      onLogGrowth: () => logLoop.wake(),
+      onProgress(message) {
+        lease.report(message);
+        emit({ type: 'job-progress', jobId: claimed.jobId, message });
+      },
+    });
+    ended.abort();
+    await logLoop.stop();
+    if (end.completion !== null) await putResult(options, end.completion, logLoop);
+    emit(finishedEvent(claimed, end.completion));
+    await end.cleanUp();
+    return end.completion !== null;
+  }
+
+  async function release(hasResult: boolean): Promise<void> {
+    // The lease is kept until the hub has answered: nobody else should begin meanwhile.
+    if (hasResult) await options.outbox.settled(claimed.key);
+    else await rm(jobDirectory(settings.state, claimed.key).path, { recursive: true, force: true });
+    const isCanceled = (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
+    await (isCanceled ? lease.letGo() : lease.stop());
+  }
+
+  const result = work();
+  const worked = result.then(() => {}, onDefect);
+  const released = result.then(release).catch(onDefect);
+  return { claimed, stop, worked, released };
+}
+
+type Completion = NonNullable<Awaited<ReturnType<typeof runJob>>['completion']>;
+
+async function putResult(
+  options: HeldJobOptions,
+  completion: Completion,
+  logLoop: LogLoop,
+): Promise<void> {
+  const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
+  await options.outbox.add({
+    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    completion,
+    logOffset: logLoop.uploadedBytes(),
+    createdAt: new Date(options.settings.clock.nowMs()).toISOString(),
+  });
+}
+
+function finishedEvent(claimed: ClaimedJob, completion: Completion | null): AgentEvent {
+  const evidence: { commitSha?: string; branch?: string } | undefined = completion?.evidence;
+  return {
+    type: 'job-finished',
+    jobId: claimed.jobId,
+    attempt: claimed.claimGeneration,
+    outcome: completion?.outcome ?? null,
+    message: completion?.message ?? '',
+    commitSha: evidence?.commitSha ?? null,
+    branch: evidence?.branch ?? null,
+  };
+}

@@ -1,0 +1,76 @@
+import type { OutputReader } from '../executors/executor.ts';
+import { findProcess } from '../process/process-list.ts';
+import { runProcess } from '../process/process-run.ts';
+import { writeFileDurably } from '../state-directory.ts';
+import { composePrompt } from './job-prompt.ts';
+import type { JobWork } from './job-work.ts';
+import { tailOf } from './text-limits.ts';
+
+/** What is kept of a command's last output, for its result. */
+const TAIL_CHARS_MAX = 4_000;
+/** An event of a tool may carry a whole file; one longer than this is passed over. */
+const EVENT_CHARS_MAX = 16 * 1024 * 1024;
+
+/** What a restarted agent needs to find the processes of a dead one. */
+export interface ProcessRecord {
+  mark: string;
+  pid: number | null;
+  startedAt: string | null;
+}
+
+/** Written before the first process of the attempt: from then on its mark is enough to find it. */
+export async function recordMark(work: JobWork): Promise<void> {
+  await writeRecord(work, { mark: work.mark, pid: null, startedAt: null });
+}
+
+/** Runs the tool to its end and leaves exit, report and the last output with the work. */
+export async function runCommand(work: JobWork, cwd: string): Promise<void> {
+  const { executor, clock, killGraceMs } = work.settings;
+  const promptText = composePrompt(work.claimed.job);
+  const { isReadOnly } = work;
+  const plan = executor.plan({ job: work.claimed.job, promptText, isReadOnly });
+  const { reader } = plan;
+  const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
+  work.exit = await runProcess({
+    file: plan.file,
+    args: plan.args,
+    cwd,
+    env: work.env,
+    mark: work.mark,
+    stdin: plan.stdin,
+    async onOutput(stream, text) {
+      if (stream === 'stdout' && readStdout !== undefined) return await readStdout(text);
+      work.tail[stream] = tailOf(work.tail[stream] + text, TAIL_CHARS_MAX);
+      await work.log.write(stream, text);
+    },
+    async onStart(pid) {
+      const row = await findProcess(pid);
+      if (row !== null) await writeRecord(work, { mark: work.mark, pid, startedAt: row.startedAt });
+    },
+    signal: work.signal,
+    killGraceMs,
+    clock,
+  });
+  await readStdout?.('\n');
+  if (reader !== undefined) work.executorReport = reader.report();
+}
+
+/** Collects a tool's standard output into lines and writes what the reader makes of them. */
+function createLineReader(work: JobWork, reader: OutputReader): (text: string) => Promise<void> {
+  let unfinished = '';
+  return async (text) => {
+    const lines = (unfinished + text).split('\n');
+    unfinished = lines.pop() ?? '';
+    if (unfinished.length > EVENT_CHARS_MAX) unfinished = '';
+    for (const line of lines) {
+      if (line.trim() === '') continue;
+      const read = reader.readLine(line);
+      if (read.progress !== undefined) work.report(work.redactor.redact(read.progress));
+      if (read.text !== '') await work.log.write('stdout', read.text);
+    }
+  };
+}
+
+async function writeRecord(work: JobWork, record: ProcessRecord): Promise<void> {
+  await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);
+}

@@ -1,0 +1,83 @@
+import { access, constants, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isObject } from '../executors/json-fields.ts';
+import { runProcess } from '../process/process-run.ts';
+import { readJsonFile } from '../state-directory.ts';
+import { withoutToken } from './job-environment.ts';
+import { JobFailure, type JobWork } from './job-work.ts';
+
+/** In the order in which they run. */
+export const hookNames = ['environment', 'pre-checkout', 'pre-command', 'post-command'] as const;
+export type HookName = (typeof hookNames)[number];
+
+/** What the shell sets for itself says nothing about the next one. */
+const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
+const shebangOfShell = /^#!.*\b(ba|da|k|z)?sh\b/;
+/** Sources the hook, so that what it exports can be handed on, and writes the environment down. */
+const sourceScript =
+  '. "$0" && exec "$1" -e ' +
+  `'require("node:fs").writeFileSync(process.argv[1], JSON.stringify(process.env))' "$2"`;
+
+/**
+ * Runs one of the person's hooks, if there is one. Shell scripts are sourced: what they export
+ * holds for everything after them, as with Buildkite's agent. Programs in other languages are
+ * run as they are. A hook that fails fails the job.
+ */
+export async function runHook(work: JobWork, name: HookName, cwd: string): Promise<void> {
+  const file = await findHook(work.settings.hooksDir, name);
+  if (file === null) return;
+  const { environmentFile } = work.directory;
+  const isShell = await isShellScript(file);
+  const shell = ['-c', sourceScript, file, process.execPath, environmentFile];
+  await rm(environmentFile, { force: true });
+  const exit = await runProcess({
+    file: isShell ? '/bin/sh' : file,
+    args: isShell ? shell : [],
+    cwd,
+    env: work.env,
+    mark: work.mark,
+    stdin: '',
+    onOutput: (stream, text) => work.log.write(stream, text),
+    signal: work.signal,
+    killGraceMs: work.settings.killGraceMs,
+    clock: work.settings.clock,
+  });
+  if (exit.code !== 0) {
+    const how = exit.code === null ? `by ${exit.signal}` : `with ${exit.code}`;
+    const code = `hook_${name.replace('-', '_')}_failed`;
+    throw new JobFailure('environment', code, `The hook ${name} ended ${how}.`);
+  }
+  await takeEnvironment(work, environmentFile);
+}
+
+async function findHook(hooksDir: string | undefined, name: HookName): Promise<string | null> {
+  if (hooksDir === undefined) return null;
+  const file = join(hooksDir, name);
+  try {
+    await access(file, constants.F_OK);
+  } catch {
+    return null;
+  }
+  try {
+    await access(file, constants.X_OK);
+    return file;
+  } catch {
+    throw new JobFailure('environment', 'hook_not_executable', `${file} is not executable.`);
+  }
+}
+
+async function isShellScript(file: string): Promise<boolean> {
+  const start = (await readFile(file)).subarray(0, 200).toString('latin1');
+  return !start.startsWith('#!') ? !start.includes('\0') : shebangOfShell.test(start);
+}
+
+async function takeEnvironment(work: JobWork, file: string): Promise<void> {
+  const exported = await readJsonFile(file);
+  await rm(file, { force: true });
+  // A hook that says `exit 0` ends before its environment is written: it changes nothing.
+  if (!isObject(exported)) return;
+  const entries = Object.entries(exported).filter(([name]) => !shellVariables.has(name));
+  const env = Object.fromEntries(entries) as NodeJS.ProcessEnv;
+  work.env = withoutToken(env, work.settings.token);
+  work.redactor.learn(work.env);
+}

@@ -1,0 +1,179 @@
+import { open } from 'node:fs/promises';
+import { JOB_LOG_ENTRIES_MAX, type JobLogEntry } from '@signalbox/contract';
+import type { Clock } from '../clock.ts';
+import type { Redactor } from './redaction.ts';
+
+export type LogStream = 'stdout' | 'stderr' | 'agent';
+
+/**
+ * The output of one attempt on its way to the hub. It goes through a file: what the hub cannot
+ * take now stays there, so that no memory fills up and nothing is dropped.
+ */
+export interface JobLog {
+  /** Output as it came. Resolves when more may be written. */
+  write(stream: LogStream, text: string): Promise<void>;
+  /** A line of the agent's own. */
+  note(message: string): Promise<void>;
+  /** Puts everything into the file, unfinished lines included. To be called once. */
+  close(): Promise<void>;
+}
+
+export interface JobLogOptions {
+  file: string;
+  redactor: Redactor;
+  clock: Clock;
+  /** Output beyond this many bytes is cut, with a note. */
+  bytesMax: number;
+  /** Told when the file has grown. */
+  onGrowth(): void;
+}
+
+/** In JSON a control character takes six bytes: 32 Ki of them still fit into a request. */
+const CHUNK_CHARS_MAX = 32_768;
+/** A line longer than this is sent in pieces. */
+const LINE_CHARS_MAX = 16_384;
+/** Lines that come together travel together. */
+const FLUSH_DELAY_MS = 200;
+/** Bytes of entries in one request; the body's limit is 262,144. */
+const BATCH_BYTES_MAX = 200_000;
+const READ_BYTES = 512 * 1024;
+
+export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
+  const { redactor, clock } = options;
+  const file = await open(options.file, 'a', 0o600);
+  const unfinished: Record<LogStream, string> = { stdout: '', stderr: '', agent: '' };
+  let pending: { stream: LogStream; text: string } = { stream: 'agent', text: '' };
+  let lastLogSeq = 0;
+  let bytesWritten = 0;
+  let isFull = false;
+  let timer: AbortController | null = null;
+  let appended: Promise<void> = Promise.resolve();
+
+  function flush(): Promise<void> {
+    timer?.abort();
+    timer = null;
+    const { stream, text } = pending;
+    pending = { stream, text: '' };
+    if (text === '') return appended;
+    const at = new Date(clock.nowMs()).toISOString();
+    const lines = splitChunks(text).map((message) => {
+      lastLogSeq += 1;
+      return `${JSON.stringify({ logSeq: lastLogSeq, message, stream, at } satisfies JobLogEntry)}\n`;
+    });
+    appended = appended.then(() => file.appendFile(lines.join(''))).then(options.onGrowth);
+    // Whoever writes next, or closes, waits for it and gets the error; nobody may be waiting now.
+    appended.catch(() => {});
+    return appended;
+  }
+
+  function flushSoon(): void {
+    if (timer !== null || pending.text === '') return;
+    const mine = new AbortController();
+    timer = mine;
+    void clock.sleep(FLUSH_DELAY_MS, mine.signal).then(() => {
+      if (!mine.signal.aborted) void flush();
+    });
+  }
+
+  async function put(stream: LogStream, text: string): Promise<void> {
+    if (text === '' || isFull) return;
+    // Two streams write in turns: no waiting between looking at what is pending and adding to it.
+    if (pending.stream !== stream) void flush();
+    bytesWritten += Buffer.byteLength(text);
+    isFull = bytesWritten > options.bytesMax;
+    const cut = isFull ? `\n[output beyond ${options.bytesMax} bytes is not kept]\n` : '';
+    pending = { stream, text: pending.text + text + cut };
+    if (pending.text.length >= CHUNK_CHARS_MAX) void flush();
+    else flushSoon();
+    await appended;
+  }
+
+  /** Whole lines only, because a secret that is cut in two is not recognized. */
+  async function write(stream: LogStream, text: string): Promise<void> {
+    const known = unfinished[stream] + text;
+    const end = endOfLines(known);
+    const complete = redactor.redact(known.slice(0, end));
+    let rest = known.slice(end);
+    let early = '';
+    if (rest.length > LINE_CHARS_MAX) {
+      const redacted = redactor.redact(rest);
+      // What could be the beginning of a secret waits for the rest of it.
+      const keptChars = Math.min(redacted.length, redactor.longestChars());
+      early = redacted.slice(0, redacted.length - keptChars);
+      rest = redacted.slice(redacted.length - keptChars);
+    }
+    unfinished[stream] = rest;
+    await put(stream, complete + early);
+  }
+
+  return {
+    write,
+    note: (message) => write('agent', `${message}\n`),
+    async close() {
+      for (const stream of ['stdout', 'stderr', 'agent'] as const) {
+        await put(stream, redactor.redact(unfinished[stream]));
+        unfinished[stream] = '';
+      }
+      await flush();
+      await file.close();
+    },
+  };
+}
+
+/** Behind the last line feed or carriage return (a progress bar redraws its line with those). */
+function endOfLines(text: string): number {
+  return Math.max(text.lastIndexOf('\n'), text.slice(0, -1).lastIndexOf('\r')) + 1;
+}
+
+/** Pieces that the hub takes: no NUL, no half of a surrogate pair, cut at line ends if possible. */
+function splitChunks(text: string): string[] {
+  let rest = text.replaceAll('\0', '\uFFFD').toWellFormed();
+  const chunks: string[] = [];
+  while (rest.length > CHUNK_CHARS_MAX) {
+    const lineEnd = rest.lastIndexOf('\n', CHUNK_CHARS_MAX - 1) + 1;
+    let end = lineEnd > 0 ? lineEnd : CHUNK_CHARS_MAX;
+    const next = rest.charCodeAt(end);
+    if (next >= 0xdc00 && next <= 0xdfff) end -= 1;
+    chunks.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  if (rest !== '') chunks.push(rest);
+  return chunks;
+}
+
+export interface LogBatch {
+  entries: JobLogEntry[];
+  /** Where the next batch begins, in bytes. */
+  nextOffset: number;
+}
+
+/** The next entries of a log file from an offset, as many as fit into one request. */
+export async function readLogBatch(logFile: string, offset: number): Promise<LogBatch> {
+  const buffer = Buffer.alloc(READ_BYTES);
+  const bytes = await readAt(logFile, buffer, offset);
+  const batch: LogBatch = { entries: [], nextOffset: offset };
+  let from = 0;
+  while (batch.entries.length < JOB_LOG_ENTRIES_MAX) {
+    const end = buffer.subarray(0, bytes).indexOf('\n', from);
+    // A last line without its end is still being written, or was when the agent was killed.
+    if (end < 0 || (batch.entries.length > 0 && end > BATCH_BYTES_MAX)) break;
+    batch.entries.push(JSON.parse(buffer.toString('utf8', from, end)) as JobLogEntry);
+    from = end + 1;
+  }
+  batch.nextOffset = offset + from;
+  return batch;
+}
+
+async function readAt(file: string, buffer: Buffer, offset: number): Promise<number> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      return (await handle.read(buffer, 0, buffer.length, offset)).bytesRead;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}

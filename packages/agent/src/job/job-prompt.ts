@@ -1,0 +1,37 @@
+import { type Job, writingJobKinds } from '@signalbox/contract';
+import { isObject, type JsonObject, parseObject } from '../executors/json-fields.ts';
+
+/**
+ * What the tool is asked: the prompt as it was enqueued, followed, where there are any, by
+ * requirements that are meant to be read and by the answers that people gave while it was blocked.
+ */
+export function composePrompt(job: Job): string {
+  const sections = [job.prompt];
+  if (typeof job.requirements === 'string' && requirementsOf(job) === null) {
+    sections.push(`Requirements:\n${job.requirements}`);
+  }
+  if (job.decisions.length > 0) {
+    const answers = job.decisions.map(
+      ({ prompt, value, mode }) => `- Question: ${prompt}\n  Answer (${mode}): ${value}`,
+    );
+    sections.push(`Answers to earlier questions:\n${answers.join('\n')}`);
+  }
+  return sections.length === 1 ? job.prompt : `${sections.join('\n\n')}\n`;
+}
+
+/**
+ * Whether the job may only look: by its requirements if they say so, by its kind otherwise
+ * (contract.md, section 4, Matching).
+ */
+export function isReadOnlyJob(job: Job): boolean {
+  const requirements = requirementsOf(job);
+  const canWrite = requirements?.canWrite ?? requirements?.writeRequired;
+  if (typeof canWrite === 'boolean') return !canWrite;
+  return !writingJobKinds.includes(job.kind);
+}
+
+/** Required capabilities; null when the requirements are plain text or absent. */
+function requirementsOf(job: Job): JsonObject | null {
+  if (typeof job.requirements === 'string') return parseObject(job.requirements);
+  return isObject(job.requirements) ? job.requirements : null;
+}

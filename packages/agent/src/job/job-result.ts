@@ -1,0 +1,139 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { JobOutcome, OutcomeReason } from '@signalbox/contract';
+import type { GitEvidence } from '../git/git-evidence.ts';
+import type { CompleteBody } from '../hub-client.ts';
+import type { OutboxEntry } from '../loops/outbox.ts';
+import type { ClaimedJob, StopReason } from './attempt.ts';
+import { JobFailure, type JobWork } from './job-work.ts';
+import { type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
+import { fitText, tailOf } from './text-limits.ts';
+
+/** How an attempt ended, before git is asked what it did. */
+export interface JobResult {
+  outcome: JobOutcome;
+  message: string;
+  outcomeReason?: OutcomeReason;
+  children?: ResultFile['children'];
+  usage?: ResultFile['usage'];
+}
+
+const MESSAGE_BYTES_MAX = 40_000;
+const SUMMARY_BYTES_MAX = 8_000;
+/** Of a plain command's output, the end is its message. */
+const OUTPUT_MESSAGE_CHARS_MAX = 2_000;
+
+/** The outcome of an attempt whose steps were all done: what the command and the tool say. */
+export async function readResult(work: JobWork): Promise<JobResult> {
+  let file: ResultFile | null;
+  try {
+    file = await readResultFile(work.directory.resultFile);
+  } catch (error) {
+    if (!(error instanceof ResultFileError)) throw error;
+    const summary = `The command wrote a result that cannot be used. ${error.message}`;
+    return resultOfFailure(new JobFailure('execution', 'result_file_invalid', summary));
+  }
+  const report = work.executorReport ?? {};
+  const usage = file?.usage ?? report.usage;
+  const common = usage === undefined ? {} : { usage };
+  const failure = failureOfExit(work);
+  // A command that says `done` and then fails did not finish; one that says why it failed did.
+  if (file !== null && (failure === null || file.outcome !== 'done')) {
+    const message = file.message ?? report.message ?? outputMessage(work);
+    return { ...common, ...file, message };
+  }
+  if (failure !== null) return { ...common, ...resultOfFailure(failure) };
+  return { ...common, outcome: 'done', message: report.message ?? outputMessage(work) };
+}
+
+/** The outcome when a step could not be done. */
+export function resultOfFailure(failure: JobFailure): JobResult {
+  return { outcome: 'failed', message: failure.message, outcomeReason: failure.reason };
+}
+
+/** The outcome of work that was stopped; null when nothing may be reported. */
+export function resultOfStop(reason: StopReason, why: string): JobResult | null {
+  if (reason === 'canceled' || reason === 'lease_lost') return null;
+  const failure =
+    reason === 'time_limit'
+      ? new JobFailure('execution', 'time_limit', why)
+      : new JobFailure('agent', 'agent_stopped', why, { recommendedDelayMs: 0 });
+  return resultOfFailure(failure);
+}
+
+/** The body of the completion: secrets removed, everything within the hub's limits. */
+export function completionOf(
+  work: JobWork,
+  result: JobResult,
+  gitEvidence: GitEvidence,
+): CompleteBody {
+  const { claimed, settings, redactor } = work;
+  const { outcome, outcomeReason, children, usage } = result;
+  const sessionId = work.executorReport?.sessionId;
+  const evidence = {
+    ...gitEvidence,
+    executor: {
+      name: settings.executor.name,
+      version: settings.tool.version,
+      ...(sessionId === undefined ? {} : { sessionId }),
+    },
+  };
+  return {
+    workspaceId: claimed.workspaceId,
+    jobId: claimed.jobId,
+    agentId: claimed.agentId,
+    claimGeneration: claimed.claimGeneration,
+    ...(claimed.job.runId === null ? {} : { runId: claimed.job.runId }),
+    outcome,
+    message: fitText(redactor.redact(result.message), MESSAGE_BYTES_MAX),
+    ...(outcomeReason === undefined ? {} : { outcomeReason: cleanReason(work, outcomeReason) }),
+    evidence,
+    ...(children === undefined ? {} : { children }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+/** A job of a repository that is not mapped here goes back at once; another agent may have it. */
+export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number): OutboxEntry {
+  const { key, workspaceId, agentId, jobId, claimGeneration } = claimed;
+  const summary = 'The repository of the job is not mapped on this machine.';
+  const outcomeReason = {
+    ...{ category: 'environment', code: 'repository_not_mapped', retryable: true, summary },
+    recommendedDelayMs: 0,
+  };
+  return {
+    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    completion: {
+      ...{ workspaceId, agentId, jobId, claimGeneration, message: summary, outcomeReason },
+      outcome: 'failed',
+    },
+    logOffset: 0,
+    createdAt: new Date(nowMs).toISOString(),
+  };
+}
+
+function failureOfExit(work: JobWork): JobFailure | null {
+  const { code, signal } = work.exit ?? { code: null, signal: null };
+  const said = work.executorReport?.failure;
+  if (said !== undefined && code === 0) return new JobFailure('execution', said.code, said.summary);
+  if (code === 0) return null;
+  const how = code === null ? `was ended by ${signal}` : `exited with ${code}`;
+  const lastWords = said?.summary ?? lastLine(work.tail.stderr) ?? lastLine(work.tail.stdout);
+  const summary = `The command ${how}.${lastWords === undefined ? '' : ` ${lastWords}`}`;
+  return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
+}
+
+function cleanReason(work: JobWork, reason: OutcomeReason): OutcomeReason {
+  const clean = (text: string) => fitText(work.redactor.redact(text), SUMMARY_BYTES_MAX);
+  if (typeof reason === 'string') return clean(reason);
+  return reason.summary === undefined ? reason : { ...reason, summary: clean(reason.summary) };
+}
+
+function outputMessage(work: JobWork): string {
+  const text = stripVTControlCharacters(work.tail.stdout).trim();
+  return tailOf(text, OUTPUT_MESSAGE_CHARS_MAX);
+}
+
+function lastLine(text: string): string | undefined {
+  const lines = stripVTControlCharacters(text).split('\n');
+  return lines.findLast((line) => line.trim() !== '')?.trim();
+}

@@ -1,0 +1,89 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { GitError } from '../git/git.ts';
+import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
+import { createWorktree } from '../git/git-worktree.ts';
+import { ProcessStartError } from '../process/process-run.ts';
+import { recordMark, runCommand } from './job-command.ts';
+import { cleanEnvironment, jobVariables } from './job-environment.ts';
+import { runHook } from './job-hooks.ts';
+import { composePrompt } from './job-prompt.ts';
+import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
+
+/** The work of a job, read aloud. What follows it (evidence, result) happens in any case. */
+const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
+  ['write the prompt', writePrompt],
+  ['know that the lease is held', (work) => confirmLease(work)],
+  ['run the hook environment', (work) => runHook(work, 'environment', work.directory.path)],
+  ['run the hook pre-checkout', (work) => runHook(work, 'pre-checkout', work.directory.path)],
+  ['make the worktree', checkOut],
+  ['run the hook pre-command', (work) => runHook(work, 'pre-command', work.directory.worktree)],
+  ['run the command', (work) => runCommand(work, work.directory.worktree)],
+  ['run the hook post-command', runPostCommandHook],
+];
+
+/**
+ * Does the steps in order. Throws `JobFailure` when one of them cannot be done, `JobStopped` when
+ * the work's signal fired meanwhile.
+ */
+export async function performSteps(work: JobWork): Promise<void> {
+  for (const [name, step] of steps) {
+    if (work.signal.aborted) throw new JobStopped();
+    try {
+      await step(work);
+    } catch (error) {
+      if (work.signal.aborted) throw new JobStopped();
+      throw failureOf(name, error);
+    }
+  }
+  if (work.signal.aborted) throw new JobStopped();
+}
+
+function failureOf(step: string, error: unknown): Error {
+  if (error instanceof JobFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof GitError) {
+    return new JobFailure('environment', 'checkout_failed', message, ENVIRONMENT_RETRY);
+  }
+  if (error instanceof ProcessStartError) {
+    return new JobFailure('environment', 'command_not_started', message, ENVIRONMENT_RETRY);
+  }
+  const summary = `The agent could not ${step}: ${message}`;
+  return new JobFailure('agent', 'agent_error', summary, ENVIRONMENT_RETRY);
+}
+
+async function writePrompt(work: JobWork): Promise<void> {
+  const { directory, claimed, settings } = work;
+  await mkdir(directory.path, { recursive: true, mode: 0o700 });
+  await writeFile(directory.promptFile, composePrompt(claimed.job), { mode: 0o600 });
+  await recordMark(work);
+  const { baseUrl } = settings;
+  const variables = jobVariables({
+    ...{ claimed, directory, baseUrl },
+    ...{ branch: work.branch, mark: work.mark },
+  });
+  work.env = { ...cleanEnvironment(settings.env, settings.token), ...variables };
+  work.redactor.learn(work.env);
+}
+
+/** An attempt whose lease is in doubt must not begin; nobody waits longer than for its end. */
+async function confirmLease(work: JobWork): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (work.signal.aborted) resolve();
+    work.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([work.leaseConfirmed, stopped]);
+}
+
+async function checkOut(work: JobWork): Promise<void> {
+  const { repository, settings, signal } = work;
+  const mirror = mirrorOf(settings.state, repository);
+  const baseSha = await refreshMirror(mirror, repository, signal);
+  const { worktree } = work.directory;
+  work.worktree = await createWorktree(mirror, worktree, work.branch, baseSha, signal);
+}
+
+async function runPostCommandHook(work: JobWork): Promise<void> {
+  const { code, signal } = work.exit ?? { code: null, signal: null };
+  work.env = { ...work.env, SIGNALBOX_COMMAND_EXIT_STATUS: String(code ?? signal ?? '') };
+  await runHook(work, 'post-command', work.directory.worktree);
+}

@@ -1,0 +1,61 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { branchOf, removeWorktree } from '../git/git-worktree.ts';
+import type { Outbox } from '../loops/outbox.ts';
+import { findProcess } from '../process/process-list.ts';
+import { stopTree } from '../process/process-tree.ts';
+import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
+import type { ProcessRecord } from './job-command.ts';
+
+/** What a dead agent had left, by the keys of its attempts. */
+export interface Recovery {
+  /** Half-done attempts that were cleaned away; their leases end by themselves. */
+  abandonedKeys: string[];
+  /** Finished attempts whose results are going to be sent. */
+  replayedKeys: string[];
+}
+
+/**
+ * Cleans up after an agent that was killed: ends what it was running and removes its worktrees.
+ * A half-done attempt is not resumed, because nobody kept its lease; the hub gives the job out
+ * again. To be called under the lock of the state directory.
+ */
+export async function recoverState(
+  state: StateDirectory,
+  outbox: Outbox,
+  killGraceMs: number,
+  clock: Clock,
+): Promise<Recovery> {
+  const waiting = new Set((await outbox.list()).map((entry) => entry.attempt.key));
+  const mirrors = (await readdir(state.mirrors)).map((name) => ({
+    gitDir: join(state.mirrors, name),
+    clonePath: '',
+  }));
+  const recovery: Recovery = { abandonedKeys: [], replayedKeys: [...waiting] };
+  for (const key of await readdir(state.jobs)) {
+    const directory = jobDirectory(state, key);
+    // Written by `recordMark` and by nothing else.
+    const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
+    if (record !== null) await stopProcesses(record, killGraceMs, clock);
+    if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
+    for (const mirror of mirrors) {
+      await removeWorktree(mirror, directory.worktree, branchOf(key));
+    }
+    if (waiting.has(key)) continue;
+    await rm(directory.path, { recursive: true, force: true });
+    recovery.abandonedKeys.push(key);
+  }
+  return recovery;
+}
+
+/** The session counts only while its leader is provably the one that was recorded. */
+async function stopProcesses(
+  record: ProcessRecord,
+  killGraceMs: number,
+  clock: Clock,
+): Promise<void> {
+  const leader = record.pid === null ? null : await findProcess(record.pid);
+  const isSame = leader !== null && leader.startedAt === record.startedAt;
+  await stopTree({ sessionId: isSame ? leader.pid : null, mark: record.mark }, killGraceMs, clock);
+}

@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type ChildJob,
+  type JobOutcome,
+  jobKinds,
+  jobOutcomes,
+  type OutcomeReason,
+  type Usage,
+} from '@signalbox/contract';
+import { isObject, type JsonObject } from '../executors/json-fields.ts';
+import { jsonBytes } from './text-limits.ts';
+
+/** What a command says about its job, in the file that `SIGNALBOX_RESULT_FILE` names. */
+export interface ResultFile {
+  outcome: JobOutcome;
+  message?: string;
+  outcomeReason?: OutcomeReason;
+  /** Jobs to be enqueued together with the completion. */
+  children?: ChildJob[];
+  usage?: Usage;
+}
+
+/** The file is there and cannot be used; the message says which field is wrong. */
+export class ResultFileError extends Error {
+  override name = 'ResultFileError';
+}
+
+/** The parts of a completion share a body of 262,144 bytes. */
+const FILE_BYTES_MAX = 200_000;
+const REASON_BYTES_MAX = 20_000;
+const CHILDREN_BYTES_MAX = 80_000;
+const CHILDREN_MAX = 50;
+
+const reasonTypes: Record<string, 'string' | 'boolean' | 'number'> = {
+  category: 'string',
+  code: 'string',
+  retryable: 'boolean',
+  recommendedDelayMs: 'number',
+  summary: 'string',
+};
+
+/** Null: the command wrote none. Throws `ResultFileError`. */
+export async function readResultFile(file: string): Promise<ResultFile | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new ResultFileError(`It cannot be read: ${(error as Error).message}`);
+  }
+  if (text.trim() === '') return null;
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
+    throw new ResultFileError(`It is larger than ${FILE_BYTES_MAX} bytes.`);
+  }
+  return checkResult(parse(text));
+}
+
+function parse(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ResultFileError(`It is not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) throw new ResultFileError('It is not a JSON object.');
+  return value;
+}
+
+function checkResult(value: JsonObject): ResultFile {
+  const { outcome, message, outcomeReason, children, usage } = value;
+  const known = jobOutcomes.find((candidate) => candidate === outcome);
+  if (known === undefined) {
+    throw new ResultFileError(`outcome must be one of ${jobOutcomes.join(', ')}.`);
+  }
+  if (message !== undefined && typeof message !== 'string') {
+    throw new ResultFileError('message must be a text.');
+  }
+  checkReason(outcomeReason);
+  checkChildren(children);
+  checkUsage(usage);
+  // Every part was checked just now; what the hub checks beyond that it answers by name.
+  return JSON.parse(
+    JSON.stringify({ outcome: known, message, outcomeReason, children, usage }),
+  ) as ResultFile;
+}
+
+function checkReason(reason: unknown): void {
+  if (reason === undefined || typeof reason === 'string') return;
+  if (!isObject(reason)) throw new ResultFileError('outcomeReason must be a text or an object.');
+  for (const [key, type] of Object.entries(reasonTypes)) {
+    const value = reason[key];
+    if (value !== undefined && typeof value !== type) {
+      throw new ResultFileError(`outcomeReason.${key} must be a ${type}.`);
+    }
+  }
+  if (jsonBytes(reason) > REASON_BYTES_MAX) {
+    throw new ResultFileError(`outcomeReason is larger than ${REASON_BYTES_MAX} bytes.`);
+  }
+}
+
+function checkChildren(children: unknown): void {
+  if (children === undefined) return;
+  if (!Array.isArray(children) || children.length > CHILDREN_MAX) {
+    throw new ResultFileError(`children must be a list of at most ${CHILDREN_MAX} jobs.`);
+  }
+  for (const [index, child] of children.entries()) {
+    const kind = isObject(child) ? child.kind : undefined;
+    const prompt = isObject(child) ? child.prompt : undefined;
+    if (!jobKinds.some((candidate) => candidate === kind)) {
+      throw new ResultFileError(`children[${index}].kind must be one of ${jobKinds.join(', ')}.`);
+    }
+    if (typeof prompt !== 'string' || prompt === '') {
+      throw new ResultFileError(`children[${index}].prompt must be a text that is not empty.`);
+    }
+  }
+  if (jsonBytes(children) > CHILDREN_BYTES_MAX) {
+    throw new ResultFileError(`children are larger than ${CHILDREN_BYTES_MAX} bytes.`);
+  }
+}
+
+function checkUsage(usage: unknown): void {
+  if (usage === undefined) return;
+  if (!isObject(usage)) throw new ResultFileError('usage must be an object.');
+  for (const key of ['inputTokens', 'outputTokens', 'costUsd']) {
+    const value = usage[key];
+    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
+      throw new ResultFileError(`usage.${key} must be a number that is not negative.`);
+    }
+  }
+}

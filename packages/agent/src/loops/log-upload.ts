@@ -1,0 +1,25 @@
+import type { CallOptions, HubClient } from '../hub-client.ts';
+import type { Attempt } from '../job/attempt.ts';
+import { readLogBatch } from '../job/job-log.ts';
+
+/**
+ * Sends the next batch of a log file. Returns the offset behind it, or null when there was nothing
+ * to send. Entries are numbered: one that the hub has already is skipped there, so a batch whose
+ * answer was lost is sent again without harm. Throws what the call throws.
+ */
+export async function uploadLogBatch(
+  client: HubClient,
+  attempt: Attempt,
+  logFile: string,
+  offset: number,
+  options: CallOptions,
+): Promise<number | null> {
+  const batch = await readLogBatch(logFile, offset);
+  if (batch.entries.length === 0) return null;
+  const { workspaceId, jobId, agentId, claimGeneration } = attempt;
+  await client.jobEvents.append(
+    { workspaceId, jobId, agentId, claimGeneration, entries: batch.entries },
+    options,
+  );
+  return batch.nextOffset;
+}

@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../clock.ts';
+import type { HubClient } from '../hub-client.ts';
+import { jobDirectory, type StateDirectory } from '../state-directory.ts';
+import type { Backoff } from './backoff.ts';
+import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
+import type { Outbox, OutboxEntry } from './outbox.ts';
+import { deliverEntry, type Settlement, substituteFor } from './outbox-delivery.ts';
+
+export interface OutboxLoop extends Loop {
+  /** Puts a result on disk. Returns when it is safe, not when it is sent. */
+  add(entry: OutboxEntry): Promise<void>;
+  /** Resolves when the hub has answered the result of this attempt, or the loop has ended. */
+  settled(key: string): Promise<void>;
+  /** Resolves when nothing waits any more, or the loop has ended. */
+  empty(): Promise<void>;
+}
+
+/**
+ * Replays results until the hub has answered them: yes, or a definite no (the lease is lost, the
+ * job is gone). No answer, a 5xx, a 429 and a dead token are not answers, and the result stays.
+ * Stopping the loop leaves what is unsent on disk for the next start; a result is never canceled.
+ */
+export function startOutboxLoop(options: {
+  client: HubClient;
+  workspaceId: string;
+  state: StateDirectory;
+  outbox: Outbox;
+  clock: Clock;
+  backoff: Backoff;
+  onSettled(entry: OutboxEntry, settlement: Settlement): void;
+  onDefect(error: unknown): void;
+}): OutboxLoop {
+  const { client, outbox, clock, backoff } = options;
+  const changes = createChangeSignal();
+  const open = new Set<string>();
+  let isRead = false;
+  let hasEnded = false;
+
+  async function settle(entry: OutboxEntry, settlement: Settlement): Promise<void> {
+    const directory = jobDirectory(options.state, entry.attempt.key);
+    if (settlement.accepted) {
+      await outbox.remove(entry);
+    } else {
+      const { code, message } = settlement;
+      const refusal = { code, message, at: new Date(clock.nowMs()).toISOString() };
+      const substitute = substituteFor(entry, refusal);
+      if (substitute !== null) {
+        await outbox.replace(entry, refusal, substitute);
+        options.onSettled(entry, settlement);
+        return loop.wake();
+      }
+      await outbox.refuse(entry, refusal, directory.logFile);
+    }
+    await rm(directory.path, { recursive: true, force: true, maxRetries: 3 });
+    open.delete(entry.attempt.key);
+    options.onSettled(entry, settlement);
+    changes.notify();
+  }
+
+  async function runOnce(stopping: AbortSignal): Promise<number> {
+    const entries = await outbox.list();
+    for (const entry of entries) open.add(entry.attempt.key);
+    isRead = true;
+    for (const entry of entries) {
+      // Results of another workspace wait for the agent that serves it.
+      if (entry.attempt.workspaceId !== options.workspaceId) {
+        open.delete(entry.attempt.key);
+        continue;
+      }
+      const { logFile } = jobDirectory(options.state, entry.attempt.key);
+      const answer = await deliverEntry(client, entry, logFile, stopping);
+      // What stands in the way of one result stands in the way of all.
+      if ('kind' in answer) {
+        return backoff.nextDelayMs(answer.kind === 'retry' ? answer.retryAfterMs : 0);
+      }
+      await settle(entry, answer);
+      backoff.reset();
+    }
+    changes.notify();
+    return UNTIL_WOKEN_MS;
+  }
+
+  const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });
+  return {
+    wake: () => loop.wake(),
+    async stop() {
+      await loop.stop();
+      hasEnded = true;
+      changes.notify();
+    },
+    async add(entry) {
+      open.add(entry.attempt.key);
+      await outbox.put(entry);
+      loop.wake();
+    },
+    settled: (key) => changes.until(() => hasEnded || !open.has(key)),
+    empty: () => changes.until(() => hasEnded || (isRead && open.size === 0)),
+  };
+}
+
+/** Lets callers wait for a condition that is looked at again whenever something has changed. */
+function createChangeSignal() {
+  const waiters = new Set<() => void>();
+  return {
+    notify() {
+      for (const waiter of [...waiters]) waiter();
+    },
+    async until(condition: () => boolean): Promise<void> {
+      if (condition()) return;
+      await new Promise<void>((resolve) => {
+        const waiter = () => {
+          if (!condition()) return;
+          waiters.delete(waiter);
+          resolve();
+        };
+        waiters.add(waiter);
+      });
+    },
+  };
+}

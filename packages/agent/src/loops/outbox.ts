@@ -1,0 +1,92 @@
+import { readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { CompleteBody } from '../hub-client.ts';
+import type { Attempt } from '../job/attempt.ts';
+import {
+  readJsonFile,
+  type StateDirectory,
+  syncDirectory,
+  writeFileDurably,
+} from '../state-directory.ts';
+
+/** A result that the hub has to be told, and the output that goes before it. */
+export interface OutboxEntry {
+  attempt: Attempt;
+  completion: CompleteBody;
+  /** Bytes of the attempt's log file that the hub has already. */
+  logOffset: number;
+  createdAt: string;
+}
+
+export interface Refusal {
+  code: string;
+  message: string;
+  at: string;
+}
+
+/** A refused result as it is kept for the person. */
+export interface RefusedEntry extends OutboxEntry {
+  refusal: Refusal;
+}
+
+/** Results on disk; each survives the agent and is there until the hub has answered it. */
+export interface Outbox {
+  /** On disk for good when this returns. */
+  put(entry: OutboxEntry): Promise<void>;
+  /** Oldest first. */
+  list(): Promise<OutboxEntry[]>;
+  /** The hub has taken it. */
+  remove(entry: OutboxEntry): Promise<void>;
+  /** The hub has said no: kept under `outbox/refused`, with its log if there is one. */
+  refuse(entry: OutboxEntry, refusal: Refusal, logFile: string): Promise<void>;
+  /** The hub has said no, and another result takes the place of this one. */
+  replace(entry: OutboxEntry, refusal: Refusal, substitute: OutboxEntry): Promise<void>;
+}
+
+export function openOutbox(state: StateDirectory): Outbox {
+  const fileOf = (entry: OutboxEntry) => join(state.outbox, `${entry.attempt.key}.json`);
+
+  async function remove(entry: OutboxEntry): Promise<void> {
+    await rm(fileOf(entry), { force: true });
+    await syncDirectory(state.outbox);
+  }
+
+  async function put(entry: OutboxEntry): Promise<void> {
+    await writeFileDurably(fileOf(entry), `${JSON.stringify(entry, null, 2)}\n`);
+  }
+
+  async function keepRefused(entry: OutboxEntry, refusal: Refusal): Promise<string> {
+    const target = join(state.refused, basename(fileOf(entry)));
+    const refused: RefusedEntry = { ...entry, refusal };
+    await writeFileDurably(target, `${JSON.stringify(refused, null, 2)}\n`);
+    return target;
+  }
+
+  return {
+    put,
+    async list() {
+      const names = (await readdir(state.outbox)).filter((name) => name.endsWith('.json'));
+      const entries = await Promise.all(
+        // Written by `put` and by nobody else; a file that is no JSON was never finished.
+        names.map((name) => readJsonFile(join(state.outbox, name)) as Promise<OutboxEntry | null>),
+      );
+      return entries
+        .filter((entry) => entry !== null)
+        .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+    },
+    remove,
+    async refuse(entry, refusal, logFile) {
+      const target = await keepRefused(entry, refusal);
+      try {
+        await rename(logFile, target.replace(/\.json$/, '.log.ndjson'));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+      await remove(entry);
+    },
+    async replace(entry, refusal, substitute) {
+      await keepRefused(entry, refusal);
+      await put(substitute);
+    },
+  };
+}

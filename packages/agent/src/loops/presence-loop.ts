@@ -1,0 +1,126 @@
+import {
+  AGENT_HEARTBEAT_INTERVAL_MS,
+  type AgentCapabilities,
+  type AgentCommand,
+} from '@signalbox/contract';
+import type { AgentEvent } from '../agent-events.ts';
+import type { Clock } from '../clock.ts';
+import { type CallOptions, type HubClient, judgeFailure } from '../hub-client.ts';
+import type { Backoff } from './backoff.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+const CALL_TIMEOUT_MS = 10_000;
+/** A hub may ask for any interval; one beyond a minute would make the agent seem offline. */
+const INTERVAL_MS_MIN = 500;
+const INTERVAL_MS_MAX = 60_000;
+
+export type AgentStatus = 'online' | 'draining' | 'offline';
+
+export interface PresenceOptions {
+  client: Pick<HubClient, 'agents'>;
+  workspaceId: string;
+  displayName: string;
+  machineFingerprint: string;
+  agentVersion: string;
+  capabilities: AgentCapabilities;
+  clock: Clock;
+  backoff: Backoff;
+  /** Asked at every heartbeat. */
+  status(): AgentStatus;
+  onAgentId(agentId: string): void;
+  onCommands(commands: readonly AgentCommand[]): void;
+  /** The hub will never take this agent's heartbeats: a dead token, an unknown workspace. */
+  onRejected(error: unknown): void;
+  emit(event: Extract<AgentEvent, { type: 'hub-unreachable' | 'hub-back' }>): void;
+  onDefect(error: unknown): void;
+}
+
+export interface PresenceLoop extends Loop {
+  /** Resolves when a heartbeat that began after now was answered, or when `signal` fires. */
+  told(signal: AbortSignal): Promise<void>;
+  /** Says once that the agent has left. To be called after the loop has stopped. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Tells the hub that the agent is there, and hears its commands. It shares nothing with the work
+ * on jobs, so no job can make its agent look dead; it also goes on while the agent drains, for a
+ * silent agent would lose the jobs that it is about to finish.
+ */
+export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
+  const { client, clock, backoff } = options;
+  let isReachable = true;
+  let roundsBegun = 0;
+  const listeners = new Set<(round: number) => void>();
+
+  async function send(status: AgentStatus, callOptions: CallOptions) {
+    const { workspaceId, displayName, machineFingerprint, capabilities, agentVersion } = options;
+    return await client.agents.heartbeat(
+      {
+        ...{ workspaceId, displayName, machineFingerprint, status, capabilities, agentVersion },
+        platform: process.platform,
+        arch: process.arch,
+      },
+      callOptions,
+    );
+  }
+
+  async function runOnce(stopping: AbortSignal): Promise<number> {
+    roundsBegun += 1;
+    const round = roundsBegun;
+    try {
+      const call = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
+      const answer = await send(options.status(), call);
+      backoff.reset();
+      if (!isReachable) options.emit({ type: 'hub-back' });
+      isReachable = true;
+      options.onAgentId(answer.agentId);
+      options.onCommands(answer.commands);
+      for (const listener of [...listeners]) listener(round);
+      const intervalMs = answer.intervalMs || AGENT_HEARTBEAT_INTERVAL_MS;
+      return Math.min(INTERVAL_MS_MAX, Math.max(INTERVAL_MS_MIN, intervalMs));
+    } catch (error) {
+      const failure = judgeFailure(error);
+      if (stopping.aborted) return 0;
+      if (failure.kind !== 'retry') {
+        options.onRejected(error);
+        return AGENT_HEARTBEAT_INTERVAL_MS;
+      }
+      if (isReachable) options.emit({ type: 'hub-unreachable', message: failure.message });
+      isReachable = false;
+      const delayMs = backoff.nextDelayMs(failure.retryAfterMs);
+      return Math.min(delayMs, AGENT_HEARTBEAT_INTERVAL_MS + failure.retryAfterMs);
+    }
+  }
+
+  const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });
+  return {
+    ...loop,
+    async told(signal) {
+      // A heartbeat that is under way may still carry the status of before.
+      const begunBefore = roundsBegun;
+      loop.wake();
+      await new Promise<void>((resolve) => {
+        const listener = (round: number) => {
+          if (round > begunBefore) finish();
+        };
+        const finish = () => {
+          listeners.delete(listener);
+          signal.removeEventListener('abort', finish);
+          resolve();
+        };
+        if (signal.aborted) return resolve();
+        listeners.add(listener);
+        signal.addEventListener('abort', finish, { once: true });
+      });
+    },
+    async leave() {
+      try {
+        await send('offline', { timeoutMs: CALL_TIMEOUT_MS });
+      } catch (error) {
+        // Without this word the agent shows as offline 45 s later.
+        judgeFailure(error);
+      }
+    },
+  };
+}

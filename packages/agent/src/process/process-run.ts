@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { Clock } from '../clock.ts';
+import { type ProcessTree, stopTree } from './process-tree.ts';
+
+export interface ProcessOptions {
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Value of the mark variable in `env`. */
+  mark: string;
+  stdin: string;
+  /** Awaited before more is read: a slow taker slows the process down, not the agent's memory. */
+  onOutput(stream: 'stdout' | 'stderr', text: string): Promise<void>;
+  /** Told once the process is there, with its pid, which is also that of its group and session. */
+  onStart?(pid: number): Promise<void>;
+  /** Ends the process and everything that it has started. */
+  signal: AbortSignal;
+  /** Between SIGTERM and SIGKILL. */
+  killGraceMs: number;
+  clock: Clock;
+}
+
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The process could not be started at all. */
+export class ProcessStartError extends Error {
+  override name = 'ProcessStartError';
+}
+
+/** How long leftovers of a command that has ended by itself get to end themselves. */
+const LEFTOVER_GRACE_MS = 1_000;
+/** How long output may still arrive after every process has ended. */
+const OUTPUT_DRAIN_MS = 2_000;
+
+/**
+ * Runs a process as the leader of its own session, to its end. Whatever it leaves running in the
+ * background is ended too: a job is over when its command is, and an orphan would keep the
+ * worktree busy and the output open.
+ */
+export async function runProcess(options: ProcessOptions): Promise<ProcessExit> {
+  const { clock, signal } = options;
+  const child = spawn(options.file, options.args, {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: 'pipe',
+  });
+  const exited = new Promise<ProcessExit>((resolve) => {
+    child.once('exit', (code, exitSignal) => resolve({ code, signal: exitSignal }));
+  });
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    throw new ProcessStartError((error as Error).message, { cause: error });
+  }
+  const tree: ProcessTree = { sessionId: child.pid ?? null, mark: options.mark };
+  // A command that does not read its input closes it; that is its right.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.stdin);
+  const output = Promise.all([
+    pump(child.stdout, (text) => options.onOutput('stdout', text)),
+    pump(child.stderr, (text) => options.onOutput('stderr', text)),
+    child.pid === undefined ? undefined : options.onStart?.(child.pid),
+  ]);
+
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  // What cannot be kept (a full disk) ends the command: it must not run on unseen.
+  const broken = new Promise<void>((resolve) => {
+    output.catch(() => resolve());
+  });
+  await Promise.race([exited, stopped, broken]);
+  await stopTree(tree, signal.aborted ? options.killGraceMs : LEFTOVER_GRACE_MS, clock);
+  const exit = await exited;
+  const drained = new AbortController();
+  await Promise.race([output, clock.sleep(OUTPUT_DRAIN_MS, drained.signal)]);
+  drained.abort();
+  child.stdout.destroy();
+  child.stderr.destroy();
+  await output;
+  return exit;
+}
+
+async function pump(source: Readable, take: (text: string) => Promise<void>): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  try {
+    for await (const bytes of source) await take(decoder.write(bytes));
+  } catch (error) {
+    // Destroyed above because a process outside the tree still holds the other end.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+  await take(decoder.end());
+}

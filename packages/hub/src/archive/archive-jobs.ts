@@ -1,0 +1,185 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { presentCloudAiJob } from '../cloud-ai-jobs/present.ts';
+import { readCloudAiJob } from '../cloud-ai-jobs/store.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { presentJob, presentJobEvent } from '../jobs/present.ts';
+import { readJob } from '../jobs/store.ts';
+import { listEvents } from '../jobs/store-events.ts';
+import type { Entry } from '../queue/entry.ts';
+import { readEntry } from '../queue/queue-store.ts';
+import type { ByteStore } from '../uploads/bytes/byte-store.ts';
+import { type ArchivePart, insertPart, sealParts } from './archive-files.ts';
+import { insertRemovals, type Removal } from './store.ts';
+
+/*
+ * The archive: what ended jobs were, for the operator to keep. Files of JSON lines, each written
+ * whole and synced before anything that is in it goes; see docs/decisions/0014.
+ */
+
+export interface ArchiveDeps extends Pick<HubDeps, 'database' | 'clock'> {
+  /** Null: what retention takes away is not kept. */
+  archive: ByteStore | null;
+}
+
+/** What a file holds at most, but for one line more; all of it is in memory for a moment. */
+const PART_BYTES_MAX = 8 * 1_024 * 1_024;
+const PIECE_BYTES = 64 * 1_024;
+const EVENTS_PAGE = 200;
+/** Jobs between which requests have their turn: reading is quick, and never waits by itself. */
+const JOBS_A_TURN = 10;
+/** A file's name tells when it was made; the rest sets it apart from those of other hubs. */
+const TIME_CHARS = 12;
+const RANDOM_BYTES = 6;
+
+/**
+ * Archives ended entries of a workspace and notes them for removal, in one action. What changes
+ * before its removal is kept, and archived again when its time comes.
+ *
+ * @param month when they ended, as in 2026-11.
+ * @returns how many.
+ */
+export async function archiveEntries(
+  deps: ArchiveDeps,
+  place: { workspaceId: string; month: string },
+  entryIds: readonly string[],
+): Promise<number> {
+  const files = deps.archive === null ? null : new ArchiveFiles(deps, deps.archive, place);
+  const removals: Removal[] = [];
+  for (const [at, entryId] of entryIds.entries()) {
+    if (at % JOBS_A_TURN === 0) await nextTurn();
+    const removal = await archiveEntry(deps, files, place.workspaceId, entryId);
+    if (removal !== null) removals.push(removal);
+  }
+  await files?.flush();
+  await deps.database.write(place.workspaceId, async (tx) => {
+    if (files !== null) await sealParts(tx, files.parts);
+    await insertRemovals(tx, removals);
+  });
+  return removals.length;
+}
+
+/** @returns what is to go; null when it has gone, or does not rest any more. */
+async function archiveEntry(
+  { database }: ArchiveDeps,
+  files: ArchiveFiles | null,
+  workspaceId: string,
+  entryId: string,
+): Promise<Removal | null> {
+  const { reader } = database;
+  const entry = await readEntry(reader, workspaceId, entryId);
+  if (entry === undefined || entry.finished_at === null) return null;
+  const { queue, finished_at } = entry;
+  const removal = { workspace_id: workspaceId, entry_id: entryId, queue, finished_at };
+  if (queue === 'cloud-ai-jobs') {
+    const row = await readCloudAiJob(reader, workspaceId, entryId);
+    if (row === undefined) return null;
+    const { created_by: createdBy } = row;
+    const cloudAiJob = presentCloudAiJob(entry, row);
+    await files?.add({ type: 'cloudAiJob', cloudAiJob, createdBy }, 'job');
+    return { ...removal, last_seq: 0 };
+  }
+  return archiveJob(database.reader, files, entry, removal);
+}
+
+async function archiveJob(
+  reader: HubDeps['database']['reader'],
+  files: ArchiveFiles | null,
+  entry: Entry,
+  removal: Omit<Removal, 'last_seq'>,
+): Promise<Removal | null> {
+  const { workspace_id: workspaceId, entry_id: jobId } = entry;
+  const row = await readJob(reader, workspaceId, jobId);
+  if (row === undefined) return null;
+  await files?.add({ type: 'job', job: presentJob(entry, row), createdBy: row.created_by }, 'job');
+  let lastSeq = 0;
+  if (files === null) {
+    const [last] = await listEvents(reader, workspaceId, jobId, { after: undefined, limit: 1 });
+    return { ...removal, last_seq: last?.seq ?? 0 };
+  }
+  for (;;) {
+    const events = await listEvents(reader, workspaceId, jobId, {
+      after: lastSeq,
+      limit: EVENTS_PAGE,
+    });
+    for (const event of events) {
+      await files.add({ type: 'event', event: presentJobEvent(event) }, 'event');
+    }
+    lastSeq = events.at(-1)?.seq ?? lastSeq;
+    if (events.length < EVENTS_PAGE) return { ...removal, last_seq: lastSeq };
+    await nextTurn();
+  }
+}
+
+/** Lines on their way into files of bounded size. */
+class ArchiveFiles {
+  /** Written, and not yet sealed. */
+  readonly parts: ArchivePart[] = [];
+  readonly #deps: ArchiveDeps;
+  readonly #store: ByteStore;
+  readonly #place: { workspaceId: string; month: string };
+  #pieces: Buffer[] = [];
+  #lines = '';
+  #sizeBytes = 0;
+  #hash: Hash = createHash('sha256');
+  #counts = { job: 0, event: 0 };
+
+  constructor(deps: ArchiveDeps, store: ByteStore, place: { workspaceId: string; month: string }) {
+    this.#deps = deps;
+    this.#store = store;
+    this.#place = place;
+  }
+
+  async add(line: object, counts: 'job' | 'event'): Promise<void> {
+    if (this.#lines === '' && this.#pieces.length === 0) {
+      this.#lines = `${JSON.stringify({ type: 'archive', version: 1, ...this.#place })}\n`;
+    }
+    this.#lines += `${JSON.stringify(line)}\n`;
+    this.#counts[counts] += 1;
+    if (this.#lines.length >= PIECE_BYTES) this.#cutPiece();
+    if (this.#sizeBytes >= PART_BYTES_MAX) await this.flush();
+  }
+
+  /** Writes what was added since: durable when it answers. */
+  async flush(): Promise<void> {
+    this.#cutPiece();
+    if (this.#pieces.length === 0) return;
+    const pieces = this.#pieces;
+    const sha256 = this.#hash.digest('hex');
+    const { workspaceId, month } = this.#place;
+    const { database, clock } = this.#deps;
+    const time = clock.nowMs().toString(16).padStart(TIME_CHARS, '0');
+    const part: ArchivePart = {
+      workspace_id: workspaceId,
+      object_key: `${workspaceId}.${month}.${time}${randomBytes(RANDOM_BYTES).toString('hex')}.jsonl`,
+      month,
+      jobs: this.#counts.job,
+      events: this.#counts.event,
+      size_bytes: this.#sizeBytes,
+      sha256,
+    };
+    await database.write(workspaceId, (tx) => insertPart(tx, part));
+    await this.#store.put(part.object_key, iterate(pieces), {
+      sizeBytes: part.size_bytes,
+      sha256,
+    });
+    this.parts.push(part);
+    this.#pieces = [];
+    this.#sizeBytes = 0;
+    this.#hash = createHash('sha256');
+    this.#counts = { job: 0, event: 0 };
+  }
+
+  #cutPiece(): void {
+    if (this.#lines === '') return;
+    const piece = Buffer.from(this.#lines, 'utf8');
+    this.#lines = '';
+    this.#pieces.push(piece);
+    this.#hash.update(piece);
+    this.#sizeBytes += piece.length;
+  }
+}
+
+async function* iterate(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}

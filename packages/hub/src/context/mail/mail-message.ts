@@ -1,0 +1,103 @@
+import { convert } from 'html-to-text';
+import PostalMime, { type Address, type Attachment } from 'postal-mime';
+import { cutText } from '../data-policy.ts';
+import { stripHidden } from '../untrusted-text.ts';
+import { bareId } from './message-id.ts';
+import { trimQuotedReply } from './quoted-reply.ts';
+
+/** What is used of html-to-text, which brings no types of its own. */
+type HtmlToText = (html: string, options: object) => string;
+
+/** A message as a thread shows it. */
+export interface MailMessage {
+  /** Without angle brackets; null when the message names none. */
+  messageId: string | null;
+  from: string;
+  /** RFC 3339; null when there is none that can be read. */
+  sentAt: string | null;
+  subject: string;
+  /** Names and types; what is in them is not read. */
+  attachments: string[];
+  text: string;
+}
+
+/** Nesting deeper than this is an attack or a mistake. */
+const PARTS_NESTED_MAX = 20;
+const HEADERS_BYTES_MAX = 256 * 1_024;
+/** A message forwarded within this one is shown; one within that is named only. */
+const MESSAGES_NESTED_MAX = 1;
+const HTML_CHARS_MAX = 1_000_000;
+const HTML_DEPTH_MAX = 100;
+const HTML_CHILDREN_MAX = 5_000;
+const TEXT_CHARS_MAX = 100_000;
+const HEADER_CHARS_MAX = 500;
+const ATTACHMENTS_NAMED_MAX = 30;
+
+const htmlOptions = {
+  wordwrap: false,
+  limits: {
+    maxDepth: HTML_DEPTH_MAX,
+    maxChildNodes: HTML_CHILDREN_MAX,
+    ellipsis: '…',
+  },
+  selectors: [
+    { selector: 'img', format: 'skip' },
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
+  ],
+};
+
+/**
+ * Reads a message of at most about a megabyte, which may be cut off at its end. It may be hostile:
+ * call this where it can be ended from outside, since parsing takes as long as it takes.
+ *
+ * @throws when it is nested too deep, or has too many headers.
+ */
+export async function readMailMessage(source: Uint8Array): Promise<MailMessage> {
+  const email = await PostalMime.parse(source, {
+    maxNestingDepth: PARTS_NESTED_MAX,
+    maxHeadersSize: HEADERS_BYTES_MAX,
+    maxRfc822NestingDepth: MESSAGES_NESTED_MAX,
+  });
+  const isReply = email.inReplyTo !== undefined || email.references !== undefined;
+  const body = textOf(email.text, email.html);
+  return {
+    messageId: bareId(email.messageId),
+    from: nameOf(email.from),
+    sentAt: timeOf(email.date),
+    subject: headerOf(email.subject ?? ''),
+    attachments: email.attachments
+      .filter((attachment) => attachment.related !== true)
+      .slice(0, ATTACHMENTS_NAMED_MAX)
+      .map(describeAttachment),
+    text: cutText(isReply ? trimQuotedReply(body) : body.trim(), TEXT_CHARS_MAX),
+  };
+}
+
+function textOf(text: string | undefined, html: string | undefined): string {
+  if (text !== undefined && text.trim() !== '') return stripHidden(text);
+  if (html === undefined) return '';
+  // Cut here, since its own limit says so on standard error.
+  return stripHidden((convert as HtmlToText)(cutText(html, HTML_CHARS_MAX), htmlOptions));
+}
+
+function nameOf(address: Address | undefined): string {
+  if (address === undefined) return 'unknown';
+  const { name, address: mailbox } = address;
+  if (mailbox === undefined || mailbox === '') return headerOf(name) || 'unknown';
+  return headerOf(name === '' ? mailbox : `${name} <${mailbox}>`);
+}
+
+function timeOf(date: string | undefined): string | null {
+  const timeMs = Date.parse(date ?? '');
+  return Number.isNaN(timeMs) ? null : new Date(timeMs).toISOString();
+}
+
+function describeAttachment({ filename, mimeType }: Attachment): string {
+  const name = headerOf(filename ?? '');
+  return name === '' ? headerOf(mimeType) : `${name} (${headerOf(mimeType)})`;
+}
+
+/** On one line, and not longer than anybody reads. */
+function headerOf(value: string): string {
+  return cutText(stripHidden(value).replace(/\s+/g, ' ').trim(), HEADER_CHARS_MAX);
+}

@@ -1,0 +1,34 @@
+import { consoleEndpoints } from '@signalbox/contract';
+import { requireAct } from '../../access/require-act.ts';
+import { HubError } from '../../errors.ts';
+import type { Api } from '../../http/bind.ts';
+import type { Principal } from '../../principal.ts';
+import type { ContextDeps } from '../deps.ts';
+import { listMailAccounts, putMailAccount, removeMailAccount } from './mail-accounts.ts';
+
+/** What owners and admins do about mail accounts at the console. */
+export function bindMailAccountRoutes(
+  api: Api,
+  deps: Pick<ContextDeps, 'database' | 'secretKey'>,
+): void {
+  const { mailAccounts } = consoleEndpoints;
+  const admit = (principal: Principal, workspaceId: string) =>
+    requireAct(deps.database.reader, principal, workspaceId, 'mail-account.manage');
+  api.bind(mailAccounts.list, async ({ workspaceId }, { principal }) => {
+    await admit(principal, workspaceId);
+    return { accounts: await listMailAccounts(deps, workspaceId) };
+  });
+  api.bind(mailAccounts.put, async (input, { principal }) => {
+    const { personId } = await admit(principal, input.workspaceId);
+    const account = await putMailAccount(deps, personId, input);
+    if (account === null) throw new HubError('MAIL_ACCOUNT_NOT_FOUND');
+    return { account };
+  });
+  api.bind(mailAccounts.remove, async (input, { principal }) => {
+    const { personId } = await admit(principal, input.workspaceId);
+    if (!(await removeMailAccount(deps, personId, input))) {
+      throw new HubError('MAIL_ACCOUNT_NOT_FOUND');
+    }
+    return { removed: true as const };
+  });
+}

@@ -1,0 +1,96 @@
+import type { Reader, Tx } from '../../db/engine.ts';
+import type { MailAccountsTable } from '../../db/schema/context.ts';
+
+export type MailAccountRow = MailAccountsTable;
+
+/** Everything but the secret. */
+export type MailAccountHead = Omit<MailAccountRow, 'sealed_secret'>;
+
+const headColumns = `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
+  auth_kind, mailboxes, created_by, created_at, updated_at`;
+
+export function readMailAccount(
+  reader: Reader,
+  workspaceId: string,
+  accountId: string,
+): Promise<MailAccountRow | undefined> {
+  return reader.firstSql<MailAccountRow>(
+    'SELECT * FROM mail_accounts WHERE workspace_id = ? AND account_id = ?',
+    [workspaceId, accountId],
+  );
+}
+
+export async function hasMailAccountName(
+  reader: Reader,
+  workspaceId: string,
+  name: string,
+  exceptAccountId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    'SELECT 1 FROM mail_accounts WHERE workspace_id = ? AND name = ? AND account_id <> ?',
+    [workspaceId, name, exceptAccountId],
+  );
+  return row !== undefined;
+}
+
+export function listMailAccountHeads(
+  reader: Reader,
+  workspaceId: string,
+): Promise<MailAccountHead[]> {
+  return reader.allSql<MailAccountHead>(
+    `SELECT ${headColumns} FROM mail_accounts WHERE workspace_id = ? ORDER BY name`,
+    [workspaceId],
+  );
+}
+
+/** With their sealed secrets, in order of their names. */
+export function listSealedMailAccounts(
+  reader: Reader,
+  workspaceId: string,
+  limit: number,
+): Promise<MailAccountRow[]> {
+  return reader.allSql<MailAccountRow>(
+    'SELECT * FROM mail_accounts WHERE workspace_id = ? ORDER BY name LIMIT ?',
+    [workspaceId, limit],
+  );
+}
+
+const columns = [
+  'workspace_id',
+  'account_id',
+  'name',
+  'host',
+  'port',
+  'tls_mode',
+  'ca_certificate',
+  'user_name',
+  'auth_kind',
+  'sealed_secret',
+  'mailboxes',
+  'created_by',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof MailAccountRow)[];
+
+export async function writeMailAccount(tx: Tx, row: MailAccountRow): Promise<void> {
+  const set = columns
+    .filter((name) => name !== 'workspace_id' && name !== 'account_id')
+    .map((name) => `${name} = excluded.${name}`);
+  await tx.runSql(
+    `INSERT INTO mail_accounts (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+     ON CONFLICT (workspace_id, account_id) DO UPDATE SET ${set.join(', ')}`,
+    columns.map((name) => row[name]),
+  );
+}
+
+export async function deleteMailAccount(
+  tx: Tx,
+  workspaceId: string,
+  accountId: string,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    'DELETE FROM mail_accounts WHERE workspace_id = ? AND account_id = ?',
+    [workspaceId, accountId],
+  );
+  return changes > 0;
+}

@@ -1,0 +1,127 @@
+import { HubError } from '../../errors.ts';
+
+/*
+ * What PostgreSQL's SQLSTATE codes mean for an action
+ * (postgresql.org/docs/current/errcodes-appendix.html).
+ */
+
+const READ_ONLY = '25006';
+const UNIQUE_VIOLATION = '23505';
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+
+const QUERY_CANCELED = '57014';
+const LOCK_NOT_AVAILABLE = '55P03';
+const PROGRAM_LIMIT_EXCEEDED = '54000';
+
+/** The server or the connection is not what a hub needs: nothing was kept, another try may work. */
+const unavailable = new Set([
+  READ_ONLY,
+  '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
+  '53100', // disk_full
+  '53200', // out_of_memory
+  '53300', // too_many_connections
+  LOCK_NOT_AVAILABLE, // lock_timeout
+  QUERY_CANCELED, // statement_timeout
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+  '58000', // system_error
+  '58030', // io_error
+  'XX000', // internal_error; what a pooler answers when it has lost its server
+]);
+
+/** Codes of Node and of the driver for a connection that is not there or has broken. */
+const brokenConnection = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+/** What the driver says in words, without a code. */
+const brokenMessages = new RegExp(
+  [
+    'connection (terminated|ended|error)',
+    'terminated unexpectedly',
+    'timeout (exceeded|expired)',
+    'read timeout',
+    'not queryable',
+    'client was closed',
+    'pool after calling end',
+    'stream was destroyed',
+    'socket disconnected',
+  ].join('|'),
+  'i',
+);
+
+/** Class 08 is connection exceptions, class 57P the operator's interventions. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== null && (unavailable.has(code) || /^08/.test(code))) return true;
+  return isConnectionBroken(error);
+}
+
+/** Whether the connection itself is gone, so that a read may be asked anew on another. */
+export function isConnectionBroken(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== null && (/^08/.test(code) || /^57P0[1235]/.test(code))) return true;
+  if (code !== null && brokenConnection.has(code)) return true;
+  return error instanceof Error && code === null && brokenMessages.test(error.message);
+}
+
+/** A primary that has become a standby: its connections are of no use to anybody. */
+export function isDemoted(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY;
+}
+
+/** A statement, or its wait for a lock, took longer than it may: it is gone, the session is not. */
+export function isTimeLimit(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
+}
+
+/** A value that the contract allows but that no entry of an index has room for. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === PROGRAM_LIMIT_EXCEEDED;
+}
+
+/** Another action came between: started over, this one sees what that one did. */
+export function isConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === UNIQUE_VIOLATION || code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+/** Whether an error comes from the database or the way to it, not from the action itself. */
+export function isDatabaseError(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(error) ?? '') || isUnavailable(error);
+}
+
+export function toUnavailable(cause: unknown): HubError {
+  return new HubError(
+    'UNAVAILABLE',
+    'The database cannot be reached or cannot write now; try again.',
+    { cause, retryAfterMs: 1_000 },
+  );
+}
+
+export function toTooLong(cause: unknown): HubError {
+  return new HubError(
+    'INVALID_REQUEST',
+    'PostgreSQL indexes no text of more than about 2,700 bytes, compressed: ' +
+      'shorten sourceRef, threadRef or source.',
+    { cause },
+  );
+}
+
+function codeOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : null;
+}

@@ -1,0 +1,64 @@
+import { HubError } from '../../errors.ts';
+import { StartError } from '../data-directory.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+/** PostgreSQL 15, as `server_version_num` says it. */
+const VERSION_MIN = 150_000;
+
+/**
+ * Looks whether the server is one that a hub can rely on, and makes commits wait for the disk
+ * where it would not.
+ *
+ * @returns what the operator should know.
+ * @throws StartError
+ */
+export async function checkServer(database: PostgresDatabase, url: string): Promise<string[]> {
+  const settings = await readSettings(database, url);
+  const version = Number(settings.get('server_version_num'));
+  if (version < VERSION_MIN) {
+    throw new StartError(
+      `The database is PostgreSQL ${settings.get('server_version')}: Signalbox needs 15 or newer.`,
+    );
+  }
+  const warnings: string[] = [];
+  if (settings.get('synchronous_commit') === 'off') {
+    database.beginWith({ synchronous_commit: 'on' });
+    warnings.push('PostgreSQL has synchronous_commit off; the hub sets it on for what it writes.');
+  }
+  for (const name of ['fsync', 'full_page_writes']) {
+    if (settings.get(name) !== 'off') continue;
+    warnings.push(`PostgreSQL has ${name} off: a power cut may lose or damage everything in it.`);
+  }
+  return warnings;
+}
+
+async function readSettings(database: PostgresDatabase, url: string): Promise<Map<string, string>> {
+  try {
+    const rows = await database.reader.allSql<{ name: string; setting: string }>(
+      `SELECT name, setting FROM pg_settings
+       WHERE name IN ('server_version', 'server_version_num', 'synchronous_commit', 'fsync',
+         'full_page_writes')`,
+      [],
+    );
+    return new Map(rows.map((row) => [row.name, row.setting]));
+  } catch (error) {
+    throw new StartError(
+      `The database at ${addressOf(url)} cannot be used (${reasonOf(error)}): start it, or ` +
+        'correct SVC_DATABASE_URL.',
+      { cause: error },
+    );
+  }
+}
+
+/** Without user and password. */
+function addressOf(url: string): string {
+  const { host, pathname, searchParams } = new URL(url);
+  return `${host || searchParams.get('host') || 'localhost'}${pathname}`;
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof HubError ? error.cause : error;
+  // Of several addresses of a name, each has its own failure.
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  return first instanceof Error ? first.message : String(first);
+}

@@ -1,0 +1,243 @@
+import type { Duplex } from 'node:stream';
+import pg from 'pg';
+import type { SqlValue } from '../engine.ts';
+import { isConnectionBroken, isDemoted, toUnavailable } from './postgres-errors.ts';
+
+/** What a session's limits are, in ms; docs/OPERATIONS.md says why. */
+export interface SessionLimits {
+  connectMs: number;
+  statementMs: number;
+  lockMs: number;
+  idleInTransactionMs: number;
+}
+
+export interface SessionOptions {
+  url: string;
+  /** At most as many connections. */
+  sessionsMax: number;
+  limits: SessionLimits;
+  /**
+   * Behind a pooler in transaction mode: no named statement and no setting outlives a transaction,
+   * and startup parameters are not passed on.
+   */
+  isPooled: boolean;
+}
+
+export interface Answer<Row = Record<string, unknown>> {
+  rows: Row[];
+  /** Rows that an INSERT, UPDATE or DELETE touched. */
+  changes: number;
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+const BOOL = 16;
+const JSON_TYPES = [114, 3802];
+
+/** Rows as SQLite gives them: whole numbers as numbers, flags as 0 or 1, JSON as text. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [INT8, Number],
+  [NUMERIC, Number],
+  [BOOL, (text) => (text === 't' ? 1 : 0)],
+  ...JSON_TYPES.map((type): [number, (text: string) => unknown] => [type, (text) => text]),
+]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((type: number, format?: 'text' | 'binary') =>
+    parsers.get(type) ?? pg.types.getTypeParser(type, format)) as typeof pg.types.getTypeParser,
+};
+
+/** Distinct statements are few and fixed; beyond this many they go unnamed, so that none leaks. */
+const STATEMENTS_MAX = 1_000;
+const statementNames = new Map<string, string>();
+
+function nameOf(text: string): string | undefined {
+  let name = statementNames.get(text);
+  if (name === undefined && statementNames.size < STATEMENTS_MAX) {
+    name = `s${statementNames.size}`;
+    statementNames.set(text, name);
+  }
+  return name;
+}
+
+/** A connection that is one caller's until it is let go. */
+export class Session {
+  readonly #client: pg.PoolClient;
+  readonly #isPooled: boolean;
+  /** What a transaction begins with. */
+  readonly beginText: string;
+  #broken = false;
+
+  constructor(client: pg.PoolClient, options: { isPooled: boolean; beginText: string }) {
+    this.#client = client;
+    this.#isPooled = options.isPooled;
+    this.beginText = options.beginText;
+  }
+
+  async query<Row>(text: string, values: readonly (SqlValue | SqlValue[])[]): Promise<Answer<Row>> {
+    const result = await this.#send<Row>({ text, values: [...values] });
+    return { rows: result.rows, changes: result.rowCount ?? 0 };
+  }
+
+  /** A read by itself. Behind a pooler it is a transaction, which brings its time limits along. */
+  async read<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
+    if (!this.#isPooled) return this.query<Row>(text, values);
+    // Sent without waiting for one another; all have ended when the session is let go.
+    const [begun, answer] = await Promise.allSettled([
+      this.script(this.beginText),
+      this.query<Row>(text, values),
+      this.script('COMMIT'),
+    ]);
+    if (begun.status === 'rejected') throw begun.reason;
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  }
+
+  /** The same as `query`, with rows as arrays in the order of `columns`. */
+  async queryArrays(
+    text: string,
+    values: readonly (SqlValue | SqlValue[])[],
+  ): Promise<{ columns: string[]; rows: unknown[][]; changes: number }> {
+    const result = await this.#send<unknown[]>({ text, values: [...values], rowMode: 'array' });
+    const columns = result.fields.map((field) => field.name);
+    return { columns, rows: result.rows, changes: result.rowCount ?? 0 };
+  }
+
+  /** Several statements without values, in one round trip. */
+  async script(text: string): Promise<pg.QueryResult[]> {
+    const results = await this.#watch(this.#client.query(text));
+    return Array.isArray(results) ? results : [results];
+  }
+
+  /** Puts what is asked meanwhile into one packet, as far as the driver sends it at once. */
+  together(ask: () => void): void {
+    const stream = streamOf(this.#client);
+    stream.cork();
+    try {
+      ask();
+    } finally {
+      stream.uncork();
+    }
+  }
+
+  /** Gives the connection back; one that has broken, or is a standby's now, is closed instead. */
+  release(): void {
+    this.#client.release(this.#broken);
+  }
+
+  /** Its state is not known: it is closed when it is let go. */
+  discard(): void {
+    this.#broken = true;
+  }
+
+  #send<Row>(config: {
+    text: string;
+    values: (SqlValue | SqlValue[])[];
+    rowMode?: 'array';
+  }): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
+    const name = this.#isPooled ? undefined : nameOf(config.text);
+    const query = name === undefined ? config : { ...config, name };
+    return this.#watch(this.#client.query(query as pg.QueryConfig));
+  }
+
+  async #watch<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isConnectionBroken(error) || isDemoted(error)) this.#broken = true;
+      throw error;
+    }
+  }
+}
+
+/** The connections of one hub for one purpose. */
+export class Sessions {
+  readonly #pool: pg.Pool;
+  readonly #clients = new Set<pg.PoolClient>();
+  readonly #isPooled: boolean;
+  #beginText = 'BEGIN';
+  #isAway = false;
+
+  constructor({ url, sessionsMax, limits, isPooled }: SessionOptions) {
+    this.#isPooled = isPooled;
+    const settings = {
+      statement_timeout: limits.statementMs,
+      lock_timeout: limits.lockMs,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+    };
+    if (isPooled) this.beginWith({ ...settings, jit: 'off' });
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: sessionsMax,
+      // Statements are sent without waiting for the answers before them.
+      pipeline: true,
+      connectionTimeoutMillis: limits.connectMs,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      application_name: 'signalbox',
+      types,
+      // Compiling a statement takes longer than any of the hub's takes to run.
+      ...(isPooled ? {} : { ...settings, options: '-c jit=off' }),
+    });
+    // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
+    // told by that answer; an error event that nobody listens to would end the hub.
+    this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => undefined);
+      this.#clients.add(client);
+    });
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
+  }
+
+  /** Settings of each transaction from now on. */
+  beginWith(settings: Readonly<Record<string, string | number>>): void {
+    for (const [name, value] of Object.entries(settings)) {
+      this.#beginText += `; SET LOCAL ${name} = '${value}'`;
+    }
+  }
+
+  /**
+   * While the database is away, nothing is tried, and what waits for an answer of it is told at
+   * once that none comes.
+   */
+  setAway(isAway: boolean): void {
+    this.#isAway = isAway;
+    if (isAway) for (const client of this.#clients) severConnection(client);
+  }
+
+  /** @throws HubError UNAVAILABLE when there is no connection to be had. */
+  async acquire(): Promise<Session> {
+    if (this.#isAway) throw toUnavailable(new Error('the database is away'));
+    try {
+      return new Session(await this.#pool.connect(), {
+        isPooled: this.#isPooled,
+        beginText: this.#beginText,
+      });
+    } catch (cause) {
+      throw toUnavailable(cause);
+    }
+  }
+
+  /** Runs on a connection of its own. */
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.acquire();
+    try {
+      return await work(session);
+    } finally {
+      session.release();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** Ends a connection without asking the other side, which may not be there to answer. */
+export function severConnection(client: pg.ClientBase): void {
+  streamOf(client).destroy();
+}
+
+/** The driver's socket: it has no other way to cork or to end it. */
+function streamOf(client: pg.ClientBase): Duplex {
+  return (client as unknown as { connection: { stream: Duplex } }).connection.stream;
+}

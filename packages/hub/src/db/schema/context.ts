@@ -1,0 +1,89 @@
+/** A piece of knowledge, as the workspace's data policy let it be written. */
+export interface ContextItemsTable {
+  workspace_id: string;
+  item_id: string;
+  kind: string;
+  title: string;
+  source: string;
+  source_ref: string | null;
+  thread_ref: string | null;
+  trust: 'internal' | 'member' | 'external';
+  pinned: 0 | 1;
+  /** 1: the data policy kept less than there was. */
+  truncated: 0 | 1;
+  /** SHA-256 of `text`, lower-case hex. */
+  content_hash: string;
+  /** Estimated, of title and text. */
+  tokens: number;
+  occurred_at: number;
+  superseded_by: string | null;
+  valid_from: number | null;
+  valid_to: number | null;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+  /** Last, since the columns before a long one are read without it. */
+  text: string;
+}
+
+export interface ContextPacksTable {
+  workspace_id: string;
+  pack_id: string;
+  run_id: string;
+  /** Rises by one with each pack of the run. */
+  version: number;
+  content_hash: string;
+  token_budget: number;
+  token_estimate: number;
+  /** JSON array. */
+  expansion_hints: string;
+  created_by: string;
+  created_at: number;
+}
+
+/** An item as it was when the pack was built; never updated. */
+export interface ContextPackItemsTable {
+  workspace_id: string;
+  pack_id: string;
+  position: number;
+  item_id: string;
+  reason: 'requested' | 'pinned' | 'relevant' | 'recent';
+  kind: string;
+  title: string;
+  source: string;
+  source_ref: string | null;
+  thread_ref: string | null;
+  trust: 'internal' | 'member' | 'external';
+  truncated: 0 | 1;
+  tokens: number;
+  /** When the item was last written: how old the text is. */
+  fetched_at: number;
+  text: string;
+}
+
+/** How a workspace's mail is read. The secret is sealed: see `context/mail/mail-accounts.ts`. */
+export interface MailAccountsTable {
+  workspace_id: string;
+  account_id: string;
+  name: string;
+  host: string;
+  port: number;
+  tls_mode: 'tls' | 'starttls' | 'none';
+  /** PEM of an authority to trust beside the usual ones. */
+  ca_certificate: string | null;
+  user_name: string;
+  auth_kind: 'password' | 'oauth';
+  sealed_secret: string;
+  /** JSON array of mailbox paths; empty: those where threads usually are. */
+  mailboxes: string;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ContextTables {
+  context_items: ContextItemsTable;
+  context_packs: ContextPacksTable;
+  context_pack_items: ContextPackItemsTable;
+  mail_accounts: MailAccountsTable;
+}

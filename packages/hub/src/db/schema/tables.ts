@@ -1,0 +1,320 @@
+import type { Generated } from 'kysely';
+import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
+import type { ContextTables } from './context.ts';
+import type { IntegrationTables } from './integrations.ts';
+import type { InvitationTables } from './invitations.ts';
+import type { UncertaintySchema } from './uncertainties.ts';
+import type { UploadSchema } from './uploads.ts';
+
+/*
+ * The tables as Kysely sees them; `migrations/` makes them. Times are integers in ms since the
+ * epoch, flags are 0 or 1, JSON is text. Every table of a workspace leads its keys with
+ * workspace_id, so that the schema can be distributed by workspace.
+ */
+
+type Flag = 0 | 1;
+
+export interface WorkspacesTable {
+  workspace_id: string;
+  slug: string;
+  name: string;
+  created_at: number;
+  content_storage: 'full' | 'excerpt' | 'metadata';
+  retention_days: number | null;
+  redact_secrets: Flag;
+  queue_paused_at: number | null;
+}
+
+export interface PeopleTable {
+  person_id: string;
+  email: string;
+  name: string;
+  password_hash: string;
+  created_at: number;
+}
+
+export type Role = 'owner' | 'admin' | 'member' | 'viewer';
+
+export interface MembershipsTable {
+  workspace_id: string;
+  person_id: string;
+  role: Role;
+  created_at: number;
+}
+
+export interface SessionsTable {
+  session_id: string;
+  session_hash: string;
+  person_id: string;
+  created_at: number;
+  last_seen_at: number;
+  /** When the person last proved the password: sensitive acts ask for a recent proof. */
+  confirmed_at: number;
+  expires_at: number;
+  address: string;
+  user_agent: string;
+  revoked_at: number | null;
+}
+
+/** Settings of the hub itself, such as the hash of the first-owner link. */
+export interface HubSettingsTable {
+  name: string;
+  value: string;
+}
+
+export interface TokensTable {
+  workspace_id: string;
+  token_id: string;
+  token_hash: string;
+  kind: 'device' | 'service';
+  /** Whose doings these are: a person's id, or `service:` and the name in the workspace. */
+  principal_id: string;
+  person_id: string | null;
+  name: string;
+  /** JSON array of scopes. */
+  scopes: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+  created_by: string;
+}
+
+/** Which repositories a token has resolved, read or upserted: those its agents serve by default. */
+export interface TokenRepositoriesTable {
+  workspace_id: string;
+  token_id: string;
+  repo_id: string;
+}
+
+export interface DeviceSessionsTable {
+  device_id: string;
+  secret_hash: string;
+  workspace_slug: string;
+  machine_name: string;
+  user_code: string;
+  address: string;
+  status: 'pending' | 'approved' | 'denied';
+  created_at: number;
+  expires_at: number;
+  interval_ms: number;
+  polled_at: number | null;
+  /** The console session that opened the request: the only one that may answer it. */
+  opened_by_session_id: string | null;
+  wrong_codes: number;
+  answered_at: number | null;
+  workspace_id: string | null;
+  token_id: string | null;
+  /** Of the token drawn at the start; worth nothing until the approval adds it to `tokens`. */
+  token_hash: string;
+  /** The token, sealed under a key that only the device secret yields. */
+  sealed_token: string;
+}
+
+/** Wrong device codes by address, for the hourly limit. */
+export interface DeviceCodeFailuresTable {
+  address: string;
+  at: number;
+}
+
+export interface AgentsTable {
+  workspace_id: string;
+  agent_id: string;
+  principal_id: string;
+  token_id: string;
+  machine_fingerprint: string;
+  display_name: string;
+  status: 'online' | 'draining' | 'offline';
+  /** JSON, as the agent sent it. */
+  capabilities: string;
+  agent_version: string | null;
+  platform: string | null;
+  arch: string | null;
+  last_seen_at: number;
+  created_at: number;
+}
+
+export interface RepositoriesTable {
+  workspace_id: string;
+  repo_id: string;
+  remote_url_hash: string;
+  label: string;
+  status: 'active' | 'archived';
+  queue_paused_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface RunsTable {
+  workspace_id: string;
+  run_id: string;
+  repo_id: string;
+  run_ref: string;
+  status: string;
+  current_milestone: string | null;
+  run_state_path: string | null;
+  title: string | null;
+  goal: string | null;
+  blocked_by_decision_request_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** See `queue/queue.ts` for what lanes and holds are. */
+export interface QueueLanesTable {
+  workspace_id: string;
+  lane_id: string;
+  queue: QueueName;
+  repo_id: string;
+  kind: string;
+  /** Canonical JSON of the required capabilities. */
+  requirements: string;
+  /** When an entry last came in, to within an hour. */
+  used_at: number;
+}
+
+export type QueueName = 'jobs' | 'cloud-ai-jobs';
+
+export interface QueueEntriesTable {
+  workspace_id: string;
+  entry_id: string;
+  queue: QueueName;
+  lane_id: string;
+  status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
+  /** Why a pending entry is not claimable, or `ready`; null unless pending. */
+  hold: 'ready' | 'delayed' | 'dependencies' | 'key' | 'preferred' | null;
+  priority: number;
+  sort_key: number;
+  enqueued_at: number;
+  available_at: number;
+  attempt: number;
+  attempts_max: number;
+  dependencies_unmet: number;
+  concurrency_key: string | null;
+  agent_id: string | null;
+  lease_ms: number | null;
+  lease_expires_at: number | null;
+  claim_key: string | null;
+  job_token_hash: string | null;
+  started_at: number | null;
+  finished_at: number | null;
+  cancel_requested_at: number | null;
+  /** The highest log number of the current attempt. */
+  log_seq: number;
+  /** The timeline event into which heartbeats of the current attempt fold. */
+  heartbeat_seq: number | null;
+  heartbeat_count: number;
+  /** Under the hold `preferred`: the only agent that may claim it, and until when. */
+  prefer_agent_id: string | null;
+  prefer_until: number | null;
+}
+
+export interface QueueDependenciesTable {
+  workspace_id: string;
+  depends_on_entry_id: string;
+  entry_id: string;
+}
+
+/** An entry that is done and of whose dependents some are still to be told. */
+export interface QueueSettlementsTable {
+  workspace_id: string;
+  entry_id: string;
+}
+
+export interface JobsTable {
+  workspace_id: string;
+  job_id: string;
+  repo_id: string;
+  run_id: string | null;
+  kind: string;
+  role: string;
+  prompt: string;
+  /** JSON: a string or an object, as it was sent. */
+  requirements: string | null;
+  parent_job_id: string | null;
+  /** JSON array of job ids. */
+  depends_on: string;
+  budget: string | null;
+  created_by: string;
+  outcome: 'done' | 'failed' | 'blocked' | null;
+  outcome_reason: string | null;
+  message: string | null;
+  evidence: string | null;
+  usage: string | null;
+  /** Hash of the accepted completion and its generation: replays are known by it. */
+  completion_hash: string | null;
+  completion_attempt: number | null;
+  completion_answer: string | null;
+  waiting_on_uncertainty_id: string | null;
+  decisions: string;
+}
+
+export interface JobEventsTable {
+  workspace_id: string;
+  job_id: string;
+  seq: number;
+  event_id: string;
+  kind: string;
+  at: number;
+  attempt: number;
+  agent_id: string | null;
+  message: string | null;
+  data: string | null;
+}
+
+export interface IdempotencyKeysTable {
+  workspace_id: string;
+  operation: string;
+  idempotency_key: string;
+  body_hash: string;
+  answer: string;
+  created_at: number;
+}
+
+export interface AuditEntriesTable {
+  workspace_id: string;
+  seq: number;
+  at: number;
+  actor: string;
+  action: string;
+  subject: string;
+  data: string;
+  previous_hash: string;
+  hash: string;
+}
+
+export interface SchemaMigrationsTable {
+  version: number;
+  name: string;
+  applied_at: Generated<number>;
+}
+
+export interface Schema
+  extends CloudAiJobsSchema,
+    ContextTables,
+    IntegrationTables,
+    InvitationTables,
+    UncertaintySchema,
+    UploadSchema {
+  workspaces: WorkspacesTable;
+  people: PeopleTable;
+  memberships: MembershipsTable;
+  sessions: SessionsTable;
+  hub_settings: HubSettingsTable;
+  tokens: TokensTable;
+  token_repositories: TokenRepositoriesTable;
+  device_sessions: DeviceSessionsTable;
+  device_code_failures: DeviceCodeFailuresTable;
+  agents: AgentsTable;
+  repositories: RepositoriesTable;
+  runs: RunsTable;
+  queue_lanes: QueueLanesTable;
+  queue_entries: QueueEntriesTable;
+  queue_dependencies: QueueDependenciesTable;
+  queue_settlements: QueueSettlementsTable;
+  jobs: JobsTable;
+  job_events: JobEventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  audit_entries: AuditEntriesTable;
+  schema_migrations: SchemaMigrationsTable;
+}

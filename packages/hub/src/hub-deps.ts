@@ -1,0 +1,16 @@
+import type { IdSource } from '@signalbox/contract';
+import type { Clock } from './clock.ts';
+import type { Database } from './db/engine.ts';
+import type { ClaimWaiters } from './queue/claim-waiters.ts';
+import type { Queue } from './queue/queue.ts';
+
+/** What operations of the hub share. Made once, in `app.ts`. */
+export interface HubDeps {
+  database: Database;
+  clock: Clock;
+  ids: IdSource;
+  queue: Queue;
+  waiters: ClaimWaiters;
+  /** Derives the job tokens that claims return, so that a repeated claim returns the same token. */
+  secretKey: Buffer;
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { AGENT_OFFLINE_AFTER_MS, type Agent, endpoints } from '@signalbox/contract';
+import { runScenarios } from '../support/api-scenario.ts';
+import type { World } from '../support/api-world.ts';
+
+const { agents } = endpoints;
+
+const beat = (fields: Record<string, unknown>) => (world: World) => ({
+  workspaceId: world.home.workspaceId,
+  machineFingerprint: 'machine-1',
+  ...fields,
+});
+
+runScenarios('agents/heartbeat', [
+  {
+    name: 'registers an agent with nothing but a fingerprint',
+    endpoint: agents.heartbeat,
+    body: beat({}),
+    expect: {
+      body: { intervalMs: 15_000, commands: [] },
+      check: ({ agentId }) => assert.match(String(agentId), /^agt_/),
+    },
+  },
+  {
+    name: 'keeps capabilities that it does not know, and names them',
+    endpoint: agents.heartbeat,
+    body: beat({ machineFingerprint: 'machine-2', capabilities: { gpu: 'a100' } }),
+    expect: {
+      headers: { 'x-ignored-fields': 'capabilities.gpu' },
+      async check({ agentId }, { call, home }) {
+        const { agents: list } = await call(agents.list, { workspaceId: home.workspaceId });
+        const made = list.find((agent) => agent.agentId === agentId);
+        assert.deepEqual(made?.capabilities, { gpu: 'a100' });
+      },
+    },
+  },
+  {
+    name: 'gives another principal of the same machine an agent of its own',
+    endpoint: agents.heartbeat,
+    credential: 'agentOnly',
+    body: beat({ machineFingerprint: 'home-machine' }),
+    expect: { check: ({ agentId }, { agentId: first }) => assert.notEqual(agentId, first) },
+  },
+  {
+    name: 'gives the same principal and machine the same agent',
+    endpoint: agents.heartbeat,
+    body: beat({ machineFingerprint: 'home-machine', capabilities: { canWrite: true } }),
+    expect: { body: ({ agentId }) => ({ agentId }) },
+  },
+  {
+    name: 'refuses a status that is none',
+    endpoint: agents.heartbeat,
+    body: beat({ status: 'asleep' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['online, draining, offline'] },
+  },
+  {
+    name: 'refuses capabilities of the wrong form and says which',
+    endpoint: agents.heartbeat,
+    body: beat({ capabilities: { models: 'claude' } }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/capabilities/models'] },
+  },
+  {
+    name: 'refuses an empty fingerprint',
+    endpoint: agents.heartbeat,
+    body: beat({ machineFingerprint: '' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/machineFingerprint'] },
+  },
+  {
+    name: 'refuses a token without the scope agent',
+    endpoint: agents.heartbeat,
+    credential: 'readOnly',
+    body: beat({}),
+    expect: { error: 'NOT_ALLOWED', contains: ['agent'] },
+  },
+  {
+    name: 'refuses the token of another workspace',
+    endpoint: agents.heartbeat,
+    credential: 'foreign',
+    body: beat({}),
+    expect: { error: 'WORKSPACE_NOT_FOUND' },
+  },
+  {
+    name: 'refuses the token of a job, whose tool is no agent',
+    endpoint: agents.heartbeat,
+    credential: 'otherJob',
+    body: beat({}),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);
+
+runScenarios('agents/list', [
+  {
+    name: 'shows the agents of the workspace and no others',
+    endpoint: agents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: {
+      body: { nextCursor: null },
+      check(body, { agentId }) {
+        const list = body.agents as Agent[];
+        assert.deepEqual(
+          list.map((agent) => [agent.agentId, agent.status]),
+          [[agentId, 'online']],
+        );
+      },
+    },
+  },
+  {
+    name: 'shows an agent as offline after 45 seconds of silence',
+    endpoint: agents.list,
+    credential: 'viewer',
+    body({ home, clock }) {
+      clock.advance(AGENT_OFFLINE_AFTER_MS);
+      return { workspaceId: home.workspaceId };
+    },
+    expect: { contains: ['"status":"offline"'], absent: ['"status":"online"'] },
+  },
+  {
+    name: 'refuses a limit of none',
+    endpoint: agents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 0 }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
+  },
+  {
+    name: 'refuses a limit above 200',
+    endpoint: agents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 201 }),
+    expect: { error: 'INVALID_REQUEST' },
+  },
+  {
+    name: 'refuses a cursor that no hub made',
+    endpoint: agents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, cursor: 'page 2' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
+  },
+  {
+    name: 'refuses a cursor of another list',
+    endpoint: agents.list,
+    body: ({ home }) => ({
+      workspaceId: home.workspaceId,
+      cursor: Buffer.from(home.repoId).toString('base64url'),
+    }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
+  },
+  {
+    name: 'refuses a workspace that the token may not use',
+    endpoint: agents.list,
+    body: ({ other }) => ({ workspaceId: other.workspaceId }),
+    expect: { error: 'WORKSPACE_NOT_FOUND' },
+  },
+  {
+    name: 'refuses the scope enqueue alone',
+    endpoint: agents.list,
+    credential: 'enqueueOnly',
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);

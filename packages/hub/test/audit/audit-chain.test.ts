@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AuditEntry, appendAudit, hashAuditEntry } from '../../src/audit/actions.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { openTestDatabase } from '../support/test-engine.ts';
+
+/** Whether every entry is hashed as it stands and chained to the one before. */
+function isWhole(entries: readonly AuditEntry[]): boolean {
+  return entries.every(
+    (entry, index) =>
+      entry.seq === index + 1 &&
+      entry.previous_hash === (entries[index - 1]?.hash ?? '') &&
+      entry.hash === hashAuditEntry(entry),
+  );
+}
+
+test('each workspace has a chain of its own, kept with the action or not at all', async (t) => {
+  const database = await openTestDatabase(t, createManualClock());
+  const append = (workspaceId: string, subject: string) =>
+    database.write(null, (tx) =>
+      appendAudit(tx, { workspaceId, actor: 'usr_1', action: 'test.act', subject, data: { n: 1 } }),
+    );
+  await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      append(index % 3 === 0 ? 'ws_a' : 'ws_b', `s${index}`),
+    ),
+  );
+  await assert.rejects(
+    database.write(null, async (tx) => {
+      await appendAudit(tx, { workspaceId: 'ws_a', actor: 'u', action: 'test.lost', subject: 's' });
+      throw new Error('the action fails');
+    }),
+  );
+  const read = (workspaceId: string) =>
+    database.reader.allSql<AuditEntry>(
+      'SELECT * FROM audit_entries WHERE workspace_id = ? ORDER BY seq',
+      [workspaceId],
+    );
+  const [a, b] = [await read('ws_a'), await read('ws_b')];
+  assert.deepEqual([a.length, b.length], [10, 20]);
+  assert.ok(isWhole(a) && isWhole(b));
+  for (const change of [{ subject: 'x' }, { at: 1 }, { actor: 'usr_2' }, { data: '{}' }]) {
+    const altered = a.map((entry, index) => (index === 4 ? { ...entry, ...change } : entry));
+    assert.equal(isWhole(altered), false, `${Object.keys(change)} is covered`);
+  }
+  assert.equal(isWhole(a.toSpliced(4, 1)), false, 'a missing entry shows');
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import pg from 'pg';
+import type { Hub } from '../../src/app.ts';
+import { startHubChild } from '../support/hub-child.ts';
+import {
+  addAgent,
+  addWorkspace,
+  callHub,
+  claimWaiting,
+  enqueueJob,
+  type HubsWorkspace,
+  setupHubs,
+} from '../support/hubs-setup.ts';
+import { until } from '../support/until.ts';
+
+const options = { timeout: 40_000 };
+
+const frequentLoops = ['sweeper', 'deadlines', 'extraction', 'trigger-schedule', 'key-retention'];
+
+/** The id of the hub that leads, as the database has it; empty while none does. */
+async function readLead({ database }: Hub): Promise<string> {
+  const row = await database.reader.firstSql<{ hub_id: string }>(
+    `SELECT hub_id FROM hub_leases
+     WHERE expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000`,
+    [],
+  );
+  return row?.hub_id ?? '';
+}
+
+/** Claims the only job there is for a second. */
+async function claimBriefly(
+  hub: Pick<Hub, 'baseUrl'>,
+  workspace: HubsWorkspace,
+  agentId: string,
+): Promise<string> {
+  const { jobId } = await claimWaiting(hub, workspace, agentId, { leaseMs: 1_000 });
+  assert.ok(jobId);
+  return jobId;
+}
+
+function countRecoveries(hub: Hub, { workspaceId, token }: HubsWorkspace, jobId: string) {
+  return async () => {
+    const body = { workspaceId, jobId };
+    const { events } = await callHub(hub, endpoints.jobEvents.listForJob, body, token);
+    return events.filter((event) => event.kind === 'recovered').length;
+  };
+}
+
+test('of three hubs one leads, and when it stops another does', options, async (t) => {
+  const world = await setupHubs(t);
+  const hubs = [await world.start(), await world.start(), await world.start()];
+  for (let left = hubs; left.length > 0; ) {
+    await until('one leads', () => left.some(({ group }) => group.isLead()));
+    assert.equal(left.filter(({ group }) => group.isLead()).length, 1);
+    const lead = left.find(({ group }) => group.isLead());
+    await lead?.stop();
+    left = left.filter((hub) => hub !== lead);
+  }
+});
+
+test(
+  'a lease that runs out is taken back though the hub that led was killed',
+  options,
+  async (t) => {
+    const world = await setupHubs(t);
+    const env = { SVC_DATABASE_URL: world.databaseUrl };
+    const child = await startHubChild(t, world.dataDir, { env });
+    const hub = await world.start();
+    assert.equal(hub.group.isLead(), false);
+    const workspace = await addWorkspace(hub);
+    const agentId = await addAgent(hub, workspace, 'one');
+    await enqueueJob(hub, workspace);
+    const jobId = await claimBriefly(hub, workspace, agentId);
+    await child.kill();
+    const count = countRecoveries(hub, workspace, jobId);
+    await until('the lease is taken back', async () => (await count()) === 1);
+    assert.equal(await readLead(hub), hub.group.hubId);
+  },
+);
+
+test(
+  'a hub that freezes loses the lead, and does not take it back when it goes on',
+  options,
+  async (t) => {
+    const world = await setupHubs(t);
+    const env = { SVC_DATABASE_URL: world.databaseUrl };
+    const child = await startHubChild(t, world.dataDir, { env });
+    const hub = await world.start();
+    const workspace = await addWorkspace(hub);
+    const agentId = await addAgent(hub, workspace, 'one');
+    child.child.kill('SIGSTOP');
+    t.after(() => child.child.kill('SIGCONT'));
+    await enqueueJob(hub, workspace);
+    const jobId = await claimBriefly(hub, workspace, agentId);
+    const count = countRecoveries(hub, workspace, jobId);
+    await until('the lease is taken back', async () => (await count()) === 1);
+    child.child.kill('SIGCONT');
+    await until('the other is heard of again', () => hub.group.others === 1);
+    assert.equal(await readLead(hub), hub.group.hubId);
+    await claimBriefly(child, workspace, agentId);
+    await until('the lease is taken back', async () => (await count()) === 2);
+  },
+);
+
+test('loops that find nothing due are in nobody’s way', options, async (t) => {
+  const world = await setupHubs(t);
+  const hub = await world.start();
+  await addWorkspace(hub);
+  const operator = new pg.Client({ connectionString: world.databaseUrl });
+  await operator.connect();
+  // Held by this, every action of the hub would wait: an idle one has none.
+  await operator.query('BEGIN; SELECT pg_advisory_xact_lock(20891, 0)');
+  for (const loop of hub.loops) {
+    if (frequentLoops.includes(loop.name)) await loop.runOnce();
+  }
+  await operator.query('ROLLBACK');
+  await operator.end();
+});

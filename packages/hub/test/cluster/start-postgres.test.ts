@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { before, test } from 'node:test';
+import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
+import pg from 'pg';
+import { createHub, type Hub } from '../../src/app.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { isLinkValid } from '../../src/people/first-owner-actions.ts';
+import { startHubChild } from '../support/hub-child.ts';
+import {
+  addAgent,
+  addWorkspace,
+  claimWaiting,
+  enqueueJob,
+  setupHubs,
+} from '../support/hubs-setup.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+import { until } from '../support/until.ts';
+
+let server: LocalPostgres;
+const options = { timeout: 40_000 };
+
+before(async () => {
+  server = await startLocalPostgres();
+});
+
+async function createDatabase(name: string): Promise<string> {
+  await ask(server.url, `CREATE DATABASE ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function ask(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function configOf(databaseUrl: string, dataDir: string, more: Partial<Config> = {}): Config {
+  const config = readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'silent' });
+  return { ...config, databaseUrl, dataDir, databaseSessions: 4, ...more };
+}
+
+/** Starts hubs on one data directory at once; all end with the test. */
+async function startTogether(
+  t: { after(end: () => Promise<void>): void },
+  configs: Config[],
+): Promise<{ hub: Hub; firstOwnerUrl: string | null }[]> {
+  return Promise.all(
+    configs.map(async (config) => {
+      const hub = await createHub({ config });
+      t.after(() => hub.stop());
+      return { hub, ...(await hub.listen()) };
+    }),
+  );
+}
+
+async function checkStarted(url: string, started: { hub: Hub; firstOwnerUrl: string | null }[]) {
+  const versions = await ask(url, 'SELECT version FROM schema_migrations ORDER BY version');
+  assert.deepEqual(
+    versions.map((row) => row.version),
+    migrations.map(({ version }) => version),
+  );
+  for (const { hub, firstOwnerUrl } of started) {
+    const response = await fetch(`${hub.baseUrl}/control-plane/openapi.json`);
+    assert.equal(response.status, 200);
+    const linkToken = new URL(firstOwnerUrl ?? '').hash.replace('#token=', '');
+    assert.equal(await isLinkValid(hub.database.reader, linkToken), true, 'every link works');
+  }
+}
+
+test('five hubs start at once on an empty database', options, async (t) => {
+  const url = await createDatabase('empty');
+  const dataDir = makeTempDir(t);
+  const configs = Array.from({ length: 5 }, () => configOf(url, dataDir));
+  await checkStarted(url, await startTogether(t, configs));
+});
+
+test('five hubs start at once on an old database', options, async (t) => {
+  const url = await createDatabase('old');
+  const dataDir = makeTempDir(t);
+  const database = await openDatabase(configOf(url, dataDir), '', systemClock);
+  await migrate(database, migrations.slice(0, 6));
+  await database.close();
+  const configs = Array.from({ length: 5 }, () => configOf(url, dataDir));
+  await checkStarted(url, await startTogether(t, configs));
+});
+
+test('a hub waits for a migration that takes longer than any request may', options, async (t) => {
+  const url = await createDatabase('slow');
+  const dataDir = makeTempDir(t);
+  // Whoever migrates holds this lock; a request would give up on it in 5 s.
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  await other.query('BEGIN; SELECT pg_advisory_xact_lock(20891, 0)');
+  let isReady = false;
+  const starting = startTogether(t, [configOf(url, dataDir)]).then((started) => {
+    isReady = true;
+    return started;
+  });
+  const waitsForLong = async () => {
+    const rows = await ask(
+      url,
+      `SELECT 1 FROM pg_stat_activity WHERE datname = 'slow' AND wait_event = 'advisory'
+         AND now() - query_start > interval '6 s'`,
+    );
+    return rows.length > 0;
+  };
+  await until('a hub waits for the lock', waitsForLong);
+  assert.equal(isReady, false);
+  await other.query('COMMIT');
+  await other.end();
+  await checkStarted(url, await starting);
+});
+
+test(
+  'a hub that is killed in a migration leaves the database as it was, for the next',
+  options,
+  async (t) => {
+    const url = await createDatabase('killed');
+    const dataDir = makeTempDir(t);
+    const database = await openDatabase(configOf(url, dataDir), '', systemClock);
+    await migrate(database, migrations.slice(0, 4));
+    await database.close();
+    // The migration comes to this table late, and waits there.
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN; LOCK TABLE queue_entries IN ACCESS SHARE MODE');
+    const spawned = Promise.withResolvers<ChildProcess>();
+    const env = { SVC_DATABASE_URL: url };
+    const child = startHubChild(t, dataDir, { env, onSpawn: spawned.resolve });
+    const ended = assert.rejects(child, /the hub ended before it listened/);
+    await until('the migration waits', async () => {
+      const rows = await ask(
+        url,
+        `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'relation'`,
+      );
+      return rows.length > 0;
+    });
+    (await spawned.promise).kill('SIGKILL');
+    await ended;
+    await other.query('ROLLBACK');
+    await other.end();
+    await checkStarted(url, await startTogether(t, [configOf(url, dataDir)]));
+  },
+);
+
+test('a hub with another key than its database does not start', options, async (t) => {
+  const world = await setupHubs(t);
+  const secretKey = randomBytes(32);
+  await world.start({ secretKey });
+  await world.start({ secretKey, dataDir: world.dataDir });
+  await assert.rejects(world.start(), /The key of this hub is not the one that its database/);
+});
+
+test('a hub that would not find the uploads of another does not start', options, async (t) => {
+  const world = await setupHubs(t);
+  const secretKey = randomBytes(32);
+  const first = await world.start({ secretKey });
+  const elsewhere = { secretKey, dataDir: makeTempDir(t) };
+  await assert.rejects(world.start(elsewhere), /keeps the bytes of uploads at another place/);
+  await first.stop();
+  await world.start(elsewhere);
+});
+
+test('only the first hub after an outage gives expired leases more time', options, async (t) => {
+  const world = await setupHubs(t);
+  const first = await world.start();
+  const workspace = await addWorkspace(first);
+  const agentId = await addAgent(first, workspace, 'one');
+  await enqueueJob(first, workspace);
+  const claim = await claimWaiting(first, workspace, agentId, { leaseMs: 60_000 });
+  const leaseEnd = async (hub: Hub) => {
+    const row = await hub.database.reader.firstSql<{ left: number }>(
+      `SELECT lease_expires_at - ${NOW_MS} AS left FROM queue_entries WHERE entry_id = ?`,
+      [claim.jobId],
+    );
+    return row?.left ?? 0;
+  };
+  const expire = `UPDATE queue_entries SET lease_expires_at = ${NOW_MS} - 1`;
+  await first.stop();
+  await ask(world.databaseUrl, expire);
+  const second = await world.start();
+  assert.ok((await leaseEnd(second)) > 0, 'no hub was up, so there is time to come back');
+  // From here on a hub is up; that it takes the lease back is what the next one must not prevent.
+  for (const loop of second.loops) await loop.stop();
+  await ask(world.databaseUrl, expire);
+  const third = await world.start();
+  assert.ok((await leaseEnd(third)) < 0);
+});
+
+const NOW_MS = 'floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint';

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import {
+  listMailAccounts,
+  type MailAccountDraft,
+  putMailAccount,
+  removeMailAccount,
+} from '../../../src/context/mail/mail-accounts.ts';
+import { HubError } from '../../../src/errors.ts';
+import { setupContext } from '../../support/context-setup.ts';
+import { readKept } from '../../support/test-engine.ts';
+
+const { contextItems } = endpoints;
+const password = 'correct horse battery staple';
+
+async function setupAccounts(t: TestContext) {
+  const context = await setupContext(t);
+  const { hub, workspaceId } = context;
+  const draft: MailAccountDraft = {
+    workspaceId,
+    name: 'ops',
+    host: 'imap.acme.dev',
+    port: 993,
+    tlsMode: 'tls',
+    userName: 'ops@acme.dev',
+    authKind: 'password',
+    secret: password,
+  };
+  return {
+    ...context,
+    put: (changes: Partial<MailAccountDraft> = {}) =>
+      putMailAccount(hub.deps, 'usr_ada', { ...draft, ...changes }),
+    list: () => listMailAccounts(hub.deps, workspaceId),
+  };
+}
+
+const refusalOf = (path: string) => (error: unknown) =>
+  error instanceof HubError &&
+  error.code === 'INVALID_REQUEST' &&
+  error.details?.[0]?.path === path;
+
+test('an account is kept without its secret being readable anywhere, and never shown', async (t) => {
+  const { put, list, dataDir } = await setupAccounts(t);
+  const account = await put();
+  assert.match(account?.accountId ?? '', /^mail_[0-9a-f]{32}$/);
+  assert.deepEqual(await list(), [account]);
+  assert.ok(!JSON.stringify(account).includes(password));
+  const kept = await readKept(dataDir);
+  assert.ok(kept.includes(account?.accountId ?? ''), 'the database holds the account');
+  assert.ok(!kept.includes(password), 'the secret is readable');
+});
+
+test('an update keeps the secret only while it goes to the same place', async (t) => {
+  const { put, list } = await setupAccounts(t);
+  const { accountId } = (await put()) ?? {};
+  const renamed = await put({ accountId, name: 'team', secret: undefined });
+  assert.equal(renamed?.name, 'team');
+  assert.equal((await list()).length, 1);
+  for (const change of [
+    { host: 'imap.evil.dev' },
+    { port: 143 },
+    { tlsMode: 'starttls' as const },
+    { userName: 'eve@acme.dev' },
+    { authKind: 'oauth' as const },
+  ]) {
+    await assert.rejects(put({ accountId, secret: undefined, ...change }), refusalOf('/secret'));
+  }
+  await assert.rejects(put({ name: 'new', secret: undefined }), refusalOf('/secret'));
+  const moved = await put({ accountId, host: 'imap2.acme.dev', secret: 'another' });
+  assert.equal(moved?.host, 'imap2.acme.dev');
+});
+
+test('names are unique in a workspace, and an unknown account is not made by an update', async (t) => {
+  const { put } = await setupAccounts(t);
+  await put();
+  await assert.rejects(put(), refusalOf('/name'));
+  assert.equal(await put({ accountId: 'mail_none', name: 'other' }), null);
+});
+
+const wrong: [what: string, change: Partial<MailAccountDraft>, path: string][] = [
+  ['a host that is a URL', { host: 'https://imap.acme.dev' }, '/host'],
+  ['a host with a line break', { host: 'imap.acme.dev\r\n' }, '/host'],
+  ['a port out of range', { port: 70_000 }, '/port'],
+  ['an empty name', { name: '' }, '/name'],
+  ['a user with a line break', { userName: 'a\r\nb' }, '/userName'],
+  ['a secret with a line break', { secret: 'a\nLOGOUT' }, '/secret'],
+  ['a certificate that is none', { caCertificate: 'PEM' }, '/caCertificate'],
+  ['six mailboxes', { mailboxes: ['a', 'b', 'c', 'd', 'e', 'f'] }, '/mailboxes'],
+  ['no TLS on the public internet', { host: '8.8.8.8', tlsMode: 'none' }, '/tlsMode'],
+];
+for (const [what, change, path] of wrong) {
+  test(`an account with ${what} is refused`, async (t) => {
+    const { put, list } = await setupAccounts(t);
+    await assert.rejects(put(change), refusalOf(path));
+    assert.deepEqual(await list(), []);
+  });
+}
+
+test('another workspace neither sees, changes nor removes an account', async (t) => {
+  const { put, list, hub, addWorkspace } = await setupAccounts(t);
+  const { accountId = '' } = (await put()) ?? {};
+  const { workspaceId } = await addWorkspace('other');
+  assert.deepEqual(await listMailAccounts(hub.deps, workspaceId), []);
+  assert.equal(await put({ workspaceId, accountId }), null);
+  assert.equal(await removeMailAccount(hub.deps, 'usr_eve', { workspaceId, accountId }), false);
+  assert.equal((await list()).length, 1);
+});
+
+test('what is done to accounts is audited, without the secret', async (t) => {
+  const { put, hub, workspaceId } = await setupAccounts(t);
+  const { accountId = '' } = (await put()) ?? {};
+  await put({ accountId, name: 'team', secret: undefined });
+  const where = { workspaceId, accountId };
+  assert.equal(await removeMailAccount(hub.deps, 'usr_ada', where), true);
+  assert.equal(await removeMailAccount(hub.deps, 'usr_ada', where), false);
+  const rows = await hub.database.reader.allSql<{ actor: string; action: string; data: string }>(
+    `SELECT actor, action, data FROM audit_entries WHERE workspace_id = ? AND subject = ?
+     ORDER BY seq`,
+    [workspaceId, accountId],
+  );
+  assert.deepEqual(
+    rows.map(({ actor, action }) => [actor, action]),
+    ['create', 'update', 'remove'].map((verb) => ['usr_ada', `mail-account.${verb}`]),
+  );
+  assert.ok(!JSON.stringify(rows).includes(password));
+});
+
+test('a sealed secret that was moved to another account opens nothing, and the pack says so', async (t) => {
+  const { put, hub, add, build, resolve, call, workspaceId } = await setupAccounts(t);
+  await put();
+  await put({ name: 'other', secret: 'another' });
+  await hub.database.write(null, (tx) =>
+    tx.runSql(
+      `UPDATE mail_accounts SET sealed_secret =
+         (SELECT sealed_secret FROM mail_accounts WHERE name = 'ops')
+       WHERE name = 'other' AND workspace_id = ?`,
+      [workspaceId],
+    ),
+  );
+  await hub.database.write(null, (tx) =>
+    tx.runSql(`DELETE FROM mail_accounts WHERE name = 'ops' AND workspace_id = ?`, [workspaceId]),
+  );
+  const itemId = await add({ text: 'Cached.', kind: 'mail_message', threadRef: 'a@acme.dev' });
+  await build();
+  const { freshness } = await resolve({ expansionHints: ['fresh_v1'] });
+  assert.equal(
+    freshness.threads[0]?.message,
+    'The secret of the mail account "other" cannot be opened: enter it again.',
+  );
+  const { item } = await call(contextItems.get, { workspaceId, itemId });
+  assert.equal(item.text, 'Cached.');
+});

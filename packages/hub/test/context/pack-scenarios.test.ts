@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { endpoints } from '@signalbox/contract';
+import { runScenarios, type Scenario } from '../support/api-scenario.ts';
+import type { World } from '../support/api-world.ts';
+import { addItem, buildPack } from '../support/context-setup.ts';
+import { ensureRun } from '../support/decision-setup.ts';
+
+const { contextPacks } = endpoints;
+
+const ofRun =
+  (fields: Record<string, unknown> = {}) =>
+  async (world: World) => ({
+    workspaceId: world.home.workspaceId,
+    runId: await ensureRun(world),
+    ...fields,
+  });
+
+runScenarios('context-packs/build-run-v1', [
+  {
+    name: 'builds a pack with the fields of the specification alone',
+    endpoint: contextPacks.buildRunV1,
+    credential: 'enqueueOnly',
+    body: async (world) =>
+      ofRun({
+        requestedContextItemIds: [await addItem(world, world.home, 'Asked for.')],
+        expansionHints: [],
+      })(world),
+    expect: {
+      body: { version: 1, items: [{ reason: 'requested', title: 'Asked for.' }], omitted: [] },
+      absent: ({ other }) => [other.itemId],
+    },
+  },
+  {
+    name: 'makes the next version each time',
+    endpoint: contextPacks.buildRunV1,
+    credential: 'agentOnly',
+    body: ofRun(),
+    expect: { body: { version: 2 } },
+  },
+  {
+    name: 'warns of an item of another workspace as of one that is none',
+    endpoint: contextPacks.buildRunV1,
+    body: async (world) => ofRun({ requestedContextItemIds: [world.other.itemId] })(world),
+    expect: {
+      body: ({ other }) => ({
+        warnings: [`The requested item ${other.itemId} does not exist in this workspace.`],
+      }),
+    },
+  },
+  ...(
+    [
+      ['a budget of nothing', { tokenBudget: 0 }, '/tokenBudget'],
+      ['a budget in words', { tokenBudget: 'much' }, '/tokenBudget'],
+      ['ids that are none', { requestedContextItemIds: [7] }, '/requestedContextItemIds/0'],
+      ['hints that are no list', { expansionHints: 'fresh_v1' }, '/expansionHints'],
+      ['a key with blanks', { idempotencyKey: 'a b' }, '/idempotencyKey'],
+    ] as const
+  ).map(
+    ([what, fields, path]): Scenario => ({
+      name: `refuses ${what}`,
+      endpoint: contextPacks.buildRunV1,
+      body: ofRun(fields),
+      expect: { error: 'INVALID_REQUEST', contains: [path] },
+    }),
+  ),
+  {
+    name: 'refuses an unknown run',
+    endpoint: contextPacks.buildRunV1,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, runId: 'run_none' }),
+    expect: { error: 'RUN_NOT_FOUND' },
+  },
+  {
+    name: 'refuses who may only read',
+    endpoint: contextPacks.buildRunV1,
+    credential: 'readOnly',
+    body: ofRun(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'refuses the token of a job of no run',
+    endpoint: contextPacks.buildRunV1,
+    credential: 'otherJob',
+    body: ofRun(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);
+
+runScenarios('context-packs/resolve-run-v1', [
+  {
+    name: 'refuses a run that has no pack yet',
+    endpoint: contextPacks.resolveRunV1,
+    body: ofRun(),
+    expect: { error: 'CONTEXT_PACK_NOT_FOUND' },
+  },
+  {
+    name: 'resolves the latest pack to sections',
+    endpoint: contextPacks.resolveRunV1,
+    credential: 'viewer',
+    body: async (world) => {
+      await addItem(world, world.home, 'In the pack.');
+      await buildPack(world, world.home, await ensureRun(world));
+      return ofRun()(world);
+    },
+    expect: {
+      body: {
+        sections: [{ text: 'In the pack.', textKind: 'cached', trust: 'member', truncated: false }],
+        freshness: { requested: false, threads: [] },
+      },
+      check: (body) => assert.ok(!('markdown' in body)),
+    },
+  },
+  {
+    name: 'writes it as markdown on demand',
+    endpoint: contextPacks.resolveRunV1,
+    credential: 'readOnly',
+    body: ofRun({ format: 'markdown' }),
+    expect: { check: ({ markdown }) => assert.match(String(markdown), /\n\nIn the pack\.\n/) },
+  },
+  {
+    name: 'takes hints that it does not know, and without mail nothing is fetched',
+    endpoint: contextPacks.resolveRunV1,
+    body: ofRun({ expansionHints: ['fresh_v1', 'fresh_v9'] }),
+    expect: { body: { freshness: { requested: true, threads: [] } } },
+  },
+  {
+    name: 'refuses a pack of another workspace',
+    endpoint: contextPacks.resolveRunV1,
+    body: async (world) => ofRun({ packId: world.other.packId })(world),
+    expect: { error: 'CONTEXT_PACK_NOT_FOUND' },
+  },
+  {
+    name: 'refuses an unknown format',
+    endpoint: contextPacks.resolveRunV1,
+    body: ofRun({ format: 'pdf' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['sections, markdown'] },
+  },
+  {
+    name: 'refuses who may only enqueue',
+    endpoint: contextPacks.resolveRunV1,
+    credential: 'enqueueOnly',
+    body: ofRun(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { openTestDatabase } from '../support/test-engine.ts';
+
+/** Resolves with the next error that nobody catches; the runner would fail the test for it. */
+function catchUncaught(t: TestContext): Promise<unknown> {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  t.after(() => {
+    process.removeAllListeners('uncaughtException');
+    for (const other of others) process.on('uncaughtException', other);
+  });
+  return new Promise((resolve) => process.once('uncaughtException', resolve));
+}
+
+test('a call after the commit that throws hides no answer, stops no other call, and is heard', async (t) => {
+  const database = await openTestDatabase(t, systemClock);
+  const uncaught = catchUncaught(t);
+  const calls: string[] = [];
+  const act = (name: string, call: () => void) =>
+    database.writeConcurrent({ workspaceId: 'w', keys: [name] }, async (tx) => {
+      tx.afterCommit(call);
+      return name;
+    });
+  const fault = new Error('a fault of the hub');
+  const answers = await Promise.all([
+    act('a', () => calls.push('a')),
+    act('b', () => {
+      throw fault;
+    }),
+    act('c', () => calls.push('c')),
+  ]);
+  assert.deepEqual(answers, ['a', 'b', 'c']);
+  assert.deepEqual(calls, ['a', 'c']);
+  assert.equal(await uncaught, fault);
+  // And it still works.
+  assert.equal(await act('d', () => undefined), 'd');
+});

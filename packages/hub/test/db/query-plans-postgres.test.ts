@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import pg from 'pg';
+import { listFilters } from '../support/list-filters.ts';
+import { setupQueue } from '../support/queue-setup.ts';
+import { seedAgents, seedJobs } from '../support/seed-database.ts';
+import { databaseUrlOf } from '../support/test-engine.ts';
+
+const { jobs, jobEvents } = endpoints;
+
+/** Tables that grow with every job. */
+const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'idempotency_keys'];
+/** Enough that the planner would rather sort or scan where that were cheaper in a small table. */
+const FINISHED = 20_000;
+const PENDING = 5_000;
+/** Of each lane what a claim takes and some more, in case others are taking the first ones. */
+const READ_BY_CLAIM_MAX = 200;
+/** What a list may look at where filters go beyond its index. */
+const CANDIDATES_MAX = 1_000;
+const RUNNING = 20;
+const ROUNDS = 25;
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Plan Rows': number;
+  'Actual Rows'?: number;
+  Plans?: PlanNode[];
+}
+
+/** A queue with years of work behind it and a backlog before it, of which PostgreSQL knows. */
+async function setupGrown(t: TestContext) {
+  const h = await setupQueue(t);
+  const { workspaceId, repoId, clock } = h;
+  const { database } = h.hub;
+  const agentIds = await seedAgents(
+    database,
+    { workspaceId, atMs: clock.nowMs(), capabilities: { canWrite: true } },
+    20,
+  );
+  const startMs = clock.nowMs() - 1_000_000;
+  const sizes = { pending: PENDING, finished: FINISHED };
+  await seedJobs(database, { ...sizes, workspaceId, repoIds: [repoId], agentIds, startMs });
+  await withClient(h.dataDir, async (client) => {
+    for (const text of moreRows) await client.query(text);
+    await client.query('ANALYZE');
+  });
+  return { ...h, agentIds };
+}
+
+/** Of what the seeded jobs would have left behind, too. */
+const moreRows = [
+  `INSERT INTO idempotency_keys
+     (workspace_id, operation, idempotency_key, body_hash, answer, created_at)
+   SELECT workspace_id, 'jobsEnqueue', 'key-' || job_id, 'hash', '{}', 1 FROM jobs`,
+  `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
+   SELECT workspace_id, 'job_' || md5(job_id), job_id FROM jobs`,
+];
+
+async function withClient<T>(dataDir: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: await databaseUrlOf(dataDir) });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** Collects the statements that go to the database while something is done. */
+async function collectStatements(
+  t: TestContext,
+  act: () => Promise<unknown>,
+): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const query = pg.Client.prototype.query;
+  const mock = t.mock.method(
+    pg.Client.prototype,
+    'query',
+    function (this: pg.Client, ...args: unknown[]) {
+      const [first] = args as [string | Statement];
+      if (typeof first === 'object') statements.push({ text: first.text, values: first.values });
+      return Reflect.apply(query, this, args);
+    },
+  );
+  await act();
+  mock.mock.restore();
+  return statements;
+}
+
+/** Plans as statements have them that were prepared long ago: for whatever values. */
+async function explain(
+  client: pg.Client,
+  { text, values }: { text: string; values: unknown[] | null },
+): Promise<PlanNode[]> {
+  const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+  const given = Array.from({ length: count }, (_, at) => pg.escapeLiteral(String(values?.[at])));
+  const list = (values === null ? given.map(() => 'NULL') : given).join(', ');
+  const options = values === null ? 'FORMAT JSON' : 'ANALYZE, FORMAT JSON';
+  await client.query('SET plan_cache_mode = force_generic_plan');
+  await client.query(`PREPARE explained AS ${text}`);
+  try {
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      `EXPLAIN (${options}) EXECUTE explained${count === 0 ? '' : ` (${list})`}`,
+    );
+    const nodes: PlanNode[] = [];
+    const visit = (node: PlanNode) => {
+      nodes.push(node);
+      for (const child of node.Plans ?? []) visit(child);
+    };
+    for (const { Plan } of rows[0]?.['QUERY PLAN'] ?? []) visit(Plan);
+    return nodes;
+  } finally {
+    await client.query('DEALLOCATE explained');
+  }
+}
+
+/** The plan of each statement about tables that grow, once each. */
+async function explainAll(
+  dataDir: string,
+  statements: readonly Statement[],
+): Promise<{ text: string; nodes: PlanNode[] }[]> {
+  const texts = new Set(statements.map(({ text }) => text).filter(isAboutGrowing));
+  return withClient(dataDir, async (client) => {
+    const plans: { text: string; nodes: PlanNode[] }[] = [];
+    for (const text of texts) {
+      plans.push({ text, nodes: await explain(client, { text, values: null }) });
+    }
+    return plans;
+  });
+}
+
+const isAboutGrowing = (text: string) =>
+  /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text) &&
+  growing.some((table) => new RegExp(`\\b${table}\\b`).test(text));
+
+function assertNoScan(text: string, nodes: readonly PlanNode[]): void {
+  for (const node of nodes) {
+    const table = node['Relation Name'] ?? '';
+    const isScan = node['Node Type'] === 'Seq Scan' && growing.includes(table);
+    assert.ok(!isScan, `reads all of ${table}: ${text}`);
+  }
+}
+
+test('every statement of a job’s life finds its rows by an index, whatever the values', async (t) => {
+  const h = await setupGrown(t);
+  const { workspaceId, agentId } = h;
+  const statements = await collectStatements(t, async () => {
+    const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
+    await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
+    // Several at once are merged into statements over arrays.
+    await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => h.claim({ claimKey: `claim-${n}`, leaseMs: 1_000 })),
+    );
+    const ids = claims.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
+    const beat = { workspaceId, agentId, leaseMs: 2_000 };
+    await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
+    await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
+    const entries = [{ logSeq: 1, message: 'line' }];
+    const append = { workspaceId, agentId, entries };
+    await Promise.all(ids.map((jobId) => h.call(jobEvents.append, { ...append, jobId })));
+    await Promise.all(ids.slice(1).map((jobId) => h.complete(jobId)));
+    h.clock.advance(10_000);
+    await h.claim();
+    await h.get(first);
+    await h.timeline(first);
+    await h.hub.loops[0]?.runOnce();
+  });
+  const plans = await explainAll(h.dataDir, statements);
+  assert.ok(plans.length > 25, `${plans.length} statements were looked at`);
+  for (const { text, nodes } of plans) assertNoScan(text, nodes);
+});
+
+test('a claim reads the head of its lane from the index, and no more than it may take', async (t) => {
+  const h = await setupGrown(t);
+  const statements = await collectStatements(t, () => h.claim());
+  const [taking] = statements.filter(({ text }) => /SKIP LOCKED/.test(text));
+  assert.ok(taking);
+  const nodes = await withClient(h.dataDir, (client) => explain(client, taking));
+  assertNoScan(taking.text, nodes);
+  assert.ok(nodes.some((node) => node['Index Name'] === 'queue_entries_ready'));
+  const most = Math.max(...nodes.map((node) => node['Actual Rows'] ?? 0));
+  assert.ok(most <= READ_BY_CLAIM_MAX, `${most} rows are read for one claim`);
+});
+
+test('every list reads its page from the end of indexes, whatever the filters', async (t) => {
+  const h = await setupGrown(t);
+  const { workspaceId, repoId, agentIds } = h;
+  const runs = endpoints.runs;
+  const run = { workspaceId, repoId, runRef: 'r', status: 'in_progress' };
+  const { runId } = await h.call(runs.upsertV1, run);
+  const statements = await collectStatements(t, async () => {
+    for (const filter of listFilters({ repoId, agentId: agentIds[0] ?? '', runId })) {
+      const body = { workspaceId, limit: 20, ...filter };
+      const { nextCursor } = await h.call(jobs.list, body);
+      if (nextCursor !== null) await h.call(jobs.list, { ...body, cursor: nextCursor });
+    }
+  });
+  const plans = await explainAll(h.dataDir, statements);
+  const lists = plans.filter(({ text }) => /ORDER BY/.test(text));
+  assert.ok(lists.length > 20, `${lists.length} lists were looked at`);
+  for (const { text, nodes } of plans) {
+    assertNoScan(text, nodes);
+    for (const node of nodes.filter((each) => /Sort/.test(each['Node Type']))) {
+      // What runs is little, and candidates are bounded.
+      const rows = node['Plan Rows'];
+      assert.ok(rows <= CANDIDATES_MAX, `sorts ${rows} rows: ${text}`);
+    }
+  }
+});
+
+test('renewals stay in the page of their row and touch no index', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId, agentId } = h;
+  for (let n = 0; n < RUNNING; n++) await h.enqueue();
+  const statements = await collectStatements(t, async () => {
+    for (let n = 0; n < RUNNING; n++) {
+      const { jobId } = await h.claim();
+      const beat = { workspaceId, agentId, leaseMs: 600_000, jobId: jobId ?? '' };
+      await h.call(jobs.heartbeat, beat);
+      await h.call(jobs.heartbeat, beat);
+    }
+  });
+  // Every statement by which heartbeats change entries, done again and again by one connection: it
+  // alone can say at once what has come of it.
+  const renewals = statements.filter(({ text }) =>
+    /^UPDATE queue_entries SET (lease_ms|heartbeat)/.test(text),
+  );
+  assert.ok(renewals.length >= RUNNING, `${renewals.length} renewals`);
+  // Nobody else is at the table then: a transaction that looks on keeps rows that are no more in
+  // their page, and what the hub has counted of its own claims is told by now.
+  await h.hub.stop();
+  const { updates, hot } = await withClient(h.dataDir, async (client) => {
+    const count = async () => {
+      await client.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await client.query<{ updates: number; hot: number }>(
+        `SELECT n_tup_upd::int AS updates, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables
+         WHERE relname = 'queue_entries'`,
+      );
+      return rows[0] ?? { updates: 0, hot: 0 };
+    };
+    const before = await count();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const renewal of renewals) await client.query(renewal);
+    }
+    const after = await count();
+    return { updates: after.updates - before.updates, hot: after.hot - before.hot };
+  });
+  assert.equal(updates, renewals.length * ROUNDS);
+  assert.ok(hot / updates > 0.9, `${hot} of ${updates} renewals stayed in their page`);
+});
+
+test('what was planned while tables were small finds its rows by an index when they have grown', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId, repoId, agentId } = h;
+  const doSome = async () => {
+    await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
+    const claims = await Promise.all(Array.from({ length: 8 }, () => h.claim()));
+    const ids = claims.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
+    await Promise.all(ids.map((jobId) => h.complete(jobId)));
+    await Promise.all(ids.flatMap((jobId) => [h.get(jobId), h.timeline(jobId)]));
+    await h.call(jobs.list, { workspaceId });
+  };
+  // A session keeps its plan of a statement from the sixth time on.
+  for (let round = 0; round < ROUNDS; round++) await doSome();
+  const seeds = { pending: 0, finished: FINISHED, startMs: h.clock.nowMs() - 1_000_000 };
+  await seedJobs(h.hub.database, { ...seeds, workspaceId, repoIds: [repoId], agentIds: [agentId] });
+  for (let round = 0; round < ROUNDS; round++) await doSome();
+  // Sessions tell what they have read at the latest when they end.
+  await h.hub.stop();
+  const { rows } = await withClient(h.dataDir, (client) =>
+    client.query<{ relname: string; rows: string }>(
+      `SELECT relname, seq_tup_read AS rows FROM pg_stat_user_tables
+       WHERE relname IN ('jobs', 'job_events', 'queue_entries') ORDER BY relname`,
+    ),
+  );
+  assert.equal(rows.length, 3);
+  for (const { relname, rows: read } of rows) {
+    assert.ok(Number(read) < FINISHED, `${read} rows of ${relname} were read without an index`);
+  }
+});

@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import type { Tx } from '../../src/db/engine.ts';
+import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
+import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
+import { HubError } from '../../src/errors.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+function openTestDatabase(t: TestContext) {
+  const path = join(makeTempDir(t), 'test.db');
+  const database = openSqlite(path, createManualClock());
+  t.after(() => database.close());
+  return { database, path };
+}
+
+async function createNotes(t: TestContext) {
+  const opened = openTestDatabase(t);
+  await opened.database.write(null, async (tx) => {
+    await tx.runSql('CREATE TABLE notes (note TEXT NOT NULL UNIQUE)', []);
+  });
+  const insert = (note: string) =>
+    opened.database.write(null, async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      return note;
+    });
+  const list = async () => {
+    const rows = await opened.database.reader.allSql<{ note: string }>(
+      'SELECT note FROM notes ORDER BY note',
+      [],
+    );
+    return rows.map((row) => row.note);
+  };
+  return { ...opened, insert, list };
+}
+
+test('waiting actions share one transaction, and each is answered with its own value', async (t) => {
+  const { insert, list, path } = await createNotes(t);
+  const observer = new DatabaseSync(path);
+  t.after(() => observer.close());
+  const version = () => observer.prepare('PRAGMA data_version').get()?.data_version;
+  const before = version();
+  const names = Array.from({ length: 100 }, (_, i) => `note ${i}`);
+  assert.deepEqual(await Promise.all(names.map(insert)), names);
+  assert.equal((await list()).length, 100);
+  assert.notEqual(version(), before);
+});
+
+test('an action that throws leaves nothing, and its neighbours in the batch commit', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  const refused = database.write(null, async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['half']);
+    throw new HubError('NOT_ALLOWED');
+  });
+  const outcomes = await Promise.allSettled([insert('a'), refused, insert('a'), insert('b')]);
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await list(), ['a', 'b']);
+});
+
+test('where actions may be run again, one that fails after it wrote leaves nothing', async (t) => {
+  const { database, list } = await createNotes(t);
+  const calls: string[] = [];
+  const runs = new Map<string, number>();
+  const beside = (note: string, end: (tx: Tx) => void = () => undefined) =>
+    database.writeConcurrent({ workspaceId: 'w', keys: [] }, async (tx) => {
+      runs.set(note, (runs.get(note) ?? 0) + 1);
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      tx.afterCommit(() => calls.push(note));
+      end(tx);
+      return note;
+    });
+  const refuse = () => {
+    throw new HubError('NOT_ALLOWED');
+  };
+  const outcomes = await Promise.allSettled([
+    beside('a'),
+    beside('half', refuse),
+    beside('b'),
+    beside('a'),
+    database.write(null, async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['alone']);
+      refuse();
+    }),
+    beside('c'),
+  ]);
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused')),
+    ['a', 'refused', 'b', 'refused', 'refused', 'c'],
+  );
+  assert.deepEqual(await list(), ['a', 'b', 'c']);
+  assert.deepEqual(calls, ['a', 'b', 'c']);
+  // The first two were run again for the second's sake; after that each had its savepoint.
+  assert.deepEqual(Object.fromEntries(runs), { a: 3, half: 2, b: 1, c: 1 });
+});
+
+test('an action that may be run again and is refused before it writes disturbs nobody', async (t) => {
+  const { database, list } = await createNotes(t);
+  let runs = 0;
+  const scope = { workspaceId: 'w', keys: [] };
+  const kept = database.writeConcurrent(scope, async (tx) => {
+    runs += 1;
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['kept']);
+  });
+  const refused = database.writeConcurrent(scope, async (tx) => {
+    await tx.allSql('SELECT note FROM notes', []);
+    throw new HubError('NOT_ALLOWED');
+  });
+  await assert.rejects(refused, { code: 'NOT_ALLOWED' });
+  await kept;
+  assert.equal(runs, 1);
+  assert.deepEqual(await list(), ['kept']);
+});
+
+test('readers see nothing of an action before it is committed', async (t) => {
+  const { database, list } = await createNotes(t);
+  let seenWithin: string[] | undefined;
+  await database.write(null, async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['pending']);
+    seenWithin = await list();
+  });
+  assert.deepEqual(seenWithin, []);
+  assert.deepEqual(await list(), ['pending']);
+});
+
+test('afterCommit calls come once the action is durable, and never for a refused one', async (t) => {
+  const { database, list } = await createNotes(t);
+  const calls: string[] = [];
+  const accepted = database.write(null, async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['kept']);
+    tx.afterCommit(() => calls.push('accepted'));
+  });
+  const refused = database.write(null, async (tx) => {
+    tx.afterCommit(() => calls.push('refused'));
+    throw new HubError('NOT_ALLOWED');
+  });
+  await Promise.allSettled([accepted, refused]);
+  assert.deepEqual(calls, ['accepted']);
+  assert.deepEqual(await list(), ['kept']);
+});
+
+test('a database that cannot grow refuses with UNAVAILABLE and works again afterwards', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  const pages = await database.write(null, async (tx) => {
+    const row = await tx.firstSql<{ page_count: number }>('PRAGMA page_count', []);
+    await tx.firstSql(`PRAGMA max_page_count = ${row?.page_count ?? 0}`, []);
+    return row?.page_count ?? 0;
+  });
+  assert.ok(pages > 0);
+  await assert.rejects(insert('x'.repeat(100_000)), { code: 'UNAVAILABLE' });
+  await database.write(null, async (tx) => {
+    await tx.firstSql('PRAGMA max_page_count = 1000000', []);
+  });
+  await insert('after');
+  assert.deepEqual(await list(), ['after']);
+});
+
+/** A disk whose syncs end when the test says so. */
+function createSlowDisk() {
+  const syncs: ((error: Error | null) => void)[] = [];
+  const waiting: ((count: number) => void)[] = [];
+  return {
+    syncFile(_file: number, done: (error: Error | null) => void) {
+      syncs.push(done);
+      for (const tell of waiting.splice(0)) tell(syncs.length);
+    },
+    /** Resolves when a sync is under way. */
+    async sync(): Promise<(error: Error | null) => void> {
+      if (syncs.length === 0) await new Promise((resolve) => waiting.push(resolve));
+      const done = syncs.shift();
+      assert.ok(done !== undefined);
+      return done;
+    },
+  };
+}
+
+async function openOnSlowDisk(t: TestContext) {
+  const disk = createSlowDisk();
+  const path = join(makeTempDir(t), 'test.db');
+  const database = openSqlite(path, createManualClock(), disk.syncFile);
+  const create = database.write(null, (tx) => tx.runSql('CREATE TABLE notes (note TEXT)', []));
+  (await disk.sync())(null);
+  await create;
+  const insert = (note: string) =>
+    database.write(null, async (tx) => {
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+      return note;
+    });
+  const list = () => database.reader.allSql<{ note: string }>('SELECT note FROM notes', []);
+  return { disk, database, insert, list };
+}
+
+test('nobody is told of a commit, and nobody reads it, before the disk has it', async (t) => {
+  const { disk, database, insert, list } = await openOnSlowDisk(t);
+  const told: string[] = [];
+  const first = insert('first').then((note) => told.push(note));
+  const synced = await disk.sync();
+  const seen = list().then((rows) => told.push(`${rows.length} read`));
+  const second = insert('second').then((note) => told.push(note));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(told, []);
+  synced(null);
+  await Promise.all([first, seen]);
+  assert.deepEqual(told, ['first', '1 read']);
+  (await disk.sync())(null);
+  await second;
+  await database.close();
+});
+
+test('an action that wrote nothing needs no disk, but for what it read of others', async (t) => {
+  const { disk, database, insert } = await openOnSlowDisk(t);
+  const count = async () => {
+    const rows = await database.writeConcurrent({ workspaceId: 'w', keys: [] }, (tx) =>
+      tx.allSql('SELECT note FROM notes', []),
+    );
+    return rows.length;
+  };
+  // No sync is let through here.
+  assert.equal(await count(), 0);
+  const told: string[] = [];
+  const inserted = insert('first').then((note) => told.push(note));
+  const synced = await disk.sync();
+  const counted = count().then((rows) => told.push(`${rows} read`));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(told, []);
+  synced(null);
+  await Promise.all([inserted, counted]);
+  assert.deepEqual(told, ['first', '1 read']);
+  await database.close();
+});
+
+test('a disk that fails to sync refuses what it lost, and later writes are safe again', async (t) => {
+  const { disk, database, insert, list } = await openOnSlowDisk(t);
+  const lost = insert('lost');
+  (await disk.sync())(Object.assign(new Error('I/O error'), { code: 'EIO' }));
+  await assert.rejects(lost, { code: 'UNAVAILABLE', message: /may or may not/ });
+  const kept = insert('kept');
+  (await disk.sync())(null);
+  assert.equal(await kept, 'kept');
+  // All that was in the log when the disk failed has been written and synced once more.
+  assert.ok((await list()).some(({ note }) => note === 'kept'));
+  await database.close();
+});
+
+test('rows numbered beyond what JavaScript counts exactly hinder nothing', async (t) => {
+  const { database, insert, list } = await createNotes(t);
+  // Full-text search writes such rows of its own accord, and SQLite tells of the last one.
+  await database.write(null, async (tx) => {
+    await tx.runSql('INSERT INTO notes (rowid, note) VALUES (9009535716950016, ?)', ['far']);
+    await tx.runSql('DELETE FROM notes WHERE note = ?', ['none']);
+  });
+  await insert('near');
+  assert.deepEqual(await list(), ['far', 'near']);
+});
+
+test('only the owner reads the database and its logs', async (t) => {
+  const { insert, path } = await createNotes(t);
+  await insert('secret');
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  }
+});
+
+test('a closed database refuses new actions and has finished the earlier ones', async (t) => {
+  const { database, list, path } = await createNotes(t);
+  const last = database.write(null, async (tx) => {
+    await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['last']);
+  });
+  await database.close();
+  await last;
+  await assert.rejects(
+    database.write(null, async () => undefined),
+    { code: 'UNAVAILABLE' },
+  );
+  await assert.rejects(list(), { code: 'UNAVAILABLE' });
+  const reopened = new DatabaseSync(path);
+  t.after(() => reopened.close());
+  assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.n, 1);
+});
+
+test('migrations run once, in order, and resume where a database stands', async (t) => {
+  const { database } = openTestDatabase(t);
+  const first = { version: 1, name: 'one', statements: () => ['CREATE TABLE one (x INTEGER)'] };
+  const second = { version: 2, name: 'two', statements: () => ['CREATE TABLE two (x INTEGER)'] };
+  assert.deepEqual(await migrate(database, [first]), [1]);
+  assert.deepEqual(await migrate(database, [first, second]), [2]);
+  assert.deepEqual(await migrate(database, [first, second]), []);
+});
+
+test('a migration that fails leaves the schema as it was', async (t) => {
+  const { database } = openTestDatabase(t);
+  const broken = {
+    version: 1,
+    name: 'broken',
+    statements: () => ['CREATE TABLE half (x INTEGER)', 'CREATE NONSENSE'],
+  };
+  await assert.rejects(migrate(database, [broken]));
+  const tables = await database.reader.allSql(
+    "SELECT name FROM sqlite_master WHERE type = 'table'",
+    [],
+  );
+  assert.deepEqual(tables, []);
+});
+
+test('a database from a newer version is refused and left alone', async (t) => {
+  const { database } = openTestDatabase(t);
+  await migrate(database, [{ version: 1_000_000, name: 'future', statements: () => [] }]);
+  await assert.rejects(migrate(database), NewerDatabaseError);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consoleEndpointList, consoleEndpoints, type ErrorCode } from '@signalbox/contract';
+import { requestMakers } from '../support/console-requests.ts';
+import { type Caller, callers, setupConsole } from '../support/console-world.ts';
+import type { Visitor } from '../support/identity-harness.ts';
+
+/*
+ * Who may do what at the console: every row of its table × everybody who may sit there. An
+ * endpoint without a row here fails.
+ */
+
+type Verdicts = Record<Caller, 'ok' | ErrorCode>;
+
+const anybody: Verdicts = {
+  owner: 'ok',
+  admin: 'ok',
+  member: 'ok',
+  viewer: 'ok',
+  stranger: 'ok',
+  nobody: 'ok',
+};
+const signedIn: Verdicts = { ...anybody, nobody: 'SESSION_REQUIRED' };
+const everyMember: Verdicts = { ...signedIn, stranger: 'WORKSPACE_NOT_FOUND' };
+const administrators: Verdicts = { ...everyMember, member: 'NOT_ALLOWED', viewer: 'NOT_ALLOWED' };
+const all = (code: ErrorCode): Verdicts =>
+  Object.fromEntries(callers.map((caller) => [caller, code])) as Verdicts;
+
+const verdicts: Record<string, Verdicts> = {
+  consoleSessionGet: anybody,
+  consoleSessionSignIn: { ...anybody, nobody: 'SIGN_IN_FAILED' },
+  consoleSessionSignOut: anybody,
+  consoleSessionList: signedIn,
+  consoleSessionRevoke: signedIn,
+  consoleFirstOwnerCheck: anybody,
+  consoleFirstOwnerCreate: all('FIRST_OWNER_LINK_INVALID'),
+  consoleDeviceApprovalOpen: signedIn,
+  consoleDeviceApprovalAnswer: {
+    ...signedIn,
+    viewer: 'NOT_ALLOWED',
+    stranger: 'NOT_ALLOWED',
+  },
+  consoleAccountUpdate: signedIn,
+  consoleAccountChangePassword: signedIn,
+  consoleWorkspaceCreate: signedIn,
+  consoleWorkspaceGet: everyMember,
+  consoleWorkspaceUpdate: administrators,
+  consoleMemberList: everyMember,
+  consoleMemberChangeRole: administrators,
+  consoleMemberRemove: administrators,
+  consoleMemberLeave: everyMember,
+  consoleInvitationCreate: administrators,
+  consoleInvitationList: administrators,
+  consoleInvitationRevoke: administrators,
+  consoleInvitationCheck: anybody,
+  consoleInvitationAccept: anybody,
+  consoleServiceTokenList: administrators,
+  consoleServiceTokenMint: administrators,
+  consoleServiceTokenRevoke: administrators,
+  consoleDeviceTokenList: everyMember,
+  // Here of the member's machine: nobody learns of another's.
+  consoleDeviceTokenRevoke: { ...everyMember, viewer: 'TOKEN_NOT_FOUND' },
+  consoleMailAccountList: administrators,
+  consoleMailAccountPut: administrators,
+  consoleMailAccountRemove: administrators,
+  consoleTriggerCreate: administrators,
+  consoleTriggerUpdate: administrators,
+  consoleTriggerEnable: administrators,
+  consoleTriggerDisable: administrators,
+  consoleTriggerDelete: administrators,
+  consoleChatTeamPut: administrators,
+  consoleChatTeamList: administrators,
+  consoleChatTeamRemove: administrators,
+  consoleAuditList: administrators,
+  consoleAuditExport: administrators,
+  consoleAuditVerify: administrators,
+};
+
+/** Those that end what the other calls need. */
+const goLast = ['consoleInvitationAccept', 'consoleMemberLeave', 'consoleSessionSignOut'];
+const inOrder = consoleEndpointList.toSorted(
+  (a, b) => goLast.indexOf(a.name) - goLast.indexOf(b.name),
+);
+
+async function codeOf(browser: Visitor, path: string, body: unknown): Promise<string> {
+  const response = await browser.post(path, body);
+  const text = await response.text();
+  return response.status === 200 ? 'ok' : String((JSON.parse(text) as { error: string }).error);
+}
+
+test('every console endpoint lets in exactly those whom the policy table names', async (t) => {
+  const world = await setupConsole(t);
+  // So that the owner, too, can leave.
+  await world.addMember('owner');
+  for (const { name, path } of inOrder) {
+    await t.test(path, async () => {
+      const [expected, makeRequest] = [verdicts[name], requestMakers[name]];
+      assert.ok(expected && makeRequest, `${name} has no row in the policy table`);
+      for (const caller of callers) {
+        // Accepting an invitation signs in as somebody else.
+        const isGuest = name === 'consoleInvitationAccept';
+        const browser = isGuest ? world.hub.visitor() : world.browsers[caller];
+        const body = await makeRequest(world, browser, caller);
+        assert.equal(await codeOf(browser, path, body), expected[caller], `${name}, ${caller}`);
+      }
+    });
+  }
+});
+
+test('no console endpoint takes a bearer, another site or a method but POST', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId, browsers } = world;
+  const { owner } = browsers;
+  const { mint } = consoleEndpoints.serviceTokens;
+  const { token } = await owner.call(mint, { workspaceId, name: 'CI' });
+  const program = hub.visitor().withToken(token);
+  for (const endpoint of consoleEndpointList) {
+    const { path, auth, example } = endpoint;
+    const crossSite = await owner.send(path, example.request, { 'sec-fetch-site': 'cross-site' });
+    assert.equal(crossSite.body.error, 'NOT_ALLOWED', path);
+    if (auth !== 'session') continue;
+    assert.equal((await program.send(path, example.request)).body.error, 'SESSION_REQUIRED', path);
+  }
+  const got = await fetch(hub.address + consoleEndpoints.members.list.path);
+  assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST']);
+});
+
+test('every row of the policy table is about an endpoint of the console', () => {
+  const names = consoleEndpointList.map(({ name }) => name).toSorted();
+  assert.deepEqual(Object.keys(verdicts).toSorted(), names);
+  assert.deepEqual(Object.keys(requestMakers).toSorted(), names);
+});

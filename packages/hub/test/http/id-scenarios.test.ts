@@ -1,0 +1,253 @@
+import { endpoints } from '@signalbox/contract';
+import { compareIdAnswers, type IdQuestion } from '../support/api-scenario.ts';
+import type { World } from '../support/api-world.ts';
+import { ensureRun } from '../support/decision-setup.ts';
+
+const {
+  agents,
+  cloudAiJobs,
+  contextItems,
+  contextPacks,
+  jobEvents,
+  jobs,
+  queue,
+  repositories,
+  runs,
+  uncertainties,
+} = endpoints;
+
+type Fields = Record<string, unknown>;
+const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
+const entries = [{ logSeq: 1, message: 'a' }];
+const draft = { kind: 'work', prompt: 'Do it.' };
+
+/** Calls that name a job, with what else they need. */
+const jobQuestions = (
+  [
+    [jobs.get, () => ({})],
+    [jobs.heartbeat, ({ agentId }: World) => ({ agentId })],
+    [jobs.complete, ({ agentId }: World) => ({ agentId, outcome: 'done' })],
+    [jobs.cancel, () => ({})],
+    [jobs.retry, () => ({})],
+    [jobEvents.listForJob, () => ({})],
+    [jobEvents.append, ({ agentId }: World) => ({ agentId, entries })],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'jobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.runningJobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, jobId) => inHome(world, { jobId, ...more(world) }),
+  }),
+);
+
+const cloudAiJobQuestions = (
+  [
+    [cloudAiJobs.get, () => ({})],
+    [cloudAiJobs.heartbeat, ({ agentId }: World) => ({ agentId })],
+    [cloudAiJobs.complete, ({ agentId }: World) => ({ agentId, outcome: 'done' })],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'cloudAiJobId',
+    unknown: 'aij_0199d1c0d0007000a1b2c3d4e5f60730',
+    foreign: ({ other }) => other.cloudAiJobId,
+    error: 'CLOUD_AI_JOB_NOT_FOUND',
+    body: (world, cloudAiJobId) => inHome(world, { cloudAiJobId, ...more(world) }),
+  }),
+);
+
+const repositoryQuestions = (
+  [
+    [repositories.get, {}],
+    [jobs.enqueue, draft],
+    [queue.pause, {}],
+    [queue.resume, {}],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'repoId',
+    unknown: 'repo_0199d1c0b2007000a1b2c3d4e5f6071a',
+    foreign: ({ other }) => other.repoId,
+    error: 'REPO_NOT_FOUND',
+    body: (world, repoId) => inHome(world, { repoId, ...more }),
+  }),
+);
+
+const agentQuestions = (
+  [
+    [jobs.claimNext, {}],
+    [jobs.heartbeat, {}],
+    [jobs.complete, { outcome: 'done' }],
+    [jobEvents.append, { entries }],
+    [cloudAiJobs.claimNext, {}],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'agentId',
+    unknown: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+    foreign: ({ other }) => other.agentId,
+    error: 'AGENT_NOT_FOUND',
+    async body(world, agentId) {
+      const { jobs: list } = await world.call(jobs.list, inHome(world, { limit: 1 }) as never);
+      return inHome(world, { jobId: list[0]?.jobId, agentId, ...more });
+    },
+  }),
+);
+
+const asked = { prompt: 'Which?', kind: 'choice', confidence: 0 };
+
+const runQuestions = (
+  [
+    [runs.get, {}],
+    [runs.upsertV2, { status: 'done' }],
+    [uncertainties.createWithAutoPromotion, asked],
+    [jobs.enqueue, draft],
+    [contextPacks.buildRunV1, {}],
+    [contextPacks.resolveRunV1, {}],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'runId',
+    unknown: 'run_0199d1c0b5007000a1b2c3d4e5f6071d',
+    foreign: ({ other }) => other.runId,
+    error: 'RUN_NOT_FOUND',
+    body: (world, runId) => inHome(world, { repoId: world.home.repoId, runId, ...more }),
+  }),
+);
+
+const uncertaintyQuestions = (
+  [
+    [uncertainties.get, {}],
+    [uncertainties.wait, { waitMs: 0 }],
+    [uncertainties.promote, {}],
+    [uncertainties.addResolution, { mode: 'answered', value: 'a', confidence: 1 }],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'uncertaintyId',
+    unknown: 'unc_0199d1c0c0007000a1b2c3d4e5f60720',
+    foreign: ({ other }) => other.uncertaintyId,
+    error: 'UNCERTAINTY_NOT_FOUND',
+    body: (world, uncertaintyId) => inHome(world, { uncertaintyId, ...more }),
+  }),
+);
+
+const itemQuestions = (
+  [
+    [contextItems.get, 'itemId'],
+    [contextItems.upsert, 'itemId'],
+    [contextItems.upsert, 'supersededBy'],
+  ] as const
+).map(
+  ([endpoint, field]): IdQuestion => ({
+    endpoint,
+    field,
+    unknown: 'ctx_0199d1c0e0007000a1b2c3d4e5f60740',
+    foreign: ({ other }) => other.itemId,
+    error: 'CONTEXT_ITEM_NOT_FOUND',
+    body: (world, id) => inHome(world, { [field]: id, kind: 'note', text: 'A note.' }),
+  }),
+);
+
+const packQuestion: IdQuestion = {
+  endpoint: contextPacks.resolveRunV1,
+  field: 'packId',
+  unknown: 'pack_0199d1c0e1007000a1b2c3d4e5f60741',
+  foreign: ({ other }) => other.packId,
+  error: 'CONTEXT_PACK_NOT_FOUND',
+  body: async (world, packId) => inHome(world, { runId: await ensureRun(world), packId }),
+};
+
+const workspaceQuestions = [
+  jobs.list,
+  jobs.get,
+  jobs.enqueue,
+  jobs.claimNext,
+  jobs.heartbeat,
+  jobs.complete,
+  jobs.cancel,
+  jobs.retry,
+  jobs.release,
+  jobEvents.listForJob,
+  jobEvents.append,
+  agents.heartbeat,
+  agents.list,
+  repositories.resolve,
+  repositories.get,
+  repositories.upsert,
+  repositories.list,
+  queue.pause,
+  queue.resume,
+  ...Object.values(cloudAiJobs),
+  ...Object.values(runs),
+  ...Object.values(uncertainties),
+  ...Object.values(contextItems),
+  ...Object.values(contextPacks),
+].map(
+  (endpoint): IdQuestion => ({
+    endpoint,
+    field: 'workspaceId',
+    unknown: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
+    foreign: ({ other }) => other.workspaceId,
+    error: 'WORKSPACE_NOT_FOUND',
+    // The ids of the other workspace go with it: even right ones must not open anything.
+    body: ({ other }, workspaceId) => ({
+      ...endpoint.example.request,
+      ...('jobId' in endpoint.example.request ? { jobId: other.runningJobId } : {}),
+      ...('agentId' in endpoint.example.request ? { agentId: other.agentId } : {}),
+      ...('cloudAiJobId' in endpoint.example.request ? { cloudAiJobId: other.cloudAiJobId } : {}),
+      ...('repoId' in endpoint.example.request ? { repoId: other.repoId } : {}),
+      ...('runId' in endpoint.example.request ? { runId: other.runId } : {}),
+      ...('itemId' in endpoint.example.request ? { itemId: other.itemId } : {}),
+      ...('uncertaintyId' in endpoint.example.request
+        ? { uncertaintyId: other.uncertaintyId }
+        : {}),
+      workspaceId,
+    }),
+  }),
+);
+
+compareIdAnswers('an unknown id and one of another workspace get the same bytes', [
+  ...jobQuestions,
+  ...cloudAiJobQuestions,
+  ...repositoryQuestions,
+  ...agentQuestions,
+  ...runQuestions,
+  ...uncertaintyQuestions,
+  ...itemQuestions,
+  packQuestion,
+  ...workspaceQuestions,
+  {
+    endpoint: uncertainties.createWithAutoPromotion,
+    field: 'jobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.runningJobId,
+    error: 'JOB_NOT_FOUND',
+    body: async (world, jobId) => inHome(world, { runId: await ensureRun(world), jobId, ...asked }),
+  },
+  {
+    endpoint: jobs.enqueue,
+    field: 'dependsOn',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.jobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, id) => inHome(world, { ...draft, repoId: world.home.repoId, dependsOn: [id] }),
+  },
+  {
+    endpoint: jobs.enqueue,
+    field: 'parentJobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.jobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, parentJobId) =>
+      inHome(world, { ...draft, repoId: world.home.repoId, parentJobId }),
+  },
+]);

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consolePathOf, endpointList, endpoints, mirroredEndpointList } from '@signalbox/contract';
+import type { Role } from '../../src/db/schema/tables.ts';
+import { deleteMembership, updateRole } from '../../src/members/store.ts';
+import { signInFirstOwner } from '../support/console-person.ts';
+import { setup } from '../support/harness.ts';
+import { exchange } from '../support/http-exchange.ts';
+
+/** Those that change what a whole workspace does: members may not, whatever their scopes. */
+const forAdministrators = ['integrationEventsReplay'];
+const refusals = ['NOT_ALLOWED', 'WORKSPACE_NOT_FOUND', 'SESSION_REQUIRED'];
+
+test('mirrored rows let people in by their role in the workspace', async (t) => {
+  const harness = await setup(t);
+  const { hub, home } = harness;
+  const { workspaceId } = home;
+  const person = await signInFirstOwner(harness);
+  const { body: description } = await exchange(hub.baseUrl, {
+    method: 'GET',
+    path: endpoints.health.openapi.path,
+  });
+  const paths = Object.keys(description.paths as object);
+  const bound = mirroredEndpointList.filter(({ path }) => paths.includes(path));
+  assert.ok(bound.length > 15, 'most are bound');
+  /** What of the way in refuses the call; nothing when it got as far as its own rules. */
+  const refusalOf = async (row: (typeof bound)[number]) => {
+    const request = { ...row.example.request, workspaceId };
+    const { body, text } = await person.send(consolePathOf(row), request);
+    assert.notEqual(body.error, 'NOT_FOUND', `${row.name} has no handler at the console`);
+    assert.notEqual(body.error, 'INTERNAL', text);
+    return refusals.includes(String(body.error)) ? body.error : undefined;
+  };
+  for (const role of ['owner', 'admin', 'member', 'viewer'] satisfies Role[]) {
+    await t.test(role, async () => {
+      await hub.database.write(null, (tx) => updateRole(tx, workspaceId, person.personId, role));
+      for (const row of bound) {
+        const mayRead = row.scopes.includes('read') || row.scopes.length === 0;
+        const isRefused =
+          (role === 'viewer' && !mayRead) ||
+          (role === 'member' && forAdministrators.includes(row.name));
+        const expected = isRefused ? 'NOT_ALLOWED' : undefined;
+        assert.equal(await refusalOf(row), expected, row.name);
+      }
+    });
+  }
+  await t.test('somebody of another workspace', async () => {
+    await hub.database.write(null, (tx) => deleteMembership(tx, workspaceId, person.personId));
+    for (const row of bound) assert.equal(await refusalOf(row), 'WORKSPACE_NOT_FOUND', row.name);
+  });
+});
+
+test('every mirrored row is one of the control plane that names its workspace', () => {
+  for (const row of mirroredEndpointList) {
+    assert.ok(endpointList.includes(row), row.name);
+    assert.ok('workspaceId' in row.request.properties, row.name);
+  }
+});

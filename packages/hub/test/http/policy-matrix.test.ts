@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  consolePathOf,
+  type Endpoint,
+  type ErrorCode,
+  endpointList,
+  endpoints,
+  mirroredEndpointList,
+  statusOf,
+} from '@signalbox/contract';
+import { assertNothingLeaks } from '../support/api-scenario.ts';
+import { type CredentialName, type HeldJob, setupWorld, type World } from '../support/api-world.ts';
+import { fillExample, listBoundEndpoints, namesRun } from '../support/bound-endpoints.ts';
+import { ensureRun } from '../support/decision-setup.ts';
+import { checkRequestId, exchange } from '../support/http-exchange.ts';
+
+/*
+ * Who may call what: every endpoint that the hub answers × everybody who may knock. The expected
+ * results stand in one table; an endpoint without a row fails.
+ */
+
+type Verdict = 'ok' | ErrorCode;
+/** Those of the world, and the token of the very job that the request is about. */
+type Caller = CredentialName | 'ownJob';
+
+const anybody: Record<Caller, Verdict> = {
+  full: 'ok',
+  none: 'ok',
+  malformed: 'ok',
+  wrongCheck: 'ok',
+  unknown: 'ok',
+  expired: 'ok',
+  revoked: 'ok',
+  foreign: 'ok',
+  otherJob: 'ok',
+  ownJob: 'ok',
+  viewer: 'ok',
+  agentOnly: 'ok',
+  enqueueOnly: 'ok',
+  readOnly: 'ok',
+  decideOnly: 'ok',
+  integrateOnly: 'ok',
+};
+
+/** A valid token of any kind, of this workspace or another. */
+const anyToken: Record<Caller, Verdict> = {
+  ...anybody,
+  none: 'TOKEN_MISSING',
+  malformed: 'TOKEN_INVALID',
+  wrongCheck: 'TOKEN_INVALID',
+  unknown: 'TOKEN_INVALID',
+  expired: 'TOKEN_EXPIRED',
+  revoked: 'TOKEN_REVOKED',
+};
+
+/** Nobody but a token of this workspace with every scope; each row adds who else may. */
+const nobodyElse: Record<Caller, Verdict> = {
+  ...anyToken,
+  foreign: 'WORKSPACE_NOT_FOUND',
+  otherJob: 'NOT_ALLOWED',
+  ownJob: 'NOT_ALLOWED',
+  viewer: 'NOT_ALLOWED',
+  agentOnly: 'NOT_ALLOWED',
+  enqueueOnly: 'NOT_ALLOWED',
+  readOnly: 'NOT_ALLOWED',
+  decideOnly: 'NOT_ALLOWED',
+  integrateOnly: 'NOT_ALLOWED',
+};
+
+const readers = { ...nobodyElse, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
+/** Those of decision requests: whoever may answer may look as well. */
+const inboxReaders = { ...readers, enqueueOnly: 'NOT_ALLOWED', decideOnly: 'ok' };
+const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
+const integrators = { ...nobodyElse, viewer: 'ok', readOnly: 'ok', integrateOnly: 'ok' };
+const withoutProof = Object.fromEntries(
+  Object.keys(anybody).map((caller) => [caller, 'INTEGRATION_UNAUTHORIZED']),
+) as Record<Caller, Verdict>;
+/** Only who registered the agent may speak for it: the token agentOnly is another principal. */
+const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
+
+const onlyBySignature = Object.fromEntries(
+  Object.keys(anybody).map((caller) => [caller, 'SIGNED_URL_INVALID']),
+) as Record<Caller, Verdict>;
+
+const verdicts = {
+  health: anybody,
+  openapi: anybody,
+  authDeviceStart: anybody,
+  authDevicePoll: anybody,
+  authTokenRevoke: { ...anyToken, otherJob: 'NOT_ALLOWED', ownJob: 'NOT_ALLOWED' },
+  authTokenWhoami: anyToken,
+  workspacesResolve: anyToken,
+  agentsHeartbeat: { ...nobodyElse, agentOnly: 'ok' },
+  agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  reposResolve: readers,
+  reposGet: readers,
+  reposList: readers,
+  reposUpsert: { ...enqueuers, agentOnly: 'ok' },
+  jobsList: readers,
+  jobsGet: { ...readers, ownJob: 'ok' },
+  jobsEnqueue: enqueuers,
+  jobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  jobsHeartbeat: holders,
+  jobsComplete: holders,
+  jobsCancel: enqueuers,
+  jobsRetry: enqueuers,
+  // A person's act: programs may not, whatever their scopes.
+  jobsRelease: { ...nobodyElse, full: 'NOT_ALLOWED' },
+  jobEventsListForJob: { ...readers, ownJob: 'ok' },
+  jobEventsAppend: holders,
+  queuePause: enqueuers,
+  queueResume: enqueuers,
+  runsUpsertV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  runsUpsertV2: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  runsGet: { ...readers, ownJob: 'ok' },
+  runsList: readers,
+  uncertaintiesCreateWithAutoPromotion: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  // To answer in a person's place takes a scope of its own; the tool of a job never has it.
+  uncertaintiesAddResolution: { ...nobodyElse, decideOnly: 'ok' },
+  uncertaintiesPromote: { ...nobodyElse, decideOnly: 'ok' },
+  uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
+  uncertaintiesWait: { ...inboxReaders, ownJob: 'ok' },
+  uncertaintiesList: inboxReaders,
+  cloudAiJobsEnqueue: enqueuers,
+  cloudAiJobsGet: readers,
+  // A job token is for the tool of a job; model calls are made by agents alone.
+  cloudAiJobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsHeartbeat: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsComplete: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  contextItemsUpsert: { ...nobodyElse, agentOnly: 'ok', integrateOnly: 'ok' },
+  contextItemsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  contextItemsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  contextItemsSearch: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  // A job's tool gets what is in the packs of its run, and no item besides.
+  contextPacksBuildRunV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  contextPacksResolveRunV1: { ...readers, enqueueOnly: 'NOT_ALLOWED', ownJob: 'ok' },
+  // What a job's tool sends is its job's own.
+  uploadsCreate: {
+    ...nobodyElse,
+    agentOnly: 'ok',
+    enqueueOnly: 'ok',
+    integrateOnly: 'ok',
+    otherJob: 'ok',
+    ownJob: 'ok',
+  },
+  uploadsGetDownloadUrl: {
+    ...nobodyElse,
+    viewer: 'ok',
+    agentOnly: 'ok',
+    readOnly: 'ok',
+    otherJob: 'UPLOAD_NOT_FOUND',
+    ownJob: 'UPLOAD_NOT_FOUND',
+  },
+  // No token opens these, whatever its scopes: only the signature in the URL does.
+  uploadsStoreBytes: onlyBySignature,
+  uploadsReadBytes: onlyBySignature,
+  // No token opens these; their own proofs have tests of their own.
+  integrationsIngest: withoutProof,
+  integrationsChatEvents: withoutProof,
+  integrationEventsList: integrators,
+  integrationEventsGet: integrators,
+  integrationEventsReplay: { ...nobodyElse, integrateOnly: 'ok' },
+  triggersList: integrators,
+  triggersGet: integrators,
+} satisfies Record<string, Record<Caller, string>>;
+
+const callers = Object.keys(anybody) as Caller[];
+/** Ends the tokens that call it, so it goes last. */
+const revoke = endpoints.tokens.revoke as Endpoint;
+
+function verdictOf(endpoint: Endpoint, caller: Caller): Verdict {
+  const row = (verdicts as Record<string, Record<Caller, string>>)[endpoint.name];
+  assert.ok(row, `${endpoint.name} has no row in the policy table: say who may call it`);
+  return row[caller] as Verdict;
+}
+
+/** The endpoint's own example about a job in the state that the call is for. */
+async function requestOf(
+  world: World,
+  endpoint: Endpoint,
+  caller: Caller,
+): Promise<{ body: Record<string, unknown>; job: HeldJob | null }> {
+  const namesJob = 'jobId' in endpoint.example.request;
+  const ofRun = namesRun(endpoint) ? { runId: await ensureRun(world) } : {};
+  const job = namesJob || caller === 'ownJob' ? await world.startJob(ofRun) : null;
+  const { retry } = endpoints.jobs;
+  const jobId = endpoint.name === retry.name ? await world.finishJob('failed') : job?.jobId;
+  return { body: await fillExample(world, endpoint, jobId ?? ''), job };
+}
+
+function tokenOf(world: World, endpoint: Endpoint, caller: Caller, job: HeldJob | null) {
+  if (caller === 'ownJob') return job?.jobToken ?? null;
+  // The test itself still needs the full token afterwards.
+  return endpoint === revoke && caller === 'full'
+    ? world.mintToken(world.home.workspaceId, 'short-lived')
+    : world.credentials[caller];
+}
+
+test('every endpoint lets in exactly those whom the policy table names', async (t) => {
+  const world = await setupWorld(t);
+  const { baseUrl } = world.hub;
+  const { pause, resume } = endpoints.queue;
+  const bound = (await listBoundEndpoints(baseUrl)).filter((row) => row !== revoke);
+  bound.push(revoke);
+  assert.ok(bound.length >= 24, 'the description lists what the hub answers');
+  for (const endpoint of bound) {
+    await t.test(`${endpoint.method} ${endpoint.path}`, async () => {
+      for (const caller of callers) {
+        const { body, job } = await requestOf(world, endpoint, caller);
+        const answer = await exchange(baseUrl, {
+          method: endpoint.method,
+          path: endpoint.path,
+          token: await tokenOf(world, endpoint, caller, job),
+          ...(endpoint.method === 'GET' ? {} : { body }),
+        });
+        const expected = verdictOf(endpoint, caller);
+        const actual = answer.status === 200 ? 'ok' : answer.body.error;
+        assert.equal(actual, expected, `${endpoint.name} for ${caller}: ${answer.text}`);
+        assert.equal(answer.status, expected === 'ok' ? 200 : statusOf(expected));
+        checkRequestId(answer);
+        assertNothingLeaks(answer);
+        // Nothing can be claimed for the next request while the queue is paused.
+        if (endpoint.name === pause.name && expected === 'ok') {
+          await world.call(resume, { workspaceId: world.home.workspaceId });
+        }
+      }
+    });
+  }
+});
+
+test('every row of the policy table is about an endpoint of the contract', () => {
+  const names = new Set(endpointList.map(({ name }) => name));
+  for (const name of Object.keys(verdicts)) assert.ok(names.has(name), name);
+});
+
+test('the console’s paths take no token, and the control plane takes no cookie', async (t) => {
+  const world = await setupWorld(t);
+  const { baseUrl } = world.hub;
+  const bound = await listBoundEndpoints(baseUrl);
+  for (const endpoint of mirroredEndpointList.filter((row) => bound.includes(row))) {
+    const { body } = await requestOf(world, endpoint, 'none');
+    const headers = { 'sec-fetch-site': 'same-origin', cookie: 'sbx_session=x' };
+    const token = world.home.token;
+    const path = consolePathOf(endpoint);
+    const console = await exchange(baseUrl, { path, token, headers, body });
+    assert.equal(console.body.error, 'SESSION_REQUIRED', `${path}: ${console.text}`);
+    const plain = await exchange(baseUrl, { path: endpoint.path, headers, body });
+    assert.equal(plain.body.error, 'TOKEN_MISSING', `${endpoint.path}: ${plain.text}`);
+  }
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type IdentityHub, startHub } from '../support/identity-harness.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+const PAGE = '<!doctype html><title>Console</title>';
+const SCRIPT = `console.log(${'1 + '.repeat(500)}1)`;
+
+async function setup(t: TestContext) {
+  const folder = makeTempDir(t);
+  const consoleDir = join(folder, 'console');
+  mkdirSync(join(consoleDir, 'assets'), { recursive: true });
+  writeFileSync(join(consoleDir, 'index.html'), PAGE);
+  writeFileSync(join(consoleDir, 'favicon.svg'), '<svg/>');
+  writeFileSync(join(consoleDir, 'assets', 'index-Bx3f.js'), SCRIPT);
+  writeFileSync(join(consoleDir, 'assets', 'inter.woff2'), 'font');
+  writeFileSync(join(folder, 'secret.txt'), 'not for the web');
+  return startHub(t, { consoleDir });
+}
+
+function open(hub: IdentityHub, path: string, headers: Record<string, string> = {}) {
+  return fetch(hub.address + path, { headers: { accept: 'text/html,*/*', ...headers } });
+}
+
+test('the page is served under every path of the console, with its policy', async (t) => {
+  const hub = await setup(t);
+  for (const path of [
+    '/',
+    '/sign-in',
+    '/device?id=dev_1',
+    '/w/acme/jobs/job_1',
+    '/control-planes',
+  ]) {
+    const response = await open(hub, path);
+    assert.equal(await response.text(), PAGE, path);
+    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(response.headers.get('cache-control'), 'no-cache');
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(response.headers.get('access-control-allow-origin'), null);
+    const policy = response.headers.get('content-security-policy') ?? '';
+    const directives = new Map(policy.split('; ').map((part) => [part.split(' ')[0], part]));
+    assert.equal(directives.get('default-src'), "default-src 'none'");
+    assert.equal(directives.get('frame-ancestors'), "frame-ancestors 'none'");
+    assert.equal(directives.get('script-src'), "script-src 'self'");
+    assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/);
+  }
+});
+
+test('programs get their errors as JSON, never the page', async (t) => {
+  const hub = await setup(t);
+  const rows: [method: string, path: string, accept: string, status: number][] = [
+    ['GET', '/control-plane/unknown', 'text/html', 404],
+    ['GET', '/console-api/v1/unknown', 'text/html', 404],
+    ['GET', '/integrations', 'text/html', 404],
+    ['GET', '/control-plane/v1/jobs/list', 'text/html', 405],
+    ['GET', '/sign-in', 'application/json', 404],
+    ['POST', '/sign-in', 'text/html', 404],
+    ['GET', '/missing.js', 'text/html', 404],
+    ['GET', '/assets/index-old.js', '*/*', 404],
+  ];
+  for (const [method, path, accept, status] of rows) {
+    const response = await fetch(hub.address + path, { method, headers: { accept } });
+    const body = (await response.json()) as { ok: boolean };
+    assert.deepEqual([response.status, body.ok], [status, false], `${method} ${path}`);
+  }
+});
+
+test('assets are kept for ever, packed as asked, and known by their tag', async (t) => {
+  const hub = await setup(t);
+  const path = '/assets/index-Bx3f.js';
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br', 'br'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+    ['identity', null],
+  ] as const) {
+    const response = await open(hub, path, { 'accept-encoding': accepted });
+    assert.equal(response.headers.get('content-encoding'), encoding);
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal(response.headers.get('content-type'), 'text/javascript; charset=utf-8');
+    assert.equal(response.headers.get('vary'), 'accept-encoding');
+    assert.equal(await response.text(), SCRIPT);
+  }
+  const font = await open(hub, '/assets/inter.woff2');
+  assert.equal(font.headers.get('content-encoding'), null, 'fonts are packed already');
+  const etag = (await open(hub, '/')).headers.get('etag') ?? '';
+  const unchanged = await open(hub, '/', { 'if-none-match': etag });
+  assert.deepEqual([unchanged.status, await unchanged.text()], [304, '']);
+});
+
+test('a HEAD request gets the headers alone', async (t) => {
+  const hub = await setup(t);
+  const response = await fetch(`${hub.address}/`, { method: 'HEAD' });
+  assert.deepEqual([response.status, await response.text()], [200, '']);
+});
+
+test('no path leads out of the folder', async (t) => {
+  const hub = await setup(t);
+  for (const path of [
+    '/../secret.txt',
+    '/assets/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '//secret.txt',
+    '/%00',
+    '/%ff',
+  ]) {
+    const answer = await sendRaw(hub, path);
+    assert.match(answer, /^HTTP\/1\.1 (404|400) /, path);
+    assert.equal(answer.includes('not for the web'), false, path);
+  }
+});
+
+test('without a build a plain page says how to make one', async (t) => {
+  for (const consoleDir of ['', join(makeTempDir(t), 'not-built')]) {
+    const hub = await startHub(t, { consoleDir });
+    const response = await open(hub, '/');
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.match(await response.text(), /npm start/);
+  }
+});
+
+/** Sends a path as it stands: clients fold `..` away. */
+async function sendRaw(hub: IdentityHub, path: string): Promise<string> {
+  const { port } = new URL(hub.address);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  return Buffer.concat(await socket.toArray()).toString('utf8');
+}

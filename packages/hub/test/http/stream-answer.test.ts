@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { consoleEndpoints, createIdSource } from '@signalbox/contract';
+import { Api, type Gatekeeper } from '../../src/http/bind.ts';
+import { createServer } from '../../src/http/server.ts';
+import type { Principal } from '../../src/principal.ts';
+
+const { export: row } = consoleEndpoints.auditLog;
+
+const somebody: Principal = {
+  kind: 'person',
+  principalId: 'usr_1',
+  displayName: 'Ada',
+  workspaceId: null,
+  scopes: new Set(),
+  tokenId: 'session',
+  personId: 'usr_1',
+  sessionId: 'ses_1',
+  job: null,
+  expiresAtMs: null,
+};
+const enter = async () => somebody;
+const openGate: Gatekeeper = {
+  authenticate: {
+    none: enter,
+    bearer: enter,
+    session: enter,
+    'integration-secret': enter,
+    'chat-signature': enter,
+    'signed-url': enter,
+  },
+  enterWorkspace: enter,
+};
+
+test('an answer that fails on the way breaks off, and never looks whole', async (t) => {
+  const server = createServer({
+    ids: createIdSource(Date.now),
+    secure: false,
+    logger: { level: 'silent' },
+  });
+  t.after(() => server.close());
+  const api = new Api(server, openGate);
+  async function* lines() {
+    yield 'one\n';
+    yield 'two\n';
+    throw new Error('the database is gone');
+  }
+  api.bindStream(row, async () => ({
+    contentType: 'application/x-ndjson',
+    fileName: 'log.jsonl',
+    body: Readable.from(lines()),
+  }));
+  api.finish();
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  await assert.rejects(async () => {
+    const response = await fetch(address + row.path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"workspaceId":"ws_1"}',
+    });
+    await response.text();
+  }, TypeError);
+});

@@ -1,0 +1,186 @@
+import { type Endpoint, endpoints } from '@signalbox/contract';
+import { compareIdAnswers, type IdQuestion, runScenarios } from '../support/api-scenario.ts';
+import { CANARY } from '../support/api-world.ts';
+import { addEvent, addTriggerRow } from '../support/ledger-setup.ts';
+
+const { integrationEvents, triggers, integrations } = endpoints;
+const unknown = '0199d1c0f1007000a1b2c3d4e5f60000';
+
+runScenarios('the ledger of events', [
+  {
+    name: 'a token that may read lists the events of its workspace, newest first',
+    endpoint: integrationEvents.list,
+    credential: 'readOnly',
+    async body(world) {
+      await addEvent(world, world.other, CANARY);
+      await addEvent(world, world.home, 'the older');
+      await addEvent(world, world.home, 'the newer');
+      return { workspaceId: world.home.workspaceId };
+    },
+    expect: {
+      body: { events: [{ title: 'the newer', status: 'accepted' }, { title: 'the older' }] },
+      check({ events }) {
+        if ((events as unknown[]).length !== 2) throw new Error('there are two events');
+      },
+      absent: ['key_hash', 'the newer"}'],
+    },
+  },
+  {
+    name: 'a filter leaves out what does not fit',
+    endpoint: integrationEvents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, source: 'the older' }),
+    expect: { contains: ['the older'], absent: ['the newer'] },
+  },
+  {
+    name: 'a page is followed by the next',
+    endpoint: integrationEvents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 1 }),
+    expect: { contains: ['the newer', '"nextCursor":"'], absent: ['the older'] },
+  },
+  {
+    name: 'the cursor of another list is refused',
+    endpoint: integrationEvents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, cursor: 'am9iXzE' }),
+    expect: { error: 'INVALID_REQUEST' },
+  },
+  {
+    name: 'a status that there is not is refused',
+    endpoint: integrationEvents.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'lost' }),
+    expect: { error: 'INVALID_REQUEST' },
+  },
+  {
+    name: 'a token of another workspace learns nothing',
+    endpoint: integrationEvents.list,
+    credential: 'foreign',
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: { error: 'WORKSPACE_NOT_FOUND', absent: ['the newer'] },
+  },
+  {
+    name: 'an event is read with its data',
+    endpoint: integrationEvents.get,
+    credential: 'integrateOnly',
+    body: async (world) => ({
+      workspaceId: world.home.workspaceId,
+      eventId: await addEvent(world, world.home, 'looked at'),
+    }),
+    expect: { body: { event: { title: 'looked at', data: { text: 'looked at' }, firings: [] } } },
+  },
+  {
+    name: 'a token that may only read cannot replay',
+    endpoint: integrationEvents.replay,
+    credential: 'readOnly',
+    body: async (world) => ({
+      workspaceId: world.home.workspaceId,
+      eventId: await addEvent(world, world.home),
+    }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'a token for integrations replays, and learns what did not fit',
+    endpoint: integrationEvents.replay,
+    credential: 'integrateOnly',
+    async body(world) {
+      await addTriggerRow(world, world.home);
+      return {
+        workspaceId: world.home.workspaceId,
+        eventId: await addEvent(world, world.home),
+      };
+    },
+    expect: { body: { replay: 1, firings: [], unmatched: [{ failed: 'type' }] } },
+  },
+  {
+    name: 'a bearer token is no secret of an integration',
+    endpoint: integrations.ingest,
+    body: ({ home }) => ({
+      ...{ workspaceId: home.workspaceId, idempotencyKey: 'k', source: 's', type: 't' },
+    }),
+    expect: { error: 'INTEGRATION_UNAUTHORIZED' },
+  },
+  {
+    name: 'nor a signature of the chat',
+    endpoint: integrations.chatEvents,
+    body: { type: 'url_verification', challenge: 'c' },
+    expect: { error: 'INTEGRATION_UNAUTHORIZED', absent: ['challenge'] },
+  },
+]);
+
+runScenarios('reading triggers', [
+  {
+    name: 'a token that may read lists the triggers of its workspace',
+    endpoint: triggers.list,
+    credential: 'readOnly',
+    async body(world) {
+      await addTriggerRow(world, world.other, CANARY);
+      await addTriggerRow(world, world.home, 'mine');
+      return { workspaceId: world.home.workspaceId, type: 'event' };
+    },
+    expect: { body: { triggers: [{ name: 'mine', enabled: true }], nextCursor: null } },
+  },
+  {
+    name: 'there are no schedules among them',
+    endpoint: triggers.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, type: 'schedule' }),
+    expect: { absent: ['mine'] },
+  },
+  {
+    name: 'a type that there is not is refused',
+    endpoint: triggers.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, type: 'webhook' }),
+    expect: { error: 'INVALID_REQUEST' },
+  },
+  {
+    name: 'a token for enqueuing alone cannot read them',
+    endpoint: triggers.get,
+    credential: 'enqueueOnly',
+    body: async (world) => ({
+      workspaceId: world.home.workspaceId,
+      triggerId: await addTriggerRow(world, world.home),
+    }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'a token of another workspace learns nothing',
+    endpoint: triggers.get,
+    credential: 'foreign',
+    body: async (world) => ({
+      workspaceId: world.home.workspaceId,
+      triggerId: await addTriggerRow(world, world.home, 'mine'),
+    }),
+    expect: { error: 'WORKSPACE_NOT_FOUND', absent: ['mine'] },
+  },
+]);
+
+const { get, replay } = integrationEvents;
+// Made when the unknown id is asked about, which is first.
+let foreignTrigger = '';
+let foreignEvent = '';
+
+const eventQuestions = [get, replay].map(
+  (endpoint): IdQuestion => ({
+    endpoint: endpoint as Endpoint,
+    field: 'eventId',
+    unknown: `ing_${unknown}`,
+    foreign: () => foreignEvent,
+    error: 'EVENT_NOT_FOUND',
+    async body(world, eventId) {
+      foreignEvent = await addEvent(world, world.other, CANARY);
+      return { workspaceId: world.home.workspaceId, eventId };
+    },
+  }),
+);
+
+compareIdAnswers('unknown and foreign triggers and events are answered alike', [
+  {
+    endpoint: triggers.get,
+    field: 'triggerId',
+    unknown: `trg_${unknown}`,
+    foreign: () => foreignTrigger,
+    error: 'TRIGGER_NOT_FOUND',
+    async body(world, triggerId) {
+      foreignTrigger = await addTriggerRow(world, world.other, CANARY);
+      return { workspaceId: world.home.workspaceId, triggerId };
+    },
+  },
+  ...eventQuestions,
+]);

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints, type RequestOf } from '@signalbox/contract';
+import { setupQueue } from '../support/queue-setup.ts';
+
+const { jobEvents, jobs } = endpoints;
+
+type Setup = Awaited<ReturnType<typeof setupQueue>>;
+
+/** A running job and short words for its output. */
+async function setupLog(h: Setup) {
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const ref = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
+  const entriesOf = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => ({
+      logSeq: from + i,
+      message: `line ${from + i}`,
+    }));
+  const append = (from: number, to: number, claimGeneration = 1) =>
+    h.call(jobEvents.append, { ...ref, claimGeneration, entries: entriesOf(from, to) });
+  const list = (page: Partial<RequestOf<typeof jobEvents.listForJob>> = {}) =>
+    h.call(jobEvents.listForJob, { workspaceId: h.workspaceId, jobId, ...page });
+  const readLines = async () => {
+    const { events } = await list({ limit: 1_000 });
+    return events.filter(({ kind }) => kind === 'log').map(({ message }) => message);
+  };
+  return { jobId, ref, entriesOf, append, list, readLines };
+}
+
+test('a timeline is read from its end, or from a place on, to the last event', async (t) => {
+  const h = await setupQueue(t);
+  const { append, list } = await setupLog(h);
+  await append(1, 150);
+  const last = await list();
+  assert.equal(last.events.length, 100);
+  assert.deepEqual([last.events[0]?.seq, last.events.at(-1)?.seq], [53, 152]);
+  assert.equal(last.nextAfter, 152);
+  const three = await list({ limit: 3 });
+  assert.deepEqual(
+    three.events.map(({ seq }) => seq),
+    [150, 151, 152],
+  );
+  const start = await list({ after: 0, limit: 2 });
+  assert.deepEqual(
+    start.events.map(({ seq, kind }) => [seq, kind]),
+    [
+      [1, 'enqueued'],
+      [2, 'claimed'],
+    ],
+  );
+  assert.equal(start.nextAfter, 2);
+  const end = await list({ after: last.nextAfter });
+  assert.deepEqual([end.events, end.nextAfter], [[], 152]);
+});
+
+test('pages of a timeline hold each event once while more is appended', async (t) => {
+  const h = await setupQueue(t);
+  const { append, list } = await setupLog(h);
+  let after = 0;
+  const seen: number[] = [];
+  for (let round = 0; round < 10; round++) {
+    await append(round * 5 + 1, round * 5 + 5);
+    const { events, nextAfter } = await list({ after, limit: 7 });
+    seen.push(...events.map(({ seq }) => seq));
+    after = nextAfter;
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 52 }, (_, i) => i + 1),
+  );
+});
+
+test('at most 1,000 events come at once', async (t) => {
+  const h = await setupQueue(t);
+  const { append, list } = await setupLog(h);
+  await append(1, 500);
+  await append(501, 1_000);
+  assert.equal((await list({ limit: 1_000 })).events.length, 1_000);
+  assert.equal((await list({ after: 2, limit: 1_000 })).events.length, 1_000);
+});
+
+test('output that is sent again, or overlaps, is kept once', async (t) => {
+  const h = await setupQueue(t);
+  const { append, readLines } = await setupLog(h);
+  assert.deepEqual(await append(1, 3), { ok: true, appended: 3, lastLogSeq: 3 });
+  assert.deepEqual(await append(1, 3), { ok: true, appended: 0, lastLogSeq: 3 });
+  assert.deepEqual(await append(2, 5), { ok: true, appended: 2, lastLogSeq: 5 });
+  assert.deepEqual(await append(4, 4), { ok: true, appended: 0, lastLogSeq: 5 });
+  assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 3', 'line 4', 'line 5']);
+});
+
+test('100 equal appends at once keep the output once', async (t) => {
+  const h = await setupQueue(t);
+  const { append, readLines } = await setupLog(h);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => append(1, 2)));
+  assert.equal(answers.filter(({ appended }) => appended === 2).length, 1);
+  assert.equal(answers.filter(({ appended }) => appended === 0).length, 99);
+  assert.deepEqual(await readLines(), ['line 1', 'line 2']);
+});
+
+test('output of a lost attempt is refused, and the next attempt numbers from one again', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId, ref, entriesOf, append, readLines } = await setupLog(h);
+  await append(1, 2);
+  h.clock.advance(600_000);
+  const { claimGeneration } = await h.claim();
+  assert.equal(claimGeneration, 2);
+  const late = { ...ref, entries: entriesOf(3, 3) };
+  await h.refuse(jobEvents.append, { ...late, claimGeneration: 1 }, 'CLAIM_GENERATION_MISMATCH');
+  assert.equal((await append(1, 1, 2)).appended, 1);
+  assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 1']);
+  const second = await h.addAgent(h.home, 'second');
+  await h.refuse(jobEvents.append, { ...late, agentId: second }, 'LEASE_LOST');
+  await h.complete(jobId);
+  await h.refuse(jobEvents.append, late, 'JOB_ALREADY_FINISHED');
+});
+
+test('output keeps its stream, its text and the agent’s own time', async (t) => {
+  const h = await setupQueue(t);
+  const { ref, list } = await setupLog(h);
+  const entry = {
+    logSeq: 7,
+    message: '\u001b[31mred\u001b[0m\r\n',
+    stream: 'stderr' as const,
+    at: '2026-11-02T08:59:59.000Z',
+  };
+  await h.call(jobEvents.append, { ...ref, entries: [entry] });
+  const event = (await list()).events.at(-1);
+  assert.equal(event?.message, entry.message);
+  assert.deepEqual(event?.data, { logSeq: 7, stream: 'stderr', at: entry.at });
+  assert.equal(event?.agentId, h.agentId);
+});
+
+test('the timeline of a canceled job says why it was canceled', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId, reason: 'Not wanted.' });
+  const events = await h.timeline(jobId);
+  assert.deepEqual(
+    events.map(({ kind, message }) => [kind, message]),
+    [
+      ['enqueued', null],
+      ['canceled', 'Not wanted.'],
+    ],
+  );
+});

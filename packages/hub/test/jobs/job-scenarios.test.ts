@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { endpoints, type Job } from '@signalbox/contract';
+import { runScenarios, type Scenario } from '../support/api-scenario.ts';
+import { CANARY, type World } from '../support/api-world.ts';
+
+const { jobs } = endpoints;
+
+const draft =
+  (fields: Record<string, unknown> = {}) =>
+  ({ home }: World) => ({
+    workspaceId: home.workspaceId,
+    repoId: home.repoId,
+    kind: 'work',
+    prompt: 'Add a health check.',
+    ...fields,
+  });
+
+/** One field of an otherwise good enqueue, refused by name. */
+const refusesField = (what: string, field: string, value: unknown): Scenario => ({
+  name: `refuses ${what}`,
+  endpoint: jobs.enqueue,
+  body: draft({ [field]: value }),
+  expect: { error: 'INVALID_REQUEST', contains: [`/${field}`] },
+});
+
+runScenarios('jobs/enqueue', [
+  {
+    name: 'enqueues with defaults and answers the job whole',
+    endpoint: jobs.enqueue,
+    body: draft(),
+    expect: {
+      body: ({ home }) => ({
+        job: {
+          workspaceId: home.workspaceId,
+          repoId: home.repoId,
+          kind: 'work',
+          role: 'implementer',
+          prompt: 'Add a health check.',
+          requirements: null,
+          priority: 0,
+          status: 'pending',
+          attempt: 0,
+          maxAttempts: 5,
+          agentId: null,
+          runId: null,
+          outcome: null,
+          dependsOn: [],
+        },
+      }),
+      check: (body) => assert.equal(body.jobId, (body.job as Job).jobId),
+    },
+  },
+  {
+    name: 'takes the scope enqueue alone',
+    endpoint: jobs.enqueue,
+    credential: 'enqueueOnly',
+    body: draft({ requirements: { executionMode: 'cli' } }),
+    expect: { body: { job: { requirements: { executionMode: 'cli' } } } },
+  },
+  {
+    name: 'keeps text as it came, whatever the script',
+    endpoint: jobs.enqueue,
+    body: draft({ prompt: 'Größe — 日本語 🎛️\r\n\t"quoted" <b>', role: 'reviewer' }),
+    expect: { body: { job: { prompt: 'Größe — 日本語 🎛️\r\n\t"quoted" <b>', role: 'reviewer' } } },
+  },
+  {
+    name: 'makes one job for one key',
+    endpoint: jobs.enqueue,
+    body: draft({ idempotencyKey: 'shared-key' }),
+    expect: { check: (body) => assert.ok(!('idempotent' in body)) },
+  },
+  {
+    name: 'answers the same key again, and says so',
+    endpoint: jobs.enqueue,
+    body: draft({ idempotencyKey: 'shared-key' }),
+    expect: { body: { idempotent: true } },
+  },
+  {
+    name: 'refuses the same key with another body',
+    endpoint: jobs.enqueue,
+    body: draft({ idempotencyKey: 'shared-key', priority: 1 }),
+    expect: { error: 'IDEMPOTENCY_CONFLICT' },
+  },
+  refusesField('a kind that is none', 'kind', 'deploy'),
+  refusesField('an empty prompt', 'prompt', ''),
+  refusesField('a prompt that is no text', 'prompt', ['a']),
+  refusesField('a priority with a fraction', 'priority', 0.5),
+  refusesField('a priority in quotes', 'priority', '1'),
+  refusesField('a priority above 1000', 'priority', 1_001),
+  refusesField('a priority beyond what integers hold', 'priority', 2 ** 53),
+  refusesField('no attempts', 'maxAttempts', 0),
+  refusesField('a key with a space', 'idempotencyKey', 'two words'),
+  refusesField('a key of 256 characters', 'idempotencyKey', 'k'.repeat(256)),
+  refusesField('a delay into the past', 'delayMs', -1),
+  refusesField('dependencies that are no list', 'dependsOn', 'job_1'),
+  refusesField('101 dependencies', 'dependsOn', Array(101).fill('job_1')),
+  refusesField('null where a value is optional', 'runId', null),
+  refusesField('required capabilities of the wrong form', 'requirements', { canWrite: 'yes' }),
+  {
+    name: 'names all that is missing at once',
+    endpoint: jobs.enqueue,
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/repoId', '/kind', '/prompt'] },
+  },
+  {
+    name: 'refuses a run that does not exist',
+    endpoint: jobs.enqueue,
+    body: draft({ runId: 'run_none' }),
+    expect: { error: 'RUN_NOT_FOUND' },
+  },
+  {
+    name: 'refuses who may only work',
+    endpoint: jobs.enqueue,
+    credential: 'agentOnly',
+    body: draft(),
+    expect: { error: 'NOT_ALLOWED', contains: ['enqueue'] },
+  },
+  {
+    name: 'refuses a viewer',
+    endpoint: jobs.enqueue,
+    credential: 'viewer',
+    body: draft(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'refuses a list in place of the request',
+    endpoint: jobs.enqueue,
+    body: [],
+    expect: { error: 'INVALID_REQUEST' },
+  },
+  {
+    name: 'refuses half a JSON document',
+    endpoint: jobs.enqueue,
+    body: '{"workspaceId":',
+    expect: { error: 'INVALID_JSON' },
+  },
+  {
+    name: 'refuses a key that stands twice',
+    endpoint: jobs.enqueue,
+    body: '{"kind":"work","kind":"pr_review"}',
+    expect: { error: 'INVALID_JSON', contains: ['twice'] },
+  },
+  {
+    name: 'refuses bytes that are no UTF-8',
+    endpoint: jobs.enqueue,
+    body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    expect: { error: 'INVALID_JSON', contains: ['UTF-8'] },
+  },
+  {
+    name: 'refuses NUL in a text and says where',
+    endpoint: jobs.enqueue,
+    body: draft({ prompt: 'a\0b' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/prompt'] },
+  },
+  {
+    name: 'refuses a form, and says what to send',
+    endpoint: jobs.enqueue,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'kind=work',
+    expect: { error: 'INVALID_REQUEST', contains: ['content-type: application/json'] },
+  },
+  {
+    name: 'has kept nothing of what was refused',
+    endpoint: jobs.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'pending' }),
+    expect: { check: (body) => assert.equal((body.jobs as Job[]).length, 4) },
+  },
+]);
+
+runScenarios('jobs/list and jobs/get', [
+  {
+    name: 'list shows the jobs of the workspace and no others',
+    endpoint: jobs.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: {
+      body: { nextCursor: null },
+      contains: ['"status":"running"'],
+      absent: ({ other }) => [other.jobId, other.runningJobId],
+    },
+  },
+  {
+    name: 'list finds nothing by an agent of another workspace',
+    endpoint: jobs.list,
+    body: ({ home, other }) => ({ workspaceId: home.workspaceId, agentId: other.agentId }),
+    expect: { check: (body) => assert.deepEqual(body.jobs, []) },
+  },
+  {
+    name: 'list refuses a status that is none',
+    endpoint: jobs.list,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'lost' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['pending, running'] },
+  },
+  {
+    name: 'list refuses the token of a job without its run',
+    endpoint: jobs.list,
+    credential: 'otherJob',
+    body: ({ home }) => ({ workspaceId: home.workspaceId }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'get shows a job of the workspace and why it waits',
+    endpoint: jobs.get,
+    credential: 'viewer',
+    body: async ({ home, enqueue }) => ({
+      workspaceId: home.workspaceId,
+      jobId: await enqueue({ priority: 500 }),
+    }),
+    expect: { body: { queuePosition: 1, waitingFor: { reason: 'queue_position' } } },
+  },
+  {
+    name: 'get never shows the token of a job',
+    endpoint: jobs.get,
+    body: async ({ home, startJob }) => ({
+      workspaceId: home.workspaceId,
+      jobId: (await startJob()).jobId,
+    }),
+    expect: { body: { job: { status: 'running' }, waitingFor: null }, absent: ['sbx_', 'token'] },
+  },
+  {
+    name: 'get lets the token of a job read its own job',
+    endpoint: jobs.get,
+    credential: 'otherJob',
+    body: ({ home, held }) => ({ workspaceId: home.workspaceId, jobId: held.jobId }),
+    expect: { body: { job: { status: 'running' } } },
+  },
+  {
+    name: 'get refuses the token of another job',
+    endpoint: jobs.get,
+    credential: 'otherJob',
+    body: async ({ home, enqueue }) => ({ workspaceId: home.workspaceId, jobId: await enqueue() }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'get refuses an unknown job',
+    endpoint: jobs.get,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, jobId: 'job_none' }),
+    expect: { error: 'JOB_NOT_FOUND' },
+  },
+  {
+    name: 'get refuses the own job under another workspace',
+    endpoint: jobs.get,
+    body: async ({ other, enqueue }) => ({
+      workspaceId: other.workspaceId,
+      jobId: await enqueue(),
+    }),
+    expect: { error: 'WORKSPACE_NOT_FOUND', absent: [CANARY] },
+  },
+]);

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consolePathOf, type Endpoint, type ErrorCode, endpoints } from '@signalbox/contract';
+import { signInFirstOwner } from '../support/console-person.ts';
+import { setupQueue } from '../support/queue-setup.ts';
+
+const { jobs, jobEvents, tokens } = endpoints;
+
+type Setup = Awaited<ReturnType<typeof setupQueue>>;
+
+async function startJob(h: Setup, leaseMs = 600_000) {
+  const { jobId } = await h.enqueue();
+  const { jobToken } = await h.claim({ leaseMs });
+  assert.ok(jobToken !== undefined);
+  const ref = { workspaceId: h.workspaceId, jobId };
+  return { jobId, jobToken, ref, held: { ...ref, agentId: h.agentId } };
+}
+
+/** What the token is answered: the code of a refusal, or ok. */
+async function knock(h: Setup, token: string, endpoint: Endpoint, body: object): Promise<string> {
+  const { body: answer } = await h.send(endpoint.path, body, token);
+  return answer.ok === true ? 'ok' : String(answer.error);
+}
+
+test('a job’s token renews, reports on and reads its own job, and no other', async (t) => {
+  const h = await setupQueue(t);
+  const mine = await startJob(h);
+  const other = await startJob(h);
+  const entries = [{ logSeq: 1, message: 'a' }];
+  const calls: [Endpoint, object][] = [
+    [jobs.get, {}],
+    [jobs.heartbeat, { agentId: h.agentId }],
+    [jobEvents.append, { agentId: h.agentId, entries }],
+    [jobEvents.listForJob, {}],
+    [jobs.complete, { agentId: h.agentId, outcome: 'done' }],
+  ];
+  for (const [endpoint, more] of calls) {
+    const code = await knock(h, mine.jobToken, endpoint, { ...other.ref, ...more });
+    assert.equal(code, 'NOT_ALLOWED', endpoint.name);
+  }
+  for (const [endpoint, more] of calls) {
+    const code = await knock(h, mine.jobToken, endpoint, { ...mine.ref, ...more });
+    assert.equal(code, 'ok', endpoint.name);
+  }
+});
+
+test('a job’s token speaks for no agent but the one that holds the job', async (t) => {
+  const h = await setupQueue(t);
+  const mine = await startJob(h);
+  const second = await h.addAgent(h.home, 'second');
+  const body = { ...mine.ref, agentId: second };
+  assert.equal(await knock(h, mine.jobToken, jobs.heartbeat, body), 'AGENT_NOT_FOUND');
+});
+
+const endings: [name: string, end: (h: Setup, job: { jobId: string }) => unknown][] = [
+  ['completed', (h, { jobId }) => h.complete(jobId)],
+  ['blocked', (h, { jobId }) => h.complete(jobId, { outcome: 'blocked' })],
+  ['out of its lease', (h) => h.clock.advance(600_000)],
+];
+for (const [name, end] of endings) {
+  test(`a job’s token is worth nothing once the job is ${name}`, async (t) => {
+    const h = await setupQueue(t);
+    const { jobToken, ref, jobId } = await startJob(h);
+    assert.equal(await knock(h, jobToken, jobs.get, ref), 'ok');
+    await end(h, { jobId });
+    assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
+    assert.equal(await knock(h, jobToken, tokens.whoami, {}), 'TOKEN_EXPIRED');
+  });
+}
+
+test('the next attempt has a token of its own, and the last one’s stays worthless', async (t) => {
+  const h = await setupQueue(t);
+  const { jobToken, ref } = await startJob(h);
+  h.clock.advance(600_000);
+  const { jobToken: next } = await h.claim();
+  assert.ok(next !== undefined && next !== jobToken);
+  assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
+  assert.equal(await knock(h, next, jobs.get, ref), 'ok');
+});
+
+test('a claim repeated under its key hands out the same token', async (t) => {
+  const h = await setupQueue(t);
+  await h.enqueue();
+  const first = await h.claim({ claimKey: 'k1' });
+  const again = await h.claim({ claimKey: 'k1' });
+  assert.deepEqual(again, first);
+});
+
+test('a person releases a held job: its holder is fenced off, and the audit log says who', async (t) => {
+  const h = await setupQueue(t);
+  const { ref, held, jobToken, jobId } = await startJob(h);
+  await h.refuse(jobs.release, ref, 'NOT_ALLOWED');
+  const ada = await signInFirstOwner(h);
+  const reason = 'The machine was switched off.';
+  const path = consolePathOf(jobs.release);
+  const { body } = await ada.send(path, { ...ref, reason });
+  assert.partialDeepStrictEqual(body, { ok: true, job: { status: 'pending', attempt: 1 } });
+  await h.refuse(jobs.heartbeat, held, 'LEASE_LOST');
+  assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
+  const recovered = (await h.timeline(jobId)).at(-1);
+  assert.equal(recovered?.kind, 'recovered');
+  assert.partialDeepStrictEqual(recovered.data, { releasedBy: ada.personId, reason });
+  const [entry] = await h.hub.database.reader.allSql<{ actor: string; data: string }>(
+    'SELECT actor, data FROM audit_entries WHERE workspace_id = ? AND action = ? AND subject = ?',
+    [h.workspaceId, 'job.release', jobId],
+  );
+  assert.deepEqual([entry?.actor, JSON.parse(entry?.data ?? '{}')], [ada.personId, { reason }]);
+  assert.equal((await h.claim()).claimGeneration, 2);
+  await h.complete(jobId);
+  const again: ErrorCode = 'JOB_NOT_RUNNING';
+  assert.equal((await ada.send(path, ref)).body.error, again);
+});
+
+test('with a job token, children stay in the repository and the run of the job', async (t) => {
+  const h = await setupQueue(t);
+  const elsewhere = await h.addRepository(h.home, 'elsewhere');
+  const { jobToken, held } = await startJob(h);
+  const child = { kind: 'work' as const, prompt: 'Go on.' };
+  const done = { ...held, outcome: 'done' as const };
+  for (const reached of [{ repoId: elsewhere }, { runId: 'run_of_somebody_else' }]) {
+    const body = { ...done, children: [{ ...child, ...reached }] };
+    assert.equal(await knock(h, jobToken, jobs.complete, body), 'NOT_ALLOWED');
+  }
+  const own = { ...done, children: [child, { ...child, repoId: h.repoId }] };
+  assert.equal(await knock(h, jobToken, jobs.complete, own), 'ok');
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { endpoints, formatToken } from '@signalbox/contract';
+import { type IdentityHub, logDeviceIn, makeOwner, startHub } from '../support/identity-harness.ts';
+
+const { whoami, revoke } = endpoints.tokens;
+const LEASE_MS = 60_000;
+
+/** An agent with two jobs claimed, each with its token. */
+async function setup(t: TestContext) {
+  const hub = await startHub(t);
+  const { browser, workspaceId } = await makeOwner(hub);
+  const agent = hub.visitor().withToken(await logDeviceIn(hub, browser));
+  const { repoId } = await agent.call(endpoints.repositories.upsert, {
+    workspaceId,
+    remoteUrlHash: 'a'.repeat(64),
+  });
+  const { agentId } = await agent.call(endpoints.agents.heartbeat, {
+    workspaceId,
+    displayName: 'build-7',
+    machineFingerprint: 'build-7',
+    capabilities: { canWrite: true },
+  });
+  const claims = [];
+  for (const prompt of ['first', 'second']) {
+    await agent.call(endpoints.jobs.enqueue, { workspaceId, repoId, kind: 'work', prompt });
+    const claim = await agent.call(endpoints.jobs.claimNext, {
+      workspaceId,
+      agentId,
+      leaseMs: LEASE_MS,
+    });
+    assert.ok(claim.jobId && claim.jobToken);
+    claims.push({ jobId: claim.jobId, token: claim.jobToken });
+  }
+  const [own, foreign] = claims;
+  assert.ok(own && foreign);
+  return { hub, agent, workspaceId, agentId, own, foreign };
+}
+
+function toolOf(hub: IdentityHub, { token }: { token: string }) {
+  return hub.visitor().withToken(token);
+}
+
+test('a job token says whose it is and reads its own job only', async (t) => {
+  const { hub, workspaceId, own, foreign } = await setup(t);
+  const tool = toolOf(hub, own);
+  const who = await tool.call(whoami, {});
+  assert.deepEqual(
+    [who.kind, who.principalId, who.workspaceSlug, who.scopes],
+    ['job', `job:${own.jobId}`, 'acme', ['agent', 'read']],
+  );
+  assert.equal(Date.parse(who.expiresAt ?? ''), hub.clock.nowMs() + LEASE_MS);
+  const { get } = endpoints.jobs;
+  assert.equal(await tool.codeOf(get, { workspaceId, jobId: own.jobId }), 'ok');
+  assert.equal(await tool.codeOf(get, { workspaceId, jobId: foreign.jobId }), 'NOT_ALLOWED');
+  assert.equal(await tool.codeOf(endpoints.repositories.list, { workspaceId }), 'NOT_ALLOWED');
+  assert.equal(await tool.codeOf(revoke, {}), 'NOT_ALLOWED');
+});
+
+test('a job token lives as long as the lease, however often that is renewed', async (t) => {
+  const { hub, agent, workspaceId, agentId, own } = await setup(t);
+  const tool = toolOf(hub, own);
+  hub.clock.advance(LEASE_MS - 1);
+  assert.equal(await tool.codeOf(whoami, {}), 'ok');
+  const { jobId } = own;
+  await agent.call(endpoints.jobs.heartbeat, { workspaceId, agentId, jobId, leaseMs: LEASE_MS });
+  hub.clock.advance(LEASE_MS - 1);
+  assert.equal(await tool.codeOf(whoami, {}), 'ok');
+  hub.clock.advance(1);
+  assert.equal(await tool.codeOf(whoami, {}), 'TOKEN_EXPIRED');
+});
+
+test('a job token ends with its job, and an attempt’s token with the attempt', async (t) => {
+  const { hub, agent, workspaceId, agentId, own, foreign } = await setup(t);
+  const { jobId } = own;
+  await agent.call(endpoints.jobs.complete, { workspaceId, agentId, jobId, outcome: 'done' });
+  assert.equal(await toolOf(hub, own).codeOf(whoami, {}), 'TOKEN_EXPIRED');
+  hub.clock.advance(LEASE_MS);
+  const again = await agent.call(endpoints.jobs.claimNext, { workspaceId, agentId });
+  assert.equal(again.jobId, foreign.jobId, 'the lease that ran out is claimed anew');
+  assert.equal(await toolOf(hub, foreign).codeOf(whoami, {}), 'TOKEN_EXPIRED');
+  assert.equal(await toolOf(hub, { token: again.jobToken ?? '' }).codeOf(whoami, {}), 'ok');
+});
+
+test('a job token that was never handed out has expired, like those of the past', async (t) => {
+  const hub = await startHub(t);
+  const token = formatToken('job', Buffer.alloc(32, 3));
+  assert.equal(await toolOf(hub, { token }).codeOf(whoami, {}), 'TOKEN_EXPIRED');
+});

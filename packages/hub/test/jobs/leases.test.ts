@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import { kindsOf, setupQueue } from '../support/queue-setup.ts';
+
+const { jobs } = endpoints;
+
+test('an expired lease is reclaimed by the sweeper, its generation rises, and the old one is fenced', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.claim({ leaseMs: 1_000 });
+  h.clock.advance(1_001);
+  await h.hub.loops[0]?.runOnce();
+  assert.equal((await h.get(jobId)).job.status, 'pending');
+  const late = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
+  await h.refuse(jobs.heartbeat, late, 'LEASE_LOST');
+  const second = await h.addAgent(h.home, 'second');
+  const again = await h.claim({ agentId: second });
+  assert.equal(again.claimGeneration, 2);
+  await h.refuse(jobs.heartbeat, late, 'LEASE_LOST');
+  await h.refuse(jobs.heartbeat, { ...late, claimGeneration: 1 }, 'CLAIM_GENERATION_MISMATCH');
+  await h.refuse(
+    jobs.complete,
+    { ...late, outcome: 'done', claimGeneration: 1, message: 'I was slow.' },
+    'CLAIM_GENERATION_MISMATCH',
+  );
+  const events = await h.timeline(jobId);
+  assert.deepEqual(kindsOf(events), ['enqueued', 'claimed', 'recovered', 'claimed', 'log']);
+  assert.equal(events[2]?.agentId, h.agentId);
+  const kept = events[4];
+  assert.equal(kept?.message, 'I was slow.');
+  assert.equal(kept?.data?.late, true);
+  assert.equal(kept?.attempt, 1);
+  assert.equal((await h.complete(jobId, { agentId: second })).result.status, 'done');
+});
+
+test('an expired lease is reclaimed by a claim, without the sweeper', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.claim({ leaseMs: 1_000 });
+  h.clock.advance(1_000);
+  const again = await h.claim();
+  assert.equal(again.jobId, jobId);
+  assert.equal(again.claimGeneration, 2);
+});
+
+test('a late heartbeat or completion before anyone reclaimed is accepted', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  const { claimGeneration } = await h.claim({ leaseMs: 1_000 });
+  assert.equal(claimGeneration, 1);
+  await h.hub.loops[0]?.stop();
+  h.clock.advance(5_000);
+  const { leaseExpiresAt } = await h.call(jobs.heartbeat, {
+    workspaceId: h.workspaceId,
+    jobId,
+    agentId: h.agentId,
+    leaseMs: 1_000,
+  });
+  assert.equal(Date.parse(leaseExpiresAt), h.clock.nowMs() + 1_000);
+  assert.equal((await h.complete(jobId)).result.status, 'done');
+});
+
+test('a heartbeat never shortens the lease unless asked to', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  const { leaseExpiresAt } = await h.claim({ leaseMs: 60_000 });
+  const beat = { workspaceId: h.workspaceId, jobId, agentId: h.agentId, leaseMs: 1_000 };
+  assert.equal((await h.call(jobs.heartbeat, beat)).leaseExpiresAt, leaseExpiresAt);
+  const shortened = await h.call(jobs.heartbeat, { ...beat, shorten: true });
+  assert.equal(Date.parse(shortened.leaseExpiresAt), h.clock.nowMs() + 1_000);
+});
+
+test('heartbeats without a message fold into one event of the attempt', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const beat = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
+  for (let i = 0; i < 5; i++) {
+    h.clock.advance(100);
+    await h.call(jobs.heartbeat, beat);
+  }
+  await h.call(jobs.heartbeat, { ...beat, message: 'Half way.' });
+  await h.call(jobs.heartbeat, beat);
+  const beats = (await h.timeline(jobId)).filter((event) => event.kind === 'heartbeat');
+  assert.deepEqual(
+    beats.map((event) => [event.message, event.data?.count]),
+    [
+      [null, 6],
+      ['Half way.', undefined],
+    ],
+  );
+});
+
+test('attempts that run out make the job fail with attempts_exhausted', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 2 });
+  for (const generation of [1, 2]) {
+    assert.equal((await h.claim({ leaseMs: 1_000 })).claimGeneration, generation);
+    h.clock.advance(1_000);
+    await h.hub.loops[0]?.runOnce();
+  }
+  const { job } = await h.get(jobId);
+  assert.equal(job.status, 'failed');
+  assert.equal(job.outcome, 'failed');
+  assert.equal((job.outcomeReason as { code?: string }).code, 'attempts_exhausted');
+  assert.equal((await h.claim()).reason, 'no_pending_jobs');
+});
+
+test('the winner’s replay gets the same answer; another body is refused', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const first = await h.complete(jobId, { message: 'One.' });
+  const replay = await h.complete(jobId, { message: 'One.' });
+  assert.deepEqual(replay.result, { ...first.result, idempotent: true });
+  assert.deepEqual(replay.job, first.job);
+  const other = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
+  await h.refuse(jobs.complete, { ...other, outcome: 'failed' }, 'JOB_ALREADY_FINISHED');
+  await h.refuse(jobs.heartbeat, other, 'JOB_ALREADY_FINISHED');
+});
+
+test('50 completions at once: one is accepted, its replays agree, the rest are refused', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, i) =>
+      h.send(jobs.complete.path, {
+        workspaceId: h.workspaceId,
+        jobId,
+        agentId: h.agentId,
+        outcome: 'done',
+        message: `Result ${i % 2}.`,
+      }),
+    ),
+  );
+  const accepted = replies.filter((reply) => reply.status === 200);
+  const messages = new Set(accepted.map(({ body }) => (body.job as { message: string }).message));
+  assert.equal(messages.size, 1);
+  assert.equal(accepted.length, 25);
+  const fresh = accepted.filter(({ body }) => !(body.result as { idempotent: boolean }).idempotent);
+  assert.equal(fresh.length, 1);
+  const completed = (await h.timeline(jobId)).filter((event) => event.kind === 'completed');
+  assert.equal(completed.length, 1);
+});
+
+test('a retryable outcome puts the job back after its delay while attempts remain', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 2 });
+  await h.claim();
+  const outcomeReason = { code: 'rate_limited', retryable: true, recommendedDelayMs: 5_000 };
+  const { result } = await h.complete(jobId, { outcome: 'failed', outcomeReason });
+  assert.equal(result.status, 'pending');
+  assert.equal((await h.claim()).reason, 'waiting_on_dependencies');
+  assert.equal((await h.get(jobId)).waitingFor?.reason, 'not_yet_available');
+  h.clock.advance(5_000);
+  assert.equal((await h.claim()).claimGeneration, 2);
+  const last = await h.complete(jobId, { outcome: 'failed', outcomeReason });
+  assert.equal(last.result.status, 'failed');
+});

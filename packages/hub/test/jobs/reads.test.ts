@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints, type RequestOf } from '@signalbox/contract';
+import { setupQueue } from '../support/queue-setup.ts';
+
+const { jobs, agents, queue, repositories } = endpoints;
+
+type Setup = Awaited<ReturnType<typeof setupQueue>>;
+const idsOf = (list: { jobId: string }[]) => list.map(({ jobId }) => jobId);
+
+async function listIds(h: Setup, filter: Partial<RequestOf<typeof jobs.list>> = {}) {
+  const { jobs: list } = await h.call(jobs.list, { workspaceId: h.workspaceId, ...filter });
+  return idsOf(list);
+}
+
+async function waitingFor(h: Setup, jobId: string) {
+  return (await h.get(jobId)).waitingFor;
+}
+
+test('a list is filtered by status, kind, repository and agent, alone and together', async (t) => {
+  const h = await setupQueue(t);
+  const otherRepo = await h.addRepository(h.home, 'second');
+  const { jobId: running } = await h.enqueue({ priority: 9 });
+  await h.claim();
+  const { jobId: review } = await h.enqueue({ kind: 'pr_review' });
+  const { jobId: elsewhere } = await h.call(jobs.enqueue, {
+    workspaceId: h.workspaceId,
+    repoId: otherRepo,
+    kind: 'pr_review',
+    prompt: 'Look.',
+  });
+  assert.deepEqual(await listIds(h), [elsewhere, review, running]);
+  assert.deepEqual(await listIds(h, { status: 'running' }), [running]);
+  assert.deepEqual(await listIds(h, { kind: 'pr_review' }), [elsewhere, review]);
+  assert.deepEqual(await listIds(h, { repoId: otherRepo }), [elsewhere]);
+  assert.deepEqual(await listIds(h, { agentId: h.agentId }), [running]);
+  const both = { kind: 'pr_review', repoId: h.repoId, status: 'pending' } as const;
+  assert.deepEqual(await listIds(h, both), [review]);
+  assert.deepEqual(await listIds(h, { ...both, status: 'running' }), []);
+  assert.deepEqual(await listIds(h, { runId: 'run_none' }), []);
+});
+
+test('pages of a list hold each job once, newest first, while others are enqueued', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId } = h;
+  const before: string[] = [];
+  for (let i = 0; i < 25; i++) before.unshift((await h.enqueue()).jobId);
+  const seen: string[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await h.call(jobs.list, { workspaceId, limit: 4, ...(cursor && { cursor }) });
+    assert.ok(page.jobs.length <= 4);
+    seen.push(...idsOf(page.jobs));
+    cursor = page.nextCursor;
+    await Promise.all([h.enqueue(), h.enqueue()]);
+  } while (cursor !== null);
+  assert.deepEqual(seen, before);
+});
+
+test('the last page has no cursor, even when it is full', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId } = h;
+  for (let i = 0; i < 4; i++) await h.enqueue();
+  const first = await h.call(jobs.list, { workspaceId, limit: 2 });
+  assert.ok(first.nextCursor !== null);
+  const { nextCursor } = await h.call(jobs.list, {
+    workspaceId,
+    limit: 2,
+    cursor: first.nextCursor,
+  });
+  assert.equal(nextCursor, null);
+});
+
+test('a cursor that this list did not make is refused', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId } = await h.enqueue();
+  const encode = (text: string) => Buffer.from(text).toString('base64url');
+  for (const cursor of [
+    '',
+    'x',
+    '%%%',
+    jobId,
+    encode(h.agentId),
+    `${encode(jobId)}=`,
+    encode(''),
+  ]) {
+    const body = { workspaceId: h.workspaceId, cursor };
+    const { details } = await h.refuse(jobs.list, body, 'INVALID_REQUEST');
+    assert.equal(details?.[0]?.path, '/cursor', cursor);
+  }
+});
+
+test('a list has 50 jobs a page unless told otherwise, and at most 200', async (t) => {
+  const h = await setupQueue(t);
+  for (let i = 0; i < 201; i++) await h.enqueue();
+  assert.equal((await listIds(h)).length, 50);
+  assert.equal((await listIds(h, { limit: 200 })).length, 200);
+  await h.refuse(jobs.list, { workspaceId: h.workspaceId, limit: 201 }, 'INVALID_REQUEST');
+});
+
+test('queuePosition counts the jobs of the repository that go first', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId: first } = await h.enqueue();
+  const { jobId: second } = await h.enqueue({ kind: 'pr_review' });
+  const { jobId: urgent } = await h.enqueue({ priority: 1 });
+  const { jobId: later } = await h.enqueue({ delayMs: 1_000 });
+  const position = async (jobId: string) => (await h.get(jobId)).queuePosition;
+  assert.deepEqual(await Promise.all([urgent, first, second, later].map(position)), [
+    1,
+    2,
+    3,
+    null,
+  ]);
+  assert.equal((await h.claim()).jobId, urgent);
+  assert.deepEqual(await Promise.all([urgent, first, second].map(position)), [null, 1, 2]);
+});
+
+test('waitingFor says which hold keeps a job from being claimed', async (t) => {
+  const h = await setupQueue(t);
+  const { jobId: delayed } = await h.enqueue({ delayMs: 1_000 });
+  const { jobId: needed } = await h.enqueue({ priority: 5, concurrencyKey: 'deploy' });
+  const { jobId: dependent } = await h.enqueue({ dependsOn: [needed] });
+  assert.equal((await h.claim()).jobId, needed);
+  const { jobId: keyed } = await h.enqueue({ concurrencyKey: 'deploy' });
+  assert.equal((await waitingFor(h, delayed))?.reason, 'not_yet_available');
+  assert.deepEqual((await waitingFor(h, dependent))?.jobIds, [needed]);
+  assert.equal((await waitingFor(h, dependent))?.reason, 'dependencies');
+  assert.deepEqual((await waitingFor(h, keyed))?.jobIds, [needed]);
+  assert.equal((await waitingFor(h, keyed))?.reason, 'concurrency_key');
+  assert.equal(await waitingFor(h, needed), null);
+  await h.complete(needed, { outcome: 'failed' });
+  const stuck = await waitingFor(h, dependent);
+  assert.match(stuck?.message ?? '', /retry/i);
+});
+
+test('waitingFor says when the queue is paused or the repository archived', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId, repoId } = h;
+  const { jobId } = await h.enqueue();
+  for (const extent of [{}, { repoId }]) {
+    await h.call(queue.pause, { workspaceId, ...extent });
+    assert.equal((await waitingFor(h, jobId))?.reason, 'queue_paused');
+    await h.call(queue.resume, { workspaceId, ...extent });
+    assert.equal((await waitingFor(h, jobId))?.reason, 'queue_position');
+  }
+  const { repo } = await h.call(repositories.get, { workspaceId, repoId });
+  const { remoteUrlHash } = repo;
+  await h.call(repositories.upsert, { workspaceId, remoteUrlHash, status: 'archived' });
+  assert.equal((await waitingFor(h, jobId))?.reason, 'repository_archived');
+  assert.equal((await h.claim()).jobId, null);
+});
+
+test('waitingFor says what is lacking of agents', async (t) => {
+  const h = await setupQueue(t);
+  const { workspaceId } = h;
+  const { jobId } = await h.enqueue({ requirements: { labels: { os: 'linux' } } });
+  const beat = (capabilities: object, status: 'online' | 'draining' = 'online') =>
+    h.call(agents.heartbeat, { workspaceId, machineFingerprint: 'first', status, capabilities });
+  const lacking = await waitingFor(h, jobId);
+  assert.equal(lacking?.reason, 'no_agent_with_capabilities');
+  assert.match(lacking?.message ?? '', /canWrite; label os=linux/);
+  const fits = { canWrite: true, labels: { os: 'linux' }, maxConcurrentJobs: 1 };
+  await beat(fits);
+  assert.equal((await waitingFor(h, jobId))?.reason, 'queue_position');
+  const { jobId: other } = await h.enqueue({ priority: 9 });
+  assert.equal((await h.claim()).jobId, other);
+  assert.equal((await waitingFor(h, jobId))?.reason, 'agents_at_capacity');
+  await beat(fits, 'draining');
+  assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
+  await beat({ ...fits, reposAllowed: [] });
+  assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
+  await beat(fits);
+  h.clock.advance(45_000);
+  assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
+});
+
+test('whoever looks at a job while it ends sees it as it was before or after, never half', async (t) => {
+  const h = await setupQueue(t);
+  for (let round = 0; round < 15; round++) {
+    const { jobId } = await h.enqueue();
+    await h.claim();
+    let isOver = false;
+    const looks = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const { job } = await h.get(jobId);
+        assert.equal(job.outcome, job.status === 'done' ? 'done' : null);
+        const {
+          jobs: [listed],
+        } = await h.call(jobs.list, { workspaceId: h.workspaceId, limit: 1 });
+        assert.equal(listed?.outcome, listed?.status === 'done' ? 'done' : null);
+      }
+    });
+    await h.complete(jobId);
+    isOver = true;
+    await Promise.all(looks);
+  }
+});

@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consoleEndpoints } from '@signalbox/contract';
+import { issueFirstOwnerLink } from '../../src/people/first-owner-actions.ts';
+import { CANARY } from '../support/api-world.ts';
+import {
+  type ConsoleScenario,
+  linkTokenOf,
+  runConsoleScenario,
+  setupConsole,
+} from '../support/console-world.ts';
+import { listAudit, PASSWORD, signInAs } from '../support/identity-harness.ts';
+
+const { invitations, members, session, workspaceSettings } = consoleEndpoints;
+const DAY_MS = 86_400_000;
+const email = 'grace@acme.dev';
+const newcomer = { name: 'Grace Hopper', password: PASSWORD };
+
+test('invitations: what is asked and what is answered', async (t) => {
+  const world = await setupConsole(t);
+  const { workspaceId, other } = world;
+  const { create, list, revoke, check, accept } = invitations;
+  const { invitationId } = await world.invite('boss@acme.dev', 'owner');
+  const { linkToken } = await world.invite(email);
+  const scenarios: ConsoleScenario[] = [
+    {
+      name: 'an admin invites a member',
+      endpoint: create,
+      as: 'admin',
+      body: { workspaceId, email: ' New@Acme.dev', role: 'member' },
+      error: 'INVALID_REQUEST',
+    },
+    {
+      name: 'an address is kept in one spelling',
+      endpoint: create,
+      as: 'admin',
+      body: { workspaceId, email: 'New@Acme.dev', role: 'member' },
+      holds: { invitation: { email: 'new@acme.dev', role: 'member', invitedBy: 'admin-1' } },
+    },
+    {
+      name: 'an admin does not invite an owner',
+      endpoint: create,
+      as: 'admin',
+      body: { workspaceId, email, role: 'owner' },
+      error: 'NOT_ALLOWED',
+    },
+    {
+      name: 'what is no address is refused',
+      endpoint: create,
+      as: 'owner',
+      body: { workspaceId, email: 'grace', role: 'member' },
+      error: 'INVALID_REQUEST',
+    },
+    {
+      name: 'a member is not invited again',
+      endpoint: create,
+      as: 'owner',
+      body: { workspaceId, email: 'Ada@acme.dev', role: 'viewer' },
+      error: 'ALREADY_MEMBER',
+    },
+    {
+      name: 'the list holds no link',
+      endpoint: list,
+      as: 'admin',
+      body: { workspaceId },
+      holds: { nextCursor: null },
+    },
+    {
+      name: 'an admin does not take the invitation of an owner back',
+      endpoint: revoke,
+      as: 'admin',
+      body: { workspaceId, invitationId },
+      error: 'NOT_ALLOWED',
+    },
+    {
+      name: 'an owner does',
+      endpoint: revoke,
+      as: 'owner',
+      body: { workspaceId, invitationId },
+    },
+    {
+      name: 'and not twice',
+      endpoint: revoke,
+      as: 'owner',
+      body: { workspaceId, invitationId },
+      error: 'INVITATION_NOT_FOUND',
+    },
+    {
+      name: 'the invitation of another workspace is none',
+      endpoint: revoke,
+      as: 'owner',
+      body: { workspaceId, invitationId: other.invitationId },
+      error: 'INVITATION_NOT_FOUND',
+    },
+    {
+      name: 'anybody with the link sees what it is for',
+      endpoint: check,
+      as: 'nobody',
+      body: { linkToken },
+      holds: {
+        invitation: {
+          workspaceName: 'Acme',
+          email,
+          role: 'member',
+          invitedBy: 'Ada Lovelace',
+          accountExists: false,
+        },
+      },
+    },
+    {
+      name: 'without it there is nothing to see',
+      endpoint: check,
+      as: 'nobody',
+      body: { linkToken: 'x' },
+      holds: { invitation: null },
+    },
+    {
+      name: 'a link that there is not gets nobody in',
+      endpoint: accept,
+      as: 'nobody',
+      body: { linkToken: 'x', ...newcomer },
+      error: 'INVITATION_LINK_INVALID',
+    },
+    {
+      name: 'somebody new needs a name',
+      endpoint: accept,
+      as: 'nobody',
+      body: { linkToken, password: PASSWORD },
+      error: 'INVALID_REQUEST',
+    },
+    {
+      name: 'and a password',
+      endpoint: accept,
+      as: 'nobody',
+      body: { linkToken, name: 'Grace' },
+      error: 'INVALID_REQUEST',
+    },
+    {
+      name: 'that is not the first one to be guessed',
+      endpoint: accept,
+      as: 'nobody',
+      body: { linkToken, name: 'Grace', password: 'Password1!' },
+      error: 'INVALID_REQUEST',
+    },
+  ];
+  for (const scenario of scenarios) {
+    await t.test(scenario.name, () => runConsoleScenario(world, scenario));
+  }
+  const answer = await world.browsers.owner.send(list.path, { workspaceId });
+  assert.ok(!JSON.stringify(answer.body).includes(linkToken), 'the link is shown once');
+  const kept = await world.hub.database.reader.allSql('SELECT * FROM invitations', []);
+  assert.ok(!JSON.stringify(kept).includes(linkToken), 'and kept nowhere');
+});
+
+test('somebody new accepts and is signed in, as a member and with an account', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId, personIds } = world;
+  const { invitationId, linkToken } = await world.invite(email, 'admin');
+  const browser = hub.visitor();
+  const state = await browser.call(invitations.accept, { linkToken, ...newcomer });
+  assert.equal(state.workspaceId, workspaceId);
+  assert.equal(state.person?.email, email);
+  assert.deepEqual(
+    state.workspaces.map(({ role }) => role),
+    ['admin'],
+  );
+  assert.deepEqual((await browser.call(session.get, {})).person, state.person);
+  assert.equal((await signInAs(hub, email)).cookies.size, 1, 'the password is hers');
+  const used = await hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
+  assert.equal(used, 'INVITATION_LINK_INVALID');
+  const { invitation } = await hub.visitor().call(invitations.check, { linkToken });
+  assert.equal(invitation, null);
+  const entry = (await listAudit(hub, workspaceId)).find(
+    ({ action }) => action === 'invitation.accept',
+  );
+  assert.equal(entry?.actor, state.person.personId);
+  const { address: _where, ...data } = JSON.parse(entry.data) as Record<string, unknown>;
+  assert.deepEqual(data, { role: 'admin', invitedBy: personIds.owner });
+  assert.ok(invitationId.startsWith('inv_'));
+});
+
+test('somebody with an account proves it, by her session or her password', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId, browsers, other } = world;
+  const canaryEmail = `${CANARY}@acme.dev`;
+  const first = await world.invite(canaryEmail);
+  const { invitation } = await hub.visitor().call(invitations.check, first);
+  assert.equal(invitation?.accountExists, true);
+  const accept = (as: typeof browsers.owner, password?: string) =>
+    as.codeOf(invitations.accept, {
+      linkToken: first.linkToken,
+      ...(password === undefined ? {} : { password }),
+    });
+  assert.equal(await accept(hub.visitor()), 'SESSION_REQUIRED');
+  assert.equal(await accept(browsers.viewer), 'SESSION_REQUIRED', 'somebody else is signed in');
+  assert.equal(await accept(hub.visitor(), 'a wrong password'), 'SIGN_IN_FAILED');
+  const before = browsers.stranger.cookies.get('sbx_session');
+  assert.equal(await accept(browsers.stranger), 'ok');
+  assert.equal(browsers.stranger.cookies.get('sbx_session'), before, 'her session goes on');
+  await browsers.stranger.call(members.leave, { workspaceId });
+  const second = await world.invite(canaryEmail);
+  const browser = await signInAs(hub, 'ada@acme.dev');
+  const state = await browser.call(invitations.accept, {
+    linkToken: second.linkToken,
+    password: PASSWORD,
+  });
+  assert.equal(state.person?.personId, other.personId, 'she is signed in in the place of another');
+  assert.deepEqual((await browser.call(session.get, {})).person, state.person);
+});
+
+test('wrong passwords at a link are slowed down like those of signing in', async (t) => {
+  const world = await setupConsole(t);
+  const { linkToken } = await world.invite(`${CANARY}@acme.dev`);
+  const codes: string[] = [];
+  for (let count = 0; count < 6; count++) {
+    const password = `wrong ${count} password`;
+    codes.push(await world.hub.visitor().codeOf(invitations.accept, { linkToken, password }));
+  }
+  assert.deepEqual(codes, [...Array<string>(5).fill('SIGN_IN_FAILED'), 'RATE_LIMITED']);
+});
+
+test('of twenty who accept one link at once exactly one becomes a member', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId } = world;
+  for (const known of [false, true]) {
+    const address = known ? `${CANARY}@acme.dev` : email;
+    const { linkToken } = await world.invite(address);
+    const codes = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        (known ? world.browsers.stranger : hub.visitor()).codeOf(invitations.accept, {
+          linkToken,
+          ...(known ? {} : newcomer),
+        }),
+      ),
+    );
+    assert.deepEqual(codes.toSorted(), [
+      ...Array<string>(19).fill('INVITATION_LINK_INVALID'),
+      'ok',
+    ]);
+    const rows = await hub.database.reader.allSql(
+      `SELECT 1 FROM memberships m JOIN people p ON p.person_id = m.person_id
+       WHERE m.workspace_id = ? AND p.email = ?`,
+      [workspaceId, address],
+    );
+    assert.equal(rows.length, 1);
+  }
+});
+
+test('invited twice at once by two workspaces, somebody new gets one account', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, browsers } = world;
+  const { owner } = browsers;
+  const { workspace } = await owner.call(workspaceSettings.create, { slug: 'beta', name: 'Beta' });
+  const draft = { workspaceId: workspace.workspaceId, email, role: 'member' } as const;
+  const beta = linkTokenOf((await owner.call(invitations.create, draft)).invitationUrl);
+  const { linkToken: acme } = await world.invite(email);
+  // Both are new when their passwords are hashed: that is where they meet.
+  const { deps } = hub;
+  const { hash } = deps.passwords;
+  const meeting = Promise.withResolvers<void>();
+  let arrived = 0;
+  deps.passwords = {
+    ...deps.passwords,
+    async hash(password) {
+      if (++arrived === 2) meeting.resolve();
+      await meeting.promise;
+      return hash(password);
+    },
+  };
+  const [one, two] = [hub.visitor(), hub.visitor()];
+  const codes = await Promise.all([
+    one.codeOf(invitations.accept, { linkToken: acme, ...newcomer }),
+    two.codeOf(invitations.accept, { linkToken: beta, ...newcomer }),
+  ]);
+  assert.deepEqual(codes.toSorted(), ['EMAIL_TAKEN', 'ok']);
+  const [late, rest] = codes[0] === 'ok' ? [two, beta] : [one, acme];
+  const state = await late.call(invitations.accept, { linkToken: rest, password: PASSWORD });
+  assert.equal(state.workspaces.length, 2);
+});
+
+test('a link ends after 7 days, and when it is revoked or replaced', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId, browsers } = world;
+  const accept = (linkToken: string) =>
+    hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
+  const replaced = await world.invite(email);
+  const revoked = await world.invite(email.toUpperCase());
+  assert.equal(await accept(replaced.linkToken), 'INVITATION_LINK_INVALID');
+  await browsers.admin.call(invitations.revoke, {
+    workspaceId,
+    invitationId: revoked.invitationId,
+  });
+  assert.equal(await accept(revoked.linkToken), 'INVITATION_LINK_INVALID');
+  const aged = await world.invite(email);
+  hub.clock.advance(7 * DAY_MS);
+  assert.equal(await accept(aged.linkToken), 'INVITATION_LINK_INVALID');
+  const owner = await signInAs(hub, 'ada@acme.dev');
+  const { invitations: open } = await owner.call(invitations.list, { workspaceId });
+  assert.deepEqual(open, [], 'an expired one is not open');
+  const draft = { workspaceId, email, role: 'member' } as const;
+  const fresh = await owner.call(invitations.create, draft);
+  assert.equal(await accept(linkTokenOf(fresh.invitationUrl)), 'ok', 'and stands in no way');
+});
+
+test('the link carries its token where browsers send it to nobody', async (t) => {
+  const world = await setupConsole(t);
+  const { hub, workspaceId, browsers } = world;
+  const draft = { workspaceId, email, role: 'member' } as const;
+  const { invitationUrl } = await browsers.owner.call(invitations.create, draft);
+  const url = new URL(invitationUrl);
+  assert.equal(url.origin, hub.address);
+  assert.deepEqual([url.pathname, url.search], ['/invitation', '']);
+  assert.match(url.hash, /^#token=[\w-]{43}$/);
+  // There are people, so no first owner is waited for.
+  assert.equal(await issueFirstOwnerLink(hub.database), null);
+});

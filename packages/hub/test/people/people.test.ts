@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { consoleEndpoints } from '@signalbox/contract';
+import { createPasswordHasher } from '../../src/people/passwords.ts';
+import {
+  addPerson,
+  type IdentityHub,
+  listAudit,
+  makeOwner,
+  PASSWORD,
+  signInAs,
+  startHub,
+  type Visitor,
+} from '../support/identity-harness.ts';
+import { until } from '../support/until.ts';
+
+const { session } = consoleEndpoints;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const email = 'ada@acme.dev';
+
+async function setup(t: TestContext) {
+  const hub = await startHub(t);
+  return { hub, ...(await makeOwner(hub)) };
+}
+
+async function isSignedIn(browser: Visitor): Promise<boolean> {
+  return (await browser.call(session.get, {})).person !== null;
+}
+
+test('a person signs in under any spelling of her address, and out again', async (t) => {
+  const { hub, personId, workspaceId } = await setup(t);
+  const browser = hub.visitor();
+  const nobody = { ok: true, person: null, workspaces: [], firstOwnerPending: false };
+  assert.deepEqual(await browser.call(session.get, {}), nobody);
+  const state = await browser.call(session.signIn, {
+    email: ' ADA@Acme.dev ',
+    password: PASSWORD,
+  });
+  assert.deepEqual(state.person, { personId, email, name: 'Ada Lovelace' });
+  assert.deepEqual(state.workspaces, [{ workspaceId, slug: 'acme', name: 'Acme', role: 'owner' }]);
+  assert.deepEqual(await browser.call(session.get, {}), state);
+  const secret = browser.cookies.get('sbx_session');
+  assert.ok(secret !== undefined);
+  await browser.call(session.signOut, {});
+  assert.equal(browser.cookies.size, 0, 'the cookie is taken away');
+  browser.cookies.set('sbx_session', secret);
+  assert.equal(await isSignedIn(browser), false, 'and worth nothing any more');
+  await hub.visitor().call(session.signOut, {});
+  const actions = (await listAudit(hub, workspaceId)).map(({ action }) => action);
+  assert.deepEqual(actions, ['first-owner.create', 'session.sign-in']);
+});
+
+test('an unknown address and a wrong password are answered alike after equal work', async (t) => {
+  const hasher = createPasswordHasher();
+  const verified: (string | null)[] = [];
+  const hub = await startHub(t, {
+    passwords: {
+      hash: hasher.hash,
+      verify(password, encoded) {
+        verified.push(encoded);
+        return hasher.verify(password, encoded);
+      },
+    },
+  });
+  await makeOwner(hub);
+  const refusals = [];
+  for (const tried of [email, 'nobody@acme.dev']) {
+    const input = { email: tried, password: 'a wrong password' };
+    const { status, body } = await hub.visitor().send(session.signIn.path, input);
+    refusals.push({ status, ...body, requestId: '' });
+  }
+  assert.equal(refusals[0]?.status, 401);
+  assert.deepEqual(refusals[0], refusals[1]);
+  assert.equal(verified.length, 2);
+  assert.match(verified[0] ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.equal(verified[1], null, 'an unknown address is held against nobody');
+});
+
+test('failures are slowed down for this account from this address, and nobody is locked out', async (t) => {
+  const { hub, workspaceId } = await setup(t);
+  const other = await addPerson(hub, workspaceId, 'grace', 'member');
+  const tryAs = (tried: string, password: string) =>
+    hub.visitor().send(session.signIn.path, { email: tried, password });
+  const codes: unknown[] = [];
+  for (let count = 0; count < 5; count++) codes.push((await tryAs(email, 'wrong one')).body.error);
+  assert.deepEqual(new Set(codes), new Set(['SIGN_IN_FAILED']));
+  const limited = await tryAs(email, PASSWORD);
+  assert.deepEqual([limited.status, limited.headers.get('retry-after')], [429, '1']);
+  assert.equal((await tryAs(other.email, PASSWORD)).status, 200, 'others sign in');
+  hub.clock.advance(1_000);
+  assert.equal((await tryAs(email, 'wrong one')).body.error, 'SIGN_IN_FAILED');
+  assert.equal((await tryAs(email, PASSWORD)).headers.get('retry-after'), '2', 'it doubles');
+  hub.clock.advance(2_000);
+  assert.equal((await tryAs(email, PASSWORD)).status, 200);
+  assert.equal((await tryAs(email, 'wrong one')).body.error, 'SIGN_IN_FAILED', 'and begins anew');
+});
+
+test('attempts made at once do not slip through together', async (t) => {
+  const { hub } = await setup(t);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      hub.visitor().codeOf(session.signIn, { email, password: 'a wrong password' }),
+    ),
+  );
+  assert.equal(answers.filter((code) => code === 'SIGN_IN_FAILED').length, 5);
+  assert.equal(answers.filter((code) => code === 'RATE_LIMITED').length, 25);
+});
+
+test('each sign-in makes a new session and ends the one sent along', async (t) => {
+  const { hub } = await setup(t);
+  const browser = await signInAs(hub, email);
+  const first = browser.cookies.get('sbx_session') ?? '';
+  await browser.call(session.signIn, { email, password: PASSWORD });
+  assert.notEqual(browser.cookies.get('sbx_session'), first);
+  assert.equal(await isSignedIn(browser), true);
+  const old = hub.visitor();
+  old.cookies.set('sbx_session', first);
+  assert.equal(await isSignedIn(old), false);
+});
+
+/** That a session was used is written after the answer, and nobody waits for it. */
+function untilSeen({ database, clock }: IdentityHub): Promise<void> {
+  const readSeenAt = () =>
+    database.reader.firstSql<{ at: number }>('SELECT MAX(last_seen_at) AS at FROM sessions', []);
+  return until('the use is noted', async () => (await readSeenAt())?.at === clock.nowMs());
+}
+
+test('a session ends after 8 hours without use', async (t) => {
+  const { hub, browser } = await setup(t);
+  for (const waitMs of [8 * HOUR_MS - 1, 8 * HOUR_MS - 1]) {
+    hub.clock.advance(waitMs);
+    assert.equal(await isSignedIn(browser), true);
+    await untilSeen(hub);
+  }
+  hub.clock.advance(8 * HOUR_MS);
+  assert.equal(await isSignedIn(browser), false);
+  assert.equal(await browser.codeOf(session.list, {}), 'SESSION_REQUIRED');
+});
+
+test('a session ends after 7 days however much it is used', async (t) => {
+  const { hub, browser } = await setup(t);
+  const hoursInAll = 7 * 24;
+  for (let hours = 0; hours < hoursInAll - 4; hours += 4) {
+    hub.clock.advance(4 * HOUR_MS);
+    assert.equal(await isSignedIn(browser), true, `after ${hours + 4} hours`);
+    await untilSeen(hub);
+  }
+  hub.clock.advance(4 * HOUR_MS);
+  assert.equal(await isSignedIn(browser), false);
+});
+
+test('a person lists her own sessions and ends any of them at once', async (t) => {
+  const { hub, browser, workspaceId } = await setup(t);
+  const stranger = await signInAs(hub, (await addPerson(hub, workspaceId, 'eve', 'admin')).email);
+  hub.clock.advance(MINUTE_MS);
+  const phone = await signInAs(hub, email);
+  const { sessions } = await phone.call(session.list, {});
+  assert.deepEqual(
+    sessions.map(({ current, ip }) => [current, ip]),
+    [
+      [true, '127.0.0.1'],
+      [false, '127.0.0.1'],
+    ],
+  );
+  assert.equal(Date.parse(sessions[0]?.expiresAt ?? ''), hub.clock.nowMs() + 8 * HOUR_MS);
+  const sessionId = sessions[1]?.sessionId ?? '';
+  assert.deepEqual(await stranger.call(session.revoke, { sessionId }), {
+    ok: true,
+    revoked: false,
+  });
+  assert.equal(await isSignedIn(browser), true, 'a stranger ends nothing');
+  assert.deepEqual(await phone.call(session.revoke, { sessionId }), { ok: true, revoked: true });
+  assert.equal(await isSignedIn(browser), false);
+  assert.deepEqual(await phone.call(session.revoke, { sessionId }), { ok: true, revoked: false });
+  await phone.call(session.revoke, { sessionId: sessions[0]?.sessionId ?? '' });
+  assert.equal(phone.cookies.size, 0, 'ending the current one takes its cookie away');
+});
+
+test('the cookie is HttpOnly and SameSite, and under TLS bound to host and TLS', async (t) => {
+  for (const [baseUrl, name] of [
+    ['http://127.0.0.1:4400', 'sbx_session'],
+    ['https://signalbox.acme.dev', '__Host-sbx_session'],
+  ] as const) {
+    const hub = await startHub(t, { baseUrl });
+    await makeOwner(hub);
+    const { headers } = await hub
+      .visitor()
+      .send(session.signIn.path, { email, password: PASSWORD });
+    const [line = ''] = headers.getSetCookie();
+    const [pair = '', ...attributes] = line.split('; ');
+    assert.equal(pair.split('=')[0], name);
+    assert.ok((pair.split('=')[1] ?? '').length >= 43, '256 bits');
+    const isSecure = baseUrl.startsWith('https:');
+    const expected = ['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Lax'];
+    assert.deepEqual(attributes.sort(), isSecure ? [...expected, 'Secure'].sort() : expected);
+    const plain = hub.visitor();
+    plain.cookies.set('sbx_session', pair.split('=')[1] ?? '');
+    assert.equal(await isSignedIn(plain), !isSecure, 'only the name of this hub counts');
+  }
+});
+
+test('console calls come from the console itself', async (t) => {
+  const hub = await startHub(t, { baseUrl: 'https://signalbox.acme.dev' });
+  const host = new URL(hub.address).host;
+  const rows: [headers: Record<string, string>, allowed: boolean][] = [
+    [{ 'sec-fetch-site': 'same-origin' }, true],
+    [{ 'sec-fetch-site': 'same-site' }, false],
+    [{ 'sec-fetch-site': 'cross-site' }, false],
+    [{ 'sec-fetch-site': 'none' }, false],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'https://signalbox.acme.dev' }, false],
+    [{ 'sec-fetch-site': '', origin: 'https://signalbox.acme.dev' }, false],
+    [{ origin: 'https://signalbox.acme.dev' }, true],
+    [{ origin: `http://${host}` }, true],
+    [{ origin: `https://${host}` }, true],
+    [{ origin: 'https://evil.acme.dev' }, false],
+    [{ origin: 'https://signalbox.acme.dev.evil.example' }, false],
+    [{ origin: `ftp://${host}` }, false],
+    [{ origin: 'null' }, false],
+    [{}, false],
+  ];
+  for (const [headers, allowed] of rows) {
+    for (const { path } of [session.signIn, session.signOut, session.list, session.get]) {
+      const response = await fetch(hub.address + path, {
+        method: 'POST',
+        body: '{"email":"a@b","password":"x"}',
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+      const { error } = (await response.json()) as { error?: string };
+      assert.equal(error !== 'NOT_ALLOWED', allowed, `${path} ${JSON.stringify(headers)}`);
+    }
+  }
+});

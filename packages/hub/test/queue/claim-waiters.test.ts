@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ClaimWaiter, ClaimWaiters } from '../../src/queue/claim-waiters.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const WAIT_MS = 60_000;
+
+function setupWaiters() {
+  const clock = createManualClock();
+  const waiters = new ClaimWaiters(clock);
+  const never = new AbortController().signal;
+  const woken: string[] = [];
+  const park = (name: string, suits: ClaimWaiter['suits'] = () => true, signal = never) =>
+    waiters
+      .wait({ workspaceId: 'ws', agentId: name, suits }, waiters.version('ws'), WAIT_MS, signal)
+      .then((result) => {
+        woken.push(name);
+        return result;
+      });
+  return { clock, waiters, never, woken, park };
+}
+
+test('a ready job wakes the one that has waited longest of those that it suits', async () => {
+  const { waiters, woken, park } = setupWaiters();
+  void park('unsuited', () => false);
+  const first = park('first');
+  void park('second');
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await first, { laneId: 'lane' });
+  assert.deepEqual(woken, ['first']);
+  assert.equal(waiters.count, 2);
+});
+
+test('a job of another workspace wakes nobody', async () => {
+  const { waiters, woken, park } = setupWaiters();
+  void park('first');
+  waiters.wakeNext('other', 'lane');
+  await Promise.resolve();
+  assert.deepEqual(woken, []);
+});
+
+test('what became ready between the mark and the wait ends the wait at once', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  waiters.wakeNext('ws', 'lane');
+  const waiter = { workspaceId: 'ws', agentId: 'a', suits: (laneId: string) => laneId === 'lane' };
+  assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: 'lane' });
+});
+
+test('of many that looked before a job became ready and wait after it, one looks again', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  const waitAs = (agentId: string) =>
+    waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
+  waiters.wakeNext('ws', 'lane');
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await waitAs('first'), { laneId: 'lane' });
+  assert.deepEqual(await waitAs('second'), { laneId: 'lane' });
+  const third = waitAs('third');
+  assert.equal(waiters.count, 1);
+  // It was not there for them after all, and goes to who waits now.
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await third, { laneId: 'lane' });
+});
+
+test('jobs that were taken without a wait have nobody look again for those that come later', async () => {
+  const { waiters, never } = setupWaiters();
+  for (let taken = 0; taken < 3_000; taken++) waiters.wakeNext('ws', 'lane');
+  const version = waiters.version('ws');
+  const waitAs = (agentId: string) =>
+    waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
+  waiters.wakeNext('ws', 'lane');
+  const waits = Array.from({ length: 20 }, (_none, at) => waitAs(`agent ${at}`));
+  assert.equal(waiters.count, 19);
+  assert.deepEqual(await waits[0], { laneId: 'lane' });
+  waiters.close();
+  await Promise.all(waits);
+});
+
+test('however many jobs of a lane become ready during one try, nobody misses them', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  for (let ready = 0; ready < 3_000; ready++) waiters.wakeNext('ws', 'lane');
+  const waits = Array.from({ length: 2_000 }, (_none, at) =>
+    waiters.wait(
+      { workspaceId: 'ws', agentId: `agent ${at}`, suits: () => true },
+      version,
+      WAIT_MS,
+      never,
+    ),
+  );
+  assert.equal(waiters.count, 0);
+  await Promise.all(waits);
+});
+
+test('a job that woke one who waited has nobody else look for it', async () => {
+  const { waiters, never, park } = setupWaiters();
+  const first = park('first');
+  const version = waiters.version('ws');
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await first, { laneId: 'lane' });
+  const late = { workspaceId: 'ws', agentId: 'late', suits: () => true };
+  void waiters.wait(late, version, WAIT_MS, never);
+  assert.equal(waiters.count, 1);
+});
+
+test('what became ready in a lane that does not suit does not end the wait', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  waiters.wakeNext('ws', 'elsewhere');
+  const waiter = { workspaceId: 'ws', agentId: 'a', suits: (laneId: string) => laneId === 'lane' };
+  const waiting = waiters.wait(waiter, version, WAIT_MS, never);
+  assert.equal(waiters.count, 1);
+  waiters.wakeNext('ws', 'lane');
+  assert.deepEqual(await waiting, { laneId: 'lane' });
+});
+
+test('more wakes than are remembered count as a wake', async () => {
+  const { waiters, never } = setupWaiters();
+  const version = waiters.version('ws');
+  for (let i = 0; i < 1_000; i++) waiters.wakeNext('ws', `elsewhere ${i}`);
+  const waiter = { workspaceId: 'ws', agentId: 'a', suits: () => false };
+  assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: null });
+});
+
+test('a wait ends with its time, its client and its hub, and leaves nothing behind', async () => {
+  const { clock, waiters, park } = setupWaiters();
+  const timed = park('timed');
+  clock.advance(WAIT_MS);
+  assert.equal(await timed, 'timeout');
+  const controller = new AbortController();
+  const aborted = park('aborted', () => true, controller.signal);
+  controller.abort();
+  assert.equal(await aborted, 'timeout');
+  const stopped = park('stopped');
+  waiters.close();
+  await stopped;
+  assert.equal(await park('late'), 'timeout');
+  assert.equal(waiters.count, 0);
+});
+
+test('a change of an agent wakes its own claims only', async () => {
+  const { waiters, woken, park } = setupWaiters();
+  void park('other');
+  const own = park('own');
+  waiters.wakeAgent('ws', 'own');
+  await own;
+  assert.deepEqual(woken, ['own']);
+});

@@ -1,0 +1,406 @@
+import type { TestContext } from 'node:test';
+import { createIdSource, type Job } from '@signalbox/contract';
+import { recordHeartbeat } from '../../../src/agents/actions.ts';
+import { HubError } from '../../../src/errors.ts';
+import { cancelJob, enqueueJob, releaseJob, retryJob } from '../../../src/jobs/actions.ts';
+import { claimNextJob } from '../../../src/jobs/claim-actions.ts';
+import { completeJob, renewLease } from '../../../src/jobs/lease-actions.ts';
+import { pauseQueue, resumeQueue } from '../../../src/jobs/queue-actions.ts';
+import { getJob } from '../../../src/jobs/read-actions.ts';
+import { listEvents } from '../../../src/jobs/store-events.ts';
+import { createSweeper } from '../../../src/loops/sweeper.ts';
+import type { RequestContext } from '../../../src/principal.ts';
+import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
+import { Queue } from '../../../src/queue/queue.ts';
+import { upsertRepository } from '../../../src/repositories/actions.ts';
+import { upsertRunByRef } from '../../../src/runs/actions.ts';
+import { developmentPrincipal } from '../../../src/tokens/bearer.ts';
+import {
+  addResolution,
+  createUncertainty,
+  type UncertaintyDeps,
+} from '../../../src/uncertainties/actions.ts';
+import { DecisionWaiters } from '../../../src/uncertainties/decision-waiters.ts';
+import { createWorkspace } from '../../../src/workspaces/actions.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { openTestDatabase, testEngine } from '../../support/test-engine.ts';
+import { AGENTS, type JobWords, presets, REPOSITORIES, shapes } from './commands.ts';
+import type { Act, Answer } from './model.ts';
+
+const context: RequestContext = {
+  requestId: 'req',
+  principal: developmentPrincipal(),
+  address: '127.0.0.1',
+  userAgent: 'model',
+  signal: new AbortController().signal,
+  cookies: {},
+  setCookie() {},
+};
+const { principal } = context;
+
+type ClaimAct = Extract<Act, { type: 'claim' }>;
+/** How long claims wait; some steps take longer. */
+const WAIT_MS = 30_000;
+
+/** A hub's actions over a real database and a clock turned by hand. */
+export interface ModelHub {
+  deps: UncertaintyDeps;
+  clock: ManualClock;
+  sweep(): Promise<void>;
+}
+
+export async function openModelHub(t: TestContext): Promise<ModelHub> {
+  const clock = createManualClock();
+  const database = await openTestDatabase(t, clock);
+  const waiters = new ClaimWaiters(clock);
+  const deps: UncertaintyDeps = {
+    database,
+    clock,
+    ids: createIdSource(clock.nowMs),
+    queue: new Queue((entry, agentId) => waiters.wakeFor(entry, agentId)),
+    waiters,
+    decisionWaiters: new DecisionWaiters(clock),
+    secretKey: Buffer.alloc(32, 1),
+  };
+  const sweeper = createSweeper(deps, (error) => {
+    throw error;
+  });
+  return { deps, clock, sweep: async () => void (await sweeper.runOnce()) };
+}
+
+/** One workspace of the hub, in which a sequence runs; ids are told as the model's numbers. */
+export class HubWorkspace {
+  readonly #hub: ModelHub;
+  readonly #workspaceId: string;
+  readonly #repoIds: string[] = [];
+  readonly #agentIds: string[] = [];
+  readonly #questionIds: string[] = [];
+  #runId = '';
+  #jobIds: string[] = [];
+  #parked: { act: ClaimAct; client: AbortController; isOver: boolean }[] = [];
+  readonly #ended: { act: ClaimAct; answer: () => Answer }[] = [];
+
+  private constructor(hub: ModelHub, workspaceId: string) {
+    this.#hub = hub;
+    this.#workspaceId = workspaceId;
+  }
+
+  static async create(hub: ModelHub, slug: string): Promise<HubWorkspace> {
+    const { deps } = hub;
+    const row = await deps.database.write(null, (tx) =>
+      createWorkspace(deps, tx, { slug, name: slug }),
+    );
+    const world = new HubWorkspace(hub, row.workspace_id);
+    const workspaceId = row.workspace_id;
+    for (let number = 0; number < REPOSITORIES; number++) {
+      const made = await upsertRepository(deps, principal, {
+        workspaceId,
+        remoteUrlHash: hashOf(number),
+      });
+      world.#repoIds.push(made.row.repo_id);
+    }
+    for (let agent = 0; agent < AGENTS; agent++) {
+      await world.#send({ type: 'agent', agent, status: 'online', preset: agent });
+    }
+    const run = await upsertRunByRef(deps, principal, {
+      workspaceId,
+      repoId: world.#repoIds[0] ?? '',
+      runRef: 'run',
+      status: 'in_progress',
+    });
+    world.#runId = run.runId;
+    return world;
+  }
+
+  /**
+   * Sends acts in one turn of the event loop, so that they share one transaction and take effect in
+   * their order. On PostgreSQL there is no such order, so that there they are sent one by one.
+   */
+  async send(acts: readonly Act[]): Promise<Answer[]> {
+    const answers: (() => Answer)[] = [];
+    const bursts = testEngine === 'sqlite' ? [acts] : acts.map((act) => [act]);
+    for (const burst of bursts) {
+      answers.push(...(await Promise.all(burst.map((act) => this.#try(act)))));
+      await this.#readJobIds();
+    }
+    return answers.map((answer) => answer());
+  }
+
+  async #try(act: Act): Promise<() => Answer> {
+    try {
+      return await this.#send(act);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      return () => ({ code: error.code });
+    }
+  }
+
+  /** Begins a claim that waits for a job. */
+  park(act: ClaimAct): void {
+    const parked = { act, client: new AbortController(), isOver: false };
+    this.#parked.push(parked);
+    void this.#claim(act, { ...context, signal: parked.client.signal }, WAIT_MS).then((answer) => {
+      parked.isOver = true;
+      this.#ended.push({ act, answer });
+    });
+  }
+
+  /** The claims that wait. */
+  get parked(): ClaimAct[] {
+    return this.#parked.map(({ act }) => act);
+  }
+
+  /** Waits until every claim waits or is answered; those answered, in their order. */
+  async settleParked(): Promise<{ act: ClaimAct; answer: Answer }[]> {
+    const { database, waiters } = this.#hub.deps;
+    let quiet = 0;
+    while (quiet < 2) {
+      // Woken claims look at the queue in actions of their own, before this one.
+      await database.write(null, async () => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#parked = this.#parked.filter(({ isOver }) => !isOver);
+      quiet = waiters.count === this.#parked.length ? quiet + 1 : 0;
+    }
+    return this.#ended.splice(0).map(({ act, answer }) => ({ act, answer: answer() }));
+  }
+
+  async stopParked(): Promise<void> {
+    for (const { client } of this.#parked) client.abort();
+    await this.settleParked();
+  }
+
+  /** Every job as a reader sees it, and its timeline in the model's words. */
+  async readJobs(): Promise<{ job: Answer; timeline: string[] }[]> {
+    const workspaceId = this.#workspaceId;
+    const { reader } = this.#hub.deps.database;
+    const read = this.#jobIds.map(async (jobId) => {
+      const { job } = await getJob(this.#hub.deps, principal, { workspaceId, jobId });
+      const events = await listEvents(reader, workspaceId, jobId, { after: 0, limit: 1_000 });
+      const timeline = events.map(({ kind, attempt, agent_id, data }) => {
+        const isLate = kind === 'log' && data?.includes('"late":true');
+        return `${isLate ? 'late' : kind} ${attempt} ${this.#agentOf(agent_id)}`;
+      });
+      return { job: this.#view(job), timeline };
+    });
+    return Promise.all(read);
+  }
+
+  /** Rows of a statement that checks an invariant; `?` is the workspace. */
+  find(sql: string): Promise<unknown[]> {
+    return this.#hub.deps.database.reader.allSql(sql, [this.#workspaceId]);
+  }
+
+  async #readJobIds(): Promise<void> {
+    const rows = await this.#hub.deps.database.reader.allSql<{ job_id: string }>(
+      'SELECT job_id FROM jobs WHERE workspace_id = ? ORDER BY job_id',
+      [this.#workspaceId],
+    );
+    this.#jobIds = rows.map((row) => row.job_id);
+  }
+
+  /** Answers are put into numbers only once the ids of the jobs that they made are known. */
+  async #send(act: Act): Promise<() => Answer> {
+    const { deps } = this.#hub;
+    const workspaceId = this.#workspaceId;
+    switch (act.type) {
+      case 'enqueue':
+        return this.#enqueue(act);
+      case 'claim':
+        return this.#claim(act);
+      case 'heartbeat':
+        return this.#heartbeat(act);
+      case 'complete':
+        return this.#complete(act);
+      case 'cancel':
+        return this.#job(cancelJob(deps, principal, this.#ref(act.job)));
+      case 'retry':
+        return this.#job(
+          retryJob(deps, principal, { ...this.#ref(act.job), delayMs: act.delayMs }),
+        );
+      case 'release':
+        return this.#job(releaseJob(deps, principal, this.#ref(act.job)));
+      case 'ask':
+        return this.#ask(act.job);
+      case 'answer':
+        return this.#answer(act.question);
+      case 'agent':
+        return this.#introduce(act);
+      case 'pause':
+      case 'resume': {
+        const repoId = act.repo === null ? undefined : this.#repoIds[act.repo];
+        const turn = act.type === 'pause' ? pauseQueue : resumeQueue;
+        await turn(deps, principal, { workspaceId, repoId });
+        return () => ({});
+      }
+      case 'repository':
+        await upsertRepository(deps, principal, {
+          workspaceId,
+          remoteUrlHash: hashOf(act.repo),
+          status: act.active ? 'active' : 'archived',
+        });
+        return () => ({});
+    }
+  }
+
+  async #enqueue(act: Extract<Act, { type: 'enqueue' }>): Promise<() => Answer> {
+    const { job, idempotent } = await enqueueJob(this.#hub.deps, principal, {
+      workspaceId: this.#workspaceId,
+      ...this.#jobFields(act),
+      ...(act.idempotencyKey === null ? {} : { idempotencyKey: act.idempotencyKey }),
+    });
+    return () => ({ ...this.#view(job), idempotent: idempotent ?? false });
+  }
+
+  async #claim(act: ClaimAct, caller = context, waitMs = 0): Promise<() => Answer> {
+    const { job, reason, ...claim } = await claimNextJob(this.#hub.deps, caller, {
+      workspaceId: this.#workspaceId,
+      agentId: this.#agentIds[act.agent] ?? '',
+      leaseMs: act.leaseMs,
+      waitMs,
+      ...(act.claimKey === null ? {} : { claimKey: act.claimKey }),
+      ...(act.kind === null ? {} : { kinds: [act.kind] }),
+      ...(act.repo === null ? {} : { repoIds: [this.#repoIds[act.repo] ?? ''] }),
+    });
+    if (job === null) return () => ({ reason });
+    return () => ({ ...this.#view(job), generation: claim.claimGeneration });
+  }
+
+  async #heartbeat(act: Extract<Act, { type: 'heartbeat' }>): Promise<() => Answer> {
+    const answer = await renewLease(this.#hub.deps, context, {
+      ...this.#held(act),
+      leaseMs: act.leaseMs,
+      shorten: act.shorten,
+      ...(act.message ? { message: 'Going on.' } : {}),
+    });
+    return () => ({
+      leaseEndsAt: Date.parse(answer.leaseExpiresAt),
+      cancelAsked: answer.cancelRequested,
+      commands: answer.commands.map(({ jobId }) => this.#jobOf(jobId ?? '')),
+    });
+  }
+
+  async #complete(act: Extract<Act, { type: 'complete' }>): Promise<() => Answer> {
+    const retry = { retryable: true, recommendedDelayMs: act.retryDelayMs ?? 0 };
+    const { result, job } = await completeJob(this.#hub.deps, context, {
+      ...this.#held(act),
+      outcome: act.outcome,
+      message: act.words,
+      ...(act.retryDelayMs === null ? {} : { outcomeReason: retry }),
+      children: act.child === null ? [] : [this.#jobFields(act.child)],
+    });
+    return () => ({
+      result: result.status,
+      outcome: result.outcome,
+      idempotent: result.idempotent,
+      spawned: (result.spawnedJobIds ?? []).map((jobId) => this.#jobOf(jobId)),
+      ...this.#view(job),
+    });
+  }
+
+  async #ask(number: number): Promise<() => Answer> {
+    const answer = await createUncertainty(this.#hub.deps, principal, {
+      ...this.#ref(number),
+      runId: this.#runId,
+      prompt: 'Which?',
+      kind: 'choice',
+      context: '',
+      confidence: 0.1,
+      impact: '',
+      reversibility: '',
+      assumedValue: 'this',
+      assumedReasoning: '',
+      autoPromoteThreshold: 0.7,
+      options: [],
+      onDeadline: 'keep_waiting',
+    });
+    this.#questionIds.push(answer.uncertaintyId);
+    return () => ({});
+  }
+
+  async #answer(question: number): Promise<() => Answer> {
+    await addResolution(this.#hub.deps, principal, {
+      workspaceId: this.#workspaceId,
+      uncertaintyId: this.#questionIds[question] ?? '',
+      mode: 'answered',
+      value: 'that',
+      confidence: 1,
+      supersede: false,
+    });
+    return () => ({});
+  }
+
+  async #introduce(act: Extract<Act, { type: 'agent' }>): Promise<() => Answer> {
+    const preset = presets[act.preset] ?? presets[0];
+    const { agentId } = await recordHeartbeat(this.#hub.deps, principal, {
+      workspaceId: this.#workspaceId,
+      displayName: `agent ${act.agent}`,
+      machineFingerprint: `agent ${act.agent}`,
+      status: act.status,
+      capabilities: {
+        ...preset.capabilities,
+        reposAllowed: preset.serves.map((repo) => this.#repoIds[repo] ?? ''),
+      },
+    });
+    this.#agentIds[act.agent] = agentId;
+    return () => ({});
+  }
+
+  async #job(job: Promise<Job>): Promise<() => Answer> {
+    const answered = await job;
+    return () => this.#view(answered);
+  }
+
+  #ref(number: number) {
+    return { workspaceId: this.#workspaceId, jobId: this.#jobIds[number] ?? '' };
+  }
+
+  #held(act: { job: number; agent: number; generation: number | null }) {
+    const claimGeneration = act.generation === null ? {} : { claimGeneration: act.generation };
+    return { ...this.#ref(act.job), agentId: this.#agentIds[act.agent] ?? '', ...claimGeneration };
+  }
+
+  #jobFields(words: JobWords) {
+    const shape = shapes[words.shape] ?? shapes[0];
+    return {
+      repoId: this.#repoIds[words.repo] ?? '',
+      kind: shape.kind,
+      role: 'implementer',
+      prompt: 'Do it.',
+      ...(shape.requirements === undefined ? {} : { requirements: shape.requirements }),
+      priority: words.priority,
+      maxAttempts: words.maxAttempts,
+      delayMs: words.delayMs,
+      dependsOn: words.dependsOn === null ? [] : [this.#ref(words.dependsOn).jobId],
+      ...(words.key === null ? {} : { concurrencyKey: words.key }),
+    };
+  }
+
+  #view(job: Job): Answer {
+    const { leaseExpiresAt, waitingOnUncertaintyId: waitsOn } = job;
+    return {
+      job: this.#jobOf(job.jobId),
+      status: job.status,
+      attempt: job.attempt,
+      maxAttempts: job.maxAttempts,
+      agent: this.#agentOf(job.agentId),
+      leaseEndsAt: leaseExpiresAt === null ? null : Date.parse(leaseExpiresAt),
+      availableAt: Date.parse(job.availableAt),
+      cancelAsked: job.cancelRequestedAt !== null,
+      outcome: job.outcome,
+      answers: job.decisions.map(({ uncertaintyId }) => this.#questionIds.indexOf(uncertaintyId)),
+      waitsOn: waitsOn === null ? null : this.#questionIds.indexOf(waitsOn),
+    };
+  }
+
+  #jobOf(jobId: string): number {
+    return this.#jobIds.indexOf(jobId);
+  }
+
+  #agentOf(agentId: string | null): number | null {
+    return agentId === null ? null : this.#agentIds.indexOf(agentId);
+  }
+}
+
+function hashOf(repository: number): string {
+  return String(repository).padStart(64, '0');
+}

@@ -1,0 +1,458 @@
+import {
+  type agentStatuses,
+  type ClaimWords,
+  type Command,
+  type JobWords,
+  NO_JOB,
+  type Preset,
+  presets,
+  REPOSITORIES,
+  shapes,
+} from './commands.ts';
+
+/*
+ * The queue of the contract (sections 4 and 5) as a pure model: plain objects, no SQL, no lanes,
+ * no holds; every rule is a predicate over all jobs. The hub must answer as it answers, and every
+ * job must end as it ends here.
+ */
+
+/** What is answered: the fields of a success in the model's numbers, or the code of a refusal. */
+export type Answer = Record<string, unknown>;
+
+/** A command as it is sent: who claims to hold which generation is settled. */
+export type Act =
+  | Exclude<Command, ClaimWords | { type: 'replay' }>
+  | (Omit<Extract<Command, { type: 'heartbeat' }>, 'agent' | 'generation'> & SentClaim)
+  | (Omit<Extract<Command, { type: 'complete' }>, 'agent' | 'generation'> & SentClaim);
+type SentClaim = { agent: number; generation: number | null };
+type ActOf<Type> = Extract<Act, { type: Type }>;
+
+export interface ModelJob {
+  words: JobWords;
+  kind: string;
+  asks: readonly string[];
+  sortKey: number;
+  status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
+  attempt: number;
+  maxAttempts: number;
+  agent: number | null;
+  leaseEndsAt: number | null;
+  availableAt: number;
+  /** Its time has not come, or nobody has looked since: a sweep or an empty claim wakes it. */
+  sleeps: boolean;
+  keptFor: { agent: number; untilMs: number } | null;
+  claimKey: string | null;
+  cancelAsked: boolean;
+  outcome: string | null;
+  accepted: { sent: string; attempt: number; answer: Answer } | null;
+  late: Set<string>;
+  holders: Set<number>;
+  foldsHeartbeats: boolean;
+  answers: number[];
+  timeline: string[];
+}
+
+const PRIORITY_POINT_MS = 600_000;
+const PREFERENCE_MS = 60_000;
+const AGENT_AWAY_AFTER_MS = 45_000;
+const SIGN_OF_LIFE_MS = 10_000;
+const application: JobWords = {
+  repo: 0,
+  shape: 0,
+  priority: 0,
+  delayMs: 0,
+  dependsOn: null,
+  key: null,
+  maxAttempts: 5,
+};
+
+export class QueueModel {
+  nowMs: number;
+  readonly jobs: ModelJob[] = [];
+  readonly questions: { job: number; open: boolean; heir: number | null; seen: boolean }[] = [];
+  readonly agents: {
+    status: (typeof agentStatuses)[number];
+    preset: Preset;
+    seenAtMs: number;
+  }[];
+  readonly repositories = Array.from({ length: REPOSITORIES }, () => ({
+    paused: false,
+    active: true,
+  }));
+  paused = false;
+  readonly #keys = new Map<string, { body: string; answer: Answer }>();
+
+  constructor(nowMs: number, agents: number) {
+    this.nowMs = nowMs;
+    this.agents = Array.from({ length: agents }, (_, number) => ({
+      status: 'online',
+      preset: presets[number] ?? presets[0],
+      seenAtMs: nowMs,
+    }));
+  }
+
+  apply(act: Act): Answer {
+    switch (act.type) {
+      case 'enqueue':
+        return this.#enqueue(act);
+      case 'claim':
+        return this.#claim(act);
+      case 'heartbeat':
+        return this.#heartbeat(act);
+      case 'complete':
+        return this.#complete(act);
+      case 'cancel':
+        return this.#cancel(this.job(act.job));
+      case 'retry':
+        return this.#retry(this.job(act.job), act.delayMs);
+      case 'release':
+        return this.#release(this.job(act.job));
+      case 'ask':
+        this.questions.push({ job: act.job, open: true, heir: null, seen: false });
+        return {};
+      case 'answer':
+        return this.#answer(act.question);
+      case 'agent':
+        this.agents[act.agent] = {
+          status: act.status,
+          preset: presets[act.preset] ?? presets[0],
+          seenAtMs: this.nowMs,
+        };
+        return {};
+      default:
+        return this.#govern(act);
+    }
+  }
+
+  job(number: number): ModelJob {
+    return this.jobs[number] as ModelJob;
+  }
+
+  view(job: ModelJob): Answer {
+    const running = job.status === 'running';
+    const number = this.jobs.indexOf(job);
+    const waitsOn = this.questions.findIndex((asked) => asked.job === number && asked.open);
+    return {
+      job: number,
+      status: job.status,
+      attempt: job.attempt,
+      maxAttempts: job.maxAttempts,
+      agent: job.agent,
+      leaseEndsAt: running ? job.leaseEndsAt : null,
+      availableAt: job.availableAt,
+      cancelAsked: job.cancelAsked,
+      outcome: job.outcome,
+      answers: [...job.answers],
+      waitsOn: job.status === 'blocked' && waitsOn >= 0 ? waitsOn : null,
+    };
+  }
+
+  /** What the sweeper does: leases that ran out are taken back, and what is due wakes. */
+  sweep(): void {
+    for (const job of this.jobs) {
+      if (job.status === 'running' && (job.leaseEndsAt ?? 0) <= this.nowMs) this.#recover(job);
+    }
+    for (const job of this.jobs) {
+      if (job.availableAt <= this.nowMs) job.sleeps = false;
+      if (job.keptFor !== null && job.keptFor.untilMs <= this.nowMs) job.keptFor = null;
+    }
+  }
+
+  #enqueue({ idempotencyKey: key, ...words }: ActOf<'enqueue'>): Answer {
+    const body = JSON.stringify(words);
+    const known = key === null ? undefined : this.#keys.get(key);
+    if (known !== undefined) {
+      if (known.body !== body) return { code: 'IDEMPOTENCY_CONFLICT' };
+      return { ...known.answer, idempotent: true };
+    }
+    if (words.dependsOn === NO_JOB) return { code: 'JOB_NOT_FOUND' };
+    const job = this.#make(words);
+    this.jobs.push(job);
+    const answer = this.view(job);
+    if (key !== null) this.#keys.set(key, { body, answer });
+    return { ...answer, idempotent: false };
+  }
+
+  #make(words: JobWords, kind?: string): ModelJob {
+    const shape = shapes[words.shape] ?? shapes[0];
+    const availableAt = this.nowMs + words.delayMs;
+    return {
+      words,
+      kind: kind ?? shape.kind,
+      asks: shape.asks,
+      sortKey: this.nowMs - words.priority * PRIORITY_POINT_MS,
+      status: 'pending',
+      attempt: 0,
+      maxAttempts: words.maxAttempts,
+      agent: null,
+      leaseEndsAt: null,
+      availableAt,
+      sleeps: availableAt > this.nowMs,
+      keptFor: null,
+      claimKey: null,
+      cancelAsked: false,
+      outcome: null,
+      accepted: null,
+      late: new Set(),
+      holders: new Set(),
+      foldsHeartbeats: false,
+      answers: [],
+      timeline: ['enqueued 0 null'],
+    };
+  }
+
+  #claim(act: ActOf<'claim'>): Answer {
+    const agent = this.#agent(act.agent);
+    if (this.nowMs - agent.seenAtMs > SIGN_OF_LIFE_MS) agent.seenAtMs = this.nowMs;
+    const held = this.#heldBy(act.agent);
+    const again = held.find((job) => job.claimKey !== null && job.claimKey === act.claimKey);
+    if (again !== undefined) return this.#grant(again);
+    if (agent.status !== 'online') return { reason: 'agent_draining' };
+    if (held.length >= agent.preset.most) return { reason: 'agent_at_capacity' };
+    const asked = agent.preset.serves.filter((repo) => act.repo === null || act.repo === repo);
+    if (asked.length === 0) return { reason: 'no_repositories_served' };
+    const isOpen = (repo: number) => !this.paused && !this.repositories[repo]?.paused;
+    if (!asked.some(isOpen)) return { reason: 'queue_paused' };
+    const inReach = () =>
+      this.jobs.filter(
+        ({ status, kind, words: { repo } }) =>
+          status === 'pending' &&
+          (act.kind === null || act.kind === kind) &&
+          asked.includes(repo) &&
+          this.repositories[repo]?.active,
+      );
+    const open = () => inReach().filter(({ words: { repo } }) => isOpen(repo));
+    const suits = ({ asks }: ModelJob) => asks.every((ask) => agent.preset.offers.includes(ask));
+    let job = this.#findNext(open().filter(suits), act.agent);
+    if (job === undefined) {
+      this.sweep();
+      job = this.#findNext(open().filter(suits), act.agent);
+    }
+    if (job !== undefined) return this.#start(job, act);
+    if (open().some(suits)) return { reason: 'waiting_on_dependencies' };
+    if (open().length > 0) return { reason: 'no_matching_capabilities' };
+    return { reason: inReach().length > 0 ? 'queue_paused' : 'no_pending_jobs' };
+  }
+
+  /** What is kept for the agent goes first; then by priority and age. */
+  #findNext(candidates: ModelJob[], agent: number): ModelJob | undefined {
+    // Stable, and jobs are in the order in which they were made.
+    const inOrder = candidates.sort((a, b) => a.sortKey - b.sortKey);
+    for (const job of inOrder.filter(({ keptFor }) => keptFor?.agent === agent)) {
+      if (this.#isKeyFree(job)) return job;
+      job.keptFor = null;
+    }
+    return inOrder.find(
+      (job) =>
+        job.keptFor === null && !job.sleeps && this.#dependenciesDone(job) && this.#isKeyFree(job),
+    );
+  }
+
+  #isKeyFree({ words: { key } }: ModelJob): boolean {
+    return !this.jobs.some(
+      ({ status, words }) => status === 'running' && key !== null && words.key === key,
+    );
+  }
+
+  #dependenciesDone({ words: { dependsOn } }: ModelJob): boolean {
+    return dependsOn === null || this.job(dependsOn).status === 'done';
+  }
+
+  #start(job: ModelJob, { agent, leaseMs, claimKey }: ActOf<'claim'>): Answer {
+    job.status = 'running';
+    job.attempt += 1;
+    job.leaseEndsAt = this.nowMs + leaseMs;
+    Object.assign(job, { agent, claimKey, keptFor: null, foldsHeartbeats: false });
+    job.holders.add(agent);
+    this.#log(job, 'claimed', agent);
+    return this.#grant(job);
+  }
+
+  #grant(job: ModelJob): Answer {
+    this.#noteSeen(job);
+    return { ...this.view(job), generation: job.attempt };
+  }
+
+  #heartbeat({ leaseMs, shorten, message, ...act }: ActOf<'heartbeat'>): Answer {
+    const job = this.job(act.job);
+    const code = this.#checkClaim(job, act);
+    if (code !== null) return { code };
+    const current = job.leaseEndsAt ?? 0;
+    const wanted = shorten ? this.nowMs + leaseMs : Math.max(this.nowMs + leaseMs, current);
+    if (!job.cancelAsked || wanted < current) job.leaseEndsAt = wanted;
+    if (message || !job.foldsHeartbeats) this.#log(job, 'heartbeat', job.agent);
+    if (!message) job.foldsHeartbeats = true;
+    const toCancel = this.#heldBy(act.agent).filter(({ cancelAsked }) => cancelAsked);
+    return {
+      leaseEndsAt: job.leaseEndsAt,
+      cancelAsked: job.cancelAsked,
+      commands: toCancel.map((other) => this.jobs.indexOf(other)),
+    };
+  }
+
+  #complete(act: ActOf<'complete'>): Answer {
+    const job = this.job(act.job);
+    const { accepted } = job;
+    const sent = JSON.stringify(act);
+    const holdsLater =
+      job.status === 'running' && job.agent === act.agent && job.attempt !== accepted?.attempt;
+    if (accepted?.sent === sent && (act.generation !== null || !holdsLater)) {
+      return { ...accepted.answer, idempotent: true, ...this.view(job) };
+    }
+    const code = this.#checkClaim(job, act);
+    if (code === null && !job.cancelAsked) {
+      // A completion with a bad child changes nothing.
+      if (act.child?.dependsOn === NO_JOB) return { code: 'JOB_NOT_FOUND' };
+      return this.#accept(job, act, sent);
+    }
+    if (code === null) this.#end(job, 'canceled');
+    if (job.holders.has(act.agent) && !job.late.has(sent)) {
+      job.late.add(sent);
+      job.timeline.push(`late ${act.generation ?? job.attempt} ${act.agent}`);
+    }
+    if (code === null) this.#log(job, 'canceled', act.agent);
+    return { code: code ?? 'JOB_CANCELED' };
+  }
+
+  #accept(job: ModelJob, act: ActOf<'complete'>, sent: string): Answer {
+    const { attempt } = job;
+    const retries = act.outcome !== 'done' && act.retryDelayMs !== null;
+    if (retries && attempt < job.maxAttempts) this.#putBack(job, act.retryDelayMs ?? 0);
+    else this.#end(job, act.outcome);
+    const spawned = act.child === null ? [] : [this.jobs.push(this.#make(act.child)) - 1];
+    this.#log(job, act.outcome === 'done' ? 'completed' : act.outcome, act.agent);
+    const unseen = this.questions.filter(
+      ({ heir, seen }) => this.jobs[heir ?? -1] === job && !seen,
+    );
+    if (job.status === 'blocked' && unseen.length > 0) this.#resume(job);
+    if (job.status === 'done') for (const question of unseen) this.#handOn(job, question);
+    job.outcome = job.status === 'pending' ? null : act.outcome;
+    const answer = { result: job.status, outcome: act.outcome, spawned, idempotent: false };
+    job.accepted = { sent, attempt, answer };
+    return { ...answer, ...this.view(job) };
+  }
+
+  #cancel(job: ModelJob): Answer {
+    if (job.status === 'done' || job.status === 'failed') return { code: 'JOB_ALREADY_FINISHED' };
+    if (job.status === 'running') job.cancelAsked = true;
+    else if (job.status !== 'canceled') {
+      this.#end(job, 'canceled');
+      this.#log(job, 'canceled', null);
+    }
+    return this.view(job);
+  }
+
+  #retry(job: ModelJob, delayMs: number): Answer {
+    if (job.status === 'canceled') return { code: 'JOB_CANCELED' };
+    if (job.status === 'done') return { code: 'JOB_ALREADY_FINISHED' };
+    if (job.status === 'pending' || job.status === 'running') return { code: 'INVALID_REQUEST' };
+    job.maxAttempts = Math.max(job.maxAttempts, job.attempt + 1);
+    this.#putBack(job, delayMs);
+    this.#log(job, 'enqueued', null);
+    return this.view(job);
+  }
+
+  #release(job: ModelJob): Answer {
+    if (job.status !== 'running') return { code: 'JOB_NOT_RUNNING' };
+    this.#recover(job);
+    return this.view(job);
+  }
+
+  #recover(job: ModelJob): void {
+    this.#log(job, 'recovered', job.agent);
+    if (job.cancelAsked) {
+      this.#end(job, 'canceled');
+      this.#log(job, 'canceled', job.agent);
+    } else if (job.attempt >= job.maxAttempts) {
+      this.#end(job, 'failed');
+      job.outcome = 'failed';
+      this.#log(job, 'failed', job.agent);
+    } else this.#putBack(job, 0);
+  }
+
+  #putBack(job: ModelJob, delayMs: number): void {
+    const availableAt = this.nowMs + delayMs;
+    const place = { availableAt, sleeps: delayMs > 0, keptFor: null, claimKey: null };
+    Object.assign(job, { status: 'pending', outcome: null, leaseEndsAt: null, ...place });
+  }
+
+  #end(job: ModelJob, status: ModelJob['status']): void {
+    Object.assign(job, { status, leaseEndsAt: null, claimKey: null, keptFor: null });
+    if (status !== 'done') return;
+    for (const waiting of this.jobs) {
+      if (this.jobs[waiting.words.dependsOn ?? -1] !== job) continue;
+      waiting.sleeps = waiting.availableAt > this.nowMs;
+    }
+  }
+
+  #checkClaim(job: ModelJob, { agent, generation }: SentClaim): string | null {
+    if (generation !== null && generation !== job.attempt) return 'CLAIM_GENERATION_MISMATCH';
+    if (job.status === 'running') return job.agent === agent ? null : 'LEASE_LOST';
+    if (job.status === 'pending') return job.agent === agent ? 'LEASE_LOST' : 'JOB_NOT_RUNNING';
+    if (job.status === 'blocked') return 'JOB_NOT_RUNNING';
+    return job.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED';
+  }
+
+  /** An answer goes to the job that asked while that can take it, and else to one made for it. */
+  #answer(number: number): Answer {
+    const question = this.questions[number];
+    if (question === undefined) throw new Error('no such question');
+    if (!question.open) return { code: 'ALREADY_RESOLVED' };
+    question.open = false;
+    const job = this.job(question.job);
+    if (!['blocked', 'pending', 'running'].includes(job.status)) this.#handOn(null, question);
+    else {
+      job.answers.push(number);
+      Object.assign(question, { heir: question.job, seen: false });
+      if (job.status === 'blocked') this.#resume(job);
+    }
+    return {};
+  }
+
+  #handOn(from: ModelJob | null, question: QueueModel['questions'][number]): void {
+    const number = this.questions.indexOf(question);
+    if (from !== null) from.answers = from.answers.filter((answer) => answer !== number);
+    const heir = this.jobs.push(this.#make(application, 'apply_decision')) - 1;
+    Object.assign(question, { heir, seen: true });
+  }
+
+  /** Back to pending, kept for a minute for the agent that held it, unless that one is away. */
+  #resume(job: ModelJob): void {
+    const agent = this.#agent(job.agent ?? -1);
+    const isThere = this.nowMs - agent.seenAtMs < AGENT_AWAY_AFTER_MS && agent.status === 'online';
+    job.maxAttempts = Math.max(job.maxAttempts, job.attempt + 1);
+    this.#putBack(job, 0);
+    if (isThere && this.#isKeyFree(job)) {
+      job.keptFor = { agent: job.agent ?? -1, untilMs: this.nowMs + PREFERENCE_MS };
+    }
+    this.#log(job, 'enqueued', null);
+  }
+
+  #noteSeen(job: ModelJob): void {
+    for (const question of this.questions) {
+      if (this.jobs[question.heir ?? -1] === job) question.seen = true;
+    }
+  }
+
+  #govern(act: ActOf<'pause' | 'resume' | 'repository'>): Answer {
+    const repository = this.repositories[act.repo ?? -1];
+    if (act.type === 'repository') Object.assign(repository ?? {}, { active: act.active });
+    else if (repository === undefined) this.paused = act.type === 'pause';
+    else repository.paused = act.type === 'pause';
+    return {};
+  }
+
+  #agent(number: number) {
+    const agent = this.agents[number];
+    if (agent === undefined) throw new Error(`there is no agent ${number}`);
+    return agent;
+  }
+
+  #heldBy(agent: number): ModelJob[] {
+    return this.jobs.filter((job) => job.status === 'running' && job.agent === agent);
+  }
+
+  #log(job: ModelJob, kind: string, agent: number | null): void {
+    job.timeline.push(`${kind} ${job.attempt} ${agent}`);
+  }
+}

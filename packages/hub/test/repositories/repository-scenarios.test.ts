@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { endpoints } from '@signalbox/contract';
+import { runScenarios } from '../support/api-scenario.ts';
+import { CANARY, type World } from '../support/api-world.ts';
+
+const { repositories } = endpoints;
+
+const hash = 'a'.repeat(64);
+/** What the world's other workspace has a repository under. */
+const canaryHash = Buffer.from(CANARY.padEnd(32, '.').slice(0, 32)).toString('hex');
+const inHome = (fields: Record<string, unknown>) => (world: World) => ({
+  workspaceId: world.home.workspaceId,
+  ...fields,
+});
+
+runScenarios('repos/upsert', [
+  {
+    name: 'creates a record with defaults',
+    endpoint: repositories.upsert,
+    body: inHome({ remoteUrlHash: hash }),
+    expect: {
+      body: { created: true, repo: { remoteUrlHash: hash, label: '', status: 'active' } },
+    },
+  },
+  {
+    name: 'updates what is sent and keeps the rest',
+    endpoint: repositories.upsert,
+    body: inHome({ remoteUrlHash: hash, label: 'acme/api' }),
+    expect: { body: { created: false, repo: { label: 'acme/api', status: 'active' } } },
+  },
+  {
+    name: 'archives without touching the label',
+    endpoint: repositories.upsert,
+    credential: 'agentOnly',
+    body: inHome({ remoteUrlHash: hash, status: 'archived' }),
+    expect: { body: { created: false, repo: { label: 'acme/api', status: 'archived' } } },
+  },
+  {
+    name: 'makes a record of its own where another workspace has the same hash',
+    endpoint: repositories.upsert,
+    body: inHome({ remoteUrlHash: canaryHash, label: 'ours' }),
+    expect: { body: { created: true, repo: { label: 'ours' } } },
+  },
+  ...[
+    ['in upper case', 'A'.repeat(64)],
+    ['that is too short', 'a'.repeat(63)],
+    ['that is too long', 'a'.repeat(65)],
+    ['with a line break at its end', `${hash}\n`],
+    ['that is a URL', 'https://github.com/acme/api'],
+    ['that is null', null],
+  ].map(([what, remoteUrlHash]) => ({
+    name: `refuses a hash ${what}`,
+    endpoint: repositories.upsert,
+    body: inHome({ remoteUrlHash }),
+    expect: { error: 'INVALID_REQUEST' as const, contains: ['/remoteUrlHash'] },
+  })),
+  {
+    name: 'refuses a status that is none',
+    endpoint: repositories.upsert,
+    body: inHome({ remoteUrlHash: hash, status: 'gone' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['active, archived'] },
+  },
+  {
+    name: 'refuses who may only read',
+    endpoint: repositories.upsert,
+    credential: 'readOnly',
+    body: inHome({ remoteUrlHash: hash }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'refuses the token of a job',
+    endpoint: repositories.upsert,
+    credential: 'otherJob',
+    body: inHome({ remoteUrlHash: hash }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);
+
+runScenarios('repos/resolve, get and list', [
+  {
+    name: 'resolve finds nothing under an unknown hash, which is no error',
+    endpoint: repositories.resolve,
+    body: inHome({ remoteUrlHash: hash }),
+    expect: { check: (body) => assert.deepEqual(body, { ok: true, repoId: null, repo: null }) },
+  },
+  {
+    name: 'resolve finds nothing under a hash that only another workspace has',
+    endpoint: repositories.resolve,
+    body: inHome({ remoteUrlHash: canaryHash }),
+    expect: { check: (body) => assert.deepEqual(body, { ok: true, repoId: null, repo: null }) },
+  },
+  {
+    name: 'resolve finds a repository of the workspace',
+    endpoint: repositories.resolve,
+    credential: 'viewer',
+    body: inHome({
+      remoteUrlHash: Buffer.from('first'.padEnd(32, '.')).toString('hex'),
+    }),
+    expect: { body: ({ home }) => ({ repoId: home.repoId, repo: { label: 'first' } }) },
+  },
+  {
+    name: 'resolve refuses what is no hash',
+    endpoint: repositories.resolve,
+    body: inHome({ remoteUrlHash: 'nonsense' }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/remoteUrlHash'] },
+  },
+  {
+    name: 'get reads a repository whole',
+    endpoint: repositories.get,
+    body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
+    expect: {
+      check(body, { home }) {
+        const repo = body.repo as Record<string, unknown>;
+        assert.deepEqual(Object.keys(repo).sort(), [
+          'createdAt',
+          'label',
+          'remoteUrlHash',
+          'repoId',
+          'status',
+          'updatedAt',
+          'workspaceId',
+        ]);
+        assert.equal(repo.repoId, home.repoId);
+      },
+    },
+  },
+  {
+    name: 'get refuses an unknown id',
+    endpoint: repositories.get,
+    body: inHome({ repoId: 'repo_none' }),
+    expect: { error: 'REPO_NOT_FOUND' },
+  },
+  {
+    name: 'get refuses a request without the id',
+    endpoint: repositories.get,
+    body: inHome({}),
+    expect: { error: 'INVALID_REQUEST', contains: ['/repoId'] },
+  },
+  {
+    name: 'get refuses the scope integrate alone',
+    endpoint: repositories.get,
+    credential: 'integrateOnly',
+    body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'list shows the repositories of the workspace and no others',
+    endpoint: repositories.list,
+    body: inHome({}),
+    expect: {
+      body: { nextCursor: null },
+      contains: ['"label":"first"'],
+      absent: ({ other }) => [other.repoId],
+    },
+  },
+  {
+    name: 'list refuses a cursor of another list',
+    endpoint: repositories.list,
+    body: ({ home, agentId }) => ({
+      workspaceId: home.workspaceId,
+      cursor: Buffer.from(agentId).toString('base64url'),
+    }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
+  },
+  {
+    name: 'list refuses a workspace that the token may not use',
+    endpoint: repositories.list,
+    body: ({ other }) => ({ workspaceId: other.workspaceId }),
+    expect: { error: 'WORKSPACE_NOT_FOUND' },
+  },
+]);

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import { runScenarios } from '../support/api-scenario.ts';
+import type { World } from '../support/api-world.ts';
+import { ensureRun } from '../support/decision-setup.ts';
+import { setup } from '../support/harness.ts';
+
+const { runs } = endpoints;
+
+type Fields = Record<string, unknown>;
+const byRef =
+  (fields: Fields = {}) =>
+  ({ home }: World) => ({
+    workspaceId: home.workspaceId,
+    repoId: home.repoId,
+    runRef: 'health',
+    status: 'in_progress',
+    ...fields,
+  });
+const byId =
+  (fields: Fields = {}) =>
+  async (world: World) => ({
+    workspaceId: world.home.workspaceId,
+    runId: await ensureRun(world),
+    status: 'done',
+    ...fields,
+  });
+const inHome =
+  (fields: Fields = {}) =>
+  ({ home }: World) => ({ workspaceId: home.workspaceId, ...fields });
+
+runScenarios('v1/runs/upsert', [
+  {
+    name: 'creates a run of which only the reference and the status are known',
+    endpoint: runs.upsertV1,
+    credential: 'agentOnly',
+    body: byRef(),
+    expect: {
+      body: {
+        created: true,
+        run: { runRef: 'health', status: 'in_progress', currentMilestone: null, goal: null },
+      },
+    },
+  },
+  {
+    name: 'updates what is sent and keeps the rest',
+    endpoint: runs.upsertV1,
+    body: byRef({ currentMilestone: 'implementation', title: 'Health', goal: 'It answers.' }),
+    expect: { body: { created: false, run: { currentMilestone: 'implementation' } } },
+  },
+  {
+    name: 'takes a status that nobody has thought of',
+    endpoint: runs.upsertV1,
+    credential: 'enqueueOnly',
+    body: byRef({ status: 'having lunch', runStatePath: '.runs/health.json' }),
+    expect: {
+      body: {
+        created: false,
+        run: { status: 'having lunch', title: 'Health', currentMilestone: 'implementation' },
+      },
+    },
+  },
+  {
+    name: 'makes a run of its own in a repository whose namesake another workspace has',
+    endpoint: runs.upsertV1,
+    body: async (world) => ({
+      ...byRef()(world),
+      runRef: String(runs.upsertV1.example.request.runRef),
+    }),
+    expect: { body: { created: true } },
+  },
+  {
+    name: 'refuses a repository that is not there',
+    endpoint: runs.upsertV1,
+    body: byRef({ repoId: 'repo_none' }),
+    expect: { error: 'REPO_NOT_FOUND' },
+  },
+  {
+    name: 'refuses a decision request that is not there',
+    endpoint: runs.upsertV1,
+    body: byRef({ blockedByDecisionRequestId: 'dec_none' }),
+    expect: { error: 'UNCERTAINTY_NOT_FOUND' },
+  },
+  ...[
+    ['an empty reference', 'runRef', ''],
+    ['a reference that is too long', 'runRef', 'x'.repeat(256)],
+    ['an empty status', 'status', ''],
+    ['a status that is too long', 'status', 'x'.repeat(65)],
+    ['a milestone that is null', 'currentMilestone', null],
+    ['a title that is a number', 'title', 7],
+  ].map(([what, field, value]) => ({
+    name: `refuses ${what}`,
+    endpoint: runs.upsertV1,
+    body: byRef({ [String(field)]: value }),
+    expect: { error: 'INVALID_REQUEST' as const, contains: [`/${field}`] },
+  })),
+  {
+    name: 'refuses the token of a job that belongs to no run',
+    endpoint: runs.upsertV1,
+    credential: 'otherJob',
+    body: byRef(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'refuses who may only answer',
+    endpoint: runs.upsertV1,
+    credential: 'decideOnly',
+    body: byRef(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+]);
+
+runScenarios('v2/runs/upsert, runs/get and runs/list', [
+  {
+    name: 'v2 updates a run by its id',
+    endpoint: runs.upsertV2,
+    body: byId({ currentMilestone: 'complete' }),
+    expect: { body: { run: { status: 'done', currentMilestone: 'complete' } } },
+  },
+  {
+    name: 'v2 makes no run of an unknown id',
+    endpoint: runs.upsertV2,
+    body: byId({ runId: 'run_none' }),
+    expect: { error: 'RUN_NOT_FOUND' },
+  },
+  {
+    name: 'v2 refuses a request without a status',
+    endpoint: runs.upsertV2,
+    body: byId({ status: undefined }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/status'] },
+  },
+  {
+    name: 'v2 refuses a viewer',
+    endpoint: runs.upsertV2,
+    credential: 'viewer',
+    body: byId(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'get reads a run as it was last written',
+    endpoint: runs.get,
+    credential: 'viewer',
+    body: byId(),
+    expect: { body: { run: { blockedByDecisionRequestId: null } } },
+  },
+  {
+    name: 'get refuses the token of a job of no run',
+    endpoint: runs.get,
+    credential: 'otherJob',
+    body: byId(),
+    expect: { error: 'NOT_ALLOWED' },
+  },
+  {
+    name: 'list shows the runs of the workspace and no others',
+    endpoint: runs.list,
+    body: inHome(),
+    expect: {
+      absent: ({ other }) => [other.runId],
+      check: (body) => assert.equal((body.runs as unknown[]).length, 1),
+    },
+  },
+  {
+    name: 'list finds nothing under a status that no run has',
+    endpoint: runs.list,
+    credential: 'readOnly',
+    body: inHome({ status: 'canceled' }),
+    expect: { check: (body) => assert.deepEqual(body.runs, []) },
+  },
+  {
+    name: 'list refuses a cursor of another list',
+    endpoint: runs.list,
+    body: ({ home, agentId }) => ({
+      workspaceId: home.workspaceId,
+      cursor: Buffer.from(agentId).toString('base64url'),
+    }),
+    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
+  },
+  {
+    name: 'list refuses a workspace that the token may not use',
+    endpoint: runs.list,
+    body: ({ other }) => ({ workspaceId: other.workspaceId }),
+    expect: { error: 'WORKSPACE_NOT_FOUND' },
+  },
+]);
+
+test('of 64 who make one run at once, one makes it and the others update it', async (t) => {
+  const { call, home } = await setup(t);
+  const { workspaceId, repoId } = home;
+  const made = await Promise.all(
+    Array.from({ length: 64 }, (_, i) =>
+      call(runs.upsertV1, { workspaceId, repoId, runRef: 'one', status: `step ${i}` }),
+    ),
+  );
+  assert.equal(new Set(made.map(({ runId }) => runId)).size, 1);
+  assert.equal(made.filter(({ created }) => created).length, 1);
+  assert.equal((await call(runs.list, { workspaceId })).runs.length, 1);
+});
+
+test('an idempotency key makes a run once, whatever became of it since', async (t) => {
+  const h = await setup(t);
+  const { workspaceId, repoId } = h.home;
+  const body = { workspaceId, repoId, runRef: 'one', status: 'planned', idempotencyKey: 'k' };
+  const first = await h.call(runs.upsertV1, body);
+  await h.call(runs.upsertV2, { workspaceId, runId: first.runId, status: 'done' });
+  assert.deepEqual(await h.call(runs.upsertV1, body), { ...first, idempotent: true });
+  const { run } = await h.call(runs.get, { workspaceId, runId: first.runId });
+  assert.equal(run.status, 'done');
+  await h.refuse(runs.upsertV1, { ...body, status: 'done' }, 'IDEMPOTENCY_CONFLICT');
+});
+
+test('runs are listed newest first, page by page, by any filter', async (t) => {
+  const { call, home } = await setup(t);
+  const { workspaceId, repoId } = home;
+  const ids: string[] = [];
+  for (const runRef of ['a', 'b', 'c']) {
+    const status = runRef === 'b' ? 'done' : 'planned';
+    ids.unshift((await call(runs.upsertV1, { workspaceId, repoId, runRef, status })).runId);
+  }
+  const list = async (fields: Fields = {}) => {
+    const page = await call(runs.list, { workspaceId, ...fields });
+    return { ids: page.runs.map(({ runId }) => runId), cursor: page.nextCursor };
+  };
+  const first = await list({ limit: 2 });
+  assert.deepEqual(first.ids, ids.slice(0, 2));
+  assert.deepEqual(await list({ cursor: first.cursor }), { ids: ids.slice(2), cursor: null });
+  assert.deepEqual((await list({ status: 'done' })).ids, [ids[1]]);
+  assert.deepEqual((await list({ runRef: 'a', repoId })).ids, [ids[2]]);
+  assert.deepEqual((await list({ repoId: 'repo_none' })).ids, []);
+});

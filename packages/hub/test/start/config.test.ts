@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findUnknownSettings, readConfig, settings } from '../../src/config.ts';
+
+test('without any setting the hub listens on loopback, port 4400, with data in .signalbox', () => {
+  assert.deepEqual(readConfig({}), {
+    host: '127.0.0.1',
+    port: 4400,
+    baseUrl: null,
+    dataDir: '.signalbox',
+    databaseUrl: null,
+    databaseSessions: 12,
+    databasePooled: false,
+    secretKey: null,
+    devAllowUnauth: false,
+    globalToken: null,
+    allowGlobalToken: false,
+    allowPrivateHosts: [],
+    s3: null,
+    integrationSecrets: [],
+    chatSecrets: [],
+    archiveJobs: true,
+    logLevel: 'warn',
+  });
+});
+
+test('a flag goes before the environment, and an empty value counts as unset', () => {
+  const config = readConfig({ SVC_PORT: '5000', SVC_HOST: '' }, { port: '6000' });
+  assert.equal(config.port, 6000);
+  assert.equal(config.host, '127.0.0.1');
+});
+
+const s3 = {
+  SVC_S3_ENDPOINT: 'https://s3.acme.dev',
+  SVC_S3_BUCKET: 'acme-uploads',
+  SVC_S3_ACCESS_KEY_ID: 'key',
+  SVC_S3_SECRET_ACCESS_KEY: 'hunter2',
+};
+
+test('an object store takes its four settings together', () => {
+  assert.deepEqual(readConfig({ ...s3, SVC_S3_FORCE_PATH_STYLE: 'true' }).s3, {
+    endpoint: 'https://s3.acme.dev',
+    bucket: 'acme-uploads',
+    region: 'us-east-1',
+    accessKeyId: 'key',
+    secretAccessKey: 'hunter2',
+    forcePathStyle: true,
+  });
+});
+
+const refused: [env: Record<string, string>, names: string][] = [
+  [{ SVC_PORT: '70000' }, 'SVC_PORT'],
+  [{ SVC_PORT: '-1' }, 'SVC_PORT'],
+  [{ SVC_PORT: '44e2' }, 'SVC_PORT'],
+  [{ SVC_BASE_URL: 'signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'ftp://signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'https://signalbox.dev/path' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'https://user@signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'yes' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '0.0.0.0' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '127.example.com' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_CONTROL_PLANE_TOKEN: 'short' }, 'SVC_CONTROL_PLANE_TOKEN'],
+  [{ SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN: 'true' }, 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN'],
+  [{ SVC_ALLOW_PRIVATE_HOSTS: '10.0.0.0/33' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
+  [{ SVC_ALLOW_PRIVATE_HOSTS: 'mail.lan,' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
+  [{ SVC_S3_ENDPOINT: 'https://s3.acme.dev' }, 'SVC_S3_BUCKET'],
+  [{ SVC_S3_BUCKET: 'acme', SVC_S3_ENDPOINT: 'https://s3.acme.dev' }, 'SVC_S3_SECRET_ACCESS_KEY'],
+  [{ ...s3, SVC_S3_ENDPOINT: 'https://s3.acme.dev/path' }, 'SVC_S3_ENDPOINT'],
+  [{ ...s3, SVC_S3_BUCKET: 'Acme_Uploads' }, 'SVC_S3_BUCKET'],
+  [{ ...s3, SVC_S3_FORCE_PATH_STYLE: '1' }, 'SVC_S3_FORCE_PATH_STYLE'],
+  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL'],
+  [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
+];
+
+for (const [env, names] of refused) {
+  test(`refuses ${JSON.stringify(env)} in one sentence that names ${names}`, () => {
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) => {
+        assert.match(error.message, new RegExp(names));
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  });
+}
+
+test('the password in a database address is not repeated', () => {
+  assert.throws(
+    () => readConfig({ SVC_DATABASE_URL: 'mysql://user:hunter2@db/signalbox' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
+});
+
+test('connections to the database are a number that a hub can work with', () => {
+  assert.equal(readConfig({ SVC_DATABASE_SESSIONS: '40' }).databaseSessions, 40);
+  for (const text of ['2', '201', 'many', '1e1']) {
+    assert.throws(() => readConfig({ SVC_DATABASE_SESSIONS: text }), /from 3 to 200/);
+  }
+});
+
+test('names that look like settings and are none are found', () => {
+  assert.deepEqual(findUnknownSettings({ SVC_PROT: '1', SVC_PORT: '1', PATH: '' }), ['SVC_PROT']);
+});
+
+test('every setting has a flag and an environment name of its own, and says what it does', () => {
+  const rows = Object.values(settings);
+  assert.equal(new Set(rows.map((row) => row.env)).size, rows.length);
+  assert.equal(new Set(rows.map((row) => row.flag)).size, rows.length);
+  for (const row of rows) assert.ok(row.description.length > 10, row.env);
+});
+
+test('private hosts are allowed one by one, or all', () => {
+  const read = (value: string) => readConfig({ SVC_ALLOW_PRIVATE_HOSTS: value }).allowPrivateHosts;
+  assert.equal(read('true'), 'all');
+  assert.deepEqual(read('false'), []);
+  assert.deepEqual(read('mail.lan, 10.0.0.0/8,::1'), ['mail.lan', '10.0.0.0/8', '::1']);
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { consoleEndpoints } from '@signalbox/contract';
+import { issueFirstOwnerLink } from '../../src/people/first-owner-actions.ts';
+import { insertMembership } from '../../src/people/store.ts';
+import type { Harness } from './harness.ts';
+import { type Answer, exchange } from './http-exchange.ts';
+
+/** A person at the console, by the same requests that her browser makes. */
+export interface ConsolePerson {
+  personId: string;
+  /** The workspace that she made as the first owner. */
+  workspaceSlug: string;
+  send(path: string, body: unknown): Promise<Answer>;
+}
+
+/** The first owner of a hub, signed in, and a member of `home` as well. */
+export async function signInFirstOwner({ hub, home }: Harness): Promise<ConsolePerson> {
+  const { database } = hub;
+  const linkToken = await issueFirstOwnerLink(database);
+  assert.ok(linkToken !== null, 'the hub has no people yet');
+  const workspaceSlug = 'lovelace';
+  let cookie = '';
+  const send = async (path: string, body: unknown) => {
+    const headers = { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) };
+    const answer = await exchange(hub.baseUrl, { path, body, headers });
+    cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie;
+    return answer;
+  };
+  const { text, body } = await send(consoleEndpoints.firstOwner.create.path, {
+    linkToken,
+    email: 'ada@acme.dev',
+    name: 'Ada Lovelace',
+    password: 'violet harbour 9 lanterns',
+    workspaceSlug,
+    workspaceName: 'Lovelace',
+  });
+  assert.equal(body.ok, true, text);
+  const { personId } = body.person as { personId: string };
+  await database.write(null, (tx) =>
+    insertMembership(database, tx, {
+      workspace_id: home.workspaceId,
+      person_id: personId,
+      role: 'member',
+      created_at: tx.nowMs,
+    }),
+  );
+  return { personId, workspaceSlug, send };
+}

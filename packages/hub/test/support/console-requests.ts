@@ -1,0 +1,136 @@
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { insertRepository } from '../../src/repositories/store.ts';
+import type { Caller, ConsoleWorld } from './console-world.ts';
+import { logDeviceIn, PASSWORD, type Visitor } from './identity-harness.ts';
+
+/** Makes a request that a caller sends, with things of its own where it changes them. */
+export type MakeRequest = (
+  world: ConsoleWorld,
+  browser: Visitor,
+  caller: Caller,
+) => Promise<Record<string, unknown>> | Record<string, unknown>;
+
+const inWorkspace: MakeRequest = ({ workspaceId }) => ({ workspaceId });
+const nothing: MakeRequest = () => ({});
+let drawn = 0;
+const draw = (prefix: string) => `${prefix}-${++drawn}`;
+
+const somebodyElse: MakeRequest = async ({ workspaceId, addMember }) => ({
+  workspaceId,
+  personId: (await addMember('member')).personId,
+  role: 'viewer',
+});
+
+const startDevice: MakeRequest = async ({ hub }) => {
+  const { deviceId } = await hub.visitor().call(endpoints.devices.start, { workspaceSlug: 'acme' });
+  return { deviceId };
+};
+
+const { serviceTokens, deviceTokens, deviceApprovals, mailAccounts, triggerSettings, session } =
+  consoleEndpoints;
+
+const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
+  ...mailAccounts.put.example.request,
+  workspaceId,
+  name: draw('mail'),
+});
+
+const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
+  const { database, deps } = hub;
+  const repoId = deps.ids('repository');
+  await database.write(null, (tx) =>
+    insertRepository(database, tx, {
+      workspace_id: workspaceId,
+      repo_id: repoId,
+      remote_url_hash: repoId,
+      label: '',
+      status: 'active',
+      queue_paused_at: null,
+      created_at: tx.nowMs,
+      updated_at: tx.nowMs,
+    }),
+  );
+  return { ...triggerSettings.create.example.request, workspaceId, repoId };
+};
+
+const someTrigger = async (world: ConsoleWorld) => {
+  const { browsers, workspaceId } = world;
+  const { trigger } = await browsers.owner.call(triggerSettings.create, await newTrigger(world));
+  return { workspaceId, triggerId: trigger.triggerId };
+};
+
+/** For each row of the console's table, by its name. */
+export const requestMakers: Record<string, MakeRequest> = {
+  consoleSessionGet: nothing,
+  consoleSessionSignIn: async (_world, browser) => ({
+    email: (await browser.call(session.get, {})).person?.email ?? 'nobody@acme.dev',
+    password: PASSWORD,
+  }),
+  consoleSessionSignOut: nothing,
+  consoleSessionList: nothing,
+  consoleSessionRevoke: () => ({ sessionId: 'ses_unknown' }),
+  consoleFirstOwnerCheck: () => ({ linkToken: 'none' }),
+  consoleFirstOwnerCreate: () => ({ ...consoleEndpoints.firstOwner.create.example.request }),
+  consoleDeviceApprovalOpen: startDevice,
+  consoleDeviceApprovalAnswer: async (world, browser, caller) => {
+    const { deviceId } = await startDevice(world, browser, caller);
+    await browser.codeOf(deviceApprovals.open, { deviceId: String(deviceId) });
+    return { deviceId, decision: 'deny' };
+  },
+  consoleAccountUpdate: (_world, _browser, caller) => ({ name: caller }),
+  consoleAccountChangePassword: () => ({ password: PASSWORD, newPassword: PASSWORD }),
+  consoleWorkspaceCreate: () => ({ slug: draw('workspace'), name: 'Another' }),
+  consoleWorkspaceGet: inWorkspace,
+  consoleWorkspaceUpdate: ({ workspaceId }) => ({ workspaceId, name: draw('Acme') }),
+  consoleMemberList: inWorkspace,
+  consoleMemberChangeRole: somebodyElse,
+  consoleMemberRemove: somebodyElse,
+  consoleMemberLeave: inWorkspace,
+  consoleInvitationCreate: ({ workspaceId }) => ({
+    workspaceId,
+    email: `${draw('guest')}@acme.dev`,
+    role: 'member',
+  }),
+  consoleInvitationList: inWorkspace,
+  consoleInvitationRevoke: async ({ workspaceId, invite }) => ({
+    workspaceId,
+    invitationId: (await invite(`${draw('guest')}@acme.dev`)).invitationId,
+  }),
+  consoleInvitationCheck: () => ({ linkToken: 'none' }),
+  consoleInvitationAccept: async ({ invite }) => ({
+    linkToken: (await invite(`${draw('guest')}@acme.dev`)).linkToken,
+    name: 'Guest',
+    password: PASSWORD,
+  }),
+  consoleServiceTokenList: inWorkspace,
+  consoleServiceTokenMint: ({ workspaceId }) => ({ workspaceId, name: 'CI' }),
+  consoleServiceTokenRevoke: async ({ workspaceId, browsers }) => {
+    const { owner } = browsers;
+    const { serviceToken } = await owner.call(serviceTokens.mint, { workspaceId, name: 'CI' });
+    return { workspaceId, tokenId: serviceToken.tokenId };
+  },
+  consoleDeviceTokenList: inWorkspace,
+  consoleDeviceTokenRevoke: async ({ hub, workspaceId, browsers }) => {
+    await logDeviceIn(hub, browsers.member);
+    const { tokens } = await browsers.member.call(deviceTokens.list, { workspaceId });
+    return { workspaceId, tokenId: tokens[0]?.tokenId };
+  },
+  consoleMailAccountList: inWorkspace,
+  consoleMailAccountPut: newMailAccount,
+  consoleMailAccountRemove: async (world) => {
+    const { owner } = world.browsers;
+    const { account } = await owner.call(mailAccounts.put, newMailAccount(world));
+    return { workspaceId: world.workspaceId, accountId: account.accountId };
+  },
+  consoleTriggerCreate: newTrigger,
+  consoleTriggerUpdate: someTrigger,
+  consoleTriggerEnable: someTrigger,
+  consoleTriggerDisable: someTrigger,
+  consoleTriggerDelete: someTrigger,
+  consoleChatTeamPut: ({ workspaceId }) => ({ workspaceId, teamId: `T${++drawn}` }),
+  consoleChatTeamList: inWorkspace,
+  consoleChatTeamRemove: ({ workspaceId }) => ({ workspaceId, teamId: 'T0' }),
+  consoleAuditList: inWorkspace,
+  consoleAuditExport: inWorkspace,
+  consoleAuditVerify: inWorkspace,
+};

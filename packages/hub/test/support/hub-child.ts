@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+
+/** A hub in a process of its own, which can be killed. */
+export interface HubChild {
+  baseUrl: string;
+  child: ChildProcess;
+  /** SIGKILL, and its end. */
+  kill(): Promise<void>;
+}
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const START = `import(${JSON.stringify(MAIN)}).then((main) => main.startFromEnvironment())`;
+
+export interface HubChildOptions {
+  /**
+   * The largest file that it may write, as the operating system enforces it: what a full disk is
+   * to it.
+   */
+  fileKibMax?: number;
+  /** Further settings. */
+  env?: Record<string, string>;
+  /** How wrong the clock of its machine is. */
+  clockShiftMs?: number;
+  /** Given the process at once; the hub answers later. */
+  onSpawn?: (child: ChildProcess) => void;
+}
+
+/** Starts a hub on a data directory, in development mode. */
+export async function startHubChild(
+  t: Pick<TestContext, 'after'>,
+  dataDir: string,
+  options: HubChildOptions = {},
+): Promise<HubChild> {
+  const limit = options.fileKibMax === undefined ? 'unlimited' : String(options.fileKibMax);
+  // The signal is ignored, so that a write beyond the limit fails as one to a full disk does.
+  const script = `trap '' XFSZ; ulimit -f ${limit}; exec "$0" -e "$1"`;
+  const shift = `const now = Date.now; Date.now = () => now() + ${options.clockShiftMs ?? 0};`;
+  const child = spawn('bash', ['-c', script, process.execPath, shift + START], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      SVC_PORT: '0',
+      SVC_DATA_DIR: dataDir,
+      SVC_DEV_ALLOW_UNAUTH: 'true',
+      SVC_LOG_LEVEL: 'silent',
+      ...options.env,
+    },
+  });
+  options.onSpawn?.(child);
+  const ended = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  t.after(kill);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, baseUrl] = /^Signalbox listens on (\S+)$/.exec(line) ?? [];
+    if (baseUrl === undefined) continue;
+    child.stdout.resume();
+    return { baseUrl, child, kill };
+  }
+  throw new Error('the hub ended before it listened');
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
+import { createTestDatabase } from '@signalbox/local-postgres';
+import type { TObject } from 'typebox';
+import { createHub, type Hub } from '../../src/app.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { mintServiceToken } from '../../src/tokens/actions.ts';
+import { createWorkspace } from '../../src/workspaces/actions.ts';
+import { checkAnswer } from './harness.ts';
+import { makeTempDir } from './temp-dir.ts';
+import { template } from './test-engine.ts';
+import { until } from './until.ts';
+
+/** Several hubs share one server and its limit of connections. */
+const SESSIONS_MAX = 4;
+
+/** Hubs on one PostgreSQL, in this process: what they share is the database, nothing else. */
+export interface HubsWorld {
+  databaseUrl: string;
+  dataDir: string;
+  /** Starts another hub, which ends with the test. */
+  start(config?: Partial<Config>, clock?: Clock): Promise<Hub>;
+}
+
+/** A workspace with a repository, and a token for everything. */
+export interface HubsWorkspace {
+  workspaceId: string;
+  repoId: string;
+  token: string;
+}
+
+export async function setupHubs(t: TestContext): Promise<HubsWorld> {
+  const database = await createTestDatabase(template);
+  const hubs: Hub[] = [];
+  t.after(async () => {
+    await Promise.all(hubs.map((hub) => hub.stop()));
+    await database.drop();
+  });
+  const dataDir = makeTempDir(t);
+  return {
+    databaseUrl: database.url,
+    dataDir,
+    async start(config = {}, clock = systemClock) {
+      const hub = await createHub({
+        config: {
+          ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'error' }),
+          dataDir,
+          databaseUrl: database.url,
+          databaseSessions: SESSIONS_MAX,
+          ...config,
+        },
+        clock,
+        checkAnswer,
+      });
+      hubs.push(hub);
+      await hub.listen();
+      return hub;
+    },
+  };
+}
+
+export async function addWorkspace(hub: Hub, slug = 'home'): Promise<HubsWorkspace> {
+  const { deps, database } = hub;
+  const { workspace_id: workspaceId } = await database.write(null, (tx) =>
+    createWorkspace(deps, tx, { slug, name: slug }),
+  );
+  const { token } = await database.write(workspaceId, (tx) =>
+    mintServiceToken(deps, tx, {
+      workspaceId,
+      name: 'test',
+      createdBy: 'test',
+      scopes: ['agent', 'enqueue', 'read', 'decide', 'integrate'],
+    }),
+  );
+  const workspace = { workspaceId, repoId: '', token };
+  workspace.repoId = await addRepository(hub, workspace, 'first');
+  return workspace;
+}
+
+/** Calls an endpoint of a hub and expects success. */
+export async function callHub<Req extends TObject, Res extends TObject>(
+  hub: Pick<Hub, 'baseUrl'>,
+  endpoint: Endpoint<Req, Res>,
+  body: RequestOf<Endpoint<Req, Res>>,
+  token: string,
+): Promise<ResponseOf<Endpoint<Req, Res>>> {
+  const { status, answer } = await postHub(hub, endpoint.path, body, token);
+  assert.equal(status, 200, `${endpoint.name}: ${JSON.stringify(answer)}`);
+  return answer as ResponseOf<typeof endpoint>;
+}
+
+export async function postHub(
+  hub: Pick<Hub, 'baseUrl'>,
+  path: string,
+  body: unknown,
+  token: string,
+): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const response = await fetch(hub.baseUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+}
+
+export async function addRepository(hub: Hub, workspace: HubsWorkspace, label: string) {
+  const remoteUrlHash = Buffer.from(label.padEnd(32, '.')).toString('hex');
+  const { workspaceId, token } = workspace;
+  const body = { workspaceId, remoteUrlHash, label };
+  return (await callHub(hub, endpoints.repositories.upsert, body, token)).repoId;
+}
+
+/** An online agent that serves the workspace's repositories. */
+export async function addAgent(
+  hub: Pick<Hub, 'baseUrl'>,
+  { workspaceId, token }: HubsWorkspace,
+  name: string,
+  capabilities: object = { canWrite: true },
+): Promise<string> {
+  const body = { workspaceId, displayName: name, machineFingerprint: name, capabilities };
+  return (await callHub(hub, endpoints.agents.heartbeat, body, token)).agentId;
+}
+
+export async function enqueueJob(
+  hub: Pick<Hub, 'baseUrl'>,
+  workspace: HubsWorkspace,
+  more: object = {},
+) {
+  const { workspaceId, repoId, token } = workspace;
+  const body = { workspaceId, repoId, kind: 'work' as const, prompt: 'Do it.', ...more };
+  return (await callHub(hub, endpoints.jobs.enqueue, body, token)).jobId;
+}
+
+/** A claim that waits for up to a minute. */
+export function claimWaiting(
+  hub: Pick<Hub, 'baseUrl'>,
+  workspace: HubsWorkspace,
+  agentId: string,
+  more = {},
+) {
+  const { workspaceId, token } = workspace;
+  const body = { workspaceId, agentId, waitMs: 60_000, ...more };
+  return callHub(hub, endpoints.jobs.claimNext, body, token);
+}
+
+/** Resolves when as many claims wait on a hub. */
+export function untilParked(hub: Hub, count: number): Promise<void> {
+  return until(`${count} claims wait`, () => hub.deps.waiters.count === count);
+}
+
+/** Resolves when each hub hears hints and knows of the others. */
+export async function untilAcquainted(...hubs: Hub[]): Promise<void> {
+  for (const { group } of hubs) {
+    await until('hubs know each other', () => group.others === hubs.length - 1);
+  }
+}

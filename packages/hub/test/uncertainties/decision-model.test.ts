@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints, type Job } from '@signalbox/contract';
+import fc from 'fast-check';
+import { type Decisions, setupDecisions } from '../support/decision-setup.ts';
+
+const { jobs, uncertainties } = endpoints;
+const RUNS = 80;
+
+/*
+ * An answer is applied exactly once, whatever comes before, between and after: one job asks, and
+ * agents, people and the job's tool do what they may in any order.
+ */
+
+const step = fc.record({
+  act: fc.constantFrom(
+    ...(['ask', 'answer', 'answer', 'wait', 'block', 'claim', 'retry', 'fail', 'cancel'] as const),
+  ),
+  which: fc.nat(),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+interface Story {
+  job: Job;
+  jobToken: string;
+  asked: string[];
+  answered: Set<string>;
+  /** What the job was told, by a claim or by waiting. */
+  known: Set<string>;
+}
+
+async function claim(h: Decisions, story: Story): Promise<void> {
+  // What applies answers is not this agent's.
+  const claimed = await h.claim({ kinds: ['work'] });
+  assert.equal(claimed.jobId, story.job.jobId, 'an answered job is there to be claimed');
+  story.jobToken = claimed.jobToken ?? '';
+  for (const { uncertaintyId } of claimed.job?.decisions ?? []) story.known.add(uncertaintyId);
+}
+
+async function take(h: Decisions, story: Story, { act, which }: Step): Promise<void> {
+  const { workspaceId } = h;
+  const { jobId, status } = story.job;
+  const uncertaintyId = story.asked[which % Math.max(1, story.asked.length)];
+  if (act === 'ask') story.asked.push((await h.ask({ jobId })).uncertaintyId);
+  if (act === 'answer' && uncertaintyId !== undefined && !story.answered.has(uncertaintyId)) {
+    await h.answer(uncertaintyId);
+    story.answered.add(uncertaintyId);
+  }
+  if (act === 'wait' && status === 'running' && uncertaintyId !== undefined) {
+    const body = { workspaceId, uncertaintyId, waitMs: 0 };
+    const { uncertainty } = await h.call(uncertainties.wait, body, story.jobToken);
+    if (uncertainty.status === 'resolved') story.known.add(uncertaintyId);
+  }
+  if (act === 'block' && status === 'running') await h.block(jobId);
+  if (act === 'fail' && status === 'running') await h.complete(jobId, { outcome: 'failed' });
+  if (act === 'claim' && status === 'pending') await claim(h, story);
+  if (act === 'retry' && (status === 'blocked' || status === 'failed')) {
+    await h.call(jobs.retry, { workspaceId, jobId });
+  }
+  if (act === 'cancel' && status === 'blocked') await h.call(jobs.cancel, { workspaceId, jobId });
+  story.job = (await h.get(jobId)).job;
+}
+
+/** Sends the job through to its end, if it has not come to one. */
+async function finish(h: Decisions, story: Story): Promise<void> {
+  const { workspaceId } = h;
+  const { jobId } = story.job;
+  if (story.job.status === 'blocked' || story.job.status === 'failed') {
+    story.job = (await h.call(jobs.retry, { workspaceId, jobId })).job;
+  }
+  if (story.job.status === 'pending') await claim(h, story);
+  if (story.job.status !== 'canceled') await h.complete(jobId);
+  story.job = (await h.get(jobId)).job;
+}
+
+async function check(h: Decisions, { job, asked, answered, known }: Story): Promise<void> {
+  assert.equal(job.waitingOnUncertaintyId, null);
+  const { jobs: all } = await h.call(jobs.list, { workspaceId: h.workspaceId, limit: 200 });
+  const made = all.filter(({ kind, parentJobId }) => {
+    return kind === 'apply_decision' && parentJobId === job.jobId;
+  });
+  const resumed = (await h.timeline(job.jobId)).flatMap(({ kind, data }) => {
+    const decision = data?.decision as { uncertaintyId: string } | undefined;
+    return kind === 'enqueued' && decision !== undefined ? [decision.uncertaintyId] : [];
+  });
+  assert.equal(new Set(resumed).size, resumed.length, 'one answer sends a job on once');
+  for (const id of asked) {
+    const applied = made.filter(({ prompt }) => prompt.includes(id)).length;
+    const times = applied + (known.has(id) ? 1 : 0);
+    assert.equal(times, answered.has(id) ? 1 : 0, `${id} is applied ${times} times`);
+  }
+}
+
+test(`in ${RUNS} random stories of one job every answer is applied exactly once`, async (t) => {
+  const h = await setupDecisions(t);
+  const story = fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+    const { jobId, jobToken } = await h.startJob();
+    const { job } = await h.get(jobId);
+    const told: Story = { job, jobToken, asked: [], answered: new Set(), known: new Set() };
+    for (const each of steps) await take(h, told, each);
+    await finish(h, told);
+    await check(h, told);
+  });
+  // On failure fast-check prints the seed and the path to the very story.
+  await fc.assert(story, { numRuns: RUNS, endOnFailure: true });
+});

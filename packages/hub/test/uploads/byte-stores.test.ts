@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createDirectoryStore } from '../../src/uploads/bytes/byte-store-directory.ts';
+import { createS3Store } from '../../src/uploads/bytes/byte-store-s3.ts';
+import { expecting, holdToPromises, inPieces } from '../support/byte-store-promises.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+import { makeBytes } from '../support/upload-setup.ts';
+
+const MB = 1024 * 1024;
+
+holdToPromises('the directory', async (t) => createDirectoryStore(join(makeTempDir(t), 'uploads')));
+
+test('a directory that has half an object left by a crash is swept', async (t) => {
+  const root = join(makeTempDir(t), 'uploads');
+  const store = createDirectoryStore(root);
+  assert.equal(await store.sweep(), 0);
+  const bytes = makeBytes(MB);
+  const arriving = Promise.withResolvers<void>();
+  const never = Promise.withResolvers<never>();
+  async function* stalling() {
+    yield bytes.subarray(0, 1_000);
+    yield bytes.subarray(1_000, 2_000);
+    arriving.resolve();
+    await never.promise;
+  }
+  const put = store.put('half', stalling(), expecting(bytes));
+  await arriving.promise;
+  assert.equal(readdirSync(join(root, 'incoming')).length, 1);
+  assert.equal(existsSync(join(root, 'objects')), false);
+  // As another process would find it.
+  assert.equal(await createDirectoryStore(root).sweep(), 1);
+  never.reject(new Error('given up'));
+  await assert.rejects(put, /given up/);
+});
+
+test('a store that is away is said to be away, and wrong keys as well', async (t) => {
+  const config = {
+    endpoint: 'http://127.0.0.1:1',
+    bucket: 'b',
+    region: 'us-east-1',
+    accessKeyId: 'key',
+    secretAccessKey: 'hunter2',
+    forcePathStyle: true,
+  };
+  const store = createS3Store(config, makeTempDir(t));
+  const bytes = makeBytes(MB);
+  const away = { code: 'UNAVAILABLE' };
+  await assert.rejects(store.put('x', inPieces(bytes), expecting(bytes)), away);
+  await assert.rejects(store.read('x', null), away);
+  await assert.rejects(store.delete('x'), away);
+});

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
+import { type Harness, setup } from '../support/harness.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import {
+  announce,
+  getDownload,
+  makeBytes,
+  putBytes,
+  sha256Of,
+  upload,
+} from '../support/upload-setup.ts';
+
+const { uploads } = endpoints;
+const MB = 1024 * 1024;
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** Every file of the byte store, whole or half. */
+function listFiles({ dataDir }: Harness): string[] {
+  const found = readdirSync(join(dataDir, 'uploads'), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+test('bytes come back as they went in, named, typed and hashed as announced', async (t) => {
+  const harness = await setup(t);
+  const bytes = makeBytes(3 * MB + 17);
+  const uploadId = await upload(harness, bytes, {
+    fileName: 'Anforderungen „Bär“ 100%.pdf',
+    contentType: 'application/pdf',
+    sha256: sha256Of(bytes),
+  });
+  const download = await getDownload(harness, uploadId);
+  assert.equal(download.sha256, sha256Of(bytes));
+  assert.equal(download.sizeBytes, bytes.length);
+  const response = await fetch(download.downloadUrl);
+  assert.equal(response.status, 200);
+  assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes);
+  assert.deepEqual(
+    [
+      'content-type',
+      'content-length',
+      'content-disposition',
+      'x-content-type-options',
+      'content-security-policy',
+      'accept-ranges',
+      'etag',
+    ].map((name) => response.headers.get(name)),
+    [
+      'application/pdf',
+      String(bytes.length),
+      'attachment; filename="Anforderungen _B_r_ 100_.pdf"; ' +
+        "filename*=UTF-8''Anforderungen%20%E2%80%9EB%C3%A4r%E2%80%9C%20100%25.pdf",
+      'nosniff',
+      "sandbox; default-src 'none'; frame-ancestors 'none'",
+      'bytes',
+      `"${sha256Of(bytes)}"`,
+    ],
+  );
+  assert.equal(listFiles(harness).length, 1);
+});
+
+test('an empty file is a file', async (t) => {
+  const harness = await setup(t);
+  const uploadId = await upload(harness, '');
+  const { downloadUrl, sha256 } = await getDownload(harness, uploadId);
+  assert.equal(sha256, sha256Of(''));
+  const response = await fetch(downloadUrl);
+  assert.equal(response.headers.get('content-length'), '0');
+  assert.equal(await response.text(), '');
+  const ranged = await fetch(downloadUrl, { headers: { range: 'bytes=0-' } });
+  assert.equal(ranged.status, 416);
+});
+
+test('an upload without its bytes is not there for anybody', async (t) => {
+  const harness = await setup(t);
+  const { uploadId } = await announce(harness, 5);
+  const { workspaceId } = harness.home;
+  await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
+});
+
+test('the type of the body is whatever the client says, even nonsense', async (t) => {
+  const harness = await setup(t);
+  for (const type of ['application/json', 'no type at all', 'application/x-www-form-urlencoded']) {
+    const { uploadUrl } = await announce(harness, 5);
+    const answer = await putBytes(uploadUrl, 'hello', { 'content-type': type });
+    assert.equal(answer.status, 200, `${type}: ${JSON.stringify(answer.body)}`);
+  }
+});
+
+test('other bytes than announced are refused and leave nothing', async (t) => {
+  const harness = await setup(t);
+  const sha256 = sha256Of('hello');
+  const { uploadId, uploadUrl } = await announce(harness, 5, { sha256 });
+  for (const [what, body] of [
+    ['shorter', 'hell'],
+    ['longer', 'hello!'],
+    ['of another hash', 'jello'],
+    ['absent', ''],
+  ] as const) {
+    const answer = await putBytes(uploadUrl, body);
+    assert.equal(answer.body.error, 'UPLOAD_MISMATCH', what);
+    assert.equal(answer.status, 400);
+  }
+  for (const pieces of [['hell'], ['hello', '!'], ['j', 'ello']]) {
+    const answer = await putChunked(uploadUrl, pieces);
+    assert.match(answer, /UPLOAD_MISMATCH/);
+  }
+  assert.deepEqual(listFiles(harness), []);
+  const { workspaceId } = harness.home;
+  await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
+  // And the right bytes are still welcome.
+  assert.equal((await putBytes(uploadUrl, 'hello')).status, 200);
+});
+
+/** A body of unknown length. */
+async function putChunked(url: string, pieces: readonly string[]): Promise<string> {
+  const sent = request(url, { method: 'PUT' });
+  for (const piece of pieces) sent.write(piece);
+  sent.end();
+  const [answer] = await once(sent, 'response');
+  let text = '';
+  for await (const piece of answer) text += String(piece);
+  return text;
+}
+
+test('a body that goes on beyond its announced size is cut off', async (t) => {
+  const harness = await setup(t);
+  const { uploadUrl } = await announce(harness, MB);
+  const sent = request(uploadUrl, { method: 'PUT' });
+  const piece = makeBytes(256 * 1024);
+  sent.on('error', () => undefined);
+  let writtenBytes = 0;
+  const answered = once(sent, 'response');
+  const feed = setInterval(() => {
+    if (sent.writableNeedDrain || writtenBytes > 8 * MB) return;
+    writtenBytes += piece.length;
+    sent.write(piece);
+  }, 1);
+  const [answer] = await answered.finally(() => clearInterval(feed));
+  assert.equal(answer.statusCode, 400);
+  sent.destroy();
+  assert.deepEqual(listFiles(harness), []);
+});
+
+test('the same bytes sent again are answered alike, others are refused', async (t) => {
+  const harness = await setup(t);
+  const { uploadId, uploadUrl } = await announce(harness, 5);
+  const first = await putBytes(uploadUrl, 'hello');
+  assert.deepEqual(first.body, { ok: true, uploadId, sizeBytes: 5, sha256: sha256Of('hello') });
+  assert.deepEqual(await putBytes(uploadUrl, 'hello'), first);
+  const other = await putBytes(uploadUrl, 'jello');
+  assert.equal(other.body.error, 'UPLOAD_MISMATCH');
+  const { downloadUrl } = await getDownload(harness, uploadId);
+  assert.equal(await (await fetch(downloadUrl)).text(), 'hello');
+  assert.equal(listFiles(harness).length, 1);
+});
+
+test('of different bytes sent at once, one upload wins whole', async (t) => {
+  const clock = createManualClock();
+  const harness = await setup(t, { clock });
+  const bodies = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => makeBytes(MB, seed));
+  const { uploadId, uploadUrl } = await announce(harness, MB);
+  const answers = await Promise.all(bodies.map((body) => putBytes(uploadUrl, body)));
+  const winners = bodies.filter((_body, index) => answers[index]?.status === 200);
+  assert.equal(winners.length, 1);
+  assert.equal(answers.filter(({ body }) => body.error === 'UPLOAD_MISMATCH').length, 7);
+  const { downloadUrl, sha256 } = await getDownload(harness, uploadId);
+  const kept = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
+  assert.deepEqual(kept, winners[0]);
+  assert.equal(sha256Of(kept), sha256);
+  // What the losers left is known, and goes within the hour.
+  clock.advance(HOUR_MS + 1);
+  await retentionOf(harness).runOnce();
+  assert.equal(listFiles(harness).length, 1);
+});
+
+test('fifty uploads at once all arrive whole', async (t) => {
+  const harness = await setup(t);
+  const bodies = Array.from({ length: 50 }, (_, index) => makeBytes(512 * 1024 + index, index + 1));
+  const ids = await Promise.all(bodies.map((body) => upload(harness, body)));
+  await Promise.all(
+    ids.map(async (uploadId, index) => {
+      const { downloadUrl } = await getDownload(harness, uploadId);
+      const bytes = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
+      assert.equal(sha256Of(bytes), sha256Of(bodies[index] as Buffer));
+    }),
+  );
+  assert.equal(listFiles(harness).length, 50);
+});
+
+/** Only what is still held counts: Node lets tens of megabytes of old buffers lie about. */
+function exposeGarbageCollection(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}
+
+function heldBytes(collectGarbage: () => void): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
+}
+
+test('a hundred megabytes go through in little memory, and one byte more is refused', async (t) => {
+  const harness = await setup(t);
+  const { workspaceId } = harness.home;
+  const tooLarge = { workspaceId, fileName: 'a', contentType: 'a/b', sizeBytes: 100 * MB + 1 };
+  await harness.refuse(uploads.create, tooLarge, 'INVALID_REQUEST');
+  const piece = makeBytes(MB);
+  const { uploadId, uploadUrl } = await announce(harness, 100 * MB);
+  const collectGarbage = exposeGarbageCollection();
+  const before = heldBytes(collectGarbage);
+  let most = 0;
+  const sent = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 100 * MB } });
+  const answered = once(sent, 'response');
+  for (let count = 0; count < 100; count++) {
+    if (!sent.write(piece)) await once(sent, 'drain');
+    if (count % 10 === 9) most = Math.max(most, heldBytes(collectGarbage));
+  }
+  sent.end();
+  const [answer] = await answered;
+  assert.equal(answer.statusCode, 200);
+  answer.resume();
+  assert.ok(most - before < 20 * MB, `${Math.round((most - before) / MB)} MB in buffers`);
+  assert.equal((await getDownload(harness, uploadId)).sizeBytes, 100 * MB);
+});
+
+test('a connection lost in the middle of the bytes leaves nothing', async (t) => {
+  const harness = await setup(t);
+  const { uploadId, uploadUrl } = await announce(harness, 2 * MB);
+  const arrived = once(harness.hub.server.server, 'request');
+  const sent = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 2 * MB } });
+  sent.on('error', () => undefined);
+  sent.write(makeBytes(MB));
+  const [received, response] = await arrived;
+  await until(() => listFilesOrNone(harness).length === 1);
+  sent.destroy();
+  await once(response, 'close');
+  assert.equal(received.complete, false);
+  await until(() => listFiles(harness).length === 0);
+  const { workspaceId } = harness.home;
+  await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
+  assert.equal((await putBytes(uploadUrl, makeBytes(2 * MB))).status, 200);
+});
+
+test('a client that falls silent in the middle is given up', async (t) => {
+  const clock = createManualClock();
+  const harness = await setup(t, { clock });
+  const { uploadUrl } = await announce(harness, 2 * MB);
+  const sent = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 2 * MB } });
+  sent.on('error', () => undefined);
+  const answered = once(sent, 'response');
+  sent.write(makeBytes(MB));
+  await until(() => listFilesOrNone(harness).length === 1);
+  // Pieces may still be coming out of the socket; each starts the time anew.
+  const turning = setInterval(() => clock.advance(30_000), 5);
+  const [answer] = await answered.finally(() => clearInterval(turning));
+  assert.equal(answer.statusCode, 400);
+  sent.destroy();
+  await until(() => listFiles(harness).length === 0);
+});
+
+function listFilesOrNone(harness: Harness): string[] {
+  try {
+    return listFiles(harness);
+  } catch {
+    return [];
+  }
+}
+
+/** Looks again each turn of the event loop; the test's own time limit ends it. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function retentionOf({ hub }: Harness) {
+  const loop = hub.loops.find(({ name }) => name === 'upload-retention');
+  assert.ok(loop);
+  return loop;
+}
+
+test('uploads that were never completed are forgotten, others are not', async (t) => {
+  const clock = createManualClock();
+  const harness = await setup(t, { clock });
+  const kept = await upload(harness, 'kept');
+  await announce(harness, 5);
+  const loop = retentionOf(harness);
+  // It runs when the test says so, not when the clock is turned.
+  await loop.stop();
+  clock.advance(SIGNED_URL_MS);
+  assert.deepEqual(await loop.runOnce(), { uploads: 0, objects: 0, retired: 0, hasMore: false });
+  clock.advance(HOUR_MS + 1);
+  assert.deepEqual(await loop.runOnce(), { uploads: 1, objects: 0, retired: 0, hasMore: false });
+  assert.equal((await getDownload(harness, kept)).sizeBytes, 4);
+});
+
+test('a repeated announcement gets the very same upload and URL', async (t) => {
+  const harness = await setup(t);
+  const draft = { idempotencyKey: 'k1' };
+  const first = await announce(harness, 5, draft);
+  assert.equal(first.idempotent, undefined);
+  assert.deepEqual(await announce(harness, 5, draft), { ...first, idempotent: true });
+  const { workspaceId } = harness.home;
+  const other = { workspaceId, fileName: 'notes.txt', contentType: 'text/plain', sizeBytes: 6 };
+  await harness.refuse(uploads.create, { ...other, ...draft }, 'IDEMPOTENCY_CONFLICT');
+});

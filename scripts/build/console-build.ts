@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listFiles } from '../check/source-files.ts';
+
+/** The bundle holds these packages' sources; their tests do not count. */
+const bundledFolders = ['packages/console', 'packages/contract/src', 'packages/sdk/src'];
+const bundledEndings = ['.ts', '.tsx', '.css', '.html', '.svg', '.png', '.ico', '.woff2', '.json'];
+
+/**
+ * Builds the console when its sources differ from those of the last build, and answers with the
+ * folder to serve; undefined while the project has no console.
+ *
+ * @param say receives one line before and one after a build, nothing when all is fresh.
+ * @throws with the bundler's output when the build fails; the last good build stays in place.
+ */
+export async function buildConsole(
+  root: string,
+  say: (line: string) => void,
+): Promise<string | undefined> {
+  const folder = join(root, 'packages/console');
+  if (!existsSync(join(folder, 'index.html'))) return undefined;
+  const built = join(folder, 'dist');
+  const stamp = hashSources(root);
+  if (isBuilt(built, stamp)) return built;
+  const startMs = performance.now();
+  say('Building the console …');
+  // Built aside and moved in whole: a hub that serves the folder never sees half of it, and two
+  // builds at once do not mix.
+  const draft = join(folder, `dist-${process.pid}`);
+  try {
+    await runVite(root, folder, draft);
+    writeFileSync(join(draft, '.build-stamp'), stamp);
+    rmSync(built, { recursive: true, force: true });
+    moveUnlessBuilt(draft, built, stamp);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  say(`Built the console in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`);
+  return built;
+}
+
+function hashSources(root: string): string {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  for (const folder of bundledFolders) {
+    for (const file of listFiles(root, folder, bundledEndings)) {
+      if (file.startsWith('packages/console/test/') || file.includes('.test.')) continue;
+      hash.update(`\n${file}\n`).update(readFileSync(join(root, file)));
+    }
+  }
+  return hash.digest('hex');
+}
+
+function isBuilt(built: string, stamp: string): boolean {
+  const path = join(built, '.build-stamp');
+  return existsSync(path) && readFileSync(path, 'utf8') === stamp;
+}
+
+function moveUnlessBuilt(draft: string, built: string, stamp: string): void {
+  try {
+    renameSync(draft, built);
+  } catch (error) {
+    // Another process built the same sources and was quicker.
+    if (!isBuilt(built, stamp)) throw error;
+  }
+}
+
+/** Vite's own command, in a process of its own: it and its plugins stay out of the hub's memory. */
+function runVite(root: string, folder: string, outDir: string): Promise<void> {
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const child = spawn(
+    process.execPath,
+    [vite, 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  }
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (code) => {
+      if (code === 0) done();
+      else fail(new Error(`The console does not build:\n${output.join('').trim()}`));
+    });
+  });
+}

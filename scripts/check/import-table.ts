@@ -1,0 +1,149 @@
+/**
+ * Who may import whom: the table of the design, as data and a few functions. `check-imports.ts`
+ * finds the imports; this file judges each by the folders of its two ends. Names of files do not
+ * matter.
+ */
+
+/** A file of the project by where it lives. */
+export interface Place {
+  /** Path relative to the project's root, with `/`. */
+  readonly path: string;
+  /** Folder under packages/, or undefined for the root's own folders. */
+  readonly package: string | undefined;
+  /** `src` is what ships; everything else (tests, settings of tools) is `aside`. */
+  readonly part: 'src' | 'aside';
+  /** Path inside the package's src folder; empty for `aside`. */
+  readonly inner: string;
+}
+
+interface PackageRule {
+  /** Packages of the project that every file may import. */
+  readonly packages: readonly string[];
+  /** Further ones, each only from files whose path in src matches. */
+  readonly onlyFrom?: Readonly<Record<string, RegExp>>;
+  /** Runs in a browser too, so no `node:` modules. */
+  readonly browser?: true;
+  /** When given, the only outside packages. */
+  readonly outside?: readonly string[];
+}
+
+export const packageRules: Readonly<Record<string, PackageRule>> = {
+  contract: { packages: [], browser: true, outside: ['typebox'] },
+  sdk: { packages: ['contract'], browser: true },
+  hub: { packages: ['contract'] },
+  'local-postgres': { packages: [] },
+  agent: { packages: ['sdk', 'contract'] },
+  console: { packages: ['sdk', 'contract'], browser: true },
+  cli: {
+    packages: ['sdk', 'contract'],
+    onlyFrom: {
+      agent: /^commands\/(agent|cloud-ai)(-[^/]+)?\.ts$/,
+      hub: /^commands\/(serve|admin)(-[^/]+)?\.ts$/,
+    },
+  },
+};
+
+/**
+ * The layers of the hub, lowest first. `base` are the files at the top of src that everything may
+ * use (errors, clock, …). `module` are the folders of the domain, one for each noun. `entry` are
+ * the files that compose the hub, and `exports` is its public interface.
+ */
+export type Layer =
+  | 'base'
+  | 'config'
+  | 'http'
+  | 'db'
+  | 'cluster'
+  | 'queue'
+  | 'module'
+  | 'loops'
+  | 'entry'
+  | 'exports';
+
+/** The layers whose values each layer may import, besides its own folder and `base`. */
+export const layerRules: Readonly<Record<Layer, readonly Layer[]>> = {
+  base: [],
+  config: [],
+  http: ['config'],
+  db: ['config'],
+  cluster: ['db', 'config'],
+  queue: ['db'],
+  module: ['module', 'queue', 'db', 'http'],
+  loops: ['module', 'queue', 'cluster', 'db'],
+  entry: ['entry', 'loops', 'module', 'queue', 'cluster', 'db', 'http', 'config'],
+  exports: ['entry', 'loops', 'module', 'queue', 'cluster', 'db', 'http', 'config'],
+};
+
+/** Layers that a layer may not even name the types of: they know nothing of the domain. */
+const domainBlind: readonly Layer[] = ['http', 'db', 'cluster', 'queue', 'config'];
+const domain: readonly Layer[] = ['module', 'loops', 'entry', 'exports'];
+
+/** What composes the layers: the hub, its start, and the commands that work beside it. */
+const entries = ['app.ts', 'main.ts', 'admin.ts', 'gatekeeper.ts'];
+
+/** The layer of a file of the hub, and its module where it has one. */
+export function layerOf(inner: string): { layer: Layer; module: string | undefined } {
+  const [first = '', ...rest] = inner.split('/');
+  if (rest.length === 0) return { layer: layerOfTopFile(first), module: undefined };
+  switch (first) {
+    case 'http':
+    case 'db':
+    case 'cluster':
+    case 'queue':
+    case 'loops':
+      return { layer: first, module: undefined };
+    default:
+      return { layer: 'module', module: first };
+  }
+}
+
+function layerOfTopFile(file: string): Layer {
+  if (file === 'index.ts') return 'exports';
+  if (entries.includes(file)) return 'entry';
+  return file === 'config.ts' ? 'config' : 'base';
+}
+
+/**
+ * Why a file of the hub may not import another; undefined when it may. Cycles between modules are
+ * found by `module-graph.ts`, which sees all imports at once.
+ */
+export function judgeLayers(from: string, to: string, typeOnly: boolean): string | undefined {
+  const { layer: source } = layerOf(from);
+  const { layer: target } = layerOf(to);
+  if (target === 'exports') return 'files of one package import each other by path, not index.ts';
+  if (target === 'base' || source === target) return undefined;
+  if (typeOnly) {
+    const isHidden = domainBlind.includes(source) && domain.includes(target);
+    return isHidden ? `${source} knows nothing of the domain, not even its types` : undefined;
+  }
+  if (layerRules[source].includes(target)) return undefined;
+  const allowed = layerRules[source].join(', ') || 'nothing else of the hub';
+  return `${source} imports base and ${allowed}`;
+}
+
+/** Why a file may not import a package of the project by its name; undefined when it may. */
+export function judgePackage(from: Place, target: string): string | undefined {
+  if (from.package === target && from.part === 'src') {
+    return 'files of one package import each other by path';
+  }
+  if (from.package === undefined || from.part === 'aside') return undefined;
+  const rule = packageRules[from.package];
+  if (rule === undefined) return `packages/${from.package} has no row in the import table`;
+  if (rule.packages.includes(target)) return undefined;
+  const pattern = rule.onlyFrom?.[target];
+  if (pattern?.test(from.inner)) return undefined;
+  return pattern === undefined
+    ? `${from.package} does not import ${target}`
+    : `${from.package} imports ${target} only from src/${pattern.source}`;
+}
+
+/** Why a file may not import something from outside the project; undefined when it may. */
+export function judgeOutside(from: Place, target: string): string | undefined {
+  if (from.package === undefined || from.part === 'aside') return undefined;
+  const rule = packageRules[from.package];
+  if (target.startsWith('node:')) {
+    return rule?.browser ? `${from.package} runs in browsers: no node: modules` : undefined;
+  }
+  if (rule?.outside === undefined || rule.outside.includes(target)) return undefined;
+  return `${from.package} imports ${rule.outside.join(', ')} only`;
+}

@@ -1,0 +1,128 @@
+import { lineAt, parseSource, type SyntaxNode, visitNodes } from './source-syntax.ts';
+
+/**
+ * The tables of the hub's database, each with the one folder of `packages/hub/src` whose SQL names
+ * it. Other folders call that folder's functions.
+ */
+export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
+  access: ['memberships'],
+  agents: ['agents'],
+  archive: ['archive_parts', 'entry_removals'],
+  audit: ['audit_entries'],
+  'cloud-ai-jobs': ['cloud_ai_jobs'],
+  cluster: ['hubs', 'hub_leases'],
+  context: [
+    'context_items',
+    'context_packs',
+    'context_pack_items',
+    'context_search',
+    'context_search_data',
+    'context_search_docsize',
+    'context_search_rows',
+    'context_search_workspaces',
+    'mail_accounts',
+  ],
+  db: ['hub_settings', 'schema_migrations'],
+  devices: ['device_sessions', 'device_code_failures'],
+  idempotency: ['idempotency_keys'],
+  integrations: ['integration_events', 'chat_teams'],
+  jobs: ['jobs', 'job_events'],
+  members: ['invitations'],
+  people: ['people', 'sessions'],
+  queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
+  repositories: ['repositories', 'token_repositories'],
+  runs: ['runs'],
+  tokens: ['tokens'],
+  triggers: ['triggers', 'trigger_firings'],
+  uncertainties: ['uncertainties', 'resolutions'],
+  uploads: ['uploads', 'upload_extracts', 'upload_objects'],
+  workspaces: ['workspaces', 'cloud_ai_settings'],
+};
+
+const ownerOf = new Map(
+  Object.entries(tablesByFolder).flatMap(([folder, tables]) =>
+    tables.map((table) => [table, folder] as const),
+  ),
+);
+
+/** One statement that names a table. */
+export interface TableUse {
+  readonly table: string;
+  /** The folder that the table belongs to. */
+  readonly owner: string;
+  readonly line: number;
+}
+
+/** What comes before a table's name in SQL text, and the methods of Kysely that take one. */
+const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
+const inQuery = /^(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin)$/;
+
+interface TextNode extends SyntaxNode {
+  readonly value?: unknown;
+  readonly quasis?: readonly { readonly value: { readonly raw: string } }[];
+  readonly callee?: { readonly property?: { readonly name?: string } };
+  readonly arguments?: readonly { readonly value?: unknown }[];
+}
+
+/** The tables that the SQL texts and queries of a file name, of those that have an owner. */
+export function findTableUses(file: string, source: string): TableUse[] {
+  const uses: TableUse[] = [];
+  const add = (table: string, offset: number) => {
+    const owner = ownerOf.get(table);
+    if (owner !== undefined) uses.push({ table, owner, line: lineAt(source, offset) });
+  };
+  visitNodes(parseSource(file, source), (node: TextNode) => {
+    if (node.type === 'Literal' && typeof node.value === 'string') {
+      for (const [, table = ''] of node.value.matchAll(inSql)) add(table, node.start);
+    }
+    if (node.type === 'TemplateLiteral') {
+      const text = node.quasis?.map(({ value }) => value.raw).join(' ? ') ?? '';
+      for (const [, table = ''] of text.matchAll(inSql)) add(table, node.start);
+    }
+    const [first] = node.arguments ?? [];
+    if (inQuery.test(node.callee?.property?.name ?? '') && typeof first?.value === 'string') {
+      add(first.value.split(' ')[0] ?? '', node.start);
+    }
+  });
+  return uses;
+}
+
+/**
+ * Files that may read another folder's table in a join, because two statements could see two
+ * moments. Each with its reason.
+ */
+export const sharedReads: Readonly<Record<string, string>> = {
+  'jobs/store-whole.ts queue_entries': 'a job and its entry in one statement are consistent',
+  'cloud-ai-jobs/store.ts queue_entries': 'a job and its entry in one statement are consistent',
+};
+
+/** Uses to be moved to the folder that owns the table (#10). */
+export const pendingUses: ReadonlySet<string> = new Set([
+  'agents/store-claim-states.ts repositories',
+  'agents/store-claim-states.ts workspaces',
+  'agents/store-claim-states.ts token_repositories',
+  'agents/store-claim-states.ts queue_entries',
+  'agents/store.ts queue_entries',
+  'archive/store.ts queue_dependencies',
+  'archive/store.ts queue_entries',
+  'archive/store.ts job_events',
+  'archive/store.ts jobs',
+  'audit/store.ts people',
+  'cloud-ai-jobs/store-settings.ts cloud_ai_settings',
+  'context/store-packs.ts runs',
+  'context/store-packs.ts jobs',
+  'jobs/store-lists.ts queue_entries',
+  'jobs/store-lists.ts queue_lanes',
+  'jobs/store.ts queue_lanes',
+  'jobs/store.ts queue_entries',
+  'members/invitation-store.ts people',
+  'members/store.ts memberships',
+  'members/store.ts people',
+  'people/store.ts memberships',
+  'people/store.ts workspaces',
+  'people/store.ts hub_settings',
+  'tokens/store.ts memberships',
+  'tokens/store.ts people',
+  'tokens/store.ts queue_entries',
+  'tokens/store.ts jobs',
+]);
