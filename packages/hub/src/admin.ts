@@ -12,9 +12,9 @@ import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open.ts';
 import { HubError, invalidField } from './errors.ts';
-import { createInvitation, invitationUrl } from './members/invitation-actions.ts';
-import { mintServiceToken } from './tokens/actions.ts';
-import { createWorkspace } from './workspaces/actions.ts';
+import { createInvitation, invitationUrl } from './members/invite.ts';
+import { mintServiceToken } from './tokens/mint.ts';
+import { createWorkspace } from './workspaces/create.ts';
 import { presentWorkspace } from './workspaces/present.ts';
 import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
 

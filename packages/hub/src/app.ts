@@ -36,8 +36,8 @@ import {
 import { createKeyRetention, createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { bindMemberRoutes } from './members/routes.ts';
+import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
 import { FailureDelay } from './people/failure-delay.ts';
-import { firstOwnerUrl, issueFirstOwnerLink } from './people/first-owner-actions.ts';
 import { createPasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
@@ -52,7 +52,7 @@ import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
-import { ensureDevelopmentWorkspace } from './workspaces/actions.ts';
+import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
 export const HUB_VERSION = '0.1.0';

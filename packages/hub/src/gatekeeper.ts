@@ -8,11 +8,15 @@ import {
   checkChatTimestamp,
   checkIntegrationSecret,
 } from './integrations/proofs.ts';
-import { authenticateSession, findRole, type SessionDeps } from './people/session-actions.ts';
+import { authenticateSession, findRole, type SessionDeps } from './people/sessions.ts';
 import type { Principal } from './principal.ts';
-import { authenticateBearer, type BearerDeps, developmentPrincipal } from './tokens/bearer.ts';
+import {
+  authenticateBearer,
+  type BearerDeps,
+  developmentPrincipal,
+} from './tokens/authenticate-bearer.ts';
 import { scopesOfRole } from './tokens/policy.ts';
-import { findWorkspace } from './workspaces/actions.ts';
+import { findWorkspace } from './workspaces/create.ts';
 
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
   /** `SVC_DEV_ALLOW_UNAUTH`. */

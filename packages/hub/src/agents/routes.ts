@@ -2,7 +2,7 @@ import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { type AgentDeps, recordHeartbeat } from './actions.ts';
+import { type AgentDeps, recordHeartbeat } from './heartbeat.ts';
 import { presentAgent } from './present.ts';
 import { listAgents } from './store.ts';
 

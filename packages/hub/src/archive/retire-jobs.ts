@@ -1,7 +1,7 @@
 import { idPrefixes } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
-import { IDEMPOTENCY_KEPT_MS } from '../idempotency/store.ts';
+import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/queue-store.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import { deletePart, listForgottenParts } from './archive-files.ts';

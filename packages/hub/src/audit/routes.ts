@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { consoleEndpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeSeqCursor, pageOf, seqCursorKey } from '../http/paging.ts';
-import { type AuditLogDeps, exportAuditLog, listAuditLog, verifyAuditLog } from './log-actions.ts';
 import { presentAuditEntry } from './present.ts';
+import { type AuditLogDeps, exportAuditLog, listAuditLog, verifyAuditLog } from './verify.ts';
 
 export function bindAuditRoutes(api: Api, deps: AuditLogDeps): void {
   const { auditLog } = consoleEndpoints;

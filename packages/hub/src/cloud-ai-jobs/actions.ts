@@ -2,7 +2,7 @@ import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/actions.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';

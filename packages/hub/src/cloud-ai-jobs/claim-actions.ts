@@ -1,6 +1,6 @@
 import type { AgentCapabilities, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { findAgentRefusal, requireClaimant } from '../agents/claiming-actions.ts';
 import { capabilitiesOf } from '../agents/present.ts';
+import { findAgentRefusal, requireClaimant } from '../agents/require-agent.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';

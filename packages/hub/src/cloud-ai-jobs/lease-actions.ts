@@ -1,10 +1,10 @@
 import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { requireAgent } from '../agents/actions.ts';
+import { requireAgent } from '../agents/heartbeat.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { hashJson } from '../idempotency/store.ts';
+import { hashJson } from '../idempotency/answer-once.ts';
 import type { RequestContext } from '../principal.ts';
 import { checkClaim } from '../queue/states.ts';
 import { type CloudAiJobRecord, requireCloudAiJob } from './actions.ts';

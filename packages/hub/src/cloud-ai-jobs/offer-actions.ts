@@ -3,10 +3,10 @@ import type { ItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import { readCloudAiSettingsRow } from '../workspaces/store-cloud-ai-settings.ts';
 import { addCloudAiJob, type CloudAiJobDraft } from './adding-actions.ts';
 import { askForAnswer, askForSummary } from './hub-questions.ts';
 import { hasJobAbout } from './store.ts';
-import { readCloudAiSettingsRow } from './store-settings.ts';
 import { subjectOf } from './subject.ts';
 
 type OfferDeps = Pick<HubDeps, 'ids' | 'queue'>;

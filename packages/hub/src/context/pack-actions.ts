@@ -1,7 +1,7 @@
 import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
-import { answerOnce, hashJson } from '../idempotency/store.ts';
+import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import type { ContextDeps } from './deps.ts';
 import { PackSelection } from './pack-selection.ts';

@@ -2,7 +2,7 @@ import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
 import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import { addContextItem, type ContextItemDraft } from './item-actions.ts';
 import { presentItem } from './present.ts';

@@ -5,7 +5,7 @@ import {
   type ResponseOf,
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
-import type { OpenedDevice } from './approval-actions.ts';
+import type { OpenedDevice } from './open-approval.ts';
 import type { DeviceRow } from './store.ts';
 
 export function presentStart(

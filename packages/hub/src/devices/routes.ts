@@ -1,10 +1,10 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { confirmPassword, type PeopleDeps } from '../people/session-actions.ts';
-import { pollDeviceLogin, startDeviceLogin } from './actions.ts';
-import { answerDevice, openDevice } from './approval-actions.ts';
-import { approverOf } from './approver-actions.ts';
+import { confirmPassword, type PeopleDeps } from '../people/sessions.ts';
+import { approverOf } from './approver.ts';
+import { answerDevice, openDevice } from './open-approval.ts';
 import { presentOpened, presentStart } from './present.ts';
+import { pollDeviceLogin, startDeviceLogin } from './start-login.ts';
 
 export function bindDeviceRoutes(api: Api, deps: PeopleDeps): void {
   const { devices } = endpoints;

@@ -1,6 +1,6 @@
 import { CHAT_TEAMS_MAX } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../db/engine.ts';
 import { invalidField } from '../errors.ts';
 import type { Principal } from '../principal.ts';

@@ -1,6 +1,6 @@
 import { REPLAYS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';

@@ -1,7 +1,7 @@
 import { forgetOldContext } from '../context/item-actions.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { IDEMPOTENCY_KEPT_MS } from '../idempotency/store.ts';
+import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import { deleteEvent, forgetOldEvents, listOldEventIds } from './store.ts';

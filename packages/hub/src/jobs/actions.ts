@@ -1,14 +1,14 @@
 import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { needsOf } from '../queue/matching.ts';
 import { readEntry } from '../queue/queue-store.ts';
-import { requireRepository } from '../repositories/actions.ts';
+import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/actions.ts';
 import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';

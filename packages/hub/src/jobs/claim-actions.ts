@@ -7,8 +7,8 @@ import {
   type RequestInput,
   type ResponseOf,
 } from '@signalbox/contract';
-import { findAgentRefusal, requireClaimant } from '../agents/claiming-actions.ts';
 import { capabilitiesOf } from '../agents/present.ts';
+import { findAgentRefusal, requireClaimant } from '../agents/require-agent.ts';
 import type { AgentRow } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';

@@ -5,13 +5,13 @@ import type {
   RequestInput,
   ResponseOf,
 } from '@signalbox/contract';
-import { listCommands, requireSpeaker } from '../agents/actions.ts';
+import { listCommands, requireSpeaker } from '../agents/heartbeat.ts';
 import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { hashJson } from '../idempotency/store.ts';
+import { hashJson } from '../idempotency/answer-once.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { updateRunning } from '../queue/queue-store.ts';

@@ -1,8 +1,8 @@
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import { requireRepository } from '../repositories/actions.ts';
+import { requireRepository } from '../repositories/read.ts';
 import { updateRepository } from '../repositories/store.ts';
 import { updateWorkspacePause } from '../workspaces/store.ts';
 

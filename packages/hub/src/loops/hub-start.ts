@@ -3,7 +3,7 @@ import type { HubGroup } from '../cluster/hub-group.ts';
 import { enterHub } from '../cluster/hub-heartbeat.ts';
 import { StartError } from '../db/data-directory.ts';
 import type { Database } from '../db/engine.ts';
-import { forgetFirstOwnerLinks } from '../people/first-owner-actions.ts';
+import { forgetFirstOwnerLinks } from '../people/create-first-owner.ts';
 import { extendExpired } from '../queue/queue-store.ts';
 
 /**

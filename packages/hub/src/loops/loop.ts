@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts';
 
 /**
  * The one shape of every background loop. `runOnce` does a bounded piece of work and reports what
- * it did. The loop calls it again after its interval, or at once while there is more to do, and never
- * twice at a time. A failed piece is logged and tried again at the next tick: the work is in the
- * database, so nothing is lost.
+ * it did. The loop calls it again after its interval, or at once while there is more to do, and
+ * never twice at a time. A failed piece is logged and tried again at the next tick: the work is in
+ * the database, so nothing is lost.
  *
  * Of the hubs that share a database, only the leader works (`cluster/hub-group.ts`). A hub that
  * froze may finish its piece while another one leads already, so a piece must be safe to run twice

@@ -5,7 +5,7 @@ import {
   type ScanPlaces,
 } from '../archive/retire-jobs.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { DEVICE_KEPT_MS } from '../devices/actions.ts';
+import { DEVICE_KEPT_MS } from '../devices/start-login.ts';
 import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';

@@ -1,6 +1,6 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { deleteOldKeys, hasOldKeys } from '../idempotency/store.ts';
+import { deleteOldKeys, hasOldKeys } from '../idempotency/answer-once.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../jobs/recovery-actions.ts';
 import { listDueWorkspaces } from '../queue/queue-store.ts';
 import { createLoop, type Loop } from './loop.ts';

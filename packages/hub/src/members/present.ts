@@ -1,7 +1,7 @@
 import type { consoleEndpoints, Invitation, Member, ResponseOf } from '@signalbox/contract';
+import type { MemberRow } from '../access/store.ts';
 import { timestampOf } from '../clock.ts';
-import type { InvitationWithInviter } from './invitation-store.ts';
-import type { MemberRow } from './store.ts';
+import type { InvitationWithInviter } from './store.ts';
 
 export function presentMember(row: MemberRow): Member {
   return {

@@ -1,19 +1,19 @@
 import { consoleEndpoints } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
+import { listMembers } from '../access/store.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { readSessionState, setSessionCookie } from '../people/session-state-actions.ts';
-import { acceptInvitation } from './acceptance-actions.ts';
-import { changeRole, leaveWorkspace, type MemberDeps, removeMember } from './actions.ts';
+import { acceptInvitation } from './accept-invitation.ts';
+import { changeRole, leaveWorkspace, type MemberDeps, removeMember } from './change-role.ts';
 import {
   checkInvitation,
   invitationUrl,
   inviteMember,
   listInvitations,
   revokeInvitation,
-} from './invitation-actions.ts';
+} from './invite.ts';
 import { presentInvitation, presentInvitationCheck, presentMember } from './present.ts';
-import { listMembers } from './store.ts';
 
 export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
   const { members } = consoleEndpoints;

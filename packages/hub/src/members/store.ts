@@ -1,73 +1,123 @@
-import type { Reader, Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema/tables.ts';
+import { hash, randomBytes } from 'node:crypto';
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { InvitationsTable } from '../db/schema/invitations.ts';
 
-/** A membership with the person that it is of. */
-export interface MemberRow {
-  person_id: string;
-  email: string;
-  name: string;
-  role: Role;
-  created_at: number;
+export type InvitationRow = InvitationsTable;
+/** With the name of the person who invited; null: no person did. */
+export type InvitationWithInviter = InvitationRow & { inviter_name: string | null };
+
+const LINK_BYTES = 32;
+const INVITATION = `SELECT i.*, p.name AS inviter_name FROM invitations i
+  LEFT JOIN people p ON p.person_id = i.created_by`;
+const OPEN = 'i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > ?';
+
+/** What the link carries; 32 random bytes need neither salt nor a slow hash. */
+export function drawLinkToken(): string {
+  return randomBytes(LINK_BYTES).toString('base64url');
 }
 
-const MEMBER = `SELECT m.person_id, p.email, p.name, m.role, m.created_at
-  FROM memberships m JOIN people p ON p.person_id = m.person_id`;
-
-/** In the order of the people's ids; one more than `limit`. */
-export function listMembers(
-  reader: Reader,
-  workspaceId: string,
-  page: { limit: number; after: string | null },
-): Promise<MemberRow[]> {
-  return reader.allSql<MemberRow>(
-    `${MEMBER} WHERE m.workspace_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`,
-    [workspaceId, page.after ?? '', page.limit + 1],
-  );
+export function hashLinkToken(linkToken: string): string {
+  return hash('sha256', linkToken);
 }
 
-export function readMember(
+export async function insertInvitation(
+  database: Database,
+  tx: Tx,
+  draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
+): Promise<void> {
+  const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
+  await tx.run(database.build.insertInto('invitations').values(row));
+}
+
+/** Finds an open invitation by its link: here the workspace is the answer, not the question. */
+export function readOpenInvitationByLink(
   reader: Reader,
-  workspaceId: string,
-  personId: string,
-): Promise<MemberRow | undefined> {
-  return reader.firstSql<MemberRow>(`${MEMBER} WHERE m.workspace_id = ? AND m.person_id = ?`, [
-    workspaceId,
-    personId,
+  linkToken: string,
+  nowMs: number,
+): Promise<InvitationWithInviter | undefined> {
+  return reader.firstSql<InvitationWithInviter>(`${INVITATION} WHERE i.link_hash = ? AND ${OPEN}`, [
+    hashLinkToken(linkToken),
+    nowMs,
   ]);
 }
 
-/**
- * Counts the owners of a workspace and, by writing their rows as they are, keeps them from changing
- * until the action ends: two owners who demote each other at once do not both succeed.
- */
-export async function lockOwners(tx: Tx, workspaceId: string): Promise<number> {
+export function readOpenInvitation(
+  reader: Reader,
+  workspaceId: string,
+  invitationId: string,
+  nowMs: number,
+): Promise<InvitationWithInviter | undefined> {
+  return reader.firstSql<InvitationWithInviter>(
+    `${INVITATION} WHERE i.workspace_id = ? AND i.invitation_id = ? AND ${OPEN}`,
+    [workspaceId, invitationId, nowMs],
+  );
+}
+
+/** Newest first; one more than `limit`. */
+export function listOpenInvitations(
+  reader: Reader,
+  workspaceId: string,
+  nowMs: number,
+  page: { limit: number; before: string | null },
+): Promise<InvitationWithInviter[]> {
+  const isBefore = page.before === null ? '' : 'AND i.invitation_id < ?';
+  return reader.allSql<InvitationWithInviter>(
+    `${INVITATION} WHERE i.workspace_id = ? AND ${OPEN} ${isBefore}
+     ORDER BY i.invitation_id DESC LIMIT ?`,
+    [workspaceId, nowMs, ...(page.before === null ? [] : [page.before]), page.limit + 1],
+  );
+}
+
+/** Those that a person has made and nobody has used. */
+export function listOpenInvitationsBy(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+  nowMs: number,
+): Promise<InvitationRow[]> {
+  return reader.allSql<InvitationRow>(
+    `SELECT i.* FROM invitations i WHERE i.workspace_id = ? AND i.created_by = ? AND ${OPEN}`,
+    [workspaceId, personId, nowMs],
+  );
+}
+
+export async function markInvitationRevoked(
+  tx: Tx,
+  workspaceId: string,
+  invitationId: string,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE invitations SET revoked_at = ?
+     WHERE workspace_id = ? AND invitation_id = ? AND accepted_at IS NULL AND revoked_at IS NULL`,
+    [tx.nowMs, workspaceId, invitationId],
+  );
+}
+
+/** Ends what an address was invited by before, expired ones too. Returns how many. */
+export async function revokeInvitationsOf(
+  tx: Tx,
+  workspaceId: string,
+  email: string,
+): Promise<number> {
   const { changes } = await tx.runSql(
-    "UPDATE memberships SET role = role WHERE workspace_id = ? AND role = 'owner'",
-    [workspaceId],
+    `UPDATE invitations SET revoked_at = ?
+     WHERE workspace_id = ? AND email = ? AND accepted_at IS NULL AND revoked_at IS NULL`,
+    [tx.nowMs, workspaceId, email],
   );
   return changes;
 }
 
-export async function updateRole(
+/** Uses an invitation up; false when somebody was faster, or it has ended. */
+export async function markInvitationAccepted(
   tx: Tx,
-  workspaceId: string,
+  { workspace_id, invitation_id }: Pick<InvitationRow, 'workspace_id' | 'invitation_id'>,
   personId: string,
-  role: Role,
-): Promise<void> {
-  await tx.runSql('UPDATE memberships SET role = ? WHERE workspace_id = ? AND person_id = ?', [
-    role,
-    workspaceId,
-    personId,
-  ]);
-}
-
-export async function deleteMembership(
-  tx: Tx,
-  workspaceId: string,
-  personId: string,
-): Promise<void> {
-  await tx.runSql('DELETE FROM memberships WHERE workspace_id = ? AND person_id = ?', [
-    workspaceId,
-    personId,
-  ]);
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE invitations SET accepted_at = ?, accepted_by = ?
+     WHERE workspace_id = ? AND invitation_id = ?
+       AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ?`,
+    [tx.nowMs, personId, workspace_id, invitation_id, tx.nowMs],
+  );
+  return changes > 0;
 }

@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
 import { findPasswordFault } from './password-rules.ts';
-import type { PeopleDeps } from './session-actions.ts';
+import type { PeopleDeps } from './sessions.ts';
 
 /**
  * Hashes a password that somebody has chosen, for the row of a person. Takes its time, so it comes

@@ -1,9 +1,10 @@
 import { consoleEndpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { personIdOf } from '../principal.ts';
-import { changePassword, renamePerson } from './account-actions.ts';
-import { createFirstOwner, isLinkValid } from './first-owner-actions.ts';
+import { changePassword, renamePerson } from './change-password.ts';
+import { createFirstOwner, isLinkValid } from './create-first-owner.ts';
 import { presentPerson, presentSession } from './present.ts';
+import { readSessionState, setSessionCookie } from './session-state-actions.ts';
 import {
   findSession,
   listLiveSessions,
@@ -11,8 +12,7 @@ import {
   revokeSession,
   signIn,
   signOut,
-} from './session-actions.ts';
-import { readSessionState, setSessionCookie } from './session-state-actions.ts';
+} from './sessions.ts';
 import { readPerson } from './store.ts';
 
 export function bindPeopleRoutes(api: Api, deps: PeopleDeps): void {

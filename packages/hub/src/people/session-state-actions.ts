@@ -2,8 +2,8 @@ import type { SessionState } from '@signalbox/contract';
 import type { RequestContext } from '../principal.ts';
 import { SESSION_MS } from './policy.ts';
 import { presentSessionState } from './present.ts';
-import type { SessionDeps } from './session-actions.ts';
 import { sessionCookieName } from './session-cookie.ts';
+import type { SessionDeps } from './sessions.ts';
 import { hasPeople, listMemberships, type PersonRow } from './store.ts';
 
 /** Who is signed in and where she belongs, as the console reads it. */

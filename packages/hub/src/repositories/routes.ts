@@ -1,13 +1,8 @@
 import { consolePathOf, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import {
-  getRepository,
-  type RepositoryDeps,
-  resolveRepository,
-  upsertRepository,
-} from './actions.ts';
 import { presentRepository } from './present.ts';
+import { getRepository, type RepositoryDeps, resolveRepository, upsertRepository } from './read.ts';
 import { listRepositories } from './store.ts';
 
 export function bindRepositoryRoutes(api: Api, deps: RepositoryDeps): void {

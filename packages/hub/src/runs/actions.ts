@@ -1,9 +1,9 @@
 import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
-import { requireRepository } from '../repositories/actions.ts';
+import { requireRepository } from '../repositories/read.ts';
 import { hasDecisionRequest } from '../uncertainties/store.ts';
 import { mayWriteRun } from './policy.ts';
 import { presentRun } from './present.ts';

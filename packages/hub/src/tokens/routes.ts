@@ -1,7 +1,9 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { findWorkspace } from '../workspaces/actions.ts';
+import { findWorkspace } from '../workspaces/create.ts';
+import { revokeOwnToken } from './mint.ts';
+import { presentDeviceToken, presentPrincipal, presentServiceToken } from './present.ts';
 import {
   type AccessDeps,
   listDeviceTokens,
@@ -9,9 +11,7 @@ import {
   mintTokenByPerson,
   revokeDeviceToken,
   revokeServiceToken,
-} from './access-actions.ts';
-import { revokeOwnToken } from './actions.ts';
-import { presentDeviceToken, presentPrincipal, presentServiceToken } from './present.ts';
+} from './revoke.ts';
 
 export function bindTokenRoutes(api: Api, deps: AccessDeps): void {
   api.bind(

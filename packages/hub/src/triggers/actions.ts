@@ -5,12 +5,12 @@ import {
   type TriggerMatch,
 } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import { requireRepository } from '../repositories/actions.ts';
+import { requireRepository } from '../repositories/read.ts';
 import { checkMatch } from './matching.ts';
 import { isScheduled } from './policy.ts';
 import { checkSchedule, nextSlot } from './schedule.ts';

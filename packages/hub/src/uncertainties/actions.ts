@@ -1,10 +1,10 @@
 import type { endpoints, RequestInput, ResponseOf, Uncertainty } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import { offerDecisionDraft } from '../cloud-ai-jobs/offer-actions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import { findJob, requireJob } from '../jobs/actions.ts';
 import type { Principal } from '../principal.ts';
 import { requireRun } from '../runs/actions.ts';

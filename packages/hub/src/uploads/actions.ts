@@ -1,7 +1,7 @@
 import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
-import { answerOnce } from '../idempotency/store.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
 import { readJob } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
 import { attachmentOf } from './attachment.ts';

@@ -1,13 +1,8 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api, Gatekeeper } from '../http/bind.ts';
-import type { WorkspaceDeps } from './actions.ts';
+import type { WorkspaceDeps } from './create.ts';
 import { presentCloudAiSettings, presentMembership, presentWorkspace } from './present.ts';
-import {
-  createOwnWorkspace,
-  readSettings,
-  type Settings,
-  updateSettings,
-} from './settings-actions.ts';
+import { createOwnWorkspace, readSettings, type Settings, updateSettings } from './settings.ts';
 import { readWorkspaceBySlug } from './store.ts';
 
 export function bindWorkspaceRoutes(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AuditEntry, appendAudit, hashAuditEntry } from '../../src/audit/actions.ts';
+import { type AuditEntry, appendAudit, hashAuditEntry } from '../../src/audit/append.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 

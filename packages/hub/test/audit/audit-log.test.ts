@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
-import { appendAudit } from '../../src/audit/actions.ts';
+import { appendAudit } from '../../src/audit/append.ts';
 import { CANARY } from '../support/api-world.ts';
 import {
   type ConsoleScenario,

@@ -6,10 +6,10 @@ import {
   offerSummary,
   SUMMARIZED_CHARS_MIN,
 } from '../../src/cloud-ai-jobs/offer-actions.ts';
-import { putCloudAiSettingsRow } from '../../src/cloud-ai-jobs/store-settings.ts';
 import { addContextItem, type ContextItemDraft } from '../../src/context/item-actions.ts';
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';
+import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
 import { setupCloudAi } from '../support/cloud-ai-setup.ts';
 import { upload } from '../support/upload-setup.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { createDatabaseClock } from '../../src/cluster/database-clock.ts';
-import { mintServiceToken } from '../../src/tokens/actions.ts';
+import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { startHubChild } from '../support/hub-child.ts';
 import {
   addAgent,

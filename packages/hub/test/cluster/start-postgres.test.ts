@@ -10,7 +10,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { isLinkValid } from '../../src/people/first-owner-actions.ts';
+import { isLinkValid } from '../../src/people/create-first-owner.ts';
 import { startHubChild } from '../support/hub-child.ts';
 import {
   addAgent,

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
-import { putCloudAiSettingsRow } from '../../src/cloud-ai-jobs/store-settings.ts';
 import { addContextItem, forgetOldContext } from '../../src/context/item-actions.ts';
+import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
 import { idsOf, setupContext } from '../support/context-setup.ts';
 
 const { contextItems } = endpoints;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consolePathOf, endpointList, endpoints, mirroredEndpointList } from '@signalbox/contract';
+import { deleteMembership, updateRole } from '../../src/access/store.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
-import { deleteMembership, updateRole } from '../../src/members/store.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { setup } from '../support/harness.ts';
 import { exchange } from '../support/http-exchange.ts';

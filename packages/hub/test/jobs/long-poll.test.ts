@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { releaseJob } from '../../src/jobs/actions.ts';
-import { developmentPrincipal } from '../../src/tokens/bearer.ts';
+import { developmentPrincipal } from '../../src/tokens/authenticate-bearer.ts';
 import { type Harness, setup } from '../support/harness.ts';
 
 const { jobs, agents, queue, repositories } = endpoints;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
-import { issueFirstOwnerLink } from '../../src/people/first-owner-actions.ts';
+import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import { CANARY } from '../support/api-world.ts';
 import {
   type ConsoleScenario,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
-import { firstOwnerUrl, issueFirstOwnerLink } from '../../src/people/first-owner-actions.ts';
-import { ensureDevelopmentWorkspace } from '../../src/workspaces/actions.ts';
+import { firstOwnerUrl, issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
+import { ensureDevelopmentWorkspace } from '../../src/workspaces/create.ts';
 import { listAudit, makeOwner, ownerDraft, startHub } from '../support/identity-harness.ts';
 
 const { firstOwner, session } = consoleEndpoints;

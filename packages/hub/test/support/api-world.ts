@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { endpoints, formatToken, type RequestOf, type Scope, scopes } from '@signalbox/contract';
 import { insertMembership, insertPerson } from '../../src/people/store.ts';
-import { mintServiceToken } from '../../src/tokens/actions.ts';
+import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { drawToken, hashToken, insertToken } from '../../src/tokens/store.ts';
 import { startCloudAiJob } from './cloud-ai-setup.ts';
 import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';

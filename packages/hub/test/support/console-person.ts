@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { consoleEndpoints } from '@signalbox/contract';
-import { issueFirstOwnerLink } from '../../src/people/first-owner-actions.ts';
+import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import { insertMembership } from '../../src/people/store.ts';
 import type { Harness } from './harness.ts';
 import { type Answer, exchange } from './http-exchange.ts';

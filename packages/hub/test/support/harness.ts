@@ -15,8 +15,8 @@ import { Compile, type Validator } from 'typebox/compile';
 import { createHub, type Hub } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { mintServiceToken } from '../../src/tokens/actions.ts';
-import { createWorkspace } from '../../src/workspaces/actions.ts';
+import { mintServiceToken } from '../../src/tokens/mint.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { takeDatabase } from './test-engine.ts';
 

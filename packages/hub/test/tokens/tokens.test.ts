@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints, formatToken, type Scope } from '@signalbox/contract';
-import { mintServiceToken } from '../../src/tokens/actions.ts';
-import { createWorkspace } from '../../src/workspaces/actions.ts';
+import { mintServiceToken } from '../../src/tokens/mint.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
 import {
   addPerson,
   type IdentityHub,

@@ -1,6 +1,6 @@
 import { randomUUIDv7, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { appendAudit } from '../../audit/actions.ts';
+import { appendAudit } from '../../audit/append.ts';
 import { timestampOf } from '../../clock.ts';
 import type { Database } from '../../db/engine.ts';
 import { invalidField } from '../../errors.ts';

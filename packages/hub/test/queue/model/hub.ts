@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { createIdSource, type Job } from '@signalbox/contract';
-import { recordHeartbeat } from '../../../src/agents/actions.ts';
+import { recordHeartbeat } from '../../../src/agents/heartbeat.ts';
 import { HubError } from '../../../src/errors.ts';
 import { cancelJob, enqueueJob, releaseJob, retryJob } from '../../../src/jobs/actions.ts';
 import { claimNextJob } from '../../../src/jobs/claim-actions.ts';
@@ -12,16 +12,16 @@ import { createSweeper } from '../../../src/loops/sweeper.ts';
 import type { RequestContext } from '../../../src/principal.ts';
 import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
 import { Queue } from '../../../src/queue/queue.ts';
-import { upsertRepository } from '../../../src/repositories/actions.ts';
+import { upsertRepository } from '../../../src/repositories/read.ts';
 import { upsertRunByRef } from '../../../src/runs/actions.ts';
-import { developmentPrincipal } from '../../../src/tokens/bearer.ts';
+import { developmentPrincipal } from '../../../src/tokens/authenticate-bearer.ts';
 import {
   addResolution,
   createUncertainty,
   type UncertaintyDeps,
 } from '../../../src/uncertainties/actions.ts';
 import { DecisionWaiters } from '../../../src/uncertainties/decision-waiters.ts';
-import { createWorkspace } from '../../../src/workspaces/actions.ts';
+import { createWorkspace } from '../../../src/workspaces/create.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { openTestDatabase, testEngine } from '../../support/test-engine.ts';
 import { AGENTS, type JobWords, presets, REPOSITORIES, shapes } from './commands.ts';

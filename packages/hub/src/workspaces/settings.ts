@@ -1,23 +1,23 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
-import {
-  type CloudAiSettingsRow,
-  putCloudAiSettingsRow,
-  readCloudAiSettingsRow,
-} from '../cloud-ai-jobs/store-settings.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
 import { insertMembership } from '../people/store.ts';
 import { type Principal, personIdOf } from '../principal.ts';
-import { createWorkspace, type WorkspaceDeps } from './actions.ts';
+import { createWorkspace, type WorkspaceDeps } from './create.ts';
 import {
   readWorkspace,
   updateWorkspaceSettings,
   type WorkspaceRow,
   type WorkspaceSettings,
 } from './store.ts';
+import {
+  type CloudAiSettingsRow,
+  putCloudAiSettingsRow,
+  readCloudAiSettingsRow,
+} from './store-cloud-ai-settings.ts';
 
 type UpdateInput = RequestInput<typeof consoleEndpoints.workspaceSettings.update.request>;
 

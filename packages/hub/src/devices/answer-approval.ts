@@ -6,16 +6,16 @@ import {
   normalizeUserCode,
   type RequestInput,
 } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import { allScopes, DEVICE_TOKEN_MS } from '../tokens/policy.ts';
 import { insertToken } from '../tokens/store.ts';
 import type { WorkspaceRow } from '../workspaces/store.ts';
-import type { DeviceDeps } from './actions.ts';
-import { type Approver, isConfirmed } from './approver-actions.ts';
+import { type Approver, isConfirmed } from './approver.ts';
 import { isOpen, mayApprove, WRONG_CODES_MAX, WRONG_CODES_WINDOW_MS } from './policy.ts';
+import type { DeviceDeps } from './start-login.ts';
 import {
   countCodeFailures,
   type DeviceRow,

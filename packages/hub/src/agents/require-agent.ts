@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/queue-store.ts';
-import { requireAgent } from './actions.ts';
+import { requireAgent } from './heartbeat.ts';
 import { type AgentRow, touchAgent } from './store.ts';
 
 /** How stale `last_seen_at` may get before a claim renews it: a claim, too, is a sign of life. */

@@ -1,12 +1,12 @@
 import type { consoleEndpoints, IdSource, RequestInput } from '@signalbox/contract';
 import { mayAct } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import { mintServiceToken } from './actions.ts';
 import type { TokenCache } from './cache.ts';
+import { mintServiceToken } from './mint.ts';
 import {
   listTokens,
   markTokenRevoked,

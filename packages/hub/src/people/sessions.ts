@@ -1,5 +1,5 @@
 import type { IdSource } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';

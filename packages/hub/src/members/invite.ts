@@ -6,11 +6,11 @@ import {
 } from '@signalbox/contract';
 import { mayHandle } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import { foldEmail, type PeopleDeps } from '../people/session-actions.ts';
+import { foldEmail, type PeopleDeps } from '../people/sessions.ts';
 import { readPersonByEmail, readRole } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { readWorkspace } from '../workspaces/store.ts';
@@ -24,7 +24,7 @@ import {
   readOpenInvitation,
   readOpenInvitationByLink,
   revokeInvitationsOf,
-} from './invitation-store.ts';
+} from './store.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.invitations.create.request>;
 type ListInput = RequestInput<typeof consoleEndpoints.invitations.list.request>;

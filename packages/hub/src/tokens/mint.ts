@@ -5,7 +5,7 @@ import {
   TOKEN_LIFE_MS_MAX,
   TOKEN_LIFE_MS_MIN,
 } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import type { Principal } from '../principal.ts';

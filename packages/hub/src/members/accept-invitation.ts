@@ -1,14 +1,9 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import { hashNewPassword } from '../people/password-actions.ts';
-import {
-  beginSession,
-  findSession,
-  type PeopleDeps,
-  provePassword,
-} from '../people/session-actions.ts';
+import { beginSession, findSession, type PeopleDeps, provePassword } from '../people/sessions.ts';
 import {
   insertMembership,
   insertPerson,
@@ -19,11 +14,7 @@ import {
   readRole,
 } from '../people/store.ts';
 import type { RequestContext } from '../principal.ts';
-import {
-  type InvitationRow,
-  markInvitationAccepted,
-  readOpenInvitationByLink,
-} from './invitation-store.ts';
+import { type InvitationRow, markInvitationAccepted, readOpenInvitationByLink } from './store.ts';
 
 type AcceptInput = RequestInput<typeof consoleEndpoints.invitations.accept.request>;
 type Origin = Pick<RequestContext, 'address' | 'userAgent' | 'cookies'>;

@@ -1,12 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
 import { hashNewPassword } from './password-actions.ts';
-import { beginSession, foldEmail, type PeopleDeps } from './session-actions.ts';
+import { beginSession, foldEmail, type PeopleDeps } from './sessions.ts';
 import {
   deleteHubSetting,
   hasPeople,

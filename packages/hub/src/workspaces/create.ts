@@ -1,6 +1,6 @@
 import { type IdSource, WorkspaceSlug } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import { insertWorkspace, readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store.ts';

@@ -2,10 +2,10 @@ import type { DeviceApprovalStatus } from '@signalbox/contract';
 import { NO_WORKSPACE, type Reader } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import type { WorkspaceRow } from '../workspaces/store.ts';
-import type { DeviceDeps } from './actions.ts';
-import { type AnswerInput, answerSteps } from './approval-step-actions.ts';
-import { type Approver, findAccess, isConfirmed } from './approver-actions.ts';
+import { type AnswerInput, answerSteps } from './answer-approval.ts';
+import { type Approver, findAccess, isConfirmed } from './approver.ts';
 import { isOpen, mayApprove, statusForConsole } from './policy.ts';
+import type { DeviceDeps } from './start-login.ts';
 import { type DeviceRow, readDevice, updateDevice } from './store.ts';
 
 export interface OpenedDevice {

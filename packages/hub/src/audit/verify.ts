@@ -3,7 +3,7 @@ import { requireAct } from '../access/require-act.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { invalidField } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import { appendAudit, CHAIN_START, hashAuditEntry } from './actions.ts';
+import { appendAudit, CHAIN_START, hashAuditEntry } from './append.ts';
 import { type AuditEntry, type AuditEntryWithName, listAuditEntries, listChain } from './store.ts';
 
 type ListInput = RequestInput<typeof consoleEndpoints.auditLog.list.request>;

@@ -1,9 +1,9 @@
-import { appendAudit } from '../audit/actions.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { hashNewPassword } from './password-actions.ts';
-import { type PeopleDeps, provePassword } from './session-actions.ts';
+import { type PeopleDeps, provePassword } from './sessions.ts';
 import {
   listMemberships,
   type PersonRow,

@@ -1,15 +1,21 @@
 import { judgeDeparture, judgeRoleChange, mayAct, mayHandle } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
-import { appendAudit } from '../audit/actions.ts';
+import {
+  deleteMembership,
+  lockOwners,
+  type MemberRow,
+  readMember,
+  updateRole,
+} from '../access/store.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import type { PeopleDeps } from '../people/session-actions.ts';
+import type { PeopleDeps } from '../people/sessions.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import { revokePersonTokens } from '../tokens/store.ts';
-import { listOpenInvitationsBy, markInvitationRevoked } from './invitation-store.ts';
-import { deleteMembership, lockOwners, type MemberRow, readMember, updateRole } from './store.ts';
+import { listOpenInvitationsBy, markInvitationRevoked } from './store.ts';
 
 export interface MemberDeps extends PeopleDeps {
   tokenCache: TokenCache;

@@ -15,7 +15,7 @@ import { assert, HubError } from '../errors.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { nextInterval, OPEN_SESSIONS_MAX, statusForPoll } from './policy.ts';
-import { openToken, sealToken } from './sealing.ts';
+import { openToken, sealToken } from './sealed-token.ts';
 import {
   countOpenDevices,
   type DeviceRow,
