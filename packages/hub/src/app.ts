@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { offerSummary } from './cloud-ai-jobs/offer-actions.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
 import type { HubGroup } from './cluster/hub-group.ts';
@@ -17,6 +18,7 @@ import { migrateDatabase, openDatabase } from './db/open.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';
+import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
 import { bindDescription } from './http/description.ts';
 import { createServer } from './http/server.ts';
@@ -56,6 +58,11 @@ import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
 export const HUB_VERSION = '0.1.0';
+
+/** What follows from a change in another module, in the order in which it runs. */
+export const hooks: Hooks = {
+  onItemAdded: [offerSummary],
+};
 
 export interface HubOptions {
   config: Config;
@@ -143,7 +150,7 @@ function createParts({
   const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
   const tokenCache = new TokenCache({ database, clock }, () => hints?.tellTokens());
   const ids = createIdSource(clock.nowMs);
-  const deps = { database, clock, ids, queue, waiters, secretKey, decisionWaiters };
+  const deps = { database, clock, ids, queue, waiters, hooks, secretKey, decisionWaiters };
   return { deps, tokenCache, group };
 }
 

@@ -1,6 +1,7 @@
 import type { IdSource } from '@signalbox/contract';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/engine.ts';
+import type { Hooks } from './hooks.ts';
 import type { ClaimWaiters } from './queue/claim-waiters.ts';
 import type { Queue } from './queue/queue.ts';
 
@@ -11,6 +12,8 @@ export interface HubDeps {
   ids: IdSource;
   queue: Queue;
   waiters: ClaimWaiters;
+  /** What follows in other modules from a change in one. */
+  hooks: Hooks;
   /** Derives the job tokens that claims return, so that a repeated claim returns the same token. */
   secretKey: Buffer;
 }

@@ -11,6 +11,7 @@ import {
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 import { bindAgentRoutes } from '../../src/agents/routes.ts';
+import { hooks } from '../../src/app.ts';
 import { bindAuditRoutes } from '../../src/audit/routes.ts';
 import { bindMailAccountRoutes } from '../../src/context/mail/mail-routes.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
@@ -72,6 +73,7 @@ export async function startHub(t: TestContext, options: IdentityOptions = {}) {
     ids,
     queue,
     waiters,
+    hooks,
     secretKey: Buffer.alloc(32, 7),
     baseUrl: options.baseUrl ?? '',
     log: server.log,

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { createIdSource, type Job } from '@signalbox/contract';
 import { recordHeartbeat } from '../../../src/agents/heartbeat.ts';
+import { hooks } from '../../../src/app.ts';
 import { HubError } from '../../../src/errors.ts';
 import { cancelJob, enqueueJob, releaseJob, retryJob } from '../../../src/jobs/actions.ts';
 import { claimNextJob } from '../../../src/jobs/claim-actions.ts';
@@ -59,6 +60,7 @@ export async function openModelHub(t: TestContext): Promise<ModelHub> {
     ids: createIdSource(clock.nowMs),
     queue: new Queue((entry, agentId) => waiters.wakeFor(entry, agentId)),
     waiters,
+    hooks,
     decisionWaiters: new DecisionWaiters(clock),
     secretKey: Buffer.alloc(32, 1),
   };

@@ -1,0 +1,40 @@
+import type { IdSource } from '@signalbox/contract';
+import type { ItemRow } from './context/store.ts';
+import type { Tx } from './db/engine.ts';
+import type { Queue } from './queue/queue.ts';
+
+/*
+ * What follows in one module from a change in another that must not import it. Value imports
+ * between modules form a directed acyclic graph; a need against its direction is a hook, named here
+ * and filled in `app.ts`.
+ *
+ * Every hook runs in the transaction of the change, after the change is written and before the
+ * operation answers. The functions of one hook run in the order in which `app.ts` lists them, each
+ * after the one before has ended. A function may read, write and call `afterCommit`; it awaits
+ * nothing but its own statements. What it throws rolls the whole operation back, so it throws only
+ * what the caller of that operation should see.
+ */
+
+/** The part of `HubDeps` that every caller of a hook has. */
+export interface HookDeps {
+  ids: IdSource;
+  queue: Queue;
+  hooks: Hooks;
+}
+
+export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
+
+export interface Hooks {
+  /** A context item was added, or replaced by another text. Throws nothing of its own. */
+  onItemAdded: readonly Hook<ItemRow>[];
+}
+
+/** Runs the functions of a hook in their order. */
+export async function runHooks<Input>(
+  hooks: readonly Hook<Input>[],
+  deps: HookDeps,
+  tx: Tx,
+  input: Input,
+): Promise<void> {
+  for (const hook of hooks) await hook(deps, tx, input);
+}
