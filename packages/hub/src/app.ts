@@ -25,18 +25,17 @@ import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
+import { createContentRetention } from './loops/content-retention.ts';
 import { createDeadlines } from './loops/deadlines.ts';
-import { createExtraction, createUploadRetention } from './loops/extraction.ts';
+import { createExtraction } from './loops/extraction.ts';
 import { createHintReceiver } from './loops/hint-receiver.ts';
 import { enterHubs } from './loops/hub-start.ts';
-import type { Loop } from './loops/loop.ts';
-import {
-  createContentRetention,
-  createJobRetention,
-  createLoginRetention,
-} from './loops/retention.ts';
-import { createKeyRetention, createSweeper } from './loops/sweeper.ts';
+import { createJobRetention } from './loops/job-retention.ts';
+import { createKeyRetention } from './loops/key-retention.ts';
+import { createLoginRetention } from './loops/login-retention.ts';
+import { createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
+import { createUploadRetention } from './loops/upload-retention.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
 import { FailureDelay } from './people/failure-delay.ts';
@@ -79,7 +78,8 @@ export interface Hub {
   deps: UncertaintyDeps;
   /** This hub among those that share its database. */
   group: HubGroup;
-  loops: readonly Loop<unknown>[];
+  /** The background loops, in the order in which they start. */
+  loops: HubLoops;
   /** Where people and agents reach it; known once it listens. */
   readonly baseUrl: string;
   /**
@@ -195,22 +195,12 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     else server.log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
   };
   const receiver = createHintReceiver({ ...parts, ...deps }, group, onLoopError);
-  const loops = [
-    createSweeper(deps, onLoopError),
-    createKeyRetention(deps, onLoopError),
-    createDeadlines(deps, onLoopError),
-    createExtraction(uploads, onLoopError),
-    createUploadRetention(uploads, onLoopError),
-    createTriggerSchedule(deps, onLoopError),
-    createContentRetention(deps, onLoopError),
-    createJobRetention({ ...deps, archive }, onLoopError),
-    createLoginRetention(deps, onLoopError),
-  ];
+  const loops = createLoops({ deps, uploads, archive }, onLoopError);
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     await server.close();
-    for (const loop of [...loops, receiver.loop]) await loop.stop();
+    for (const loop of [...Object.values(loops), receiver.loop]) await loop.stop();
     await group.stop();
     await deps.database.close();
     unlock();
@@ -236,7 +226,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       }
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
-      for (const loop of loops) loop.start(group.isLead);
+      for (const loop of Object.values(loops)) loop.start(group.isLead);
       if (group.hints !== null) receiver.loop.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
@@ -245,6 +235,29 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       stopped ??= stopOnce();
       return stopped;
     },
+  };
+}
+
+interface LoopParts {
+  deps: UncertaintyDeps;
+  uploads: UploadDeps;
+  archive: ReturnType<typeof createArchiveStore>;
+}
+
+export type HubLoops = ReturnType<typeof createLoops>;
+
+/** The background loops of a hub by name, in the order in which they start. */
+function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unknown) => void) {
+  return {
+    sweeper: createSweeper(deps, onError),
+    keyRetention: createKeyRetention(deps, onError),
+    deadlines: createDeadlines(deps, onError),
+    extraction: createExtraction(uploads, onError),
+    uploadRetention: createUploadRetention(uploads, onError),
+    triggerSchedule: createTriggerSchedule(deps, onError),
+    contentRetention: createContentRetention(deps, onError),
+    jobRetention: createJobRetention({ ...deps, archive }, onError),
+    loginRetention: createLoginRetention(deps, onError),
   };
 }
 

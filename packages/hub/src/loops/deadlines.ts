@@ -2,11 +2,11 @@ import type { UncertaintyDeps } from '../uncertainties/actions.ts';
 import { resolveDueDecisions } from '../uncertainties/deadline-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
-/** A deadline is a person's time: a second sooner or later is nothing to it. */
+/** People set deadlines in minutes or more, so a second of delay does not matter. */
 const DEADLINE_INTERVAL_MS = 1_000;
 const DUE_MAX = 100;
 
-/** Lets assumed values stand whose decision requests nobody answered in time. */
+/** Resolves overdue decision requests with their assumed value, if they opted in. */
 export function createDeadlines(
   deps: UncertaintyDeps,
   onError: (error: unknown) => void,

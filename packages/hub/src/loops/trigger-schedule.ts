@@ -2,11 +2,11 @@ import type { HubDeps } from '../hub-deps.ts';
 import { fireDueSchedules, type ScheduleResult } from '../triggers/schedule-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
-/** A schedule's finest step is a minute: a second late is on time. */
+/** The finest step of a schedule is a minute, so a second of delay does not matter. */
 const SCHEDULE_INTERVAL_MS = 1_000;
 const DUE_MAX = 100;
 
-/** Fires schedules when their slots come. */
+/** Fires the schedules whose next slot is due. */
 export function createTriggerSchedule(
   deps: HubDeps,
   onError: (error: unknown) => void,

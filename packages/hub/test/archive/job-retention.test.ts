@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { JobRetentionResult } from '../../src/archive/retire-jobs.ts';
 import type { SetupOptions } from '../support/harness.ts';
 import { setupQueue } from '../support/queue-setup.ts';
 
@@ -40,17 +39,15 @@ async function setupRetention(t: TestContext, options: Omit<SetupOptions, 'clock
       workspaceId,
     ]),
   );
-  const loop = loops.find(({ name }) => name === 'job-retention');
-  assert.ok(loop);
-  // They run when a test says so, not when the clock is turned.
-  for (const each of loops) await each.stop();
+  // Loops run when a test says so, not when the clock is turned.
+  for (const loop of Object.values(loops)) await loop.stop();
   const archiveDir = join(h.dataDir, 'archive', workspaceId);
   const files = () =>
     readdirSync(archiveDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort();
-  const runPiece = () => loop.runOnce() as Promise<JobRetentionResult>;
+  const runPiece = () => loops.jobRetention.runOnce();
   return {
     ...h,
     files,

@@ -121,7 +121,7 @@ test('a lost lease leads to another attempt, and the lost one is fenced', async 
   const id = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_000);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
   assert.equal((await h.get(id)).status, 'pending');
   const second = await h.addAgent(h.home, 'second');
   assert.equal((await h.claim({ agentId: second })).claimGeneration, 2);
@@ -145,7 +145,7 @@ test('an agent that waits at capacity gets what its own lost lease sets free', a
   const waiting = h.claim({ agentId, waitMs: 60_000 });
   while (h.hub.deps.waiters.count === 0) await new Promise(setImmediate);
   h.clock.advance(1_000);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
   const again = await waiting;
   assert.deepEqual([again.cloudAiJobId, again.claimGeneration], [id, 2]);
 });
@@ -156,7 +156,7 @@ test('a job whose attempts are used up has failed, whoever finds out', async (t)
   const bySweeper = await h.enqueue({ maxAttempts: 1 });
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_000);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
   const byClaimOfJob = await h.enqueue({ maxAttempts: 1 });
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_000);

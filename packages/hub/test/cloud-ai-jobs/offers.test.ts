@@ -191,7 +191,7 @@ test('an end without attempts left forgets the copy of the item as well', async 
   for (let attempt = 0; attempt < 5; attempt++) {
     await h.claim({ leaseMs: 1_000 });
     h.clock.advance(1_000);
-    await h.hub.loops[0]?.runOnce();
+    await h.hub.loops.sweeper.runOnce();
   }
   const job = await h.get(offered ?? '');
   assert.equal(job.status, 'failed');
@@ -234,7 +234,7 @@ test('a question is drafted an answer when it is promoted, at once or by a perso
 test('the text of a long upload is summarized', async (t) => {
   const h = await setup(t);
   await upload(h, longText);
-  await h.hub.loops.find(({ name }) => name === 'extraction')?.runOnce();
+  await h.hub.loops.extraction.runOnce();
   const { cloudAiJob } = await h.claim();
   assert.equal(cloudAiJob?.kind, 'summarize_source');
   assert.match(

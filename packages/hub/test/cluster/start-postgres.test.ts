@@ -193,7 +193,7 @@ test('only the first hub after an outage gives expired leases more time', option
   const second = await world.start();
   assert.ok((await leaseEnd(second)) > 0, 'no hub was up, so there is time to come back');
   // From here on a hub is up; that it takes the lease back is what the next one must not prevent.
-  for (const loop of second.loops) await loop.stop();
+  for (const loop of Object.values(second.loops)) await loop.stop();
   await ask(world.databaseUrl, expire);
   const third = await world.start();
   assert.ok((await leaseEnd(third)) < 0);

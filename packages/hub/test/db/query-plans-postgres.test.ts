@@ -172,7 +172,7 @@ test('every statement of a job’s life finds its rows by an index, whatever the
     await h.claim();
     await h.get(first);
     await h.timeline(first);
-    await h.hub.loops[0]?.runOnce();
+    await h.hub.loops.sweeper.runOnce();
   });
   const plans = await explainAll(h.dataDir, statements);
   assert.ok(plans.length > 25, `${plans.length} statements were looked at`);

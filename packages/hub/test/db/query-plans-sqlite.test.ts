@@ -39,7 +39,7 @@ test('every statement of a job’s life finds its rows by an index', async (t) =
   await h.claim();
   await h.get(first);
   await h.timeline(first);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
 
   const db = new DatabaseSync(join(h.dataDir, 'signalbox.db'));
   t.after(() => db.close());

@@ -35,7 +35,7 @@ test('a NUL in a document is left out of its text, and its words are found', asy
   const { workspaceId } = home;
   const bytes = Buffer.from('\uFEFFAn orange\0 falcon.\0', 'utf16le');
   await upload(harness, bytes, { fileName: 'notes.txt', contentType: 'text/plain' });
-  await hub.loops.find(({ name }) => name === 'extraction')?.runOnce();
+  await hub.loops.extraction.runOnce();
   const { items } = await call(endpoints.contextItems.search, { workspaceId, query: 'falcon' });
   const [found] = items;
   assert.ok(found !== undefined && items.length === 1);

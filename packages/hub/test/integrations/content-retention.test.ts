@@ -27,11 +27,7 @@ async function setupRetaining(t: TestContext) {
     ...harness,
     clock,
     workspaceId,
-    run: async (name: string) => {
-      const loop = loops.find((each) => each.name === name);
-      assert.ok(loop, name);
-      return loop.runOnce();
-    },
+    run: (name: 'extraction' | 'uploadRetention' | 'loginRetention') => loops[name].runOnce(),
     count: async (table: string) => {
       const row = await database.reader.firstSql<{ rows: number }>(
         `SELECT COUNT(*) AS rows FROM ${table}`,
@@ -49,10 +45,10 @@ test('an upload past its retention goes with its text, and then its bytes', asyn
   assert.deepEqual([await h.count('context_items'), await h.count('upload_extracts')], [1, 1]);
   const { downloadUrl } = await getDownload(h, uploadId);
   h.clock.advance(RETENTION_DAYS * DAY_MS);
-  await h.run('upload-retention');
+  await h.run('uploadRetention');
   assert.equal(await h.count('uploads'), 1);
   h.clock.advance(1);
-  await h.run('upload-retention');
+  await h.run('uploadRetention');
   for (const table of ['uploads', 'upload_extracts', 'context_items']) {
     assert.equal(await h.count(table), 0, table);
   }
@@ -62,7 +58,7 @@ test('an upload past its retention goes with its text, and then its bytes', asyn
   assert.notEqual((await fetch(downloadUrl)).status, 200);
   assert.equal(await h.count('upload_objects'), 1);
   h.clock.advance(HOUR_MS + 1);
-  await h.run('upload-retention');
+  await h.run('uploadRetention');
   assert.equal(await h.count('upload_objects'), 0);
 });
 
@@ -73,7 +69,7 @@ test('of two uploads of the same bytes the younger keeps the text', async (t) =>
   h.clock.advance(DAY_MS);
   const young = await upload(h, 'What both say.');
   h.clock.advance((RETENTION_DAYS - 1) * DAY_MS + 1);
-  await h.run('upload-retention');
+  await h.run('uploadRetention');
   assert.deepEqual([await h.count('uploads'), await h.count('context_items')], [1, 1]);
   const [extract] = await h.hub.database.reader.allSql<{ upload_id: string }>(
     'SELECT upload_id FROM upload_extracts',
@@ -130,7 +126,7 @@ test('sessions and device logins that ended are forgotten, and live ones stay', 
   });
   const { devices } = endpoints;
   await h.call(devices.start, { workspaceSlug: 'home', machineName: 'm' });
-  assert.equal(await h.run('login-retention'), 1);
+  assert.equal(await h.run('loginRetention'), 1);
   const rows = await database.reader.allSql<{ session_id: string }>('SELECT * FROM sessions', []);
   assert.deepEqual(
     rows.map((row) => row.session_id),
@@ -141,6 +137,6 @@ test('sessions and device logins that ended are forgotten, and live ones stay', 
     [1, 1],
   );
   h.clock.advance(2 * DAY_MS);
-  await h.run('login-retention');
+  await h.run('loginRetention');
   assert.equal(await h.count('device_sessions'), 0);
 });

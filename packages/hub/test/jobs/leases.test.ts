@@ -10,7 +10,7 @@ test('an expired lease is reclaimed by the sweeper, its generation rises, and th
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_001);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
   assert.equal((await h.get(jobId)).job.status, 'pending');
   const late = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
   await h.refuse(jobs.heartbeat, late, 'LEASE_LOST');
@@ -49,7 +49,7 @@ test('a late heartbeat or completion before anyone reclaimed is accepted', async
   const { jobId } = await h.enqueue();
   const { claimGeneration } = await h.claim({ leaseMs: 1_000 });
   assert.equal(claimGeneration, 1);
-  await h.hub.loops[0]?.stop();
+  await h.hub.loops.sweeper.stop();
   h.clock.advance(5_000);
   const { leaseExpiresAt } = await h.call(jobs.heartbeat, {
     workspaceId: h.workspaceId,
@@ -98,7 +98,7 @@ test('attempts that run out make the job fail with attempts_exhausted', async (t
   for (const generation of [1, 2]) {
     assert.equal((await h.claim({ leaseMs: 1_000 })).claimGeneration, generation);
     h.clock.advance(1_000);
-    await h.hub.loops[0]?.runOnce();
+    await h.hub.loops.sweeper.runOnce();
   }
   const { job } = await h.get(jobId);
   assert.equal(job.status, 'failed');

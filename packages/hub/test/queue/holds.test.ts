@@ -138,6 +138,6 @@ test('a cancel that no agent answers ends with the lease', async (t) => {
   await h.claim({ leaseMs: 1_000 });
   await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });
   h.clock.advance(1_000);
-  await h.hub.loops[0]?.runOnce();
+  await h.hub.loops.sweeper.runOnce();
   assert.equal((await h.get(jobId)).job.status, 'canceled');
 });

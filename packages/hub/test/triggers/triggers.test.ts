@@ -233,8 +233,7 @@ test('what is past its retention is gone: items and content first, then the ledg
   const world = await setupIntegrations(t);
   const { workspaceId } = world.home;
   await world.addTrigger();
-  const retention = world.hub.loops.find(({ name }) => name === 'content-retention');
-  assert.ok(retention);
+  const retention = world.hub.loops.contentRetention;
   const body = world.event({ content: 'old words' });
   const first = await world.sendEvent(body);
   const eventId = String(first.body.eventId);

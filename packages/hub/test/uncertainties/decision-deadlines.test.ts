@@ -7,11 +7,7 @@ const { uncertainties } = endpoints;
 const HOUR_MS = 3_600_000;
 
 const inAnHour = (h: Decisions) => new Date(h.clock.nowMs() + HOUR_MS).toISOString();
-const deadlinesOf = ({ hub }: Decisions) => {
-  const loop = hub.loops.find(({ name }) => name === 'deadlines');
-  assert.ok(loop);
-  return loop;
-};
+const deadlinesOf = ({ hub }: Decisions) => hub.loops.deadlines;
 
 test('at its deadline the assumed value resolves a decision request that says so', async (t) => {
   const h = await setupDecisions(t);

@@ -5,7 +5,7 @@ import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import type { S3Config } from '../../src/config.ts';
 import { createS3Store } from '../../src/uploads/bytes/byte-store-s3.ts';
 import { holdToPromises } from '../support/byte-store-promises.ts';
-import { type Harness, setup } from '../support/harness.ts';
+import { setup } from '../support/harness.ts';
 import { startSwift, whyNoSwift } from '../support/swift-server.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { announce, getDownload, makeBytes, sha256Of } from '../support/upload-setup.ts';
@@ -36,12 +36,6 @@ async function putThere(url: string, bytes: Uint8Array | string): Promise<number
   const response = await fetch(url, { method: 'PUT', body });
   await response.arrayBuffer();
   return response.status;
-}
-
-function loopOf({ hub }: Harness, name: string) {
-  const loop = hub.loops.find((known) => known.name === name);
-  assert.ok(loop);
-  return loop;
 }
 
 test(
@@ -111,7 +105,7 @@ test(
       assert.equal(await putThere(uploadUrl, text), 200);
       // The hub's own loop is at it as well.
       for (let status = ''; status !== 'done'; ) {
-        await loopOf(harness, 'extraction').runOnce();
+        await harness.hub.loops.extraction.runOnce();
         const row = await harness.hub.database.reader.firstSql<{ status: string }>(
           'SELECT status FROM upload_extracts WHERE workspace_id = ? AND upload_id = ?',
           [workspaceId, uploadId],
@@ -140,7 +134,7 @@ test('what never came to an end is cleared out of the object store', skip, async
   const key = `${workspaceId}.${uploadId}.incoming`;
   assert.notEqual(await store.read(key, null), null);
   aheadMs = SIGNED_URL_MS + HOUR_MS + 1;
-  const result = await loopOf(harness, 'upload-retention').runOnce();
+  const result = await harness.hub.loops.uploadRetention.runOnce();
   assert.deepEqual(result, { uploads: 1, objects: 1, retired: 0, hasMore: false });
   assert.equal(await store.read(key, null), null);
 });

@@ -32,11 +32,7 @@ interface Item {
   source_ref: string;
 }
 
-function extractionOf({ hub }: Harness) {
-  const loop = hub.loops.find(({ name }) => name === 'extraction');
-  assert.ok(loop);
-  return loop;
-}
+const extractionOf = ({ hub }: Harness) => hub.loops.extraction;
 
 const listExtracts = ({ hub }: Harness) =>
   hub.database.reader.allSql<Extract>('SELECT * FROM upload_extracts ORDER BY created_at', []);

@@ -278,11 +278,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-function retentionOf({ hub }: Harness) {
-  const loop = hub.loops.find(({ name }) => name === 'upload-retention');
-  assert.ok(loop);
-  return loop;
-}
+const retentionOf = ({ hub }: Harness) => hub.loops.uploadRetention;
 
 test('uploads that were never completed are forgotten, others are not', async (t) => {
   const clock = createManualClock();

@@ -1,0 +1,22 @@
+import type { HubDeps } from '../hub-deps.ts';
+import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
+import { createLoop, type Loop } from './loop.ts';
+
+/** Retention counts in days: a minute is soon enough, and small pieces block no one for long. */
+const CONTENT_RETENTION_INTERVAL_MS = 60_000;
+const BATCH_MAX = 200;
+
+/** Deletes inbound content whose workspace has set a retention that has passed. */
+export function createContentRetention(
+  deps: HubDeps,
+  onError: (error: unknown) => void,
+): Loop<RetentionResult> {
+  return createLoop({
+    name: 'content-retention',
+    intervalMs: CONTENT_RETENTION_INTERVAL_MS,
+    clock: deps.clock,
+    work: () => forgetExpiredContent(deps, BATCH_MAX),
+    hasMore: ({ hasMore }) => hasMore,
+    onError,
+  });
+}
