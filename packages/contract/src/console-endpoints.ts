@@ -1,6 +1,4 @@
 import type { Endpoint } from './endpoint.ts';
-import { agents } from './endpoints/agents.ts';
-import { cloudAiJobs } from './endpoints/cloud-ai-job-endpoints.ts';
 import { deviceTokens, serviceTokens } from './endpoints/console-access.ts';
 import { auditLog } from './endpoints/console-audit.ts';
 import { deviceApprovals } from './endpoints/console-devices.ts';
@@ -10,23 +8,13 @@ import { mailAccounts } from './endpoints/console-mail-accounts.ts';
 import { members } from './endpoints/console-members.ts';
 import { consoleSession, firstOwner } from './endpoints/console-session.ts';
 import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
-import { contextItems } from './endpoints/context-items.ts';
-import { contextPacks } from './endpoints/context-packs.ts';
-import { integrationEvents } from './endpoints/integration-events.ts';
-import { jobs } from './endpoints/job-endpoints.ts';
-import { jobEvents } from './endpoints/job-events.ts';
-import { queue } from './endpoints/queue.ts';
-import { repositories } from './endpoints/repositories.ts';
-import { runs } from './endpoints/runs.ts';
-import { triggers } from './endpoints/triggers.ts';
-import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
-import { uploads } from './endpoints/uploads.ts';
+import { endpoints } from './endpoints.ts';
 
 /**
- * What the hub offers its own console, and nobody else. A person proves herself by the session
- * cookie (HttpOnly, set and ended by the hub alone); requests are same-origin JSON, and the hub
- * refuses them with NOT_ALLOWED unless Sec-Fetch-Site or Origin says so. The control plane never
- * accepts the cookie, and these paths never accept a bearer token.
+ * Where the console's own endpoints are. A person authenticates with the session cookie (HttpOnly,
+ * set and ended by the hub alone). Requests are same-origin JSON: the hub refuses them with
+ * NOT_ALLOWED unless Sec-Fetch-Site or Origin shows that they come from its own pages. The control
+ * plane never accepts the cookie, and these paths never accept a bearer token.
  */
 const CONSOLE_PREFIX = '/console-api/';
 const CONTROL_PLANE_PREFIX = '/control-plane/';
@@ -53,55 +41,44 @@ export const consoleEndpointList: readonly Endpoint[] = Object.values(consoleEnd
   (noun) => Object.values(noun),
 );
 
+/** The verbs of a noun whose rows say `console: true`. */
+type MirroredVerbs<Rows> = {
+  readonly [Verb in keyof Rows as Rows[Verb] extends { console: true } ? Verb : never]: Rows[Verb];
+};
+/** The nouns of a table that have such verbs. */
+type MirroredNouns<Table> = {
+  readonly [Noun in keyof Table as keyof MirroredVerbs<Table[Noun]> extends never
+    ? never
+    : Noun]: MirroredVerbs<Table[Noun]>;
+};
+
 /**
- * The control plane's rows that the hub answers to the console as well, with the session in place
- * of the token: same schemas, same policy by role, at `consolePathOf(row)`.
+ * The rows of the control plane that the console may call, by noun and verb. The hub serves them
+ * at `consolePathOf(row)` too, with the session in place of the token: same schemas, same policy by
+ * role.
  */
-export const mirroredEndpoints = {
-  jobs: {
-    list: jobs.list,
-    get: jobs.get,
-    enqueue: jobs.enqueue,
-    cancel: jobs.cancel,
-    retry: jobs.retry,
-    release: jobs.release,
-  },
-  jobEvents: { listForJob: jobEvents.listForJob },
-  repositories: { list: repositories.list },
-  agents: { list: agents.list },
-  queue: { pause: queue.pause, resume: queue.resume },
-  runs: { list: runs.list, get: runs.get },
-  uncertainties: {
-    list: uncertainties.list,
-    get: uncertainties.get,
-    addResolution: uncertainties.addResolution,
-    promote: uncertainties.promote,
-  },
-  triggers: { list: triggers.list, get: triggers.get },
-  integrationEvents: {
-    list: integrationEvents.list,
-    get: integrationEvents.get,
-    replay: integrationEvents.replay,
-  },
-  cloudAiJobs: { get: cloudAiJobs.get },
-  uploads: { create: uploads.create, getDownloadUrl: uploads.getDownloadUrl },
-  contextItems: {
-    upsert: contextItems.upsert,
-    get: contextItems.get,
-    list: contextItems.list,
-    search: contextItems.search,
-  },
-  contextPacks: { buildRunV1: contextPacks.buildRunV1, resolveRunV1: contextPacks.resolveRunV1 },
-} as const;
+export const mirroredEndpoints = mirrored(endpoints);
 
 /** The mirrored rows in one list. */
 export const mirroredEndpointList: readonly Endpoint[] = Object.values(mirroredEndpoints).flatMap(
   (noun) => Object.values(noun),
 );
 
+function mirrored<T extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>>(
+  table: T,
+): MirroredNouns<T> {
+  const nouns = Object.entries(table).map(([noun, rows]) => [
+    noun,
+    Object.fromEntries(Object.entries(rows).filter(([, row]) => row.console)),
+  ]);
+  const rest = nouns.filter(([, rows]) => Object.keys(rows ?? {}).length > 0);
+  // The same selection as the type makes; no type can follow Object.entries.
+  return Object.fromEntries(rest) as MirroredNouns<T>;
+}
+
 /**
- * Where the console finds an endpoint: `/control-plane/v1/jobs/list` is mirrored at
- * `/console-api/v1/jobs/list`; the console's own rows are where their path says.
+ * Where the console calls an endpoint: `/control-plane/v1/jobs/list` is mirrored at
+ * `/console-api/v1/jobs/list`; the console's own rows are at their own path.
  */
 export function consolePathOf(endpoint: Pick<Endpoint, 'path'>): string {
   return endpoint.path.startsWith(CONTROL_PLANE_PREFIX)

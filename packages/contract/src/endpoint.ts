@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import type { ErrorCode } from './error-codes.ts';
 
-/** How a caller proves itself. `session` is the console's cookie, never valid elsewhere. */
+/** How a caller authenticates. `session` is the console's cookie; no other endpoint accepts it. */
 export type EndpointAuth =
   | 'none'
   | 'bearer'
@@ -10,12 +10,51 @@ export type EndpointAuth =
   | 'signed-url'
   | 'session';
 
-/** What a token may be used for. A bearer endpoint names the scopes of which one suffices. */
+/** What a token may be used for. A bearer endpoint lists the scopes of which one suffices. */
 export const scopes = ['agent', 'enqueue', 'read', 'decide', 'integrate'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** One row of the endpoint table; hub, SDK, console and `openapi.json` are all made from it. */
-export interface Endpoint<Req extends TObject = TObject, Res extends TObject = TObject> {
+/** Fields under which the hub recognizes a repeated call. */
+export type RetryKey = 'idempotencyKey' | 'claimKey';
+
+/**
+ * What a client may do when the answer to a call was lost.
+ * - `safe`: send the call again. It reads, or it sets a state, or the hub recognizes the repetition
+ *   by something that the request always carries (an attempt, a sequence number, an event's key).
+ * - `withKey`: send the call again if both requests carry the same value in this optional field.
+ * - `once`: do not send the call again. It might act twice, so the caller has to decide.
+ */
+export type Repeat = 'safe' | 'once' | { readonly withKey: RetryKey };
+
+/**
+ * What the token of a job may do with a bearer endpoint, besides having one of its scopes. A job
+ * token is given to the tool that the agent runs, so it must not reach beyond its job and run.
+ * - `none`: the call is refused.
+ * - `always`: the call is allowed; it reaches nothing beyond what the token itself names.
+ * - `own-job`: `jobId` must be the job of the token.
+ * - `own-run`: `runId` must be sent and be the run of the token's job.
+ * - `own-run-and-job`: as `own-run`; and `jobId`, if sent, must be the job of the token.
+ * - `own-run-by-reference`: the token's job must have a run. The request names a run by
+ *   repository and `runRef`; the operation looks it up and refuses every other run.
+ * - `by-operation`: the operation decides after it has read the record that the call is about.
+ */
+export const jobTokenRules = [
+  'none',
+  'always',
+  'own-job',
+  'own-run',
+  'own-run-and-job',
+  'own-run-by-reference',
+  'by-operation',
+] as const;
+export type JobTokenRule = (typeof jobTokenRules)[number];
+
+/** One row of the endpoint table. Hub, SDK, console and `openapi.json` are derived from it. */
+export interface Endpoint<
+  Req extends TObject = TObject,
+  Res extends TObject = TObject,
+  Console extends boolean = boolean,
+> {
   /** Unique; the `operationId`. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -25,30 +64,39 @@ export interface Endpoint<Req extends TObject = TObject, Res extends TObject = T
   readonly auth: EndpointAuth;
   /** For `bearer`: one of these scopes suffices. Empty: any valid token. */
   readonly scopes: readonly Scope[];
-  /** Named by the specification, or an extension of it. */
+  /** Whether the specification names the endpoint, or it is an extension. */
   readonly origin: 'specification' | 'extension';
+  /**
+   * Whether the console may call the endpoint. For a row of the control plane, the hub then serves
+   * it a second time, at `consolePathOf(row)`, with the session in place of the token.
+   */
+  readonly console: Console;
+  readonly repeat: Repeat;
+  readonly jobToken: JobTokenRule;
   readonly summary: string;
   readonly description: string;
   readonly request: Req;
   /**
-   * Where raw bytes travel in place of JSON. The fields of `request` are then the query: always
-   * so with `GET`, and with bytes in the request too.
+   * Which side sends raw bytes instead of JSON. The fields of `request` are then the query; they
+   * always are for `GET`.
    */
   readonly bytes?: 'request' | 'response';
   readonly response: Res;
-  /** Codes of this endpoint's own; those of every endpoint (401, 404, 413, …) are implied. */
+  /** Codes specific to this endpoint; those of every endpoint (401, 404, 413, …) are implied. */
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly request: Static<Req>; readonly response: Static<Res> };
 }
 
 /** Checks a row's types; does nothing at run time. */
-export function defineEndpoint<Req extends TObject, Res extends TObject>(
-  endpoint: Endpoint<Req, Res>,
-): Endpoint<Req, Res> {
+export function defineEndpoint<
+  Req extends TObject,
+  Res extends TObject,
+  const Console extends boolean,
+>(endpoint: Endpoint<Req, Res, Console>): Endpoint<Req, Res, Console> {
   return endpoint;
 }
 
-/** What a client sends. */
+/** The body that a client sends. */
 export type RequestOf<E> = E extends Endpoint<infer Req, TObject> ? Static<Req> : never;
-/** What a client receives on success. */
+/** The body that a client receives on success. */
 export type ResponseOf<E> = E extends Endpoint<TObject, infer Res> ? Static<Res> : never;

@@ -3,7 +3,6 @@ import { BODY_BYTES_MAX, type Endpoint, INTEGRATION_SECRET_HEADER } from '@signa
 import { retryDelayMs } from './backoff.ts';
 import { ApiError } from './errors.ts';
 import { type Fetch, type HttpRequest, readReply, sendRequest } from './exchange.ts';
-import { createRetryKey, retrySafetyOf } from './retry-safety.ts';
 import type { Sleep } from './sleep.ts';
 
 /** What a long poll (`waitMs`) gets beyond its own time, for the way there and back. */
@@ -55,28 +54,33 @@ export async function callEndpoint(
   body: Fields,
   options: CallOptions = {},
 ): Promise<Record<string, unknown>> {
-  const safety = retrySafetyOf(endpoint);
-  const keyed = safety === 'idempotencyKey' || safety === 'claimKey';
-  // Made once: every attempt must send the same key, and the same body under it.
-  const request = buildRequest(
-    context,
-    endpoint,
-    keyed && body[safety] === undefined ? { ...body, [safety]: createRetryKey() } : body,
-    options,
-  );
+  // Built once: every attempt must send the same key, and the same body under it.
+  const request = buildRequest(context, endpoint, withRetryKey(endpoint, body), options);
   for (let attempt = 1; ; attempt++) {
     try {
       const reply = await sendRequest(context.fetch, request);
       return readReply(endpoint, reply, context.baseUrl, context.nowMs());
     } catch (error) {
       const { attemptsMax, random } = context;
-      const repeatable = safety !== 'once';
+      const repeatable = endpoint.repeat !== 'once';
       const delayMs = retryDelayMs({ error, attempt, attemptsMax, repeatable, random });
       if (delayMs === null || !(error instanceof Error)) throw error;
       context.onRetry?.({ endpoint: endpoint.name, attempt, delayMs, error });
       await context.sleep(delayMs, options.signal);
     }
   }
+}
+
+/** Adds the key under which a repetition is recognized, where the row asks for one. */
+function withRetryKey({ repeat }: Endpoint, body: Fields): Fields {
+  if (typeof repeat === 'string' || body[repeat.withKey] !== undefined) return body;
+  return { ...body, [repeat.withKey]: createRetryKey() };
+}
+
+/** A new key: 128 random bits in hex. (`randomUUID` is missing in browsers on plain HTTP.) */
+function createRetryKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function buildRequest(

@@ -23,5 +23,4 @@ export {
 } from './device-login.ts';
 export { ApiError, type ApiErrorCode, type ClientErrorCode, UnreachableError } from './errors.ts';
 export type { Fetch } from './exchange.ts';
-export { type RetrySafety, retrySafetyOf } from './retry-safety.ts';
 export type { Sleep } from './sleep.ts';

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { DECISION_WAIT_MS_DEFAULT, endpointList, endpoints } from '@signalbox/contract';
+import { DECISION_WAIT_MS_DEFAULT } from '@signalbox/contract';
 import {
   ApiError,
   type ClientOptions,
   createClient,
   LONG_POLL_MARGIN_MS,
   type Retry,
-  retrySafetyOf,
   UnreachableError,
 } from '@signalbox/sdk';
 import {
@@ -268,26 +267,4 @@ test('a long poll has its own time and a margin; other calls have the time of th
     endedAtMs,
     rows.map(([, atMs]) => atMs),
   );
-});
-
-test('every endpoint is known to be repeatable, to have a key, or to be sent once', () => {
-  const names = (safety: string) =>
-    endpointList.filter((row) => retrySafetyOf(row) === safety).map((row) => row.name);
-  // Whoever adds an endpoint decides here whether doing it twice is doing it once.
-  assert.deepEqual(names('once'), [
-    'jobsRetry',
-    'jobsRelease',
-    'uploadsStoreBytes',
-    'integrationsChatEvents',
-    'integrationEventsReplay',
-  ]);
-  assert.ok(names('claimKey').includes('jobsClaimNext'));
-  assert.ok(names('idempotencyKey').includes('jobsEnqueue'));
-  for (const row of [
-    endpoints.jobs.complete,
-    endpoints.jobs.heartbeat,
-    endpoints.jobEvents.append,
-  ]) {
-    assert.equal(retrySafetyOf(row), 'repeatable');
-  }
 });

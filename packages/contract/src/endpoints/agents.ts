@@ -84,6 +84,9 @@ export const agents = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Register an agent or renew its presence',
     description:
       'One agent per workspace, principal and machineFingerprint. Send it every intervalMs; ' +
@@ -129,6 +132,9 @@ export const agents = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'List the agents of a workspace',
     description: 'Newest first.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),

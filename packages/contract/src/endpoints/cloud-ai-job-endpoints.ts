@@ -92,6 +92,9 @@ export const cloudAiJobs = {
     auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'extension',
+    console: false,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'none',
     summary: 'Enqueue a model call',
     description: 'Durable when answered. Nothing in the hub waits for it.',
     request: Type.Object({
@@ -135,6 +138,9 @@ export const cloudAiJobs = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Read a cloud AI job with its result',
     description: 'How whoever enqueued it learns what the model gave.',
     request: Type.Object(CloudAiJobRef),
@@ -150,6 +156,9 @@ export const cloudAiJobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: { withKey: 'claimKey' },
+    jobToken: 'none',
     summary: 'Claim the next cloud AI job under a lease',
     description:
       'Nothing to do: cloudAiJobId and cloudAiJob are null and reason says why. With waitMs the ' +
@@ -204,6 +213,9 @@ export const cloudAiJobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Extend the lease of a running cloud AI job',
     description:
       'Sets the lease to now + leaseMs; never below what remains, unless shorten is true.',
@@ -240,6 +252,9 @@ export const cloudAiJobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Complete a cloud AI job with its result',
     description:
       'Replaying the winning completion gives the same answer with idempotent: true; one from a ' +

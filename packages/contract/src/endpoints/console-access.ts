@@ -79,6 +79,7 @@ export const serviceTokens = {
     name: 'consoleServiceTokenList',
     path: '/console-api/v1/service-tokens/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List the tokens of service principals',
     description: 'For owners and admins. Newest first, expired ones too; revoked ones are gone.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
@@ -94,6 +95,7 @@ export const serviceTokens = {
     name: 'consoleServiceTokenMint',
     path: '/console-api/v1/service-tokens/mint',
     auth: 'session',
+    repeat: 'once',
     summary: 'Mint a token for a service principal',
     description:
       'For owners and admins. The token is answered this once; the hub keeps its hash. Tokens of ' +
@@ -123,6 +125,7 @@ export const serviceTokens = {
     name: 'consoleServiceTokenRevoke',
     path: '/console-api/v1/service-tokens/revoke',
     auth: 'session',
+    repeat: 'safe',
     summary: "Revoke a service principal's token",
     description: 'For owners and admins. Ends here at once, on other hubs within 1 s.',
     request: tokenRef,
@@ -138,6 +141,7 @@ export const deviceTokens = {
     name: 'consoleDeviceTokenList',
     path: '/console-api/v1/device-tokens/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List the machines that are logged in',
     description:
       "A person's own, which every member may, or those of all, for owners and admins. Newest " +
@@ -160,6 +164,7 @@ export const deviceTokens = {
     name: 'consoleDeviceTokenRevoke',
     path: '/console-api/v1/device-tokens/revoke',
     auth: 'session',
+    repeat: 'safe',
     summary: 'Log a machine out',
     description:
       "A person's own, or as owner or admin anybody's. Others get TOKEN_NOT_FOUND, whether or not " +

@@ -56,6 +56,7 @@ export const auditLog = {
     name: 'consoleAuditList',
     path: '/console-api/v1/audit/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'Read the audit log of a workspace',
     description: 'For owners and admins. Newest first, filtered by any of the optional fields.',
     request: Type.Object({
@@ -80,6 +81,7 @@ export const auditLog = {
     name: 'consoleAuditExport',
     path: '/console-api/v1/audit/export',
     auth: 'session',
+    repeat: 'once',
     summary: 'Export the audit log of a workspace',
     description:
       'For owners and admins. The whole log as JSON lines, oldest first: each line holds the ' +
@@ -97,6 +99,7 @@ export const auditLog = {
     name: 'consoleAuditVerify',
     path: '/console-api/v1/audit/verify',
     auth: 'session',
+    repeat: 'once',
     summary: 'Verify the audit log of a workspace',
     description:
       'For owners and admins. Hashes every entry again. brokenAtSeq names the first that is ' +

@@ -18,6 +18,7 @@ export const deviceApprovals = {
     name: 'consoleDeviceApprovalOpen',
     path: '/console-api/v1/device-approvals/open',
     auth: 'session',
+    repeat: 'once',
     summary: 'Open a device session to answer it',
     description:
       'Binds a pending device session to this console session, if its person may approve it: no ' +
@@ -61,6 +62,7 @@ export const deviceApprovals = {
     name: 'consoleDeviceApprovalAnswer',
     path: '/console-api/v1/device-approvals/answer',
     auth: 'session',
+    repeat: 'once',
     summary: 'Approve or deny a device session',
     description:
       'Only by the console session that opened it. Approving needs the code of the terminal ' +

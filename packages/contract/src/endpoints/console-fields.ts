@@ -9,6 +9,8 @@ export const consoleRow = {
   tag: 'Console',
   scopes: [],
   origin: 'extension',
+  console: true,
+  jobToken: 'none',
 } as const;
 
 export const Email = Text(320, { minLength: 3, pattern: '^[^\\s@]+@[^\\s@]+$' });

@@ -44,6 +44,7 @@ export const triggerSettings = {
     name: 'consoleTriggerCreate',
     path: '/console-api/v1/triggers/create',
     auth: 'session',
+    repeat: 'once',
     summary: 'Make a trigger',
     description:
       'For owners and admins. Type event takes match, type schedule takes cron and timeZone (UTC ' +
@@ -80,6 +81,7 @@ export const triggerSettings = {
     name: 'consoleTriggerUpdate',
     path: '/console-api/v1/triggers/update',
     auth: 'session',
+    repeat: 'once',
     summary: 'Change a trigger',
     description:
       'For owners and admins. Absent fields stay as they are; the type never changes. A schedule ' +
@@ -102,6 +104,7 @@ export const triggerSettings = {
     name: 'consoleTriggerEnable',
     path: '/console-api/v1/triggers/enable',
     auth: 'session',
+    repeat: 'once',
     summary: 'Enable a trigger',
     description: 'For owners and admins. A schedule fires at its next slot from now.',
     request: Type.Object(triggerRef),
@@ -114,6 +117,7 @@ export const triggerSettings = {
     name: 'consoleTriggerDisable',
     path: '/console-api/v1/triggers/disable',
     auth: 'session',
+    repeat: 'once',
     summary: 'Disable a trigger',
     description: 'For owners and admins. It starts nothing until it is enabled again.',
     request: Type.Object(triggerRef),
@@ -129,6 +133,7 @@ export const triggerSettings = {
     name: 'consoleTriggerDelete',
     path: '/console-api/v1/triggers/delete',
     auth: 'session',
+    repeat: 'once',
     summary: 'Delete a trigger',
     description: 'For owners and admins. What it started stays, and the ledger goes on naming it.',
     request: Type.Object(triggerRef),
@@ -166,6 +171,7 @@ export const chatTeams = {
     name: 'consoleChatTeamPut',
     path: '/console-api/v1/chat-teams/put',
     auth: 'session',
+    repeat: 'once',
     summary: "Send a chat team's messages to a workspace",
     description:
       'For owners and admins. A team belongs to one workspace at a time: while another has it, ' +
@@ -187,6 +193,7 @@ export const chatTeams = {
     name: 'consoleChatTeamList',
     path: '/console-api/v1/chat-teams/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List the chat teams of a workspace',
     description: 'For owners and admins. By the id of the team.',
     request: Type.Object({ workspaceId: Id('workspace') }),
@@ -202,6 +209,7 @@ export const chatTeams = {
     name: 'consoleChatTeamRemove',
     path: '/console-api/v1/chat-teams/remove',
     auth: 'session',
+    repeat: 'once',
     summary: 'Take a chat team from a workspace',
     description: 'For owners and admins. What its messages brought stays; later ones are ignored.',
     request: Type.Object({ workspaceId: Id('workspace'), teamId: TeamId }),

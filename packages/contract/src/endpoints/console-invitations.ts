@@ -53,6 +53,7 @@ export const invitations = {
     name: 'consoleInvitationCreate',
     path: '/console-api/v1/invitations/create',
     auth: 'session',
+    repeat: 'once',
     summary: 'Invite somebody to a workspace',
     description:
       'Owners may, and admins to any role but owner. The hub sends no mail: the link is answered ' +
@@ -79,6 +80,7 @@ export const invitations = {
     name: 'consoleInvitationList',
     path: '/console-api/v1/invitations/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List the open invitations of a workspace',
     description: 'For owners and admins. Newest first; those used, revoked or expired are gone.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
@@ -94,6 +96,7 @@ export const invitations = {
     name: 'consoleInvitationRevoke',
     path: '/console-api/v1/invitations/revoke',
     auth: 'session',
+    repeat: 'safe',
     summary: 'Revoke an open invitation',
     description: 'By whoever may invite to its role. Its link is worth nothing from now on.',
     request: Type.Object({ workspaceId: Id('workspace'), invitationId: Id('invitation') }),
@@ -112,6 +115,7 @@ export const invitations = {
     name: 'consoleInvitationCheck',
     path: '/console-api/v1/invitations/check',
     auth: 'none',
+    repeat: 'once',
     summary: 'Say what an invitation link is for',
     description:
       'Uses nothing up; invitation is null when the link cannot be used any more. The token ' +
@@ -152,6 +156,7 @@ export const invitations = {
     name: 'consoleInvitationAccept',
     path: '/console-api/v1/invitations/accept',
     auth: 'none',
+    repeat: 'once',
     summary: 'Accept an invitation',
     description:
       'Uses the link up. Whoever is signed in as the invited address sends the token alone. ' +

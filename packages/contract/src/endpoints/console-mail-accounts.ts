@@ -61,6 +61,7 @@ export const mailAccounts = {
     name: 'consoleMailAccountList',
     path: '/console-api/v1/mail-accounts/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List the mail accounts of a workspace',
     description: 'For owners and admins. By name, without their secrets.',
     request: Type.Object({ workspaceId: Id('workspace') }),
@@ -76,6 +77,7 @@ export const mailAccounts = {
     name: 'consoleMailAccountPut',
     path: '/console-api/v1/mail-accounts/put',
     auth: 'session',
+    repeat: 'once',
     summary: 'Add a mail account, or replace one',
     description:
       'For owners and admins. Without accountId a new one. The secret is the password or the ' +
@@ -105,6 +107,7 @@ export const mailAccounts = {
     name: 'consoleMailAccountRemove',
     path: '/console-api/v1/mail-accounts/remove',
     auth: 'session',
+    repeat: 'once',
     summary: 'Remove a mail account and its secret',
     description: 'For owners and admins. Items that came from it stay, with their cached text.',
     request: Type.Object({ workspaceId: Id('workspace'), accountId: Id('mailAccount') }),

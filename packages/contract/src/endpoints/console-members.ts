@@ -40,6 +40,7 @@ export const members = {
     name: 'consoleMemberList',
     path: '/console-api/v1/members/list',
     auth: 'session',
+    repeat: 'safe',
     summary: 'List who belongs to a workspace',
     description: 'Every member may. In the order in which their accounts were made.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
@@ -55,6 +56,7 @@ export const members = {
     name: 'consoleMemberChangeRole',
     path: '/console-api/v1/members/change-role',
     auth: 'session',
+    repeat: 'once',
     summary: "Change a member's role",
     description:
       'Owners may for everybody, admins for everybody but owners, and make nobody an owner. The ' +
@@ -73,6 +75,7 @@ export const members = {
     name: 'consoleMemberRemove',
     path: '/console-api/v1/members/remove',
     auth: 'session',
+    repeat: 'once',
     summary: 'Remove a member',
     description:
       "By the same people as a change of role. The member's device tokens in this workspace are " +
@@ -87,6 +90,7 @@ export const members = {
     name: 'consoleMemberLeave',
     path: '/console-api/v1/members/leave',
     auth: 'session',
+    repeat: 'once',
     summary: 'Leave a workspace',
     description: 'Like being removed, by oneself. The last owner cannot (LAST_OWNER).',
     request: Type.Object({ workspaceId: Id('workspace') }),

@@ -85,6 +85,7 @@ export const consoleSession = {
     name: 'consoleSessionGet',
     path: '/console-api/v1/session/get',
     auth: 'none',
+    repeat: 'safe',
     summary: 'Say who is signed in',
     description: 'Never an error: without a live session person is null and workspaces is empty.',
     request: Type.Object({}),
@@ -97,6 +98,7 @@ export const consoleSession = {
     name: 'consoleSessionSignIn',
     path: '/console-api/v1/session/sign-in',
     auth: 'none',
+    repeat: 'once',
     summary: 'Sign in',
     description:
       'Sets a new session cookie; a session sent along ends. Unknown address and wrong password ' +
@@ -117,6 +119,7 @@ export const consoleSession = {
     name: 'consoleSessionSignOut',
     path: '/console-api/v1/session/sign-out',
     auth: 'none',
+    repeat: 'once',
     summary: 'Sign out',
     description: 'Ends the session of this request and its cookie; harmless without one.',
     request: Type.Object({}),
@@ -129,6 +132,7 @@ export const consoleSession = {
     name: 'consoleSessionList',
     path: '/console-api/v1/session/list',
     auth: 'session',
+    repeat: 'safe',
     summary: "List a person's own console sessions",
     description: 'The live ones, the latest used first.',
     request: Type.Object({}),
@@ -141,6 +145,7 @@ export const consoleSession = {
     name: 'consoleSessionRevoke',
     path: '/console-api/v1/session/revoke',
     auth: 'session',
+    repeat: 'safe',
     summary: "End one of a person's own console sessions",
     description:
       'At once, on every hub. revoked is false when no live session of this person has the id.',
@@ -160,6 +165,7 @@ export const firstOwner = {
     name: 'consoleFirstOwnerCheck',
     path: '/console-api/v1/first-owner/check',
     auth: 'none',
+    repeat: 'once',
     summary: 'Say whether a first-owner link can still be used',
     description: 'Uses nothing up. The token travels in the body, so that no log holds it.',
     request: Type.Object({ linkToken: LinkToken }),
@@ -175,6 +181,7 @@ export const firstOwner = {
     name: 'consoleFirstOwnerCreate',
     path: '/console-api/v1/first-owner/create',
     auth: 'none',
+    repeat: 'once',
     summary: 'Make the first owner and the first workspace',
     description:
       'Person, workspace, ownership and the end of the link in one transaction; then signs in ' +

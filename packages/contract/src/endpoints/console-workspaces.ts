@@ -40,6 +40,7 @@ export const workspaceSettings = {
     name: 'consoleWorkspaceCreate',
     path: '/console-api/v1/workspaces/create',
     auth: 'session',
+    repeat: 'once',
     summary: 'Make a workspace and own it',
     description: 'Every signed-in person may.',
     request: Type.Object({ slug: WorkspaceSlug, name: WorkspaceName }),
@@ -55,6 +56,7 @@ export const workspaceSettings = {
     name: 'consoleWorkspaceGet',
     path: '/console-api/v1/workspaces/get',
     auth: 'session',
+    repeat: 'safe',
     summary: 'Read the settings of a workspace',
     description: 'Every member may.',
     request: Type.Object({ workspaceId: Id('workspace') }),
@@ -74,6 +76,7 @@ export const workspaceSettings = {
     name: 'consoleWorkspaceUpdate',
     path: '/console-api/v1/workspaces/update',
     auth: 'session',
+    repeat: 'once',
     summary: 'Change the settings of a workspace',
     description:
       'For owners and admins. Absent fields stay as they are. A data policy applies to what ' +
@@ -106,6 +109,7 @@ export const account = {
     name: 'consoleAccountUpdate',
     path: '/console-api/v1/account/update',
     auth: 'session',
+    repeat: 'once',
     summary: "Change a person's own name",
     description: 'Everywhere at once, since the name stands in one place.',
     request: Type.Object({ name: PersonName }),
@@ -121,6 +125,7 @@ export const account = {
     name: 'consoleAccountChangePassword',
     path: '/console-api/v1/account/change-password',
     auth: 'session',
+    repeat: 'once',
     summary: "Change a person's own password",
     description:
       'Takes the present one (wrong: SIGN_IN_FAILED). All other console sessions of the person ' +

@@ -110,6 +110,9 @@ export const contextItems = {
     auth: 'bearer',
     scopes: ['agent', 'integrate'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Create or replace a context item',
     description:
       'With itemId, that item is written; otherwise the one with the same source and sourceRef; ' +
@@ -168,6 +171,9 @@ export const contextItems = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Read a context item with its whole text',
     description: 'Superseded items are answered too; supersededBy names their successor.',
     request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
@@ -186,6 +192,9 @@ export const contextItems = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'List context items',
     description: 'Newest occurredAt first, filtered by any of the optional fields.',
     request: Type.Object({
@@ -212,6 +221,9 @@ export const contextItems = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Search context items by their words',
     description:
       'Full text over title and text, best match first; the excerpt shows where it matched. Any ' +

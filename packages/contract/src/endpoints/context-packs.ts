@@ -107,6 +107,9 @@ export const contextPacks = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
+    console: true,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'own-run',
     summary: 'Build a context pack for a run',
     description:
       'Requested items first, then pinned ones, then by relevance to the goal and the recent ' +
@@ -175,6 +178,9 @@ export const contextPacks = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'specification',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
     summary: 'Resolve a context pack to its content',
     description:
       'Without packId, the latest pack of the run. fresh_v1 fetches the mail threads of the pack ' +

@@ -17,6 +17,9 @@ export const devices = {
     auth: 'none',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Start a device login',
     description:
       'Opens a device session of 10 minutes. A person opens approvalUrl in a browser, signs in, ' +
@@ -56,6 +59,9 @@ export const devices = {
     auth: 'none',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Ask whether a device login was approved',
     description:
       'pending carries intervalMs (polling earlier raises it by 5 s); approved carries the ' +
@@ -92,6 +98,9 @@ export const tokens = {
     auth: 'bearer',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'by-operation',
     summary: 'Revoke the token of this request',
     description: 'The same token is answered 401 TOKEN_REVOKED afterwards.',
     request: Type.Object({}),
@@ -107,6 +116,9 @@ export const tokens = {
     auth: 'bearer',
     scopes: [],
     origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'always',
     summary: 'Say whose token this is',
     description: 'Kind, principal, workspace, scopes and expiry of the token of this request.',
     request: Type.Object({}),

@@ -153,6 +153,8 @@ const ledgerRow = {
   tag: 'Integrations',
   auth: 'bearer',
   origin: 'extension',
+  console: true,
+  jobToken: 'none',
 } as const;
 
 export const integrationEvents = {
@@ -161,6 +163,7 @@ export const integrationEvents = {
     name: 'integrationEventsList',
     path: '/control-plane/v1/integration-events/list',
     scopes: ['read', 'integrate'],
+    repeat: 'safe',
     summary: 'List inbound events',
     description: 'The ledger, newest first, filtered by any of the optional fields.',
     request: Type.Object({
@@ -187,6 +190,7 @@ export const integrationEvents = {
     name: 'integrationEventsGet',
     path: '/control-plane/v1/integration-events/get',
     scopes: ['read', 'integrate'],
+    repeat: 'safe',
     summary: 'Read an inbound event and what happened to it',
     description: 'With the data that the policy kept, and what each trigger made of it.',
     request: Type.Object(eventRef),
@@ -199,6 +203,7 @@ export const integrationEvents = {
     name: 'integrationEventsReplay',
     path: '/control-plane/v1/integration-events/replay',
     scopes: ['integrate'],
+    repeat: 'once',
     summary: 'Hold an inbound event against the triggers again',
     description:
       'Against the enabled triggers as they are now, by what the data policy kept of the event. ' +

@@ -113,6 +113,9 @@ export const integrations = {
     auth: 'integration-secret',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Ingest an event from another system',
     description:
       "The body is either the hub's own fields or a CloudEvents 1.0 structured event with the " +
@@ -165,6 +168,9 @@ export const integrations = {
     auth: 'chat-signature',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Receive an event of the team chat',
     description:
       'The payload of the Slack Events API. url_verification is answered with its challenge. ' +

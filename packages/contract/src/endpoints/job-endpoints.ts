@@ -117,6 +117,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
     summary: 'List jobs',
     description: 'Newest first, filtered by any of the optional fields.',
     request: Type.Object({
@@ -144,6 +147,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-job',
     summary: 'Read a job and why it waits',
     description:
       'queuePosition counts the claimable jobs of its repository that go first (1: it is next); ' +
@@ -176,6 +182,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'specification',
+    console: true,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'none',
     summary: 'Enqueue a job',
     description: 'The job becomes available for agents to claim; it is durable when answered.',
     request: EnqueueRequest,
@@ -208,6 +217,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: { withKey: 'claimKey' },
+    jobToken: 'none',
     summary: 'Claim the next job under a lease',
     description:
       'The next available job of the repositories that the agent serves and of the capabilities ' +
@@ -269,6 +281,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'own-job',
     summary: 'Extend the lease of a running job',
     description:
       'Sets the lease to now + leaseMs; never below what remains, unless shorten is true. ' +
@@ -320,6 +335,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'own-job',
     summary: 'Complete a job with an outcome and evidence',
     description:
       'Replaying the winning completion gives the same answer with idempotent: true. A late ' +
@@ -395,6 +413,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Cancel a job',
     description:
       'A job that is not running is canceled at once. A running one is marked: the next ' +
@@ -412,6 +433,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'extension',
+    console: true,
+    repeat: 'once',
+    jobToken: 'none',
     summary: 'Put a failed or blocked job back in the queue',
     description: 'One more attempt is allowed when none remains. Done and canceled jobs stay.',
     request: Type.Object({ ...JobRef, delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0) }),
@@ -434,6 +458,9 @@ export const jobs = {
     auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'extension',
+    console: true,
+    repeat: 'once',
+    jobToken: 'none',
     summary: 'Take a running job from its holder',
     description:
       'Ends the lease now: the job is recovered as if the lease had expired, and the holder is ' +

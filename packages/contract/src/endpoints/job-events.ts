@@ -66,6 +66,9 @@ export const jobEvents = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-job',
     summary: 'Read the timeline of a job',
     description:
       'Ascending by seq. With after: the events behind it. Without: the last limit events. ' +
@@ -111,6 +114,9 @@ export const jobEvents = {
     auth: 'bearer',
     scopes: ['agent'],
     origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'own-job',
     summary: 'Append output to the timeline of a running job',
     description:
       'Events of kind log, numbered by the agent: an entry whose logSeq of this attempt is known ' +

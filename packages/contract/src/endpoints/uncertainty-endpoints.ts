@@ -96,6 +96,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
+    console: false,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'own-run-and-job',
     summary: 'Record an uncertainty, and ask a person when confidence is low',
     description:
       'Promoted to a decision request in the inbox exactly when confidence is below ' +
@@ -149,6 +152,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['decide'],
     origin: 'specification',
+    console: true,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'none',
     summary: 'Answer an uncertainty',
     description:
       'The first resolution wins; a second is ALREADY_RESOLVED unless supersede is true, which ' +
@@ -195,6 +201,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'by-operation',
     summary: 'Read an uncertainty with its resolutions',
     description: 'Promoted or not, resolved or not.',
     request: Type.Object(UncertaintyRef),
@@ -210,6 +219,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
     summary: 'List uncertainties; with status open, the inbox',
     description: 'Newest first, filtered by any of the optional fields.',
     request: Type.Object({
@@ -237,6 +249,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['decide'],
     origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Put an uncertainty into the inbox whose assumed value stands so far',
     description: 'One that is promoted already is answered as it is.',
     request: Type.Object(UncertaintyRef),
@@ -259,6 +274,9 @@ export const uncertainties = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
     origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'by-operation',
     summary: 'Wait for the answer to an uncertainty',
     description:
       'Answers as soon as the uncertainty is no longer open, at the latest after waitMs; one ' +

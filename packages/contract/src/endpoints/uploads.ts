@@ -60,6 +60,9 @@ export const uploads = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue', 'integrate'],
     origin: 'extension',
+    console: true,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'always',
     summary: 'Announce an upload and get the URL that takes its bytes',
     description:
       'PUT the bytes to uploadUrl within 10 minutes. The upload exists for others once all bytes ' +
@@ -97,6 +100,9 @@ export const uploads = {
     auth: 'signed-url',
     scopes: [],
     origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Send the bytes of an upload',
     description:
       'The address is the uploadUrl of uploads/create. The bytes are streamed, checked against ' +
@@ -125,6 +131,9 @@ export const uploads = {
     auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'specification',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'by-operation',
     summary: 'Get a temporary URL of the bytes of an upload',
     description:
       'The URL opens this one upload for 10 minutes, needs no bearer token and serves ranges.',
@@ -156,6 +165,9 @@ export const uploads = {
     auth: 'signed-url',
     scopes: [],
     origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
     summary: 'Fetch the bytes of an upload',
     description:
       'The address is the downloadUrl of uploads/get-download-url. Served as an attachment, with ' +

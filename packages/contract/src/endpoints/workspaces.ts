@@ -59,6 +59,9 @@ export const workspaces = {
     auth: 'bearer',
     scopes: [],
     origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'always',
     summary: 'Resolve a workspace by its slug',
     description:
       'Both fields are null when no workspace has the slug and when the caller has no access to ' +

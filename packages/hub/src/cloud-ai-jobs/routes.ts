@@ -1,4 +1,4 @@
-import { consolePathOf, endpoints } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { enqueueCloudAiJob, requireCloudAiJob } from './actions.ts';
@@ -11,15 +11,11 @@ export function bindCloudAiJobRoutes(api: Api, deps: HubDeps): void {
   api.bind(cloudAiJobs.enqueue, (input, { principal }) =>
     enqueueCloudAiJob(deps, principal, input),
   );
-  api.bindBoth(
-    cloudAiJobs.get,
-    consolePathOf(cloudAiJobs.get),
-    async ({ workspaceId, cloudAiJobId }) => {
-      const { reader } = deps.database;
-      const { entry, row } = await requireCloudAiJob(reader, workspaceId, cloudAiJobId);
-      return { cloudAiJob: presentCloudAiJob(entry, row) };
-    },
-  );
+  api.bind(cloudAiJobs.get, async ({ workspaceId, cloudAiJobId }) => {
+    const { reader } = deps.database;
+    const { entry, row } = await requireCloudAiJob(reader, workspaceId, cloudAiJobId);
+    return { cloudAiJob: presentCloudAiJob(entry, row) };
+  });
   api.bind(cloudAiJobs.claimNext, (input, context) => claimNextCloudAiJob(deps, context, input));
   api.bind(cloudAiJobs.heartbeat, (input, context) => renewCloudAiLease(deps, context, input));
   api.bind(cloudAiJobs.complete, (input, context) => completeCloudAiJob(deps, context, input));

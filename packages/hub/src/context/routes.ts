@@ -1,11 +1,10 @@
-import { consolePathOf, endpoints } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import { invalidField } from '../errors.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../http/paging.ts';
 import type { ContextDeps } from './deps.ts';
 import { MATCHES_MAX, requireItem, searchItems } from './item-read-actions.ts';
 import { buildRunPack } from './pack-actions.ts';
-import { coversRun } from './policy.ts';
 import { presentItem, presentSummary } from './present.ts';
 import { resolveRunPack } from './resolve-actions.ts';
 import { type ItemHead, type ItemPlace, listItemHeads } from './store.ts';
@@ -14,43 +13,27 @@ import { upsertContextItem } from './upsert-actions.ts';
 export function bindContextRoutes(api: Api, deps: ContextDeps): void {
   const { contextPacks } = endpoints;
   bindItemRoutes(api, deps);
-  api.bindBoth(
-    contextPacks.buildRunV1,
-    consolePathOf(contextPacks.buildRunV1),
-    (input, { principal }) => buildRunPack(deps, principal, input),
-    { allowJob: coversRun },
-  );
-  api.bindBoth(
-    contextPacks.resolveRunV1,
-    consolePathOf(contextPacks.resolveRunV1),
-    (input, { signal }) => resolveRunPack(deps, input, signal),
-    {
-      allowJob: coversRun,
-    },
-  );
+  api.bind(contextPacks.buildRunV1, (input, { principal }) => buildRunPack(deps, principal, input));
+  api.bind(contextPacks.resolveRunV1, (input, { signal }) => resolveRunPack(deps, input, signal));
 }
 
 function bindItemRoutes(api: Api, deps: ContextDeps): void {
   const { contextItems } = endpoints;
   const { database } = deps;
-  api.bindBoth(contextItems.upsert, consolePathOf(contextItems.upsert), (input, { principal }) =>
+  api.bind(contextItems.upsert, (input, { principal }) =>
     upsertContextItem(deps, principal, input),
   );
-  api.bindBoth(
-    contextItems.get,
-    consolePathOf(contextItems.get),
-    async ({ workspaceId, itemId }) => ({
-      item: presentItem(await requireItem(database.reader, workspaceId, itemId)),
-    }),
-  );
-  api.bindBoth(contextItems.list, consolePathOf(contextItems.list), async (input) => {
+  api.bind(contextItems.get, async ({ workspaceId, itemId }) => ({
+    item: presentItem(await requireItem(database.reader, workspaceId, itemId)),
+  }));
+  api.bind(contextItems.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = placeOf(decodeCursor(input.cursor, 'contextItem'));
     const rows = await listItemHeads(database.reader, workspaceId, input, { limit, before });
     const { items, nextCursor } = pageOf(rows, limit, keyOf);
     return { items: items.map((row) => presentSummary(row)), nextCursor };
   });
-  api.bindBoth(contextItems.search, consolePathOf(contextItems.search), async (input) => {
+  api.bind(contextItems.search, async (input) => {
     const offset = offsetOf(decodeCursor(input.cursor, 'contextItem'));
     const { items, hasMore } = await searchItems(database, input, { ...input, offset });
     const next = offset + input.limit;

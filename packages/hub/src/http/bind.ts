@@ -1,5 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { Endpoint, EndpointAuth, RequestInput } from '@signalbox/contract';
+import {
+  consolePathOf,
+  type Endpoint,
+  type EndpointAuth,
+  type RequestInput,
+} from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { HubError } from '../errors.ts';
@@ -13,6 +18,7 @@ import {
 } from './bytes.ts';
 import { HttpContext } from './context.ts';
 import { replyWithError } from './error-reply.ts';
+import { admitsJobToken } from './job-token.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
@@ -20,21 +26,21 @@ const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPT
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the request's proof has been looked at. */
+    /** Null until the request is authenticated. */
     principal: Principal | null;
   }
 }
 
-/** How callers prove themselves, and what they may use; `app.ts` hands it in. */
+/** Authenticates callers and decides which workspace they may use; passed in by `app.ts`. */
 export interface Gatekeeper {
   /**
-   * Finds who makes the request. Runs before the body is read.
+   * Finds the principal of a request. Runs before the body is read.
    * @throws HubError 401
    */
   authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>>;
-  /** The rest of a proof that covers the body. */
+  /** For proofs that cover the body: checks them once the body has been read. */
   proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
-  /** The principal as it is in one workspace, or null when it may not use it. */
+  /** The principal with its scopes in one workspace, or null when it may not use that one. */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
 }
 
@@ -43,12 +49,12 @@ export type Handler<Req extends TObject, Res extends TObject> = (
   context: RequestContext,
 ) => Promise<Omit<Static<Res>, 'ok'>>;
 
-/** An answer of any length, sent as it comes. */
+/** An answer of any length, sent while it is produced. */
 export interface StreamedAnswer {
   contentType: string;
-  /** Under which a browser keeps it: letters, digits, dots and dashes. */
+  /** The name under which a browser saves it: letters, digits, dots and dashes. */
   fileName: string;
-  /** An error in it breaks the connection off, so that nobody takes a part for the whole. */
+  /** An error in the stream aborts the connection, so that no client takes a part for the whole. */
   body: Readable;
 }
 
@@ -57,33 +63,35 @@ export type StreamHandler<Req extends TObject> = (
   context: RequestContext,
 ) => Promise<StreamedAnswer>;
 
-/** Sends what a handler made of the input. */
+/** Calls the handler and sends its answer. */
 type Respond<Req extends TObject> = (
   input: RequestInput<Req>,
   context: RequestContext,
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-export interface BindOptions<Req extends TObject> {
-  /** Another path and another proof: the console's mirror of an endpoint. */
-  as?: { path: string; auth: EndpointAuth };
-  /** Whether a job token may make this very call; absent: it may not. */
-  allowJob?: (principal: Principal, input: RequestInput<Req>) => boolean;
-  /** The answer is sent as it is, without `ok`. */
+export interface BindOptions {
+  /** Sends the answer without adding `ok`. */
   bare?: boolean;
-  /** Content types of JSON that it takes beside application/json. */
+  /** JSON content types that are accepted in addition to application/json. */
   contentTypes?: readonly string[];
-  /** Whether unknown fields of this very body are used, and so are not named as ignored. */
+  /** Whether unknown fields of this body are used, so that they are not reported as ignored. */
   keepsUnknownFields?: (body: unknown) => boolean;
 }
 
-/** Binds rows of the endpoint table to handlers, and keeps which rows are bound. */
+/** A path of a row, and how callers authenticate there. */
+interface Address {
+  readonly path: string;
+  readonly auth: EndpointAuth;
+}
+
+/** Binds rows of the endpoint table to handlers, and remembers which rows are bound. */
 export class Api {
   readonly #server: FastifyInstance;
   readonly #gatekeeper: Gatekeeper;
   readonly #bound: Endpoint[] = [];
   readonly #methodsByPath = new Map<string, string[]>();
-  /** In tests every answer is held against its schema. */
+  /** Set in tests: validates every answer against its schema. */
   readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
 
   constructor(
@@ -97,17 +105,21 @@ export class Api {
     server.decorateRequest('principal', null);
   }
 
-  /** The rows with a handler under their own path: what `openapi.json` describes. */
+  /** The rows that have a handler; `openapi.json` describes these. */
   get bound(): readonly Endpoint[] {
     return this.#bound;
   }
 
+  /**
+   * Binds a row. If the row says `console: true`, the hub serves it at its console path too, where
+   * the session takes the place of the token.
+   */
   bind<Req extends TObject, Res extends TObject>(
     endpoint: Endpoint<Req, Res>,
     handler: Handler<Req, Res>,
-    options: BindOptions<Req> = {},
+    options: BindOptions = {},
   ): void {
-    // Handlers differ in their types; the table keeps them only as rows.
+    // Rows of all types share one list, so their own types are dropped here.
     const row = endpoint as unknown as Endpoint;
     this.#route(row, endpoint.request, options, async (input, context, reply) => {
       const answer = await handler(input, context);
@@ -120,7 +132,7 @@ export class Api {
     });
   }
 
-  /** Binds a row of JSON requests that are answered with a file. */
+  /** Binds a row that takes JSON and answers with a file. */
   bindStream<Req extends TObject>(
     endpoint: Endpoint<Req, TObject>,
     handler: StreamHandler<Req>,
@@ -136,7 +148,7 @@ export class Api {
     });
   }
 
-  /** Binds a row whose request is raw bytes, proved by its URL. */
+  /** Binds a row whose request is raw bytes; its signed URL authenticates it. */
   bindReceivedBytes<Proof, Res extends TObject>(
     endpoint: Endpoint<TObject, Res>,
     receiver: BytesReceiver<Proof, Res>,
@@ -148,7 +160,7 @@ export class Api {
     routeReceivedBytes(this.#server, endpoint, receiver, check);
   }
 
-  /** Binds a row whose answer is raw bytes, proved by its URL, and `HEAD` on its path. */
+  /** Binds a row whose answer is raw bytes, and `HEAD` on its path; its URL is signed. */
   bindServedBytes<Proof>(endpoint: Endpoint, bytes: BytesServer<Proof>): void {
     this.#bound.push(endpoint);
     this.#methodsByPath.set(endpoint.path, [endpoint.method, 'HEAD']);
@@ -158,53 +170,39 @@ export class Api {
   #route<Req extends TObject>(
     row: Endpoint,
     schema: Req,
-    options: BindOptions<Req>,
+    options: BindOptions,
     respond: Respond<Req>,
   ): void {
-    const path = options.as?.path ?? row.path;
-    const auth = options.as?.auth ?? row.auth;
+    this.#bound.push(row);
     const validator = createRequestValidator(schema);
-    const authenticate = this.#gatekeeper.authenticate[auth];
-    const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
-    if (options.as === undefined) this.#bound.push(row);
-    this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
-    this.#server.route({
-      method: row.method,
-      url: path,
-      config: { contentTypes: options.contentTypes ?? [] },
-      onRequest: async (request) => {
-        request.proveBody = proveBody;
-        request.principal = await authenticate(request);
-      },
-      handler: async (request, reply) => {
-        const { principal } = request;
-        if (principal === null) throw new Error('a request was not authenticated');
-        requireProvedBody(request);
-        const body = request.body ?? {};
-        if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
-        // Defaults are filled in by the validator: that is what RequestInput says beyond Static.
-        const input = validator.validate(body) as RequestInput<Req>;
-        const entered = await this.#enter(row, principal, input);
-        if (entered.job !== null && !(options.allowJob?.(entered, input) ?? false)) {
-          throw new HubError('NOT_ALLOWED', 'A job token may only touch its own job and run.');
-        }
-        return respond(input, new HttpContext(request, reply, entered), reply);
-      },
-    });
+    for (const { path, auth } of addressesOf(row)) {
+      const authenticate = this.#gatekeeper.authenticate[auth];
+      const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
+      this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
+      this.#server.route({
+        method: row.method,
+        url: path,
+        config: { contentTypes: options.contentTypes ?? [] },
+        onRequest: async (request) => {
+          request.proveBody = proveBody;
+          request.principal = await authenticate(request);
+        },
+        handler: async (request, reply) => {
+          const { principal } = request;
+          if (principal === null) throw new Error('a request was not authenticated');
+          requireProvedBody(request);
+          const body = request.body ?? {};
+          if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
+          // The validator fills in the defaults that RequestInput adds to Static.
+          const input = validator.validate(body) as RequestInput<Req>;
+          const entered = await this.#enter(row, principal, input);
+          return respond(input, new HttpContext(request, reply, entered), reply);
+        },
+      });
+    }
   }
 
-  /** Binds a row under its own path and, with the session for the token, for the console. */
-  bindBoth<Req extends TObject, Res extends TObject>(
-    endpoint: Endpoint<Req, Res>,
-    consolePath: string,
-    handler: Handler<Req, Res>,
-    options: Omit<BindOptions<Req>, 'as'> = {},
-  ): void {
-    this.bind(endpoint, handler, options);
-    this.bind(endpoint, handler, { ...options, as: { path: consolePath, auth: 'session' } });
-  }
-
-  /** After all rows are bound: other methods on their paths are 405, with `Allow`. */
+  /** Answers other methods on bound paths with 405 and `Allow`. Call it after the last `bind`. */
   finish(): void {
     for (const [path, methods] of this.#methodsByPath) {
       this.#server.route({
@@ -220,8 +218,13 @@ export class Api {
     }
   }
 
-  /** Workspace first, then scope: who may not use a workspace learns nothing about the call. */
-  async #enter(endpoint: Endpoint, principal: Principal, input: unknown): Promise<Principal> {
+  /**
+   * Authorizes a call: the workspace first, then the scope, then the rule for job tokens. A caller
+   * without access to the workspace learns nothing about the call.
+   *
+   * @throws HubError WORKSPACE_NOT_FOUND, NOT_ALLOWED
+   */
+  async #enter(endpoint: Endpoint, principal: Principal, input: object): Promise<Principal> {
     const { workspaceId } = input as { workspaceId?: unknown };
     let entered = principal;
     if (typeof workspaceId === 'string') {
@@ -236,8 +239,22 @@ export class Api {
         `This call needs the scope ${scopes.join(' or ')}, which the token or role does not have.`,
       );
     }
+    if (!admitsJobToken(endpoint.jobToken, entered, input)) {
+      throw new HubError(
+        'NOT_ALLOWED',
+        'A job token may only be used for its own job and run; use the token of a device or service.',
+      );
+    }
     return entered;
   }
+}
+
+/** The row's own path and, if the console may call it, its mirror there. */
+function addressesOf(row: Endpoint): Address[] {
+  const own = { path: row.path, auth: row.auth };
+  const consolePath = consolePathOf(row);
+  if (!row.console || consolePath === row.path) return [own];
+  return [own, { path: consolePath, auth: 'session' }];
 }
 
 function nameIgnored(reply: FastifyReply, ignored: readonly string[]): void {

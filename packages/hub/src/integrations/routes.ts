@@ -1,4 +1,4 @@
-import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -29,25 +29,19 @@ export function bindIntegrationRoutes(api: Api, deps: HubDeps): void {
 function bindLedgerRoutes(api: Api, deps: HubDeps): void {
   const { integrationEvents } = endpoints;
   const { reader } = deps.database;
-  api.bindBoth(integrationEvents.list, consolePathOf(integrationEvents.list), async (input) => {
+  api.bind(integrationEvents.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'integrationEvent');
     const rows = await listEvents(reader, workspaceId, input, { limit, before });
     const page = pageOf(rows, limit, (row) => row.event_id);
     return { events: page.items.map(presentEventHead), nextCursor: page.nextCursor };
   });
-  api.bindBoth(
-    integrationEvents.get,
-    consolePathOf(integrationEvents.get),
-    async ({ workspaceId, eventId }) => {
-      const { row, firings } = await readHistory(reader, workspaceId, eventId);
-      return { event: presentEvent(row, firings) };
-    },
-  );
-  api.bindBoth(
-    integrationEvents.replay,
-    consolePathOf(integrationEvents.replay),
-    async (input, { principal }) => presentReplay(await replayEvent(deps, principal, input)),
+  api.bind(integrationEvents.get, async ({ workspaceId, eventId }) => {
+    const { row, firings } = await readHistory(reader, workspaceId, eventId);
+    return { event: presentEvent(row, firings) };
+  });
+  api.bind(integrationEvents.replay, async (input, { principal }) =>
+    presentReplay(await replayEvent(deps, principal, input)),
   );
 }
 

@@ -1,15 +1,5 @@
 import type { Principal } from '../principal.ts';
 
-/** A job token covers its own job. */
-export function coversJob(principal: Principal, input: { jobId: string }): boolean {
-  return principal.job?.jobId === input.jobId;
-}
-
-/** A job token covers lists that are limited to its own run. */
-export function coversRun(principal: Principal, input: { runId?: string | undefined }): boolean {
-  return input.runId !== undefined && principal.job?.runId === input.runId;
-}
-
 /**
  * What a completion reaches beyond its job. A job token's stays in the job's own repository and
  * run: the tool that runs one job must not set agents to work elsewhere.

@@ -1,4 +1,4 @@
-import { consolePathOf, endpoints } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { presentRepository } from './present.ts';
@@ -22,7 +22,7 @@ export function bindRepositoryRoutes(api: Api, deps: RepositoryDeps): void {
     const { row, created } = await upsertRepository(deps, principal, input);
     return { repoId: row.repo_id, repo: presentRepository(row), created };
   });
-  api.bindBoth(repositories.list, consolePathOf(repositories.list), async (input) => {
+  api.bind(repositories.list, async (input) => {
     const before = decodeCursor(input.cursor, 'repository');
     const rows = await listRepositories(deps.database, input.workspaceId, {
       limit: input.limit,

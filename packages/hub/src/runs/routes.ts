@@ -1,37 +1,22 @@
-import { consolePathOf, endpoints } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './actions.ts';
-import { coversOwnRun, hasRun } from './policy.ts';
 import { presentRun } from './present.ts';
 import { listRuns } from './store.ts';
 
 export function bindRunRoutes(api: Api, deps: RunDeps): void {
   const { runs } = endpoints;
-  api.bind(
-    runs.upsertV1,
-    (input, { principal }) => upsertRunByRef(deps, principal, input),
-    // Which run it is about is known only once it was looked up; the action judges that.
-    { allowJob: hasRun },
-  );
-  api.bind(
-    runs.upsertV2,
-    async (input) => {
-      const row = await updateRunById(deps, input);
-      return { runId: row.run_id, run: presentRun(row) };
-    },
-    { allowJob: coversOwnRun },
-  );
-  api.bindBoth(
-    runs.get,
-    consolePathOf(runs.get),
-    async ({ workspaceId, runId }) => {
-      const row = await requireRun(deps.database.reader, workspaceId, runId);
-      return { run: presentRun(row) };
-    },
-    { allowJob: coversOwnRun },
-  );
-  api.bindBoth(runs.list, consolePathOf(runs.list), async (input) => {
+  api.bind(runs.upsertV1, (input, { principal }) => upsertRunByRef(deps, principal, input));
+  api.bind(runs.upsertV2, async (input) => {
+    const row = await updateRunById(deps, input);
+    return { runId: row.run_id, run: presentRun(row) };
+  });
+  api.bind(runs.get, async ({ workspaceId, runId }) => {
+    const row = await requireRun(deps.database.reader, workspaceId, runId);
+    return { run: presentRun(row) };
+  });
+  api.bind(runs.list, async (input) => {
     const before = decodeCursor(input.cursor, 'run');
     const { workspaceId, limit } = input;
     const rows = await listRuns(deps.database, workspaceId, input, { limit, before });

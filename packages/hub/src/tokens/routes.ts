@@ -14,25 +14,15 @@ import {
 } from './revoke.ts';
 
 export function bindTokenRoutes(api: Api, deps: AccessDeps): void {
-  api.bind(
-    endpoints.tokens.revoke,
-    async (_input, { principal }) => {
-      await revokeOwnToken(deps, principal);
-      return { revoked: true as const };
-    },
-    // Let in to be told why it cannot.
-    { allowJob: () => true },
-  );
-  api.bind(
-    endpoints.tokens.whoami,
-    async (_input, { principal }) => {
-      const { workspaceId } = principal;
-      const workspace =
-        workspaceId === null ? null : await findWorkspace(deps.database, workspaceId);
-      return presentPrincipal(principal, workspace?.slug ?? null);
-    },
-    { allowJob: () => true },
-  );
+  api.bind(endpoints.tokens.revoke, async (_input, { principal }) => {
+    await revokeOwnToken(deps, principal);
+    return { revoked: true as const };
+  });
+  api.bind(endpoints.tokens.whoami, async (_input, { principal }) => {
+    const { workspaceId } = principal;
+    const workspace = workspaceId === null ? null : await findWorkspace(deps.database, workspaceId);
+    return presentPrincipal(principal, workspace?.slug ?? null);
+  });
   bindServiceTokenRoutes(api, deps);
   bindDeviceTokenRoutes(api, deps);
 }

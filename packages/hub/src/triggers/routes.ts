@@ -1,4 +1,4 @@
-import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -16,14 +16,14 @@ import { listTriggers } from './store.ts';
 export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): void {
   const { triggers } = endpoints;
   const { reader } = deps.database;
-  api.bindBoth(triggers.list, consolePathOf(triggers.list), async (input) => {
+  api.bind(triggers.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'trigger');
     const rows = await listTriggers(reader, workspaceId, input, { limit, before });
     const page = pageOf(rows, limit, (row) => row.trigger_id);
     return { triggers: page.items.map(presentTrigger), nextCursor: page.nextCursor };
   });
-  api.bindBoth(triggers.get, consolePathOf(triggers.get), async ({ workspaceId, triggerId }) => ({
+  api.bind(triggers.get, async ({ workspaceId, triggerId }) => ({
     trigger: presentTrigger(await requireTrigger(reader, workspaceId, triggerId)),
   }));
   bindSettingsRoutes(api, deps);

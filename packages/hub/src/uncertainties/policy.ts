@@ -2,25 +2,10 @@ import type { Principal } from '../principal.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
-/** The tool of a job asks for its own run, and in the name of its own job or of none. */
-export function mayAsk(
-  principal: Principal,
-  input: { runId: string; jobId?: string | undefined },
-): boolean {
-  const { job } = principal;
-  if (job === null) return true;
-  return job.runId === input.runId && (input.jobId === undefined || input.jobId === job.jobId);
-}
-
 /** The tool of a job reads the questions of its own run, and those of its own job. */
 export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): boolean {
   if (job === null) return true;
   return row !== undefined && (job.runId === row.run_id || job.jobId === row.job_id);
-}
-
-/** A job token covers lists that are limited to its own run. */
-export function coversRun(principal: Principal, input: { runId?: string | undefined }): boolean {
-  return input.runId !== undefined && principal.job?.runId === input.runId;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { consolePathOf, endpoints } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { createUpload, requireStoredUpload, signDownloadUrl } from './actions.ts';
 import { attachmentOf } from './attachment.ts';
@@ -9,13 +9,7 @@ import { openSignedUrl } from './signed-url.ts';
 export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
   const { uploads } = endpoints;
   const { urlKey, clock } = deps;
-  api.bindBoth(
-    uploads.create,
-    consolePathOf(uploads.create),
-    (input, { principal }) => createUpload(deps, principal, input),
-    // What a job's tool sends belongs to its job.
-    { allowJob: () => true },
-  );
+  api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
     async receive(act, arrival) {
@@ -23,22 +17,16 @@ export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
       return { uploadId: act.uploadId, sizeBytes, sha256 };
     },
   });
-  api.bindBoth(
-    uploads.getDownloadUrl,
-    consolePathOf(uploads.getDownloadUrl),
-    async ({ workspaceId, uploadId }, { principal }) => {
-      const row = await requireStoredUpload(deps, workspaceId, uploadId, principal);
-      return {
-        ...(await signDownloadUrl(deps, row)),
-        fileName: row.file_name,
-        contentType: row.content_type,
-        sizeBytes: row.size_bytes,
-        sha256: row.sha256,
-      };
-    },
-    // Which uploads are the job's, or its run's, the policy decides by the upload.
-    { allowJob: () => true },
-  );
+  api.bind(uploads.getDownloadUrl, async ({ workspaceId, uploadId }, { principal }) => {
+    const row = await requireStoredUpload(deps, workspaceId, uploadId, principal);
+    return {
+      ...(await signDownloadUrl(deps, row)),
+      fileName: row.file_name,
+      contentType: row.content_type,
+      sizeBytes: row.size_bytes,
+      sha256: row.sha256,
+    };
+  });
   api.bindServedBytes(uploads.readBytes, {
     prove: (query) => openSignedUrl(urlKey, 'GET', query, clock.nowMs()),
     async serve({ workspaceId, uploadId }) {

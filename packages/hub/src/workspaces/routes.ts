@@ -10,22 +10,17 @@ export function bindWorkspaceRoutes(
   deps: WorkspaceDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
 ): void {
   const { database, gatekeeper } = deps;
-  api.bind(
-    endpoints.workspaces.resolve,
-    async ({ slug }, { principal }) => {
-      const row = await readWorkspaceBySlug(database.reader, slug);
-      // Unknown and out of reach are one answer: nobody learns which slugs exist.
-      if (
-        row === undefined ||
-        (await gatekeeper.enterWorkspace(principal, row.workspace_id)) === null
-      ) {
-        return { workspaceId: null, workspace: null };
-      }
-      return { workspaceId: row.workspace_id, workspace: presentWorkspace(row) };
-    },
-    // A job's tool may learn the workspace that its token names anyway.
-    { allowJob: () => true },
-  );
+  api.bind(endpoints.workspaces.resolve, async ({ slug }, { principal }) => {
+    const row = await readWorkspaceBySlug(database.reader, slug);
+    // Unknown and out of reach are one answer: nobody learns which slugs exist.
+    if (
+      row === undefined ||
+      (await gatekeeper.enterWorkspace(principal, row.workspace_id)) === null
+    ) {
+      return { workspaceId: null, workspace: null };
+    }
+    return { workspaceId: row.workspace_id, workspace: presentWorkspace(row) };
+  });
   bindSettingsRoutes(api, deps);
 }
 
