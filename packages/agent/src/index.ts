@@ -20,6 +20,9 @@ export {
   cloudAiProviderNames,
   createCloudAiProvider,
 } from './cloud-ai/cloud-ai-provider.ts';
+export { type ClaudeExecutorOptions, createClaudeExecutor } from './executors/claude.ts';
+export { type CodexExecutorOptions, createCodexExecutor } from './executors/codex.ts';
+export { createCommandExecutor } from './executors/command.ts';
 export {
   type Executor,
   ExecutorMissingError,
@@ -30,9 +33,6 @@ export {
   type OutputReader,
   type ReadLine,
 } from './executors/executor.ts';
-export { type ClaudeExecutorOptions, createClaudeExecutor } from './executors/executor-claude.ts';
-export { type CodexExecutorOptions, createCodexExecutor } from './executors/executor-codex.ts';
-export { createCommandExecutor } from './executors/executor-command.ts';
 export { GitError } from './git/git.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
 export { type ResolvedRemote, resolveRemote } from './git/git-remote.ts';

@@ -1,56 +1,50 @@
-import type { AgentCommand } from '@signalbox/contract';
-import type { AgentEvent } from '../agent-events.ts';
+import type { AgentEvent, AgentLogger } from '../agent-events.ts';
 import { type AgentOptions, agentDefaults } from '../agent-options.ts';
-import type { Clock } from '../clock.ts';
 import type { HubClient } from '../hub-client.ts';
-import type { OutboxLoop } from '../loops/outbox-loop.ts';
+import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
+import { createBackoff } from '../loops/backoff.ts';
+import type { Outbox, OutboxEntry } from '../loops/outbox.ts';
+import type { Settlement } from '../loops/outbox-delivery.ts';
+import { startOutboxLoop } from '../loops/outbox-loop.ts';
 import type { ClaimedJob } from './attempt.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
+import { createJobClaim } from './job-calls.ts';
 import { completionOfUnknownRepository } from './job-result.ts';
 import type { JobSettings } from './job-work.ts';
 
-/** The jobs that this agent holds now. */
-export interface HeldJobs {
-  begin(claimed: ClaimedJob): void;
-  /** Those that take up room: their work is not over. */
-  count(): number;
-  ids(): string[];
-  cancel(jobId: string): void;
-  stopAll(why: string): void;
-  /** Resolves when no work is going on. */
-  worked(): Promise<void>;
-  /** Resolves when no lease is kept. */
-  released(): Promise<void>;
-}
-
-export function createHeldJobs(parts: {
+export interface JobWorkOptions extends WorkHooks {
   options: AgentOptions;
   settings: JobSettings;
   client: HubClient;
-  clock: Clock;
+  outbox: Outbox;
   leaseMs: number;
-  outbox: OutboxLoop;
   random: () => number;
+  logger: AgentLogger;
   emit(event: AgentEvent): void;
-  onCommands(commands: readonly AgentCommand[]): void;
-  /** There is room for one more job. */
-  onRoom(): void;
-  onDefect(error: unknown): void;
-}): HeldJobs {
-  const { options, outbox, emit, onDefect } = parts;
+}
+
+/** Starts the outbox, and works on what is claimed from the queue of jobs. */
+export function startJobWork(parts: JobWorkOptions): Work {
+  const { options, settings, client, random, emit, onFault: onDefect } = parts;
+  const { clock, state } = settings;
+  const { workspaceId } = options;
   const held = new Map<string, HeldJob>();
   const releases = new Set<Promise<void>>();
+  const outbox = startOutboxLoop({
+    ...{ client, workspaceId, clock, onDefect, state, outbox: parts.outbox },
+    backoff: createBackoff(random),
+    onSettled: (entry, settlement) => reportSettlement(parts, entry, settlement),
+  });
 
   function begin(claimed: ClaimedJob): void {
     emit({ type: 'job-claimed', job: claimed.job, attempt: claimed.claimGeneration });
     const repository = options.repositories.find(({ repoId }) => repoId === claimed.job.repoId);
     if (repository === undefined) {
-      outbox.add(completionOfUnknownRepository(claimed, parts.clock.nowMs())).catch(onDefect);
+      outbox.add(completionOfUnknownRepository(claimed, clock.nowMs())).catch(onDefect);
       return;
     }
     const job = holdJob({
-      ...parts,
-      ...{ claimed, repository },
+      ...{ ...parts, clock, outbox, onDefect, claimed, repository },
       timeLimitMs: options.jobTimeLimitMs ?? agentDefaults.jobTimeLimitMs,
       logBytesMax: options.logBytesMax ?? agentDefaults.logBytesMax,
     });
@@ -63,8 +57,8 @@ export function createHeldJobs(parts: {
     void job.released.then(() => releases.delete(job.released));
   }
 
-  return {
-    begin,
+  const heldWork: HeldWork = {
+    // A job whose work is over needs no slot, even while its result is on its way to the hub.
     count: () => held.size,
     ids: () => [...held.values()].map(({ claimed }) => claimed.jobId),
     cancel(jobId) {
@@ -75,11 +69,32 @@ export function createHeldJobs(parts: {
     stopAll(why) {
       for (const job of held.values()) job.stop('agent_stopped', why);
     },
-    async worked() {
+    async settle(canDeliver) {
       await Promise.all([...held.values()].map(({ worked }) => worked));
-    },
-    async released() {
+      const flushed = new AbortController();
+      const flushMs = canDeliver ? (options.flushMs ?? agentDefaults.flushMs) : 0;
+      await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
+      flushed.abort();
+      await outbox.stop();
       await Promise.all(releases);
     },
   };
+  const repoIds = options.repositories.map(({ repoId }) => repoId);
+  const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin });
+  return { claim, held: heldWork };
+}
+
+function reportSettlement(
+  { emit, logger }: JobWorkOptions,
+  { attempt: { jobId, claimGeneration } }: OutboxEntry,
+  settlement: Settlement,
+): void {
+  const common = { jobId, attempt: claimGeneration };
+  if (settlement.accepted) {
+    emit({ type: 'result-accepted', ...common, status: settlement.status });
+    return;
+  }
+  const { code, message } = settlement;
+  logger.warn('The hub refused a result.', { ...common, code });
+  emit({ type: 'result-refused', ...common, code, message });
 }

@@ -29,22 +29,22 @@ export interface PresenceOptions {
   status(): AgentStatus;
   onAgentId(agentId: string): void;
   onCommands(commands: readonly AgentCommand[]): void;
-  /** The hub will never take this agent's heartbeats: a dead token, an unknown workspace. */
+  /** The hub rejects this agent's heartbeats for good: a dead token, an unknown workspace. */
   onRejected(error: unknown): void;
   emit(event: Extract<AgentEvent, { type: 'hub-unreachable' | 'hub-back' }>): void;
   onDefect(error: unknown): void;
 }
 
 export interface PresenceLoop extends Loop {
-  /** Resolves when a heartbeat that began after now was answered, or when `signal` fires. */
-  told(signal: AbortSignal): Promise<void>;
-  /** Says once that the agent has left. To be called after the loop has stopped. */
+  /** Resolves when a heartbeat that began after this call was answered, or when `signal` fires. */
+  acknowledged(signal: AbortSignal): Promise<void>;
+  /** Reports once that the agent is offline. Call it after the loop has stopped. */
   leave(): Promise<void>;
 }
 
 /**
- * Tells the hub that the agent is there, and hears its commands. It shares nothing with the work
- * on jobs, so no job can make its agent look dead; it also goes on while the agent drains, for a
+ * Sends the agent's heartbeats and receives the hub's commands. It shares nothing with the work on
+ * jobs, so no job can make its agent look offline. It continues while the agent drains, because a
  * silent agent would lose the jobs that it is about to finish.
  */
 export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
@@ -96,8 +96,8 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
   const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });
   return {
     ...loop,
-    async told(signal) {
-      // A heartbeat that is under way may still carry the status of before.
+    async acknowledged(signal) {
+      // A heartbeat in progress may still carry the previous status.
       const begunBefore = roundsBegun;
       loop.wake();
       await new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
       try {
         await send('offline', { timeoutMs: CALL_TIMEOUT_MS });
       } catch (error) {
-        // Without this word the agent shows as offline 45 s later.
+        // Without this report the agent shows as offline 45 s later.
         judgeFailure(error);
       }
     },

@@ -4,16 +4,16 @@ import type { StopReason } from '../job/attempt.ts';
 import type { Redactor } from '../job/redaction.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { startLease } from '../loops/lease-loop.ts';
-import { type CallEnd, callModel } from './cloud-ai-call.ts';
-import { deliverEnd } from './cloud-ai-delivery.ts';
 import type { CloudAiHubClient } from './cloud-ai-options.ts';
 import {
   type CloudAiAgentOptions,
   type CloudAiEvent,
   cloudAiDefaults,
 } from './cloud-ai-options.ts';
+import { type CallEnd, callModel } from './model-call.ts';
+import { deliverEnd } from './result-delivery.ts';
 
-/** How long a leaving executor tries to hand over an answer that it has. */
+/** How long a leaving executor tries to deliver an answer that it has. */
 const FLUSH_MS = 5_000;
 
 /** One claim of a cloud AI job by this executor. */
@@ -39,6 +39,7 @@ export interface HeldCloudAiOptions {
   client: CloudAiHubClient;
   claimed: ClaimedCloudAiJob;
   clock: Clock;
+  leaseMs: number;
   random: () => number;
   redactor: Redactor;
   emit(event: CloudAiEvent): void;
@@ -53,11 +54,11 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   const { cloudAiJobId } = claimed;
   const stopping = new AbortController();
   const ended = new AbortController();
-  /** Whatever is ready now is too late, or unwanted. */
+  /** Fires when a result comes too late, or nobody wants it any more. */
   const undeliverable = new AbortController();
 
   function stop(reason: StopReason, why: string): void {
-    // An answer that is there is paid for: whoever leaves still tries to hand it over.
+    // An answer that was received is paid for, so a leaving executor still tries to deliver it.
     if (reason === 'agent_stopped')
       void clock.sleep(FLUSH_MS, ended.signal).then(() => undeliverable.abort());
     else undeliverable.abort();
@@ -69,7 +70,7 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   const lease = startLease({
     ...{ clock, onDefect, claimSentAtMs: claimed.claimSentAtMs },
     renew: (request, call) => client.cloudAiJobs.heartbeat({ ...refOf(claimed), ...request }, call),
-    leaseMs: options.leaseMs ?? cloudAiDefaults.leaseMs,
+    leaseMs: parts.leaseMs,
     backoff: createBackoff(random),
     onLost: stop,
   });

@@ -1,5 +1,5 @@
 import { type Executor, ExecutorMissingError } from './executor.ts';
-import { findOnPath } from './executor-path.ts';
+import { findOnPath } from './find-on-path.ts';
 
 const SHELL = '/bin/sh';
 

@@ -5,7 +5,7 @@ import {
   type OutputReader,
   type ReadLine,
 } from './executor.ts';
-import { findOnPath, readVersion } from './executor-path.ts';
+import { findOnPath, readVersion } from './find-on-path.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
 
 export interface CodexExecutorOptions {

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import { judgeFailure } from '../hub-client.ts';
 import { cleanText, fitText, jsonBytes } from '../job/text-limits.ts';
 import { createBackoff } from '../loops/backoff.ts';
-import type { CallEnd } from './cloud-ai-call.ts';
 import type { CloudAiEvent, CloudAiHubClient } from './cloud-ai-options.ts';
+import type { CallEnd } from './model-call.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 /** What stands beside the result in the request: ids, usage, the names of the fields. */

@@ -1,9 +1,9 @@
 import type { CloudAiJob, CloudAiResult, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Backoff } from '../loops/backoff.ts';
-import { judgeProviderFailure, type ProviderFailure } from './cloud-ai-failure.ts';
+import { readJsonAnswer } from './answer-schema.ts';
 import type { CloudAiAnswer, CloudAiProvider } from './cloud-ai-provider.ts';
-import { readJsonAnswer } from './cloud-ai-schema.ts';
+import { judgeProviderFailure, type ProviderFailure } from './provider-failure.ts';
 
 /** Calls that failed in passing, before the job is given up. */
 const FAILED_CALLS_MAX = 8;
