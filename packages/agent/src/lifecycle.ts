@@ -87,7 +87,7 @@ export class Lifecycle {
   /** The hub rejects the heartbeats of this agent for good. */
   #isRejected = false;
 
-  /** @param createWork makes the work; its hooks may be called once the constructor has returned. */
+  /** @param createWork makes the work; it may call its hooks once the constructor has returned. */
   constructor(options: LifecycleOptions, createWork: (hooks: WorkHooks) => Work) {
     this.#options = options;
     // Callers may never look at `done`; without a handler its rejection would end the process.

@@ -14,7 +14,7 @@ export async function findRepository(io: Io, session: HubSession, text: string):
   if (/^repo_[0-9a-z]+$/.test(text) && !existsSync(path)) return text;
   const { client, workspaceId } = session;
   // The agent is large, and most lists are asked for without a path.
-  const { readClone } = await import('./commands/agent-clone.ts');
+  const { readClone } = await import('./commands/agent/read-clone.ts');
   const { remoteUrlHash, label } = await readClone(path, io.env);
   const { repoId } = await client.repositories.resolve(
     { workspaceId, remoteUrlHash },

@@ -9,7 +9,7 @@ import {
 import { openHubSession } from '../hub-session.ts';
 import { linkClone } from '../linked-clones.ts';
 import { oneLine } from '../text.ts';
-import { readClone } from './agent-clone.ts';
+import { readClone } from './agent/read-clone.ts';
 
 /**
  * `signalbox repo link [PATH]`: tells the workspace of a repository (by the hash of its remote,

@@ -8,23 +8,23 @@ import {
   startCloudAiAgent,
 } from '@signalbox/agent';
 import { Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../cli-error.ts';
 import {
   addExamples,
   addHubOptions,
   addJsonOption,
   defineCommand,
   type HubOptions,
-} from '../command-module.ts';
-import { parseDurationMs } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { parseInteger } from '../numbers.ts';
-import { printFields } from '../table.ts';
-import { oneLine } from '../text.ts';
-import { agentStateDir } from './agent-clones.ts';
-import { agentSignals } from './agent-signals.ts';
+} from '../../command-module.ts';
+import { parseDurationMs } from '../../duration.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { type HubSession, openHubSession } from '../../hub-session.ts';
+import type { Io } from '../../io.ts';
+import { parseInteger } from '../../numbers.ts';
+import { printFields } from '../../table.ts';
+import { oneLine } from '../../text.ts';
+import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
+import { agentStateDir } from './choose-clones.ts';
 import { createCloudAiLog } from './cloud-ai-log.ts';
 import { keyVariables, readProviderOptions } from './cloud-ai-provider.ts';
 
@@ -129,12 +129,7 @@ async function runExecutor(
     },
   });
   if (!io.json) sayStart(io, session, options);
-  const release = signals.attach(agent);
-  try {
-    await agent.done;
-  } finally {
-    release();
-  }
+  await signals.untilDone(agent);
   return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
 }
 
@@ -150,12 +145,7 @@ function sayStart(io: Io, { workspaceSlug, workspaceId, baseUrl }: HubSession, o
 }
 
 function explainEnd(error: unknown, provider: CloudAiProviderName): unknown {
-  if (error instanceof AgentAlreadyRunningError) {
-    return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
-      fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
-      cause: error,
-    });
-  }
+  if (error instanceof AgentAlreadyRunningError) return explainAlreadyRunning(error);
   if (error instanceof CloudAiProviderRefusedError) {
     return new CliError(exitCodes.failed, 'PROVIDER_REFUSED', error.message, {
       fix: `Check ${keyVariables[provider]}, --model and --base-url; the job was given back.`,

@@ -1,20 +1,16 @@
 import type { AgentEvent, StopReason } from '@signalbox/agent';
-import { formatClock, formatDuration } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { HubSession } from '../hub-session.ts';
-import type { Io, Styles } from '../io.ts';
-import { exitCodeOf, shortId } from '../job-text.ts';
-import type { LinkedClone } from '../linked-clones.ts';
-import { printFields } from '../table.ts';
-import { oneLine, truncateText } from '../text.ts';
+import { formatDuration } from '../../duration.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import type { HubSession } from '../../hub-session.ts';
+import type { Io, Styles } from '../../io.ts';
+import { exitCodeOf, shortId } from '../../job-text.ts';
+import type { LinkedClone } from '../../linked-clones.ts';
+import { printFields } from '../../table.ts';
+import { oneLine, truncateText } from '../../text.ts';
+import { createEventLog, describeLifecycle, type EventLog } from './event-log.ts';
 
-/** Shows what an agent does, a calm line at a time. */
-export interface AgentLog {
+export interface AgentLog extends EventLog<AgentEvent> {
   sayStart(start: AgentStart): void;
-  say(text: string): void;
-  onEvent(event: AgentEvent): void;
-  /** What the last result means for the shell; 0 when there was none. */
-  resultCode(): ExitCode;
 }
 
 export interface AgentStart {
@@ -54,31 +50,16 @@ export function createAgentLog(io: Io): AgentLog {
   const width = Math.min(io.columns, LINE_WIDTH_MAX);
   const startedAtMs = new Map<string, number>();
   const stops = new Map<string, StopReason>();
-  let code: ExitCode = exitCodes.ok;
 
-  return {
-    sayStart(start) {
-      if (!io.json) printStart(io, start);
-    },
-    say(text) {
-      if (!io.json) io.note(text);
-    },
-    onEvent(event) {
-      code = exitCodeAfter(event) ?? code;
-      if (io.json) {
-        io.printJson({ at: new Date().toISOString(), ...event });
-        return;
-      }
-      if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
-      if (event.type === 'job-stopping') stops.set(event.jobId, event.reason);
-      const line =
-        event.type === 'job-finished' ? sayFinished(event) : describeEvent(event, styles, width);
-      if (line !== null) io.print(`${styles.dim(formatClock(new Date()))}  ${line}`);
-    },
-    resultCode: () => code,
-  };
+  function describe(event: AgentEvent): string | null {
+    if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
+    if (event.type === 'job-stopping') stops.set(event.jobId, event.reason);
+    return event.type === 'job-finished'
+      ? describeFinished(event)
+      : describeEvent(event, styles, width);
+  }
 
-  function sayFinished(event: Finished): string {
+  function describeFinished(event: Finished): string {
     const { jobId, outcome } = event;
     const beganMs = startedAtMs.get(jobId);
     const took = beganMs === undefined ? '' : ` in ${formatDuration(performance.now() - beganMs)}`;
@@ -88,6 +69,13 @@ export function createAgentLog(io: Io): AgentLog {
     const text = finishedText(event, end + took, { styles, width });
     return `${markOf(outcome, styles)} ${aboutJob(jobId, text, styles)}`;
   }
+
+  return {
+    ...createEventLog(io, describe, exitCodeAfter),
+    sayStart(start) {
+      if (!io.json) printStart(io, start);
+    },
+  };
 }
 
 function printStart(io: Io, { name, session, tool, clones, options }: AgentStart): void {
@@ -118,15 +106,9 @@ function describeEvent(
   styles: Styles,
   width: number,
 ): string | null {
-  const { dim, cyan, green, yellow, red } = styles;
+  const { dim, cyan, yellow, red } = styles;
   const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
-    case 'online':
-      return `${green('●')} online, waiting for jobs`;
-    case 'hub-unreachable':
-      return `${yellow('●')} ${oneLine(event.message)} Work goes on; still trying.`;
-    case 'hub-back':
-      return `${green('●')} the hub is back`;
     case 'job-claimed': {
       const prompt = truncateText(oneLine(event.job.prompt), width - LEAD_WIDTH - TRAIL_WIDTH);
       const kind = dim(`· ${event.job.kind}, attempt ${event.attempt}`);
@@ -143,12 +125,8 @@ function describeEvent(
       const text = `the hub refuses the result: ${oneLine(event.message)}`;
       return `${red('✖')} ${about(event.jobId, text)}`;
     }
-    case 'draining':
-      return `${dim('●')} ${event.byHub ? 'draining, as the hub asks' : 'taking no more jobs'}`;
-    case 'resumed':
-      return `${green('●')} taking jobs again`;
-    case 'offline':
-      return `${dim('○')} offline`;
+    default:
+      return describeLifecycle(event, styles);
   }
 }
 

@@ -1,37 +1,15 @@
 import type { CloudAiEvent } from '@signalbox/agent';
-import { formatClock, formatDuration } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Io, Styles } from '../io.ts';
-import { shortId } from '../job-text.ts';
-import { oneLine, truncateText } from '../text.ts';
+import { formatDuration } from '../../duration.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import type { Io, Styles } from '../../io.ts';
+import { shortId } from '../../job-text.ts';
+import { oneLine, truncateText } from '../../text.ts';
+import { createEventLog, describeLifecycle, type EventLog } from './event-log.ts';
 
 const MESSAGE_WIDTH = 160;
 
-/** Shows what an executor does, a calm line at a time. */
-export interface CloudAiLog {
-  say(text: string): void;
-  onEvent(event: CloudAiEvent): void;
-  /** What the last result means for the shell; 0 when there was none. */
-  resultCode(): ExitCode;
-}
-
-export function createCloudAiLog(io: Io): CloudAiLog {
-  let code: ExitCode = exitCodes.ok;
-  return {
-    say(text) {
-      if (!io.json) io.note(text);
-    },
-    onEvent(event) {
-      code = exitCodeAfter(event) ?? code;
-      if (io.json) {
-        io.printJson({ at: new Date().toISOString(), ...event });
-        return;
-      }
-      const line = describeEvent(event, io.styles);
-      if (line !== null) io.print(`${io.styles.dim(formatClock(new Date()))}  ${line}`);
-    },
-    resultCode: () => code,
-  };
+export function createCloudAiLog(io: Io): EventLog<CloudAiEvent> {
+  return createEventLog(io, (event) => describeEvent(event, io.styles), exitCodeAfter);
 }
 
 function exitCodeAfter(event: CloudAiEvent): ExitCode | null {
@@ -48,12 +26,6 @@ function describeEvent(event: CloudAiEvent, styles: Styles): string | null {
   const { bold, dim, cyan, green, yellow, red } = styles;
   const about = (id: string, text: string) => `${bold(shortId(id))}  ${oneLine(text)}`;
   switch (event.type) {
-    case 'online':
-      return `${green('●')} online, waiting for jobs`;
-    case 'hub-unreachable':
-      return `${yellow('●')} ${oneLine(event.message)} Work goes on; still trying.`;
-    case 'hub-back':
-      return `${green('●')} the hub is back`;
     case 'job-claimed': {
       const { cloudAiJobId, kind, model } = event.job;
       const asked = model === null ? kind : `${kind}, ${model}`;
@@ -76,12 +48,8 @@ function describeEvent(event: CloudAiEvent, styles: Styles): string | null {
       const text = `the hub refuses the result: ${event.message}`;
       return `${red('✖')} ${about(event.cloudAiJobId, text)}`;
     }
-    case 'draining':
-      return `${dim('●')} ${event.byHub ? 'draining, as the hub asks' : 'taking no more jobs'}`;
-    case 'resumed':
-      return `${green('●')} taking jobs again`;
-    case 'offline':
-      return `${dim('○')} offline`;
+    default:
+      return describeLifecycle(event, styles);
   }
 }
 

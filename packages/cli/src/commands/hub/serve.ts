@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings, startFromEnvironment } from '@signalbox/hub';
-import { addExamples, addJsonOption, defineCommand } from '../command-module.ts';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
 
 /** Where the build of the console is, beside this package. */
-const consoleDirDefault = join(import.meta.dirname, '../../../console/dist');
+const consoleDirDefault = join(import.meta.dirname, '../../../../console/dist');
 
 /**
  * `signalbox serve`: a hub in the foreground, until SIGTERM or SIGINT. Every setting of the hub has

@@ -8,8 +8,8 @@ import {
   settings,
 } from '@signalbox/hub';
 import type { Command } from 'commander';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 type Setting = (typeof settings)[SettingName];
 

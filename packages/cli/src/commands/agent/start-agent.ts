@@ -2,24 +2,24 @@ import { hostname } from 'node:os';
 import { AgentAlreadyRunningError, ExecutorMissingError, startAgent } from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../cli-error.ts';
 import {
   addExamples,
   addHubOptions,
   addJsonOption,
   defineCommand,
   type HubOptions,
-} from '../command-module.ts';
-import { parseDurationMs } from '../duration.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import type { LinkedClone } from '../linked-clones.ts';
-import { parseInteger } from '../numbers.ts';
-import { agentStateDir, chooseClones } from './agent-clones.ts';
-import { chooseExecutor, type ExecutorChoice, executorNames } from './agent-executor.ts';
+} from '../../command-module.ts';
+import { parseDurationMs } from '../../duration.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { type HubSession, openHubSession } from '../../hub-session.ts';
+import type { Io } from '../../io.ts';
+import type { LinkedClone } from '../../linked-clones.ts';
+import { parseInteger } from '../../numbers.ts';
 import { createAgentLog } from './agent-log.ts';
-import { agentSignals } from './agent-signals.ts';
+import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
+import { agentStateDir, chooseClones } from './choose-clones.ts';
+import { chooseExecutor, type ExecutorChoice, executorNames } from './choose-executor.ts';
 
 interface Options extends HubOptions, ExecutorChoice {
   jobs: number;
@@ -151,22 +151,12 @@ async function runAgent(
     },
   });
   log.sayStart({ name: options.name, session, tool: executor.name, clones, options });
-  const release = signals.attach(agent);
-  try {
-    await agent.done;
-  } finally {
-    release();
-  }
+  await signals.untilDone(agent);
   return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
 }
 
 function explainStart(error: unknown): unknown {
-  if (error instanceof AgentAlreadyRunningError) {
-    return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
-      fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
-      cause: error,
-    });
-  }
+  if (error instanceof AgentAlreadyRunningError) return explainAlreadyRunning(error);
   if (error instanceof ExecutorMissingError) {
     return new CliError(exitCodes.usage, 'EXECUTOR_MISSING', error.message, {
       fix: 'signalbox agent start --command "…" runs any command.',

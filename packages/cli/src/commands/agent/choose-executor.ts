@@ -5,8 +5,8 @@ import {
   type Executor,
   ExecutorMissingError,
 } from '@signalbox/agent';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 

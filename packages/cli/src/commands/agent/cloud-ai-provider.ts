@@ -1,6 +1,6 @@
 import type { CloudAiProviderName, CloudAiProviderOptions } from '@signalbox/agent';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 /**
  * Where each provider's key is looked for: always in the environment, since an option would show

@@ -1,6 +1,6 @@
 import { GitError, type ResolvedRemote, resolveRemote } from '@signalbox/agent';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 /**
  * What the hub may know of a clone on this machine: the hash of its remote, made as the agent makes

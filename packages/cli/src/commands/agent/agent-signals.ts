@@ -1,25 +1,28 @@
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { AgentAlreadyRunningError } from '@signalbox/agent';
+import { CliError } from '../../cli-error.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 
-/** Of an agent, or of an executor of cloud AI jobs, what its signals need. */
+/** A running agent, or executor of cloud AI jobs. */
 interface Stoppable {
   heldJobIds(): string[];
   drain(): Promise<void>;
   stop(): Promise<void>;
+  readonly done: Promise<void>;
 }
 
-/** How an agent is told to leave. */
+/** Passes the signals of this process on to an agent. */
 export interface AgentSignals {
-  /** Listens until the returned function is called. */
-  attach(agent: Stoppable): () => void;
-  /** Lets the agent finish what it holds and leave; may come before it is attached. */
+  /** Listens for signals until the agent has left. Rejects with the fault that ended the agent. */
+  untilDone(agent: Stoppable): Promise<void>;
+  /** Lets the agent finish what it holds and leave; may be called before `untilDone`. */
   drain(): void;
-  /** The exit code when jobs were given back; null when the agent left in its own time. */
+  /** The exit code when jobs were given back; null when the agent left by itself. */
   stopCode(): ExitCode | null;
 }
 
 /**
- * SIGTERM and the first SIGINT drain: whoever stops an agent seldom wants its work thrown away. A
- * second signal, or SIGQUIT, stops.
+ * SIGTERM and the first SIGINT drain, because a person who stops an agent seldom wants its work
+ * thrown away. A second signal, or SIGQUIT, stops.
  */
 export function agentSignals(log: { say(text: string): void }): AgentSignals {
   let running: Stoppable | null = null;
@@ -28,7 +31,7 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
 
   function drain(): void {
     isDraining = true;
-    // Its end is awaited by `done`, and so is its failure.
+    // `untilDone` waits for its end and reports its failure.
     running?.drain().catch(() => {});
   }
 
@@ -55,15 +58,25 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
 
   const names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGQUIT'];
   return {
-    attach(agent) {
+    async untilDone(agent) {
       running = agent;
       if (isDraining) drain();
       for (const name of names) process.on(name, onSignal);
-      return () => {
+      try {
+        await agent.done;
+      } finally {
         for (const name of names) process.off(name, onSignal);
-      };
+      }
     },
     drain,
     stopCode: () => code,
   };
+}
+
+/** The error of the command when another agent uses the state directory. */
+export function explainAlreadyRunning(error: AgentAlreadyRunningError): CliError {
+  return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
+    fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
+    cause: error,
+  });
 }

@@ -1,8 +1,8 @@
 import { type Scope, scopes } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
-import { addExamples, addJsonOption, defineCommand } from '../command-module.ts';
-import { formatMoment, parseDurationMs } from '../duration.ts';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { formatMoment, parseDurationMs } from '../../duration.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 
 interface Options {

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CliError } from '../cli-error.ts';
-import { stateDirectory } from '../config-file.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { HubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { type LinkedClone, readLinkedClones } from '../linked-clones.ts';
-import { readClone } from './agent-clone.ts';
+import { CliError } from '../../cli-error.ts';
+import { stateDirectory } from '../../config-file.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { HubSession } from '../../hub-session.ts';
+import type { Io } from '../../io.ts';
+import { type LinkedClone, readLinkedClones } from '../../linked-clones.ts';
+import { readClone } from './read-clone.ts';
 
 /**
  * The clones that an agent works on: all that are linked to the workspace, or those that are named.

@@ -1,8 +1,8 @@
 import { type WorkspaceRole, workspaceRoles } from '@signalbox/contract';
 import { inviteMemberByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
-import { addExamples, addJsonOption, defineCommand } from '../command-module.ts';
-import { formatMoment } from '../duration.ts';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { formatMoment } from '../../duration.ts';
 import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
 
 interface Options {
