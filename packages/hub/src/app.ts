@@ -39,7 +39,7 @@ import { createUploadRetention } from './loops/upload-retention.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
 import { FailureDelay } from './people/failure-delay.ts';
-import { createPasswordHasher } from './people/passwords.ts';
+import { createPasswordHasher, type PasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
@@ -68,6 +68,8 @@ export interface HubOptions {
   /** The built console; absent: a page that says how to build it. */
   consoleDir?: string;
   clock?: Clock;
+  /** Hashes people's passwords; absent: by argon2. Tests that hash many take a cheap one. */
+  passwords?: PasswordHasher;
   /** Holds every answer against its schema; for tests. */
   checkAnswer?: (endpoint: Endpoint, answer: unknown) => void;
 }
@@ -270,13 +272,13 @@ interface Rooms extends HubParts {
 /** Every room of the hub and its routes; the console last, since it takes what is left. */
 function bindRooms(
   server: FastifyInstance,
-  { config, consoleDir, checkAnswer }: HubOptions,
+  { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
   { deps, tokenCache, uploads, address }: Rooms,
 ): void {
   const identity = {
     ...deps,
     tokenCache,
-    passwords: createPasswordHasher(),
+    passwords,
     failureDelay: new FailureDelay(deps.clock),
     log: server.log,
     globalToken: config.globalToken,
