@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { SetupOptions } from '../support/harness.ts';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
+import type { TestHubOptions } from '../support/test-hub.ts';
 
 const { jobs, runs, uncertainties } = endpoints;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -29,8 +29,8 @@ interface PartRow {
 }
 
 /** A queue whose workspace keeps jobs for a month, and what its archive says. */
-async function setupRetention(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
-  const h = await setupQueue(t, options);
+async function setupRetention(t: TestContext, options: Omit<TestHubOptions, 'clock'> = {}) {
+  const h = await startQueueWorld(t, options);
   const { workspaceId } = h;
   const { database, loops } = h.hub;
   await database.write(null, (tx) =>

@@ -8,7 +8,7 @@ import {
   type ConsoleScenario,
   type ConsoleWorld,
   runConsoleScenario,
-  setupConsole,
+  startConsoleWorld,
 } from '../support/console-world.ts';
 
 const { auditLog } = consoleEndpoints;
@@ -40,7 +40,7 @@ async function subjectsOf(world: ConsoleWorld, filter: Record<string, unknown>):
 }
 
 test('the audit log: what is asked and what is answered', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, other, personIds } = world;
   const scenarios: ConsoleScenario[] = [
     {
@@ -95,7 +95,7 @@ test('the audit log: what is asked and what is answered', async (t) => {
 });
 
 test('the log is listed newest first, by page and by filter', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   await writeActs(world, 6, 60_000);
   assert.deepEqual(await subjectsOf(world, { action: 'test.third' }), ['thing_6', 'thing_3']);
@@ -124,7 +124,7 @@ test('the log is listed newest first, by page and by filter', async (t) => {
 });
 
 test('an export is itself audited, and whoever has it verifies it without the hub', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   // More than is read at once.
   await writeActs(world, 1_100);
@@ -163,7 +163,7 @@ test('an export is itself audited, and whoever has it verifies it without the hu
 });
 
 test('a refused export leaves no entry', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   const refused = await browsers.member.send(auditLog.export.path, { workspaceId });
   assert.equal(refused.body.error, 'NOT_ALLOWED');
@@ -172,7 +172,7 @@ test('a refused export leaves no entry', async (t) => {
 });
 
 test('a chain that somebody has touched is told broken, and where', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   await writeActs(world, 10);
   const verify = () => browsers.owner.call(auditLog.verify, { workspaceId });

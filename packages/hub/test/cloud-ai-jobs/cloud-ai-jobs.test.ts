@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { readEntry } from '../../src/queue/queue-store.ts';
-import { setupCloudAi } from '../support/cloud-ai-setup.ts';
+import { startCloudAiWorld } from '../support/cloud-ai-world.ts';
 
 const { cloudAiJobs, agents, jobs, queue } = endpoints;
 
 test('a cloud AI job is claimed, renewed and completed with its result and usage', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ model: 'sonnet', priority: 3, maxAttempts: 2 });
   const claimed = await h.claim({ leaseMs: 5_000 });
   assert.equal(claimed.cloudAiJobId, id);
@@ -38,7 +38,7 @@ test('a cloud AI job is claimed, renewed and completed with its result and usage
 });
 
 test('the two queues share nothing: neither hands out what belongs to the other', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   await h.enqueue();
   const none = await h.call(jobs.claimNext, { workspaceId, agentId: h.agentId });
@@ -52,7 +52,7 @@ test('the two queues share nothing: neither hands out what belongs to the other'
 });
 
 test('a job with a model goes only to an agent that has it, and the request may name others', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ model: 'opus' });
   assert.equal((await h.claim()).reason, 'no_matching_capabilities');
   assert.equal((await h.claim({ models: [] })).reason, 'no_matching_capabilities');
@@ -62,14 +62,14 @@ test('a job with a model goes only to an agent that has it, and the request may 
 });
 
 test('kinds limit what a claim may be given', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ kind: 'translate' });
   assert.equal((await h.claim({ kinds: ['ask'] })).reason, 'no_pending_jobs');
   assert.equal((await h.claim({ kinds: ['ask', 'translate'] })).cloudAiJobId, id);
 });
 
 test('higher priority goes first, and within it the oldest', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const ids = [await h.enqueue({ kind: 'a' }), await h.enqueue({ kind: 'b' })];
   ids.unshift(await h.enqueue({ kind: 'c', priority: 1 }));
   const claimed = [];
@@ -78,7 +78,7 @@ test('higher priority goes first, and within it the oldest', async (t) => {
 });
 
 test('an agent that drains, is full, or whose workspace is paused is given nothing', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { workspaceId } = h;
   await h.enqueue();
   await h.enqueue();
@@ -96,7 +96,7 @@ test('an agent that drains, is full, or whose workspace is paused is given nothi
 });
 
 test('a waiting claim is answered when a job arrives that suits it, and only then', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { waiters } = h.hub.deps;
   const waiting = h.claim({ waitMs: 60_000, kinds: ['ask'] });
   while (waiters.count === 0) await new Promise(setImmediate);
@@ -108,7 +108,7 @@ test('a waiting claim is answered when a job arrives that suits it, and only the
 });
 
 test('a claim repeated under its key gets the same job and generation', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   await h.enqueue();
   const first = await h.claim({ claimKey: 'k1' });
   const again = await h.claim({ claimKey: 'k1' });
@@ -117,7 +117,7 @@ test('a claim repeated under its key gets the same job and generation', async (t
 });
 
 test('a lost lease leads to another attempt, and the lost one is fenced', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_000);
@@ -138,7 +138,7 @@ test('a lost lease leads to another attempt, and the lost one is fenced', async 
 });
 
 test('an agent that waits at capacity gets what its own lost lease sets free', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const agentId = await h.addAgent(h.home, 'restarted', { maxConcurrentJobs: 1 });
   const id = await h.enqueue();
   await h.claim({ agentId, leaseMs: 1_000 });
@@ -151,7 +151,7 @@ test('an agent that waits at capacity gets what its own lost lease sets free', a
 });
 
 test('a job whose attempts are used up has failed, whoever finds out', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   const bySweeper = await h.enqueue({ maxAttempts: 1 });
   await h.claim({ leaseMs: 1_000 });
@@ -171,7 +171,7 @@ test('a job whose attempts are used up has failed, whoever finds out', async (t)
 });
 
 test('a lost lease of an ordinary job that a cloud AI claim finds is in its timeline', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   const draft = { workspaceId, repoId, kind: 'work' as const, prompt: 'Do it.' };
   const { jobId } = await h.call(jobs.enqueue, { ...draft, requirements: { canWrite: false } });
@@ -186,7 +186,7 @@ test('a lost lease of an ordinary job that a cloud AI claim finds is in its time
 });
 
 test('a completion is accepted once; its replay gets the same answer, another is refused', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim();
   const first = await h.complete(id);
@@ -198,7 +198,7 @@ test('a completion is accepted once; its replay gets the same answer, another is
 });
 
 test('a failed completion keeps what it says', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim();
   await h.complete(id, { outcome: 'failed', message: 'The model refused.', result: {} });
@@ -207,7 +207,7 @@ test('a failed completion keeps what it says', async (t) => {
 });
 
 test('a result without the JSON that was asked for is refused, and the lease stays', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ responseSchema: { type: 'object' } });
   const claimed = await h.claim();
   assert.deepEqual(claimed.cloudAiJob?.responseSchema, { type: 'object' });
@@ -224,7 +224,7 @@ test('a result without the JSON that was asked for is refused, and the lease sta
 });
 
 test('the completion of a canceled job is refused and ends it', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { database, deps } = h.hub;
   const { workspaceId, agentId } = h;
   const id = await h.enqueue();
@@ -241,7 +241,7 @@ test('the completion of a canceled job is refused and ends it', async (t) => {
 });
 
 test('sixty-four agents that claim at once get each job once', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const agentIds = await Promise.all(
     Array.from({ length: 64 }, (_, at) => h.addAgent(h.home, `racer-${at}`)),
   );
@@ -254,7 +254,7 @@ test('sixty-four agents that claim at once get each job once', async (t) => {
 });
 
 test('sixty-four waiting agents share the jobs that arrive, each once', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { waiters } = h.hub.deps;
   const agentIds = await Promise.all(
     Array.from({ length: 64 }, (_, at) => h.addAgent(h.home, `waiter-${at}`)),
@@ -267,7 +267,7 @@ test('sixty-four waiting agents share the jobs that arrive, each once', async (t
 });
 
 test('of many completions of one job at once, one is accepted', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim();
   const body = { workspaceId: h.workspaceId, cloudAiJobId: id, agentId: h.agentId };
@@ -283,7 +283,7 @@ test('of many completions of one job at once, one is accepted', async (t) => {
 });
 
 test('one idempotency key enqueues one model call', async (t) => {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const ids = await Promise.all(
     Array.from({ length: 16 }, () => h.enqueue({ idempotencyKey: 'once' })),
   );

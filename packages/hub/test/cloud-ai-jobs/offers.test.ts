@@ -10,14 +10,14 @@ import { addContextItem, type ContextItemDraft } from '../../src/context/item-ac
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
-import { setupCloudAi } from '../support/cloud-ai-setup.ts';
+import { startCloudAiWorld } from '../support/cloud-ai-world.ts';
 import { upload } from '../support/upload-setup.ts';
 
 const longText = 'The disk was full at nine. '.repeat(400);
 
 /** A workspace that has turned on what there is. */
 async function setup(t: TestContext, isOn: 0 | 1 = 1) {
-  const h = await setupCloudAi(t);
+  const h = await startCloudAiWorld(t);
   const { database, deps } = h.hub;
   const { workspaceId } = h;
   await database.write(null, (tx) =>

@@ -11,8 +11,8 @@ import {
   claimWaiting,
   enqueueJob,
   postHub,
-  setupHubs,
-} from '../support/hubs-setup.ts';
+  startSeveralHubs,
+} from '../support/several-hubs.ts';
 import { until } from '../support/until.ts';
 
 const options = { timeout: 40_000 };
@@ -24,7 +24,7 @@ test(
   'hubs whose clocks are an hour off end tokens and grant leases by the database’s time',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const hub = await world.start();
     const env = { SVC_DATABASE_URL: world.databaseUrl };
     const early = await startHubChild(t, world.dataDir, { env, clockShiftMs: HOUR_MS });
@@ -60,7 +60,7 @@ test(
   'a revoked token is refused on every hub within a second, heard of or not',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const revoking = await world.start();
     const others = [await world.start(), await world.start({ databasePooled: true })];
     await until('hubs know each other', () => revoking.group.others === 2);

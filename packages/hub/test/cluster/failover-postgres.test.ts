@@ -16,7 +16,7 @@ import {
   type HubsWorkspace,
   postHub,
   untilParked,
-} from '../support/hubs-setup.ts';
+} from '../support/several-hubs.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { until } from '../support/until.ts';
 

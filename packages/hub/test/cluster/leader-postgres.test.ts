@@ -11,8 +11,8 @@ import {
   claimWaiting,
   enqueueJob,
   type HubsWorkspace,
-  setupHubs,
-} from '../support/hubs-setup.ts';
+  startSeveralHubs,
+} from '../support/several-hubs.ts';
 import { until } from '../support/until.ts';
 
 const options = { timeout: 40_000 };
@@ -55,7 +55,7 @@ function countRecoveries(hub: Hub, { workspaceId, token }: HubsWorkspace, jobId:
 }
 
 test('of three hubs one leads, and when it stops another does', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const hubs = [await world.start(), await world.start(), await world.start()];
   for (let left = hubs; left.length > 0; ) {
     await until('one leads', () => left.some(({ group }) => group.isLead()));
@@ -70,7 +70,7 @@ test(
   'a lease that runs out is taken back though the hub that led was killed',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const env = { SVC_DATABASE_URL: world.databaseUrl };
     const child = await startHubChild(t, world.dataDir, { env });
     const hub = await world.start();
@@ -90,7 +90,7 @@ test(
   'a hub that freezes loses the lead, and does not take it back when it goes on',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const env = { SVC_DATABASE_URL: world.databaseUrl };
     const child = await startHubChild(t, world.dataDir, { env });
     const hub = await world.start();
@@ -111,7 +111,7 @@ test(
 );
 
 test('loops that find nothing due are in nobody’s way', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const hub = await world.start();
   await addWorkspace(hub);
   const operator = new pg.Client({ connectionString: world.databaseUrl });

@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import pg from 'pg';
 import type { Hub } from '../../src/app.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import {
   addAgent,
   addWorkspace,
   callHub,
   claimWaiting,
   enqueueJob,
-  setupHubs,
+  startSeveralHubs,
   untilAcquainted,
   untilParked,
-} from '../support/hubs-setup.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+} from '../support/several-hubs.ts';
 import { until } from '../support/until.ts';
 
 /** Far more than any of it takes; what is missed waits for a minute. */
@@ -23,7 +23,7 @@ test(
   'a claim that waits on one hub is given a job that is enqueued on another, by its hint',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     // Time stands still, so that no hub looks by itself.
     const clock = createManualClock(Date.now());
     const waiting = await world.start({}, clock);
@@ -42,7 +42,7 @@ test(
   'jobs that are enqueued at once where nobody waits are all given to those who wait elsewhere',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const clock = createManualClock(Date.now());
     const [first, second, third] = [
       await world.start({}, clock),
@@ -66,7 +66,7 @@ test(
 );
 
 test('one ready job wakes at most one claim on each hub', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const clock = createManualClock(Date.now());
   const hubs = [await world.start({}, clock), await world.start({}, clock)] as const;
   await untilAcquainted(...hubs);
@@ -92,7 +92,7 @@ test('one ready job wakes at most one claim on each hub', options, async (t) => 
 });
 
 test('a hub learns of a lane that it has never seen before it wakes for it', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const clock = createManualClock(Date.now());
   const waiting = await world.start({}, clock);
   const other = await world.start({}, clock);
@@ -114,7 +114,7 @@ test(
   'an agent at capacity that waits on one hub is given a job once it completes on another',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const clock = createManualClock(Date.now());
     const waiting = await world.start({}, clock);
     const other = await world.start({}, clock);
@@ -139,7 +139,7 @@ test(
   'a claim that waits for a paused queue on one hub goes on when another resumes it',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const clock = createManualClock(Date.now());
     const waiting = await world.start({}, clock);
     const other = await world.start({}, clock);
@@ -160,7 +160,7 @@ test(
   'a wait for an answer on one hub ends when the answer is given on another',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     for (const isHeard of [true, false]) {
       const clock = isHeard ? createManualClock(Date.now()) : undefined;
       const waiting = await world.start({ databasePooled: !isHeard }, clock);
@@ -195,7 +195,7 @@ test(
 );
 
 test('a hub that hears no hints finds for itself what waits for its claims', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const deaf = await world.start({ databasePooled: true });
   const other = await world.start();
   const workspace = await addWorkspace(other);
@@ -222,7 +222,7 @@ test('a hub that hears no hints finds for itself what waits for its claims', opt
 });
 
 test('a hub whose connection for hints was ended hears them again', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const clock = createManualClock(Date.now());
   const waiting = await world.start({}, clock);
   const other = await world.start({}, clock);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
+import { startPgbouncer, whyNoPgbouncer } from '../support/pgbouncer.ts';
 import {
   addAgent,
   addWorkspace,
   callHub,
   claimWaiting,
   enqueueJob,
-  setupHubs,
+  startSeveralHubs,
   untilParked,
-} from '../support/hubs-setup.ts';
-import { startPgbouncer, whyNoPgbouncer } from '../support/pgbouncer.ts';
+} from '../support/several-hubs.ts';
 
 const skip = whyNoPgbouncer();
 const options = { timeout: 40_000, ...(skip === undefined ? {} : { skip }) };
@@ -18,7 +18,7 @@ const JOBS = 120;
 const AGENTS = 12;
 
 test('two hubs behind a pooler in transaction mode do each job once', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const pooled = { databaseUrl: await startPgbouncer(t, world.databaseUrl), databasePooled: true };
   const more = { ...pooled, databaseSessions: 12 };
   const hubs = [await world.start(more), await world.start(more)] as const;
@@ -50,7 +50,7 @@ test(
   'behind a pooler a claim that waits is found by looking, and limits hold',
   options,
   async (t) => {
-    const world = await setupHubs(t);
+    const world = await startSeveralHubs(t);
     const pooled = {
       databaseUrl: await startPgbouncer(t, world.databaseUrl),
       databasePooled: true,

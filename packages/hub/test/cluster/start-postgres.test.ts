@@ -17,8 +17,8 @@ import {
   addWorkspace,
   claimWaiting,
   enqueueJob,
-  setupHubs,
-} from '../support/hubs-setup.ts';
+  startSeveralHubs,
+} from '../support/several-hubs.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { until } from '../support/until.ts';
 
@@ -156,7 +156,7 @@ test(
 );
 
 test('a hub with another key than its database does not start', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const secretKey = randomBytes(32);
   await world.start({ secretKey });
   await world.start({ secretKey, dataDir: world.dataDir });
@@ -164,7 +164,7 @@ test('a hub with another key than its database does not start', options, async (
 });
 
 test('a hub that would not find the uploads of another does not start', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const secretKey = randomBytes(32);
   const first = await world.start({ secretKey });
   const elsewhere = { secretKey, dataDir: makeTempDir(t) };
@@ -174,7 +174,7 @@ test('a hub that would not find the uploads of another does not start', options,
 });
 
 test('only the first hub after an outage gives expired leases more time', options, async (t) => {
-  const world = await setupHubs(t);
+  const world = await startSeveralHubs(t);
   const first = await world.start();
   const workspace = await addWorkspace(first);
   const agentId = await addAgent(first, workspace, 'one');

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Scope } from '@signalbox/contract';
 import type { Config } from '../../src/config.ts';
-import { type Harness, setup } from '../support/harness.ts';
+import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { type Answer, exchange } from '../support/http-exchange.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
@@ -22,7 +22,7 @@ export interface SpecAnswer extends Omit<Answer, 'body'> {
  */
 export interface SpecClient {
   baseUrl: string;
-  harness: Harness;
+  harness: HomeWorld;
   clock: ManualClock;
   workspaceId: string;
   slug: string;
@@ -87,13 +87,13 @@ export async function startSpecHub(
   config: Partial<Config> = {},
 ): Promise<(slug: string) => Promise<SpecClient>> {
   const clock = createManualClock();
-  const harness = await setup(t, { clock, config });
+  const harness = await startHomeWorld(t, { clock, config });
   return (slug) => createSpecClient(t, harness, clock, slug);
 }
 
 async function createSpecClient(
   t: TestContext,
-  harness: Harness,
+  harness: HomeWorld,
   clock: ManualClock,
   slug: string,
 ): Promise<SpecClient> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { endpoints } from '@signalbox/contract';
 import { runScenarios, type Scenario } from '../support/api-scenario.ts';
 import { CANARY, type World } from '../support/api-world.ts';
-import { addItem } from '../support/context-setup.ts';
+import { addItem } from '../support/context-world.ts';
 
 const { contextItems } = endpoints;
 

@@ -5,13 +5,13 @@ import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
 import { addContextItem, forgetOldContext } from '../../src/context/item-actions.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
-import { idsOf, setupContext } from '../support/context-setup.ts';
+import { idsOf, startContextWorld } from '../support/context-world.ts';
 
 const { contextItems } = endpoints;
 const DAY_MS = 86_400_000;
 
 test('the same source and reference replace an item whole; its id and first time stay', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   const ref = { source: 'wiki', sourceRef: 'page/7' };
   const first = await add({ ...ref, text: 'The old way.', title: 'How', pinned: true });
   assert.equal(await add({ ...ref, text: 'The new way.' }), first);
@@ -26,7 +26,7 @@ test('the same source and reference replace an item whole; its id and first time
 });
 
 test('lists go newest first through pages, with a cursor for each', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   const ids: string[] = [];
   for (let i = 0; i < 7; i++) ids.unshift(await add({ text: `Note ${i}.` }));
   // Two of one time: the later id goes first, and no page loses or repeats either.
@@ -48,7 +48,7 @@ test('lists go newest first through pages, with a cursor for each', async (t) =>
 });
 
 test('lists narrow by kind, source and thread, and show superseded items on demand', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   const note = await add({ text: 'A note.' });
   const chat = await add({ text: 'Hi.', kind: 'chat_message', source: 'chat', threadRef: 't1' });
   const old = await add({ text: 'An old note.', supersededBy: note });
@@ -63,7 +63,7 @@ test('lists narrow by kind, source and thread, and show superseded items on dema
 });
 
 test('a search ranks the better match first and shows where it is', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   await add({ text: `Nothing of the kind. ${'Filler. '.repeat(50)}` });
   const passing = await add({ text: `${'Long preface. '.repeat(40)}Invoices are rounded here.` });
   const titled = await add({ title: 'Rounding of invoices', text: 'Half to even.' });
@@ -73,7 +73,7 @@ test('a search ranks the better match first and shows where it is', async (t) =>
 });
 
 test('a search finds words by their stems, without accents and in unspaced scripts', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   const french = await add({ text: 'Le café est fermé.' });
   const japanese = await add({ text: '請求書の丸め方を決める。' });
   const find = async (query: string) =>
@@ -85,7 +85,7 @@ test('a search finds words by their stems, without accents and in unspaced scrip
 });
 
 test('a search keeps kinds apart, leaves superseded items out, and pages', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   const doc = await add({ text: 'The gateway times out.', kind: 'document' });
   const note = await add({ text: 'The gateway is slow.' });
   const old = await add({ text: 'The gateway was fast.', supersededBy: note });
@@ -103,7 +103,7 @@ test('a search keeps kinds apart, leaves superseded items out, and pages', async
 });
 
 test('a search keeps to its workspace', async (t) => {
-  const { add, call, addWorkspace, workspaceId } = await setupContext(t);
+  const { add, call, addWorkspace, workspaceId } = await startContextWorld(t);
   await add({ text: 'The falcon has landed.' });
   const other = await addWorkspace('other');
   const body = { workspaceId: other.workspaceId, query: 'falcon' };
@@ -113,7 +113,7 @@ test('a search keeps to its workspace', async (t) => {
 });
 
 test('any text at all is a valid query', async (t) => {
-  const { add, call, workspaceId } = await setupContext(t);
+  const { add, call, workspaceId } = await startContextWorld(t);
   await add({ text: 'Something to find: NEAR(a b) AND "quotes".' });
   const syntax = ['"', '""', 'a AND', 'NEAR(', 'title:x', '*', 'a*', '^a', '-', 'a NOT b', "'; --"];
   const query = fc.oneof(fc.constantFrom(...syntax), fc.string({ minLength: 1, unit: 'binary' }));
@@ -131,7 +131,7 @@ test('any text at all is a valid query', async (t) => {
 });
 
 test('words that very many items have still find those that have all of them, latest first', async (t) => {
-  const { hub, call, workspaceId } = await setupContext(t);
+  const { hub, call, workspaceId } = await startContextWorld(t);
   const { database, deps } = hub;
   const draft = { workspaceId, kind: 'note', title: '', source: 'api', trust: 'member' } as const;
   await database.write(null, async (tx) => {
@@ -152,7 +152,7 @@ test('words that very many items have still find those that have all of them, la
 });
 
 test('the data policy is applied before anything is written, the index included', async (t) => {
-  const { hub, add, call, workspaceId } = await setupContext(t);
+  const { hub, add, call, workspaceId } = await startContextWorld(t);
   const secret = ['ghp_', 'aB3dE5gH7j'.repeat(4)].join('');
   const redacted = await add({ title: secret, text: `Use ${secret} for it.` });
   const { item } = await call(contextItems.get, { workspaceId, itemId: redacted });
@@ -174,7 +174,7 @@ test('the data policy is applied before anything is written, the index included'
 });
 
 test('an idempotency key gives the first answer again, and refuses another body', async (t) => {
-  const { call, refuse, workspaceId } = await setupContext(t);
+  const { call, refuse, workspaceId } = await startContextWorld(t);
   const body = { workspaceId, kind: 'note' as const, text: 'Once.', idempotencyKey: 'k1' };
   const first = await call(contextItems.upsert, body);
   const again = await call(contextItems.upsert, body);
@@ -183,7 +183,7 @@ test('an idempotency key gives the first answer again, and refuses another body'
 });
 
 test('a long document is offered to be summarized in the action that writes it, once a text', async (t) => {
-  const { hub, add, workspaceId } = await setupContext(t);
+  const { hub, add, workspaceId } = await startContextWorld(t);
   const { database } = hub;
   await database.write(null, (tx) =>
     putCloudAiSettingsRow(tx, {
@@ -208,7 +208,7 @@ test('a long document is offered to be summarized in the action that writes it, 
 });
 
 test('one reference written by many at once makes one item', async (t) => {
-  const { call, workspaceId } = await setupContext(t);
+  const { call, workspaceId } = await startContextWorld(t);
   const body = { workspaceId, kind: 'note' as const, source: 'wiki', sourceRef: 'page/1' };
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, i) =>
@@ -222,7 +222,7 @@ test('one reference written by many at once makes one item', async (t) => {
 });
 
 test('no item supersedes itself, by whatever detour', async (t) => {
-  const { add, refuse, workspaceId } = await setupContext(t);
+  const { add, refuse, workspaceId } = await startContextWorld(t);
   const a = await add({ text: 'A.' });
   const b = await add({ text: 'B.', supersededBy: a });
   const body = { workspaceId, kind: 'note' as const, text: 'A.', itemId: a };
@@ -236,7 +236,7 @@ test('no item supersedes itself, by whatever detour', async (t) => {
 });
 
 test('retention forgets what came from outside, in packs too, and keeps what people wrote', async (t) => {
-  const { hub, clock, add, build, resolve, call, workspaceId } = await setupContext(t);
+  const { hub, clock, add, build, resolve, call, workspaceId } = await startContextWorld(t);
   const note = await add({ text: 'A billing note.' });
   await add({ text: 'A billing chat.', kind: 'chat_message', trust: 'external' });
   assert.equal((await build()).items.length, 2);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { endpoints } from '@signalbox/contract';
 import { runScenarios, type Scenario } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
-import { addItem, buildPack } from '../support/context-setup.ts';
-import { ensureRun } from '../support/decision-setup.ts';
+import { addItem, buildPack } from '../support/context-world.ts';
+import { ensureRun } from '../support/decision-world.ts';
 
 const { contextPacks } = endpoints;
 

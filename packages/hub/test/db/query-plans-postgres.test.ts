@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import pg from 'pg';
 import { listFilters } from '../support/list-filters.ts';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 import { seedAgents, seedJobs } from '../support/seed-database.ts';
 import { databaseUrlOf } from '../support/test-engine.ts';
 
@@ -32,7 +32,7 @@ interface PlanNode {
 
 /** A queue with years of work behind it and a backlog before it, of which PostgreSQL knows. */
 async function setupGrown(t: TestContext) {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, repoId, clock } = h;
   const { database } = h.hub;
   const agentIds = await seedAgents(
@@ -218,7 +218,7 @@ test('every list reads its page from the end of indexes, whatever the filters', 
 });
 
 test('renewals stay in the page of their row and touch no index', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, agentId } = h;
   for (let n = 0; n < RUNNING; n++) await h.enqueue();
   const statements = await collectStatements(t, async () => {
@@ -259,7 +259,7 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
 });
 
 test('what was planned while tables were small finds its rows by an index when they have grown', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, repoId, agentId } = h;
   const doSome = async () => {
     await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { listFilters } from '../support/list-filters.ts';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 /** Tables that grow with every job. */
 const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'idempotency_keys'];
@@ -29,7 +29,7 @@ function collectStatements(t: TestContext): Set<string> {
 
 test('every statement of a job’s life finds its rows by an index', async (t) => {
   const statements = collectStatements(t);
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
   await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
   await h.claim({ claimKey: 'claim', leaseMs: 1_000 });
@@ -57,7 +57,7 @@ test('every statement of a job’s life finds its rows by an index', async (t) =
 });
 
 test('every list reads its page from the end of indexes, whatever the filters', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, repoId, agentId } = h;
   await h.enqueue({ kind: 'pr_review' });
   await h.enqueue();

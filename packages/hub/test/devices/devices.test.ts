@@ -1,29 +1,24 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
-import {
-  type IdentityHub,
-  listAudit,
-  makeOwner,
-  PASSWORD,
-  startHub,
-} from '../support/identity-harness.ts';
+import { listAudit, makeOwner, PASSWORD } from '../support/people.ts';
 import { readKept } from '../support/test-engine.ts';
+import { startTestHub, type TestHub } from '../support/test-hub.ts';
 
 const { deviceApprovals } = consoleEndpoints;
 const { start, poll } = endpoints.devices;
 const MINUTE_MS = 60_000;
 
 async function setup(t: TestContext) {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   return { hub, ...(await makeOwner(hub)) };
 }
 
-async function startLogin(hub: IdentityHub, workspaceSlug = 'acme', machineName = 'build-7') {
+async function startLogin(hub: TestHub, workspaceSlug = 'acme', machineName = 'build-7') {
   return hub.visitor().call(start, { workspaceSlug, machineName });
 }
 
-async function countTokens(hub: IdentityHub): Promise<number> {
+async function countTokens(hub: TestHub): Promise<number> {
   const row = await hub.database.reader.firstSql<{ n: number }>(
     'SELECT COUNT(*) AS n FROM tokens',
     [],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpointList, consoleEndpoints, type ErrorCode } from '@signalbox/contract';
 import { requestMakers } from '../support/console-requests.ts';
-import { type Caller, callers, setupConsole } from '../support/console-world.ts';
-import type { Visitor } from '../support/identity-harness.ts';
+import { type Caller, callers, startConsoleWorld } from '../support/console-world.ts';
+import type { Visitor } from '../support/visitor.ts';
 
 /*
  * Who may do what at the console: every row of its table × everybody who may sit there. An
@@ -89,7 +89,7 @@ async function codeOf(browser: Visitor, path: string, body: unknown): Promise<st
 }
 
 test('every console endpoint lets in exactly those whom the policy table names', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   // So that the owner, too, can leave.
   await world.addMember('owner');
   for (const { name, path } of inOrder) {
@@ -108,7 +108,7 @@ test('every console endpoint lets in exactly those whom the policy table names',
 });
 
 test('no console endpoint takes a bearer, another site or a method but POST', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const { owner } = browsers;
   const { mint } = consoleEndpoints.serviceTokens;

@@ -11,7 +11,7 @@ import {
 } from '@signalbox/contract';
 import fc from 'fast-check';
 import { assertNothingLeaks } from '../support/api-scenario.ts';
-import { setupWorld, type World } from '../support/api-world.ts';
+import { startApiWorld, type World } from '../support/api-world.ts';
 import { fillExample, listBoundCalls, listBoundEndpoints } from '../support/bound-endpoints.ts';
 import {
   boundaryValues,
@@ -29,7 +29,7 @@ import {
   exchange,
   toBytes,
 } from '../support/http-exchange.ts';
-import { CHAT_SECRET, SECRET, signatureHeaders } from '../support/integration-setup.ts';
+import { CHAT_SECRET, SECRET, signatureHeaders } from '../support/integration-world.ts';
 import { testEngine } from '../support/test-engine.ts';
 
 const BODY_BYTES = 262_144;
@@ -82,7 +82,7 @@ function proofOf({ auth }: Endpoint, body: unknown, nowMs: number): Record<strin
 
 async function setupCalls(t: TestContext) {
   const config = { integrationSecrets: [SECRET], chatSecrets: [CHAT_SECRET] };
-  const world = await setupWorld(t, { config });
+  const world = await startApiWorld(t, { config });
   const { baseUrl } = world.hub;
   const send = (endpoint: Endpoint, request: Omit<Exchange, 'path'>) =>
     exchange(baseUrl, {

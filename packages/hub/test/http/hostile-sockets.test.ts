@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { exchange } from '../support/http-exchange.ts';
 import { sendRaw } from '../support/raw-socket.ts';
 
@@ -9,7 +9,7 @@ const { health, workspaces } = endpoints;
 const SLUG = '{"slug":"home"}';
 
 async function setupSockets(t: TestContext) {
-  const { hub, home } = await setup(t);
+  const { hub, home } = await startHomeWorld(t);
   const { baseUrl } = hub;
   const host = new URL(baseUrl).host;
   const head = (...lines: string[]) =>

@@ -1,7 +1,7 @@
 import { endpoints } from '@signalbox/contract';
 import { compareIdAnswers, type IdQuestion } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
-import { ensureRun } from '../support/decision-setup.ts';
+import { ensureRun } from '../support/decision-world.ts';
 
 const {
   agents,

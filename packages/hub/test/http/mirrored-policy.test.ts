@@ -4,7 +4,7 @@ import { consolePathOf, endpointList, endpoints, mirroredEndpointList } from '@s
 import { deleteMembership, updateRole } from '../../src/access/store.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { exchange } from '../support/http-exchange.ts';
 
 /** Those that change what a whole workspace does: members may not, whatever their scopes. */
@@ -12,7 +12,7 @@ const forAdministrators = ['integrationEventsReplay'];
 const refusals = ['NOT_ALLOWED', 'WORKSPACE_NOT_FOUND', 'SESSION_REQUIRED'];
 
 test('mirrored rows let people in by their role in the workspace', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { hub, home } = harness;
   const { workspaceId } = home;
   const person = await signInFirstOwner(harness);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointList, endpoints, idPrefixes } from '@signalbox/contract';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { upload } from '../support/upload-setup.ts';
 
@@ -12,7 +12,7 @@ import { upload } from '../support/upload-setup.ts';
  */
 
 test('no list takes a cursor with a NUL in it', async (t) => {
-  const { send, home } = await setup(t);
+  const { send, home } = await startHomeWorld(t);
   const lists = endpointList.filter(
     ({ path, request }) => path.startsWith('/control-plane') && 'cursor' in request.properties,
   );
@@ -28,7 +28,7 @@ test('no list takes a cursor with a NUL in it', async (t) => {
 });
 
 test('a NUL in a document is left out of its text, and its words are found', async (t) => {
-  const harness = await setup(t, {
+  const harness = await startHomeWorld(t, {
     clock: { ...createManualClock(), schedule: () => () => undefined },
   });
   const { call, hub, home } = harness;

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Endpoint, endpointList, endpoints, listErrorCodes } from '@signalbox/contract';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { checkRequestId, exchange } from '../support/http-exchange.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
@@ -16,7 +16,7 @@ interface Description {
 }
 
 async function describeHub(t: TestContext) {
-  const { hub } = await setup(t);
+  const { hub } = await startHomeWorld(t);
   const { path } = endpoints.health.openapi;
   const answer = await exchange(hub.baseUrl, { method: 'GET', path });
   // What is served is held against its own description elsewhere; here it is read.

@@ -10,9 +10,14 @@ import {
   statusOf,
 } from '@signalbox/contract';
 import { assertNothingLeaks } from '../support/api-scenario.ts';
-import { type CredentialName, type HeldJob, setupWorld, type World } from '../support/api-world.ts';
+import {
+  type CredentialName,
+  type HeldJob,
+  startApiWorld,
+  type World,
+} from '../support/api-world.ts';
 import { fillExample, listBoundEndpoints, namesRun } from '../support/bound-endpoints.ts';
-import { ensureRun } from '../support/decision-setup.ts';
+import { ensureRun } from '../support/decision-world.ts';
 import { checkRequestId, exchange } from '../support/http-exchange.ts';
 
 /*
@@ -198,7 +203,7 @@ function tokenOf(world: World, endpoint: Endpoint, caller: Caller, job: HeldJob 
 }
 
 test('every endpoint lets in exactly those whom the policy table names', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const { baseUrl } = world.hub;
   const { pause, resume } = endpoints.queue;
   const bound = (await listBoundEndpoints(baseUrl)).filter((row) => row !== revoke);
@@ -235,7 +240,7 @@ test('every row of the policy table is about an endpoint of the contract', () =>
 });
 
 test('the console’s paths take no token, and the control plane takes no cookie', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const { baseUrl } = world.hub;
   const bound = await listBoundEndpoints(baseUrl);
   for (const endpoint of mirroredEndpointList.filter((row) => bound.includes(row))) {

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type IdentityHub, startHub } from '../support/identity-harness.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
+import { startTestHub, type TestHub } from '../support/test-hub.ts';
 
 const PAGE = '<!doctype html><title>Console</title>';
 const SCRIPT = `console.log(${'1 + '.repeat(500)}1)`;
@@ -18,10 +18,10 @@ async function setup(t: TestContext) {
   writeFileSync(join(consoleDir, 'assets', 'index-Bx3f.js'), SCRIPT);
   writeFileSync(join(consoleDir, 'assets', 'inter.woff2'), 'font');
   writeFileSync(join(folder, 'secret.txt'), 'not for the web');
-  return startHub(t, { consoleDir });
+  return startTestHub(t, { consoleDir });
 }
 
-function open(hub: IdentityHub, path: string, headers: Record<string, string> = {}) {
+function open(hub: TestHub, path: string, headers: Record<string, string> = {}) {
   return fetch(hub.address + path, { headers: { accept: 'text/html,*/*', ...headers } });
 }
 
@@ -116,7 +116,7 @@ test('no path leads out of the folder', async (t) => {
 
 test('without a build a plain page says how to make one', async (t) => {
   for (const consoleDir of ['', join(makeTempDir(t), 'not-built')]) {
-    const hub = await startHub(t, { consoleDir });
+    const hub = await startTestHub(t, { consoleDir });
     const response = await open(hub, '/');
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
@@ -125,7 +125,7 @@ test('without a build a plain page says how to make one', async (t) => {
 });
 
 /** Sends a path as it stands: clients fold `..` away. */
-async function sendRaw(hub: IdentityHub, path: string): Promise<string> {
+async function sendRaw(hub: TestHub, path: string): Promise<string> {
   const { port } = new URL(hub.address);
   const socket = connect(Number(port), '127.0.0.1');
   socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);

@@ -21,10 +21,10 @@ import {
   CHAT_SECRET,
   countRows,
   type IntegrationWorld,
-  setupIntegrations,
   signatureHeaders,
+  startIntegrationWorld,
   TEAM,
-} from '../support/integration-setup.ts';
+} from '../support/integration-world.ts';
 import { readKept } from '../support/test-engine.ts';
 
 const { contextItems } = endpoints;
@@ -44,7 +44,7 @@ const challenge = {
 };
 
 test('only a fresh signature over the very bytes lets a chat event in', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const body = JSON.stringify(challenge);
   const bytes = Buffer.from(body);
   const signed = (deltaMs: number, secret = CHAT_SECRET) =>
@@ -83,7 +83,7 @@ test('only a fresh signature over the very bytes lets a chat event in', async (t
 });
 
 test('a signature covers the bytes, before anything reads them', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const nowMs = world.clock.nowMs();
   const headers = signatureHeaders(Buffer.from(JSON.stringify(challenge)), { nowMs });
   for (const body of [JSON.stringify(challenge, null, 1), 'no JSON', '']) {
@@ -98,7 +98,7 @@ test('a signature covers the bytes, before anything reads them', async (t) => {
 });
 
 test('without the setting every chat event is refused, signed or not', async (t) => {
-  const world = await setupIntegrations(t, { config: { chatSecrets: [] } });
+  const world = await startIntegrationWorld(t, { config: { chatSecrets: [] } });
   assert.equal((await world.sendChat(challenge)).status, 401);
   const bytes = Buffer.from(JSON.stringify(challenge));
   const headers = signatureHeaders(bytes, { nowMs: world.clock.nowMs(), secret: '' });
@@ -106,7 +106,7 @@ test('without the setting every chat event is refused, signed or not', async (t)
 });
 
 test('a secret that is being changed works in its old and its new form', async (t) => {
-  const world = await setupIntegrations(t, { config: { chatSecrets: ['new', CHAT_SECRET] } });
+  const world = await startIntegrationWorld(t, { config: { chatSecrets: ['new', CHAT_SECRET] } });
   const bytes = Buffer.from(JSON.stringify(challenge));
   for (const secret of ['new', CHAT_SECRET]) {
     const headers = signatureHeaders(bytes, { nowMs: world.clock.nowMs(), secret });
@@ -115,7 +115,7 @@ test('a secret that is being changed works in its old and its new form', async (
 });
 
 test('messages, replies, mentions and files become context items in their threads', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   await world.chat(callback(message('Is 1 &lt; 2 &amp;&amp; 3 &gt; 2?')));
   await world.chat(callback(reply('It is.', '1793610001.000100', TS)));
@@ -144,7 +144,7 @@ test('messages, replies, mentions and files become context items in their thread
 });
 
 test('a repeated delivery changes nothing, and neither does the mention beside its message', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   await world.addTrigger({ match: { source: 'slack', type: 'app_mention' } });
   const asked = callback(mention('<@U0LAN0Z89> plan this', TS));
@@ -166,7 +166,7 @@ test('a repeated delivery changes nothing, and neither does the mention beside i
 });
 
 test('an edit supersedes what it edits, in whatever order they come', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const [first, second] = ['1793610100.000100', '1793610200.000100'];
   await world.chat(callback(message('one', TS)));
@@ -192,7 +192,7 @@ test('an edit supersedes what it edits, in whatever order they come', async (t) 
 });
 
 test('a deletion ends the message and its edits, and takes their words everywhere', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const said = await world.chat(callback(message('wordone', TS)));
   const editedTs = '1793610100.000100';
@@ -217,7 +217,7 @@ test('a deletion ends the message and its edits, and takes their words everywher
 });
 
 test('the stone in place of a thread’s first message ends it, too', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   await world.chat(callback(message('first', TS)));
   await world.chat(callback(reply('second', '1793610001.000100', TS)));
@@ -230,7 +230,7 @@ test('the stone in place of a thread’s first message ends it, too', async (t) 
 });
 
 test('what is of no use is answered with the reason, and stands in the ledger', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const joined = message('<@U061F7AUR> has joined', TS, { subtype: 'channel_join' });
   const ignored: [inner: Record<string, unknown>, reason: string][] = [
@@ -259,7 +259,7 @@ test('what is of no use is answered with the reason, and stands in the ledger', 
 });
 
 test('of a team that no workspace has, nothing is kept but that it knocked', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const word = 'unmappedC4nary';
   const knock = callback(message(word));
   const answer = await world.chat(knock);
@@ -276,7 +276,7 @@ test('of a team that no workspace has, nothing is kept but that it knocked', asy
 });
 
 test('a team belongs to one workspace until that one lets it go', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { chatTeams, workspaceSettings } = consoleEndpoints;
   const { workspaceId } = world.home;
   await world.mapTeam();
@@ -299,7 +299,7 @@ test('a team belongs to one workspace until that one lets it go', async (t) => {
 });
 
 test('under the policy metadata no word of a message is kept', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const { workspaceId } = world.home;
   await world.atConsole(consoleEndpoints.workspaceSettings.update, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { addContextItem, forgetOldContext } from '../../src/context/item-actions.ts';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { getDownload, upload } from '../support/upload-setup.ts';
 
@@ -14,7 +14,7 @@ const RETENTION_DAYS = 30;
 async function setupRetaining(t: TestContext) {
   const turned = createManualClock();
   const clock: ManualClock = { ...turned, schedule: () => () => undefined };
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   const { database, loops } = harness.hub;
   const { workspaceId } = harness.home;
   await database.write(workspaceId, (tx) =>

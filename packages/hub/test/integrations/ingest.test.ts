@@ -12,8 +12,8 @@ import {
   type IntegrationWorld,
   NEXT_SECRET,
   SECRET,
-  setupIntegrations,
-} from '../support/integration-setup.ts';
+  startIntegrationWorld,
+} from '../support/integration-world.ts';
 import { readKept, testEngine } from '../support/test-engine.ts';
 
 const { integrations, integrationEvents, contextItems, contextPacks, runs, jobs } = endpoints;
@@ -24,7 +24,7 @@ const header = INTEGRATION_SECRET_HEADER;
 type Ingested = ResponseOf<typeof integrations.ingest>;
 
 test('an event needs the secret, and the old and the new one both do', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const verdicts: [what: string, headers: Record<string, string>, status: number][] = [
     ['the first secret', { [header]: SECRET }, 200],
     ['the second secret', { [header]: NEXT_SECRET }, 200],
@@ -44,7 +44,7 @@ test('an event needs the secret, and the old and the new one both do', async (t)
 });
 
 test('without the setting every event is refused, before its body is read', async (t) => {
-  const world = await setupIntegrations(t, { config: { integrationSecrets: [] } });
+  const world = await startIntegrationWorld(t, { config: { integrationSecrets: [] } });
   for (const headers of [{}, { [header]: '' }, { [header]: SECRET }]) {
     const answer = await exchange(world.hub.baseUrl, { path, body: 'no JSON at all', headers });
     assert.equal(answer.status, 401, answer.text);
@@ -53,7 +53,7 @@ test('without the setting every event is refused, before its body is read', asyn
 });
 
 test('an event becomes a context item, a run and a job, and a line of the ledger', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId, slug } = world.home;
   const trigger = await world.addTrigger();
   const answer = await world.ingest({
@@ -98,7 +98,7 @@ test('an event becomes a context item, a run and a job, and a line of the ledger
 });
 
 test('of 100 deliveries at once one is the first, and all get its answer', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.addTrigger();
   await world.addTrigger({ name: 'The same again', runRefTemplate: 'other-{{event.id}}' });
   const body = world.event();
@@ -123,7 +123,7 @@ test('of 100 deliveries at once one is the first, and all get its answer', async
 });
 
 test('one key in two workspaces is two events', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const other = await world.addWorkspace('other');
   const body = world.event({ idempotencyKey: 'shared' });
   const mine = await world.sendEvent(body);
@@ -133,7 +133,7 @@ test('one key in two workspaces is two events', async (t) => {
 });
 
 test('a CloudEvent is known by its source and id, and keeps its extensions', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const match = { where: [{ path: 'extensions.priority', op: 'eq' as const, value: 'high' }] };
   await world.addTrigger({ match, runRefTemplate: 'ce-{{event.data.number}}' });
@@ -166,7 +166,7 @@ test('a CloudEvent is known by its source and id, and keeps its extensions', asy
 });
 
 test('text in base64 is read, other bytes are left out', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const base = { specversion: '1.0', source: '/s', type: 't', workspaceid: workspaceId };
   const encoded = Buffer.from('Grüße aus dem Turm').toString('base64');
@@ -182,7 +182,7 @@ test('text in base64 is read, other bytes are left out', async (t) => {
 });
 
 test('what is no event is refused in the contract’s words', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const cloud = { specversion: '1.0', id: '1', source: '/s', type: 't', workspaceid: workspaceId };
   const refused: [what: string, body: unknown, code: string][] = [
@@ -228,7 +228,7 @@ test('what is no event is refused in the contract’s words', async (t) => {
 });
 
 test('the newest event about a thing takes the place of the one before, and of nothing else', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const sourceRef = 'issues/1';
   const textsOf = async () => {
@@ -250,7 +250,7 @@ test('the newest event about a thing takes the place of the one before, and of n
 const storages = ['full', 'excerpt', 'metadata'] as const;
 for (const contentStorage of storages) {
   test(`under the policy ${contentStorage} no secret of an event is anywhere on the disk`, async (t) => {
-    const world = await setupIntegrations(t);
+    const world = await startIntegrationWorld(t);
     const { workspaceId } = world.home;
     const dataPolicy = { contentStorage };
     await world.atConsole(workspaceSettings.update, { workspaceId, dataPolicy });
@@ -284,7 +284,7 @@ for (const contentStorage of storages) {
 }
 
 test('conditions see the event whole where templates see what is kept of it', async (t) => {
-  const world: IntegrationWorld = await setupIntegrations(t);
+  const world: IntegrationWorld = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const dataPolicy = { contentStorage: 'metadata' as const };
   await world.atConsole(workspaceSettings.update, { workspaceId, dataPolicy });
@@ -308,7 +308,7 @@ function fill(chars: number): string {
 }
 
 test('an event as long as it may be is shown wherever events and items are', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger({ match: {}, promptTemplate: '{{event.source}} {{event.actor}}' });
   const own = {
@@ -351,7 +351,7 @@ test('an event as long as it may be is shown wherever events and items are', asy
 });
 
 test('a reference too long for an index is kept, or refused in words with nothing written', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   // Of no letter twice, so that no compression makes room for it.
   const letters = (from: number, count: number) =>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobEvents, jobs } = endpoints;
 
-type Setup = Awaited<ReturnType<typeof setupQueue>>;
+type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
 
 /** A running job and short words for its output. */
 async function setupLog(h: Setup) {
@@ -29,7 +29,7 @@ async function setupLog(h: Setup) {
 }
 
 test('a timeline is read from its end, or from a place on, to the last event', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
   await append(1, 150);
   const last = await list();
@@ -55,7 +55,7 @@ test('a timeline is read from its end, or from a place on, to the last event', a
 });
 
 test('pages of a timeline hold each event once while more is appended', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
   let after = 0;
   const seen: number[] = [];
@@ -72,7 +72,7 @@ test('pages of a timeline hold each event once while more is appended', async (t
 });
 
 test('at most 1,000 events come at once', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
   await append(1, 500);
   await append(501, 1_000);
@@ -81,7 +81,7 @@ test('at most 1,000 events come at once', async (t) => {
 });
 
 test('output that is sent again, or overlaps, is kept once', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { append, readLines } = await setupLog(h);
   assert.deepEqual(await append(1, 3), { ok: true, appended: 3, lastLogSeq: 3 });
   assert.deepEqual(await append(1, 3), { ok: true, appended: 0, lastLogSeq: 3 });
@@ -91,7 +91,7 @@ test('output that is sent again, or overlaps, is kept once', async (t) => {
 });
 
 test('100 equal appends at once keep the output once', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { append, readLines } = await setupLog(h);
   const answers = await Promise.all(Array.from({ length: 100 }, () => append(1, 2)));
   assert.equal(answers.filter(({ appended }) => appended === 2).length, 1);
@@ -100,7 +100,7 @@ test('100 equal appends at once keep the output once', async (t) => {
 });
 
 test('output of a lost attempt is refused, and the next attempt numbers from one again', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId, ref, entriesOf, append, readLines } = await setupLog(h);
   await append(1, 2);
   h.clock.advance(600_000);
@@ -117,7 +117,7 @@ test('output of a lost attempt is refused, and the next attempt numbers from one
 });
 
 test('output keeps its stream, its text and the agent’s own time', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { ref, list } = await setupLog(h);
   const entry = {
     logSeq: 7,
@@ -133,7 +133,7 @@ test('output keeps its stream, its text and the agent’s own time', async (t) =
 });
 
 test('the timeline of a canceled job says why it was canceled', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId, reason: 'Not wanted.' });
   const events = await h.timeline(jobId);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consolePathOf, type Endpoint, type ErrorCode, endpoints } from '@signalbox/contract';
 import { signInFirstOwner } from '../support/console-person.ts';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs, jobEvents, tokens } = endpoints;
 
-type Setup = Awaited<ReturnType<typeof setupQueue>>;
+type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
 
 async function startJob(h: Setup, leaseMs = 600_000) {
   const { jobId } = await h.enqueue();
@@ -23,7 +23,7 @@ async function knock(h: Setup, token: string, endpoint: Endpoint, body: object):
 }
 
 test('a job’s token renews, reports on and reads its own job, and no other', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const mine = await startJob(h);
   const other = await startJob(h);
   const entries = [{ logSeq: 1, message: 'a' }];
@@ -45,7 +45,7 @@ test('a job’s token renews, reports on and reads its own job, and no other', a
 });
 
 test('a job’s token speaks for no agent but the one that holds the job', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const mine = await startJob(h);
   const second = await h.addAgent(h.home, 'second');
   const body = { ...mine.ref, agentId: second };
@@ -59,7 +59,7 @@ const endings: [name: string, end: (h: Setup, job: { jobId: string }) => unknown
 ];
 for (const [name, end] of endings) {
   test(`a job’s token is worth nothing once the job is ${name}`, async (t) => {
-    const h = await setupQueue(t);
+    const h = await startQueueWorld(t);
     const { jobToken, ref, jobId } = await startJob(h);
     assert.equal(await knock(h, jobToken, jobs.get, ref), 'ok');
     await end(h, { jobId });
@@ -69,7 +69,7 @@ for (const [name, end] of endings) {
 }
 
 test('the next attempt has a token of its own, and the last one’s stays worthless', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobToken, ref } = await startJob(h);
   h.clock.advance(600_000);
   const { jobToken: next } = await h.claim();
@@ -79,7 +79,7 @@ test('the next attempt has a token of its own, and the last one’s stays worthl
 });
 
 test('a claim repeated under its key hands out the same token', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   await h.enqueue();
   const first = await h.claim({ claimKey: 'k1' });
   const again = await h.claim({ claimKey: 'k1' });
@@ -87,7 +87,7 @@ test('a claim repeated under its key hands out the same token', async (t) => {
 });
 
 test('a person releases a held job: its holder is fenced off, and the audit log says who', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { ref, held, jobToken, jobId } = await startJob(h);
   await h.refuse(jobs.release, ref, 'NOT_ALLOWED');
   const ada = await signInFirstOwner(h);
@@ -112,7 +112,7 @@ test('a person releases a held job: its holder is fenced off, and the audit log 
 });
 
 test('with a job token, children stay in the repository and the run of the job', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const elsewhere = await h.addRepository(h.home, 'elsewhere');
   const { jobToken, held } = await startJob(h);
   const child = { kind: 'work' as const, prompt: 'Go on.' };

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints, formatToken } from '@signalbox/contract';
-import { type IdentityHub, logDeviceIn, makeOwner, startHub } from '../support/identity-harness.ts';
+import { logDeviceIn, makeOwner } from '../support/people.ts';
+import { startTestHub, type TestHub } from '../support/test-hub.ts';
 
 const { whoami, revoke } = endpoints.tokens;
 const LEASE_MS = 60_000;
 
 /** An agent with two jobs claimed, each with its token. */
 async function setup(t: TestContext) {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const { browser, workspaceId } = await makeOwner(hub);
   const agent = hub.visitor().withToken(await logDeviceIn(hub, browser));
   const { repoId } = await agent.call(endpoints.repositories.upsert, {
@@ -37,7 +38,7 @@ async function setup(t: TestContext) {
   return { hub, agent, workspaceId, agentId, own, foreign };
 }
 
-function toolOf(hub: IdentityHub, { token }: { token: string }) {
+function toolOf(hub: TestHub, { token }: { token: string }) {
   return hub.visitor().withToken(token);
 }
 
@@ -83,7 +84,7 @@ test('a job token ends with its job, and an attempt’s token with the attempt',
 });
 
 test('a job token that was never handed out has expired, like those of the past', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const token = formatToken('job', Buffer.alloc(32, 3));
   assert.equal(await toolOf(hub, { token }).codeOf(whoami, {}), 'TOKEN_EXPIRED');
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { kindsOf, setupQueue } from '../support/queue-setup.ts';
+import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs } = endpoints;
 
 test('an expired lease is reclaimed by the sweeper, its generation rises, and the old one is fenced', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_001);
@@ -35,7 +35,7 @@ test('an expired lease is reclaimed by the sweeper, its generation rises, and th
 });
 
 test('an expired lease is reclaimed by a claim, without the sweeper', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   h.clock.advance(1_000);
@@ -45,7 +45,7 @@ test('an expired lease is reclaimed by a claim, without the sweeper', async (t) 
 });
 
 test('a late heartbeat or completion before anyone reclaimed is accepted', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const { claimGeneration } = await h.claim({ leaseMs: 1_000 });
   assert.equal(claimGeneration, 1);
@@ -62,7 +62,7 @@ test('a late heartbeat or completion before anyone reclaimed is accepted', async
 });
 
 test('a heartbeat never shortens the lease unless asked to', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const { leaseExpiresAt } = await h.claim({ leaseMs: 60_000 });
   const beat = { workspaceId: h.workspaceId, jobId, agentId: h.agentId, leaseMs: 1_000 };
@@ -72,7 +72,7 @@ test('a heartbeat never shortens the lease unless asked to', async (t) => {
 });
 
 test('heartbeats without a message fold into one event of the attempt', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
   const beat = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
@@ -93,7 +93,7 @@ test('heartbeats without a message fold into one event of the attempt', async (t
 });
 
 test('attempts that run out make the job fail with attempts_exhausted', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue({ maxAttempts: 2 });
   for (const generation of [1, 2]) {
     assert.equal((await h.claim({ leaseMs: 1_000 })).claimGeneration, generation);
@@ -108,7 +108,7 @@ test('attempts that run out make the job fail with attempts_exhausted', async (t
 });
 
 test('the winner’s replay gets the same answer; another body is refused', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
   const first = await h.complete(jobId, { message: 'One.' });
@@ -121,7 +121,7 @@ test('the winner’s replay gets the same answer; another body is refused', asyn
 });
 
 test('50 completions at once: one is accepted, its replays agree, the rest are refused', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
   const replies = await Promise.all(
@@ -146,7 +146,7 @@ test('50 completions at once: one is accepted, its replays agree, the rest are r
 });
 
 test('a retryable outcome puts the job back after its delay while attempts remain', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue({ maxAttempts: 2 });
   await h.claim();
   const outcomeReason = { code: 'rate_limited', retryable: true, recommendedDelayMs: 5_000 };

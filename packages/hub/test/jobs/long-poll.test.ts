@@ -4,13 +4,13 @@ import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { releaseJob } from '../../src/jobs/actions.ts';
 import { developmentPrincipal } from '../../src/tokens/authenticate-bearer.ts';
-import { type Harness, setup } from '../support/harness.ts';
+import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 
 const { jobs, agents, queue, repositories } = endpoints;
 const WAIT_MS = 60_000;
 
 async function setupLongPoll(t: TestContext) {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { workspaceId, repoId } = harness.home;
   const agentId = await harness.addAgent(harness.home, 'first');
   const claim = (of = agentId) =>
@@ -21,7 +21,7 @@ async function setupLongPoll(t: TestContext) {
 }
 
 /** Until so many claims are parked; every turn lets the hub's own work go on. */
-async function untilParked({ hub }: Pick<Harness, 'hub'>, count: number): Promise<void> {
+async function untilParked({ hub }: Pick<HomeWorld, 'hub'>, count: number): Promise<void> {
   while (hub.deps.waiters.count !== count) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs, agents, queue, repositories } = endpoints;
 
-type Setup = Awaited<ReturnType<typeof setupQueue>>;
+type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
 const idsOf = (list: { jobId: string }[]) => list.map(({ jobId }) => jobId);
 
 async function listIds(h: Setup, filter: Partial<RequestOf<typeof jobs.list>> = {}) {
@@ -18,7 +18,7 @@ async function waitingFor(h: Setup, jobId: string) {
 }
 
 test('a list is filtered by status, kind, repository and agent, alone and together', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const otherRepo = await h.addRepository(h.home, 'second');
   const { jobId: running } = await h.enqueue({ priority: 9 });
   await h.claim();
@@ -41,7 +41,7 @@ test('a list is filtered by status, kind, repository and agent, alone and togeth
 });
 
 test('pages of a list hold each job once, newest first, while others are enqueued', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const before: string[] = [];
   for (let i = 0; i < 25; i++) before.unshift((await h.enqueue()).jobId);
@@ -58,7 +58,7 @@ test('pages of a list hold each job once, newest first, while others are enqueue
 });
 
 test('the last page has no cursor, even when it is full', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId } = h;
   for (let i = 0; i < 4; i++) await h.enqueue();
   const first = await h.call(jobs.list, { workspaceId, limit: 2 });
@@ -72,7 +72,7 @@ test('the last page has no cursor, even when it is full', async (t) => {
 });
 
 test('a cursor that this list did not make is refused', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const encode = (text: string) => Buffer.from(text).toString('base64url');
   for (const cursor of [
@@ -91,7 +91,7 @@ test('a cursor that this list did not make is refused', async (t) => {
 });
 
 test('a list has 50 jobs a page unless told otherwise, and at most 200', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   for (let i = 0; i < 201; i++) await h.enqueue();
   assert.equal((await listIds(h)).length, 50);
   assert.equal((await listIds(h, { limit: 200 })).length, 200);
@@ -99,7 +99,7 @@ test('a list has 50 jobs a page unless told otherwise, and at most 200', async (
 });
 
 test('queuePosition counts the jobs of the repository that go first', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue();
   const { jobId: second } = await h.enqueue({ kind: 'pr_review' });
   const { jobId: urgent } = await h.enqueue({ priority: 1 });
@@ -116,7 +116,7 @@ test('queuePosition counts the jobs of the repository that go first', async (t) 
 });
 
 test('waitingFor says which hold keeps a job from being claimed', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: delayed } = await h.enqueue({ delayMs: 1_000 });
   const { jobId: needed } = await h.enqueue({ priority: 5, concurrencyKey: 'deploy' });
   const { jobId: dependent } = await h.enqueue({ dependsOn: [needed] });
@@ -134,7 +134,7 @@ test('waitingFor says which hold keeps a job from being claimed', async (t) => {
 });
 
 test('waitingFor says when the queue is paused or the repository archived', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, repoId } = h;
   const { jobId } = await h.enqueue();
   for (const extent of [{}, { repoId }]) {
@@ -151,7 +151,7 @@ test('waitingFor says when the queue is paused or the repository archived', asyn
 });
 
 test('waitingFor says what is lacking of agents', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.enqueue({ requirements: { labels: { os: 'linux' } } });
   const beat = (capabilities: object, status: 'online' | 'draining' = 'online') =>
@@ -175,7 +175,7 @@ test('waitingFor says what is lacking of agents', async (t) => {
 });
 
 test('whoever looks at a job while it ends sees it as it was before or after, never half', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   for (let round = 0; round < 15; round++) {
     const { jobId } = await h.enqueue();
     await h.claim();

@@ -7,9 +7,10 @@ import {
   type ConsoleScenario,
   linkTokenOf,
   runConsoleScenario,
-  setupConsole,
+  startConsoleWorld,
 } from '../support/console-world.ts';
-import { listAudit, PASSWORD, signInAs } from '../support/identity-harness.ts';
+import { listAudit, PASSWORD, signInAs } from '../support/people.ts';
+import { quickHasher } from '../support/quick-hasher.ts';
 
 const { invitations, members, session, workspaceSettings } = consoleEndpoints;
 const DAY_MS = 86_400_000;
@@ -17,7 +18,7 @@ const email = 'grace@acme.dev';
 const newcomer = { name: 'Grace Hopper', password: PASSWORD };
 
 test('invitations: what is asked and what is answered', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, other } = world;
   const { create, list, revoke, check, accept } = invitations;
   const { invitationId } = await world.invite('boss@acme.dev', 'owner');
@@ -153,7 +154,7 @@ test('invitations: what is asked and what is answered', async (t) => {
 });
 
 test('somebody new accepts and is signed in, as a member and with an account', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, personIds } = world;
   const { invitationId, linkToken } = await world.invite(email, 'admin');
   const browser = hub.visitor();
@@ -180,7 +181,7 @@ test('somebody new accepts and is signed in, as a member and with an account', a
 });
 
 test('somebody with an account proves it, by her session or her password', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, other } = world;
   const canaryEmail = `${CANARY}@acme.dev`;
   const first = await world.invite(canaryEmail);
@@ -209,7 +210,7 @@ test('somebody with an account proves it, by her session or her password', async
 });
 
 test('wrong passwords at a link are slowed down like those of signing in', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { linkToken } = await world.invite(`${CANARY}@acme.dev`);
   const codes: string[] = [];
   for (let count = 0; count < 6; count++) {
@@ -220,7 +221,7 @@ test('wrong passwords at a link are slowed down like those of signing in', async
 });
 
 test('of twenty who accept one link at once exactly one becomes a member', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId } = world;
   for (const known of [false, true]) {
     const address = known ? `${CANARY}@acme.dev` : email;
@@ -246,26 +247,22 @@ test('of twenty who accept one link at once exactly one becomes a member', async
   }
 });
 
-test('invited twice at once by two workspaces, somebody new gets one account', async (t) => {
-  const world = await setupConsole(t);
+test('a new person who accepts two invitations at once gets one account', async (t) => {
+  const passwords = { ...quickHasher };
+  const world = await startConsoleWorld(t, { passwords });
   const { hub, browsers } = world;
   const { owner } = browsers;
   const { workspace } = await owner.call(workspaceSettings.create, { slug: 'beta', name: 'Beta' });
   const draft = { workspaceId: workspace.workspaceId, email, role: 'member' } as const;
   const beta = linkTokenOf((await owner.call(invitations.create, draft)).invitationUrl);
   const { linkToken: acme } = await world.invite(email);
-  // Both are new when their passwords are hashed: that is where they meet.
-  const { deps } = hub;
-  const { hash } = deps.passwords;
+  // Both requests hash a new person's password before either of them writes.
   const meeting = Promise.withResolvers<void>();
   let arrived = 0;
-  deps.passwords = {
-    ...deps.passwords,
-    async hash(password) {
-      if (++arrived === 2) meeting.resolve();
-      await meeting.promise;
-      return hash(password);
-    },
+  passwords.hash = async (password) => {
+    if (++arrived === 2) meeting.resolve();
+    await meeting.promise;
+    return quickHasher.hash(password);
   };
   const [one, two] = [hub.visitor(), hub.visitor()];
   const codes = await Promise.all([
@@ -279,7 +276,7 @@ test('invited twice at once by two workspaces, somebody new gets one account', a
 });
 
 test('a link ends after 7 days, and when it is revoked or replaced', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const accept = (linkToken: string) =>
     hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
@@ -303,7 +300,7 @@ test('a link ends after 7 days, and when it is revoked or replaced', async (t) =
 });
 
 test('the link carries its token where browsers send it to nobody', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const draft = { workspaceId, email, role: 'member' } as const;
   const { invitationUrl } = await browsers.owner.call(invitations.create, draft);

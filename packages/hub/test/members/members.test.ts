@@ -5,9 +5,9 @@ import {
   type ConsoleScenario,
   type ConsoleWorld,
   runConsoleScenario,
-  setupConsole,
+  startConsoleWorld,
 } from '../support/console-world.ts';
-import { listAudit, logDeviceIn, signInAs } from '../support/identity-harness.ts';
+import { listAudit, logDeviceIn, signInAs } from '../support/people.ts';
 
 const { members, invitations, deviceTokens, session } = consoleEndpoints;
 
@@ -17,7 +17,7 @@ async function roleOf({ browsers, workspaceId }: ConsoleWorld, personId: string)
 }
 
 test('members: what is asked and what is answered', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, personIds, other } = world;
   const ref = { workspaceId, personId: personIds.member };
   const change = members.changeRole;
@@ -135,7 +135,7 @@ test('members: what is asked and what is answered', async (t) => {
 });
 
 test('members are listed page by page, each once', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   const seen: string[] = [];
   let cursor: string | undefined;
@@ -153,7 +153,7 @@ test('members are listed page by page, each once', async (t) => {
 });
 
 test('a role takes effect at the next request, for the console and for machines', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const terminal = hub.visitor().withToken(await logDeviceIn(hub, browsers.member));
   const enqueue = { workspaceId, repoId: 'repo_none', kind: 'work', prompt: 'Do it.' } as const;
@@ -167,7 +167,7 @@ test('a role takes effect at the next request, for the console and for machines'
 });
 
 test('whoever is removed is out at once, machines and all, and nowhere else', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const { member, owner } = browsers;
   const { workspace: own } = await member.call(consoleEndpoints.workspaceSettings.create, {
@@ -195,7 +195,7 @@ test('whoever is removed is out at once, machines and all, and nowhere else', as
 });
 
 test('a member leaves, and her open invitations end with her', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   const { admin, owner } = browsers;
   const draft = { workspaceId, email: 'friend@acme.dev', role: 'admin' } as const;
@@ -207,7 +207,7 @@ test('a member leaves, and her open invitations end with her', async (t) => {
 });
 
 test('a lower role ends the invitations that it could not make, and only those', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const second = await world.addMember('owner');
   const browser = await signInAs(hub, second.email);
@@ -226,7 +226,7 @@ test('a lower role ends the invitations that it could not make, and only those',
 });
 
 test('two owners who demote each other at once leave one owner', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const second = await world.addMember('owner');
   const browser = await signInAs(hub, second.email);
@@ -251,7 +251,7 @@ test('two owners who demote each other at once leave one owner', async (t) => {
 });
 
 test('every change of a member is in the audit log, with what it was and who made it', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const ref = { workspaceId, personId: personIds.member };
   await browsers.admin.call(members.changeRole, { ...ref, role: 'viewer' });

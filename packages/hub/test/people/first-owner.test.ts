@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import { ensureDevelopmentWorkspace } from '../../src/workspaces/create.ts';
-import { listAudit, makeOwner, ownerDraft, startHub } from '../support/identity-harness.ts';
+import { listAudit, makeOwner, ownerDraft } from '../support/people.ts';
+import { startTestHub } from '../support/test-hub.ts';
 
 const { firstOwner, session } = consoleEndpoints;
 
 test('the link makes the first owner, who is signed in, once', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const linkToken = await issueFirstOwnerLink(hub.database);
   assert.ok(linkToken !== null);
   const browser = hub.visitor();
@@ -31,7 +32,7 @@ test('the link makes the first owner, who is signed in, once', async (t) => {
 });
 
 test('a link sent by 20 at once makes one owner', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const linkToken = (await issueFirstOwnerLink(hub.database)) ?? '';
   const codes = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -52,7 +53,7 @@ test('a link sent by 20 at once makes one owner', async (t) => {
 });
 
 test('a new link replaces the one before', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const old = (await issueFirstOwnerLink(hub.database)) ?? '';
   const latest = (await issueFirstOwnerLink(hub.database)) ?? '';
   const check = async (linkToken: string) =>
@@ -64,7 +65,7 @@ test('a new link replaces the one before', async (t) => {
 });
 
 test('a refused draft uses the link up for nobody', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   await ensureDevelopmentWorkspace(hub.deps);
   const linkToken = (await issueFirstOwnerLink(hub.database)) ?? '';
   const browser = hub.visitor();
@@ -95,7 +96,7 @@ test('the printed address keeps the token in its fragment', () => {
 });
 
 test('an owner sees her workspace at the console, and no other', async (t) => {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   const dev = await ensureDevelopmentWorkspace(hub.deps);
   assert.equal((await ensureDevelopmentWorkspace(hub.deps)).workspace_id, dev.workspace_id);
   const { browser, workspaceId } = await makeOwner(hub);

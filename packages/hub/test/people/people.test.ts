@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { createPasswordHasher } from '../../src/people/passwords.ts';
-import {
-  addPerson,
-  type IdentityHub,
-  listAudit,
-  makeOwner,
-  PASSWORD,
-  signInAs,
-  startHub,
-  type Visitor,
-} from '../support/identity-harness.ts';
+import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
+import { startTestHub, type TestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';
+import type { Visitor } from '../support/visitor.ts';
 
 const { session } = consoleEndpoints;
 const MINUTE_MS = 60_000;
@@ -20,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const email = 'ada@acme.dev';
 
 async function setup(t: TestContext) {
-  const hub = await startHub(t);
+  const hub = await startTestHub(t);
   return { hub, ...(await makeOwner(hub)) };
 }
 
@@ -54,7 +47,7 @@ test('a person signs in under any spelling of her address, and out again', async
 test('an unknown address and a wrong password are answered alike after equal work', async (t) => {
   const hasher = createPasswordHasher();
   const verified: (string | null)[] = [];
-  const hub = await startHub(t, {
+  const hub = await startTestHub(t, {
     passwords: {
       hash: hasher.hash,
       verify(password, encoded) {
@@ -120,7 +113,7 @@ test('each sign-in makes a new session and ends the one sent along', async (t) =
 });
 
 /** That a session was used is written after the answer, and nobody waits for it. */
-function untilSeen({ database, clock }: IdentityHub): Promise<void> {
+function untilSeen({ database, clock }: TestHub): Promise<void> {
   const readSeenAt = () =>
     database.reader.firstSql<{ at: number }>('SELECT MAX(last_seen_at) AS at FROM sessions', []);
   return until('the use is noted', async () => (await readSeenAt())?.at === clock.nowMs());
@@ -182,7 +175,7 @@ test('the cookie is HttpOnly and SameSite, and under TLS bound to host and TLS',
     ['http://127.0.0.1:4400', 'sbx_session'],
     ['https://signalbox.acme.dev', '__Host-sbx_session'],
   ] as const) {
-    const hub = await startHub(t, { baseUrl });
+    const hub = await startTestHub(t, { config: { baseUrl } });
     await makeOwner(hub);
     const { headers } = await hub
       .visitor()
@@ -201,7 +194,7 @@ test('the cookie is HttpOnly and SameSite, and under TLS bound to host and TLS',
 });
 
 test('console calls come from the console itself', async (t) => {
-  const hub = await startHub(t, { baseUrl: 'https://signalbox.acme.dev' });
+  const hub = await startTestHub(t, { config: { baseUrl: 'https://signalbox.acme.dev' } });
   const host = new URL(hub.address).host;
   const rows: [headers: Record<string, string>, allowed: boolean][] = [
     [{ 'sec-fetch-site': 'same-origin' }, true],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 const DEPENDENTS = 450;
 /** What a completion tells by itself, and a claim that finds nothing. */
@@ -8,7 +8,7 @@ const TOLD_AT_COMPLETION = 200;
 const TOLD_BY_CLAIM = 100;
 
 test('hundreds of jobs that wait for one are told in pieces, and each is claimed once', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue();
   await h.claim();
   const waiting = new Set<string>();
@@ -45,7 +45,7 @@ test('hundreds of jobs that wait for one are told in pieces, and each is claimed
 });
 
 test('of many dependents, those with a delay or a taken key go on waiting for it', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue({ concurrencyKey: 'k' });
   await h.claim();
   const { jobId: delayed } = await h.enqueue({ dependsOn: [first], delayMs: 1_000 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { kindsOf, setupQueue } from '../support/queue-setup.ts';
+import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs } = endpoints;
 
 test('children are enqueued with the completion, in the run and repository of their parent', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
   const { result } = await h.complete(jobId, {
@@ -32,7 +32,7 @@ test('children are enqueued with the completion, in the run and repository of th
 });
 
 test('a completion with a bad child changes nothing', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
   const body = { workspaceId: h.workspaceId, jobId, agentId: h.agentId, outcome: 'done' as const };
@@ -46,7 +46,7 @@ test('a completion with a bad child changes nothing', async (t) => {
 });
 
 test('a job waits for its dependencies, and says which', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue();
   const { jobId: second } = await h.enqueue({ dependsOn: [first, first], priority: 9 });
   assert.deepEqual((await h.get(second)).waitingFor?.jobIds, [first]);
@@ -61,7 +61,7 @@ test('a job waits for its dependencies, and says which', async (t) => {
 });
 
 test('one job of a concurrency key runs at a time, across repositories and kinds', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const concurrencyKey = 'deploy';
   const { jobId: a } = await h.enqueue({ concurrencyKey });
   const { jobId: b } = await h.enqueue({ concurrencyKey, kind: 'pr_review' });
@@ -79,7 +79,7 @@ test('one job of a concurrency key runs at a time, across repositories and kinds
 });
 
 test('a concurrency key is free again when its head is canceled, lost or retried', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const concurrencyKey = 'deploy';
   const ids: string[] = [];
   for (let i = 0; i < 4; i++) ids.push((await h.enqueue({ concurrencyKey })).jobId);
@@ -97,7 +97,7 @@ test('a concurrency key is free again when its head is canceled, lost or retried
 });
 
 test('a pending job is canceled at once; a done one cannot be', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const ref = { workspaceId: h.workspaceId, jobId };
   assert.equal((await h.call(jobs.cancel, ref)).job.status, 'canceled');
@@ -108,7 +108,7 @@ test('a pending job is canceled at once; a done one cannot be', async (t) => {
 });
 
 test('a cancel of a running job reaches its agent, and a later completion is refused', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 10_000 });
   const ref = { workspaceId: h.workspaceId, jobId };
@@ -133,7 +133,7 @@ test('a cancel of a running job reaches its agent, and a later completion is ref
 });
 
 test('a cancel that no agent answers ends with the lease', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
   await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { setupQueue } from '../support/queue-setup.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs, queue, repositories } = endpoints;
 
 test('capabilities decide who gets a job; what nobody here can do does not look like nothing', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const reader = await h.addAgent(h.home, 'reader', { models: ['m1'], labels: { os: 'linux' } });
   const { jobId: writing } = await h.enqueue();
   assert.equal((await h.claim({ agentId: reader })).reason, 'no_matching_capabilities');
@@ -27,7 +27,7 @@ test('capabilities decide who gets a job; what nobody here can do does not look 
 });
 
 test('an agent gets jobs only of repositories that it serves', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId, home } = h;
   const otherToken = await h.mintToken(workspaceId, 'other');
   const other = { ...home, token: otherToken };
@@ -44,7 +44,7 @@ test('an agent gets jobs only of repositories that it serves', async (t) => {
 });
 
 test('a draining agent, one at capacity and a paused queue get nothing, and are told why', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const one = await h.addAgent(h.home, 'one', { canWrite: true, maxConcurrentJobs: 1 });
   await h.enqueue();
@@ -70,7 +70,7 @@ test('a draining agent, one at capacity and a paused queue get nothing, and are 
 });
 
 test('no job of an archived repository is claimed', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const remoteUrlHash = Buffer.from('first'.padEnd(32, '.')).toString('hex');
   const upsert = { workspaceId: h.workspaceId, remoteUrlHash };
@@ -82,7 +82,7 @@ test('no job of an archived repository is claimed', async (t) => {
 });
 
 test('a queue that is not empty never looks empty, whatever keeps its jobs back', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const reader = await h.addAgent(h.home, 'reader', {});
   await h.enqueue({ delayMs: 60_000 });

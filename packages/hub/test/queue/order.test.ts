@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { kindsOf, setupQueue } from '../support/queue-setup.ts';
+import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs } = endpoints;
 
 test('a job goes from enqueue to done, with its timeline', async (t) => {
-  const { enqueue, claim, complete, timeline, agentId } = await setupQueue(t);
+  const { enqueue, claim, complete, timeline, agentId } = await startQueueWorld(t);
   const { jobId, job } = await enqueue();
   assert.equal(job.status, 'pending');
   const claimed = await claim({ leaseMs: 5_000 });
@@ -29,7 +29,7 @@ test('a job goes from enqueue to done, with its timeline', async (t) => {
 });
 
 test('priority goes first, then first-in-first-out; ten minutes of waiting are worth a point', async (t) => {
-  const { enqueue, claim, complete, clock } = await setupQueue(t);
+  const { enqueue, claim, complete, clock } = await startQueueWorld(t);
   const { jobId: old } = await enqueue();
   clock.advance(1);
   const { jobId: younger } = await enqueue();
@@ -43,7 +43,7 @@ test('priority goes first, then first-in-first-out; ten minutes of waiting are w
 });
 
 test('jobs enqueued within one millisecond keep their order', async (t) => {
-  const { enqueue, claim } = await setupQueue(t);
+  const { enqueue, claim } = await startQueueWorld(t);
   const ids: string[] = [];
   for (let i = 0; i < 20; i++) ids.push((await enqueue()).jobId);
   const claimed: (string | null)[] = [];
@@ -52,7 +52,7 @@ test('jobs enqueued within one millisecond keep their order', async (t) => {
 });
 
 test('64 claimers on one job: one gets it', async (t) => {
-  const harness = await setupQueue(t);
+  const harness = await startQueueWorld(t);
   const { workspaceId, home } = harness;
   const agentIds = await Promise.all(
     Array.from({ length: 64 }, (_, i) => harness.addAgent(home, `agent ${i}`)),
@@ -72,14 +72,14 @@ test('64 claimers on one job: one gets it', async (t) => {
 });
 
 test('64 claimers on 64 jobs: each gets another', async (t) => {
-  const { enqueue, claim } = await setupQueue(t);
+  const { enqueue, claim } = await startQueueWorld(t);
   await Promise.all(Array.from({ length: 64 }, () => enqueue()));
   const answers = await Promise.all(Array.from({ length: 64 }, () => claim()));
   assert.equal(new Set(answers.map((answer) => answer.jobId)).size, 64);
 });
 
 test('a retry with the same claim key gets the same job, generation and token', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   await h.enqueue();
   await h.enqueue();
   const first = await h.claim({ claimKey: 'try-1' });
@@ -92,7 +92,7 @@ test('a retry with the same claim key gets the same job, generation and token', 
 });
 
 test('an idempotency key makes one job, also when 64 ask at once', async (t) => {
-  const h = await setupQueue(t);
+  const h = await startQueueWorld(t);
   const answers = await Promise.all(
     Array.from({ length: 64 }, () => h.enqueue({ idempotencyKey: 'once' })),
   );

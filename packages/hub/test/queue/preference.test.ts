@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DECISION_AGENT_PREFERENCE_MS, endpoints } from '@signalbox/contract';
-import { setupDecisions } from '../support/decision-setup.ts';
+import { startDecisionWorld } from '../support/decision-world.ts';
 
 const { jobs } = endpoints;
 
 /** A job that was blocked on a question, and a second agent. */
 async function setupPreference(t: TestContext, draft: { concurrencyKey?: string } = {}) {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const other = await h.addAgent(h.home, 'other');
   const { jobId } = await h.startJob(draft);
   const { uncertaintyId } = await h.ask({ jobId });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { runScenarios } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
-import { ensureRun } from '../support/decision-setup.ts';
-import { setup } from '../support/harness.ts';
+import { ensureRun } from '../support/decision-world.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 
 const { runs } = endpoints;
 
@@ -185,7 +185,7 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
 ]);
 
 test('of 64 who make one run at once, one makes it and the others update it', async (t) => {
-  const { call, home } = await setup(t);
+  const { call, home } = await startHomeWorld(t);
   const { workspaceId, repoId } = home;
   const made = await Promise.all(
     Array.from({ length: 64 }, (_, i) =>
@@ -198,7 +198,7 @@ test('of 64 who make one run at once, one makes it and the others update it', as
 });
 
 test('an idempotency key makes a run once, whatever became of it since', async (t) => {
-  const h = await setup(t);
+  const h = await startHomeWorld(t);
   const { workspaceId, repoId } = h.home;
   const body = { workspaceId, repoId, runRef: 'one', status: 'planned', idempotencyKey: 'k' };
   const first = await h.call(runs.upsertV1, body);
@@ -210,7 +210,7 @@ test('an idempotency key makes a run once, whatever became of it since', async (
 });
 
 test('runs are listed newest first, page by page, by any filter', async (t) => {
-  const { call, home } = await setup(t);
+  const { call, home } = await startHomeWorld(t);
   const { workspaceId, repoId } = home;
   const ids: string[] = [];
   for (const runRef of ['a', 'b', 'c']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Endpoint, type ErrorCode, listErrorCodes, statusOf } from '@signalbox/contract';
-import { CANARY, type CredentialName, setupWorld, type World } from './api-world.ts';
+import { CANARY, type CredentialName, startApiWorld, type World } from './api-world.ts';
 import { type Answer, anonymize, checkRequestId, exchange } from './http-exchange.ts';
 
 /** What a scenario says may be made from the world, once that is there. */
@@ -42,7 +42,7 @@ export interface Expectation {
 /** Runs the scenarios in order against one hub, each as a test of its own. */
 export function runScenarios(title: string, scenarios: readonly Scenario[]): void {
   test(title, async (t) => {
-    const world = await setupWorld(t);
+    const world = await startApiWorld(t);
     for (const scenario of scenarios) {
       await t.test(scenario.name, () => runScenario(world, scenario));
     }
@@ -110,7 +110,7 @@ export interface IdQuestion {
 /** An id that does not exist and one of another workspace get the same bytes. */
 export function compareIdAnswers(title: string, questions: readonly IdQuestion[]): void {
   test(title, async (t) => {
-    const world = await setupWorld(t);
+    const world = await startApiWorld(t);
     const ask = async ({ endpoint, body }: IdQuestion, id: string) => {
       const answer = await exchange(world.hub.baseUrl, {
         path: endpoint.path,

@@ -5,9 +5,10 @@ import { endpoints, formatToken, type RequestOf, type Scope, scopes } from '@sig
 import { insertMembership, insertPerson } from '../../src/people/store.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { drawToken, hashToken, insertToken } from '../../src/tokens/store.ts';
-import { startCloudAiJob } from './cloud-ai-setup.ts';
-import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
+import { startCloudAiJob } from './cloud-ai-world.ts';
+import { type HomeWorld, startHomeWorld, type TestWorkspace } from './home-world.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { agents, contextItems, contextPacks, jobEvents, jobs, runs, tokens, uncertainties } =
   endpoints;
@@ -49,7 +50,7 @@ export interface Credentials {
 }
 export type CredentialName = keyof Credentials;
 
-export interface World extends Harness {
+export interface World extends HomeWorld {
   clock: ManualClock;
   /** An online agent of `home` that may do everything. */
   agentId: string;
@@ -73,12 +74,12 @@ export interface World extends Harness {
 }
 
 /** A hub with two workspaces, the other one full of canaries, and a token of each kind. */
-export async function setupWorld(
+export async function startApiWorld(
   t: TestContext,
-  options: Omit<SetupOptions, 'clock'> = {},
+  options: Omit<TestHubOptions, 'clock'> = {},
 ): Promise<World> {
   const clock = createManualClock();
-  const harness = await setup(t, { ...options, clock });
+  const harness = await startHomeWorld(t, { ...options, clock });
   const { home } = harness;
   const expired = await mint(harness, 'expired', scopes, MINUTE_MS);
   clock.advance(MINUTE_MS);
@@ -111,7 +112,7 @@ export async function setupWorld(
 }
 
 async function claim(
-  harness: Harness,
+  harness: HomeWorld,
   { workspaceId, token }: TestWorkspace,
   agentId: string,
   jobId: string,
@@ -128,7 +129,7 @@ async function claim(
 }
 
 /** A workspace in which every text that anybody can write holds the canary. */
-async function plantCanaries(harness: Harness): Promise<World['other']> {
+async function plantCanaries(harness: HomeWorld): Promise<World['other']> {
   const workspace = await harness.addWorkspace(CANARY);
   const { workspaceId, token, repoId } = workspace;
   const { agentId } = await harness.call(
@@ -174,7 +175,7 @@ async function plantCanaries(harness: Harness): Promise<World['other']> {
 }
 
 async function plantContext(
-  { call }: Harness,
+  { call }: HomeWorld,
   { workspaceId, token }: TestWorkspace,
   runId: string,
 ): Promise<{ itemId: string; packId: string }> {
@@ -186,7 +187,7 @@ async function plantContext(
 }
 
 async function plantDecision(
-  { call }: Harness,
+  { call }: HomeWorld,
   { workspaceId, repoId, token }: TestWorkspace,
   jobId: string,
 ): Promise<{ runId: string; uncertaintyId: string }> {
@@ -209,7 +210,7 @@ async function plantDecision(
 }
 
 async function makeCredentials(
-  harness: Harness,
+  harness: HomeWorld,
   expired: string,
   otherJob: string,
 ): Promise<Credentials> {
@@ -238,7 +239,7 @@ async function makeCredentials(
 }
 
 async function mint(
-  { hub, home }: Harness,
+  { hub, home }: HomeWorld,
   name: string,
   granted: readonly Scope[],
   expiresInMs?: number,
@@ -255,7 +256,7 @@ function spoilCheck(token: string): string {
 }
 
 /** A person who may only look, with a machine that was logged in. */
-async function makeViewer({ hub, home }: Harness): Promise<string> {
+async function makeViewer({ hub, home }: HomeWorld): Promise<string> {
   const { database, deps } = hub;
   const { workspaceId } = home;
   const token = drawToken('device');

@@ -1,8 +1,8 @@
 import { type Endpoint, endpointList, endpoints, exampleIds } from '@signalbox/contract';
 import type { World } from './api-world.ts';
-import { startCloudAiJob } from './cloud-ai-setup.ts';
-import { addItem, buildPack } from './context-setup.ts';
-import { ensureRun, openDecision } from './decision-setup.ts';
+import { startCloudAiJob } from './cloud-ai-world.ts';
+import { addItem, buildPack } from './context-world.ts';
+import { ensureRun, openDecision } from './decision-world.ts';
 import { exchange } from './http-exchange.ts';
 import { addEvent, addTriggerRow } from './ledger-setup.ts';
 import { upload } from './upload-setup.ts';

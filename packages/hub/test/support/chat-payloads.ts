@@ -1,4 +1,4 @@
-import { TEAM } from './integration-setup.ts';
+import { TEAM } from './integration-world.ts';
 
 /*
  * Payloads in the form that the Slack Events API documents: the outer event with its

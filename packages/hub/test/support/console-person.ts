@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { consoleEndpoints } from '@signalbox/contract';
 import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import { insertMembership } from '../../src/people/store.ts';
-import type { Harness } from './harness.ts';
+import type { HomeWorld } from './home-world.ts';
 import { type Answer, exchange } from './http-exchange.ts';
 
 /** A person at the console, by the same requests that her browser makes. */
@@ -14,7 +14,7 @@ export interface ConsolePerson {
 }
 
 /** The first owner of a hub, signed in, and a member of `home` as well. */
-export async function signInFirstOwner({ hub, home }: Harness): Promise<ConsolePerson> {
+export async function signInFirstOwner({ hub, home }: HomeWorld): Promise<ConsolePerson> {
   const { database } = hub;
   const linkToken = await issueFirstOwnerLink(database);
   assert.ok(linkToken !== null, 'the hub has no people yet');

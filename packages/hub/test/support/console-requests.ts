@@ -1,7 +1,8 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import { insertRepository } from '../../src/repositories/store.ts';
 import type { Caller, ConsoleWorld } from './console-world.ts';
-import { logDeviceIn, PASSWORD, type Visitor } from './identity-harness.ts';
+import { logDeviceIn, PASSWORD } from './people.ts';
+import type { Visitor } from './visitor.ts';
 
 /** Makes a request that a caller sends, with things of its own where it changes them. */
 export type MakeRequest = (

@@ -2,17 +2,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { consoleEndpoints, type Endpoint, listErrorCodes, statusOf } from '@signalbox/contract';
 import type { Role } from '../../src/db/schema/tables.ts';
-import type { PasswordHasher } from '../../src/people/passwords.ts';
 import { CANARY } from './api-world.ts';
-import {
-  addPerson,
-  type IdentityHub,
-  logDeviceIn,
-  makeOwner,
-  signInAs,
-  startHub,
-  type Visitor,
-} from './identity-harness.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { addPerson, logDeviceIn, makeOwner, signInAs } from './people.ts';
+import { startTestHub, type TestHub, type TestHubOptions } from './test-hub.ts';
+import type { Visitor } from './visitor.ts';
 
 const { workspaceSettings, members, invitations, serviceTokens, account } = consoleEndpoints;
 
@@ -21,7 +15,7 @@ export const callers = ['owner', 'admin', 'member', 'viewer', 'stranger', 'nobod
 export type Caller = (typeof callers)[number];
 
 export interface ConsoleWorld {
-  hub: IdentityHub;
+  hub: TestHub;
   workspaceId: string;
   browsers: Record<Caller, Visitor>;
   personIds: Record<Exclude<Caller, 'nobody'>, string>;
@@ -39,14 +33,12 @@ export interface ConsoleWorld {
   invite(email: string, role?: Role): Promise<{ invitationId: string; linkToken: string }>;
 }
 
-/** Argon2 has tests of its own; here its work would be most of the time. */
-const quickHasher: PasswordHasher = {
-  hash: async (password) => `quick:${password}`,
-  verify: async (password, encoded) => encoded === `quick:${password}`,
-};
-
-export async function setupConsole(t: TestContext): Promise<ConsoleWorld> {
-  const hub = await startHub(t, { passwords: quickHasher });
+/** Starts a hub with a person of each role, and a stranger's workspace full of canaries. */
+export async function startConsoleWorld(
+  t: TestContext,
+  options: TestHubOptions<ManualClock> = {},
+): Promise<ConsoleWorld> {
+  const hub = await startTestHub(t, options);
   const { browser: owner, personId, workspaceId } = await makeOwner(hub);
   const addMember = memberMaker(hub, workspaceId);
   const enter = async (role: Role) => {
@@ -95,13 +87,13 @@ export function linkTokenOf(invitationUrl: string): string {
   return linkToken;
 }
 
-function memberMaker(hub: IdentityHub, workspaceId: string): ConsoleWorld['addMember'] {
+function memberMaker(hub: TestHub, workspaceId: string): ConsoleWorld['addMember'] {
   let count = 0;
   return (role) => addPerson(hub, workspaceId, `${role}-${++count}`, role);
 }
 
 /** A workspace in which every text that people write holds the canary. */
-async function plantCanaries(hub: IdentityHub) {
+async function plantCanaries(hub: TestHub) {
   const { personId, email } = await addPerson(hub, 'none', CANARY, null);
   const stranger = await signInAs(hub, email);
   const { workspace } = await stranger.call(workspaceSettings.create, {

@@ -1,13 +1,13 @@
 import { exampleTrigger } from '@signalbox/contract';
 import { ingestEvent } from '../../src/integrations/actions.ts';
 import { insertTrigger } from '../../src/triggers/store.ts';
-import type { Harness, TestWorkspace } from './harness.ts';
+import type { HomeWorld, TestWorkspace } from './home-world.ts';
 
 let drawn = 0;
 
 /** An event in a workspace's ledger, without the secret that a sender needs. */
 export async function addEvent(
-  { hub }: Pick<Harness, 'hub'>,
+  { hub }: Pick<HomeWorld, 'hub'>,
   { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
   text = 'An event.',
 ): Promise<string> {
@@ -20,7 +20,7 @@ export async function addEvent(
 
 /** A trigger that waits for an event which never comes, without a person who makes it. */
 export async function addTriggerRow(
-  { hub }: Pick<Harness, 'hub'>,
+  { hub }: Pick<HomeWorld, 'hub'>,
   { workspaceId, repoId }: Pick<TestWorkspace, 'workspaceId' | 'repoId'>,
   name = 'Waiting',
   enabled: 0 | 1 = 1,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
-import type { Harness, TestWorkspace } from './harness.ts';
+import type { HomeWorld, TestWorkspace } from './home-world.ts';
 
 const { uploads } = endpoints;
 
@@ -41,7 +41,7 @@ export function makeBytes(sizeBytes: number, seed = 1): Buffer {
 type Draft = Partial<RequestOf<typeof uploads.create>>;
 
 export function announce(
-  harness: Harness,
+  harness: HomeWorld,
   sizeBytes: number,
   draft: Draft = {},
   workspace: TestWorkspace = harness.home,
@@ -61,7 +61,7 @@ export function announce(
 
 /** Announces and sends; answers the upload's id. */
 export async function upload(
-  harness: Harness,
+  harness: HomeWorld,
   bytes: Uint8Array | string,
   draft: Draft = {},
   workspace: TestWorkspace = harness.home,
@@ -74,7 +74,7 @@ export async function upload(
 }
 
 export function getDownload(
-  harness: Harness,
+  harness: HomeWorld,
   uploadId: string,
   workspace: TestWorkspace = harness.home,
 ): Promise<ResponseOf<typeof uploads.getDownloadUrl>> {

@@ -6,8 +6,8 @@ import { fireDueSchedules } from '../../src/triggers/schedule-actions.ts';
 import {
   countRows,
   type IntegrationWorld,
-  setupIntegrations,
-} from '../support/integration-setup.ts';
+  startIntegrationWorld,
+} from '../support/integration-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { takeDatabase } from '../support/test-engine.ts';
@@ -91,7 +91,7 @@ function runSchedule(world: IntegrationWorld) {
 }
 
 test('a schedule fires once in its slot, however many look', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const { triggerId, nextFireAt } = await world.addTrigger(daily);
   assert.equal(nextFireAt, '2026-11-02T10:00:00.000Z');
@@ -116,7 +116,7 @@ test('a schedule fires once in its slot, however many look', async (t) => {
 test('slots that passed while no hub was up are made good by one run that says so', async (t) => {
   const dataDir = makeTempDir(t);
   const clock = createManualClock();
-  const before = await setupIntegrations(t, { dataDir, clock });
+  const before = await startIntegrationWorld(t, { dataDir, clock });
   const { workspaceId, token } = before.home;
   const { triggerId } = await before.addTrigger({ ...daily, cron: '*/10 * * * *' });
   await before.hub.stop();
@@ -156,7 +156,7 @@ test('slots that passed while no hub was up are made good by one run that says s
 });
 
 test('a schedule that is disabled or changed meanwhile does not fire its old slot', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const off = await world.addTrigger(daily);
   const moved = await world.addTrigger(daily);
@@ -179,7 +179,7 @@ test('a schedule that is disabled or changed meanwhile does not fire its old slo
 });
 
 test('a cap holds for schedules as well, and the slot is used up', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   await world.addTrigger({ ...daily, cron: '*/10 * * * *', hourlyCap: 2 });
   for (let slot = 0; slot < 4; slot++) {
     world.clock.advance(10 * MINUTE_MS);

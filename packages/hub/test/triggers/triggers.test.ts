@@ -4,9 +4,9 @@ import { consoleEndpoints, endpoints, TRIGGERS_MAX } from '@signalbox/contract';
 import {
   countRows,
   type IntegrationWorld,
-  setupIntegrations,
+  startIntegrationWorld,
   type TriggerDraft,
-} from '../support/integration-setup.ts';
+} from '../support/integration-world.ts';
 
 const { integrationEvents, repositories, runs, triggers } = endpoints;
 const { triggerSettings, auditLog } = consoleEndpoints;
@@ -17,7 +17,7 @@ const outcomesOf = async (world: IntegrationWorld, eventId: string) =>
   (await world.readEvent(eventId)).firings.map(({ outcome, reason }) => reason ?? outcome);
 
 test('only a matching and enabled trigger starts a run, and the ledger says why others did not', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const fits = await world.addTrigger();
   const where = [{ path: 'data.number', op: 'eq' as const, value: 1 }];
@@ -44,7 +44,7 @@ test('only a matching and enabled trigger starts a run, and the ledger says why 
 });
 
 test('events with one reference share a run and get a job each', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId, repoId } = world.home;
   await world.addTrigger({ titleTemplate: '{{event.title}}' });
   const known = await world.call(runs.upsertV1, {
@@ -64,7 +64,7 @@ test('events with one reference share a run and get a job each', async (t) => {
 });
 
 test('a long reference is cut, and stays one of its own', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger({ runRefTemplate: 'x\n{{event.data.ref}}' });
   const refs: string[] = [];
@@ -78,7 +78,7 @@ test('a long reference is cut, and stays one of its own', async (t) => {
 });
 
 test('an hourly cap counts runs of the last hour in the database, and the ledger says capped', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const trigger = await world.addTrigger({ hourlyCap: 2 });
   const burst = await Promise.all(Array.from({ length: 10 }, () => world.ingest()));
   const started = burst.filter(({ triggered }) => triggered.length === 1);
@@ -93,7 +93,7 @@ test('an hourly cap counts runs of the last hour in the database, and the ledger
 });
 
 test('a trigger that cannot start says why, and the event is kept all the same', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId, repoId } = world.home;
   await world.addTrigger({ promptTemplate: '{{event.data.none}}' });
   const empty = await world.ingest();
@@ -109,7 +109,7 @@ test('a trigger that cannot start says why, and the event is kept all the same',
 });
 
 test('a replay asks the triggers of today, and starts nothing twice', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const first = await world.addTrigger();
   const { eventId, contextItemId, triggered } = await world.ingest();
@@ -141,7 +141,7 @@ test('a replay asks the triggers of today, and starts nothing twice', async (t) 
 });
 
 test('a repeated delivery after a replay is still answered as at first', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger();
   const body = world.event();
@@ -154,7 +154,7 @@ test('a repeated delivery after a replay is still answered as at first', async (
 });
 
 test('people make, change and delete triggers at the console, and each act is audited', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const { triggerId } = await world.addTrigger();
   const ref = { workspaceId, triggerId };
@@ -211,7 +211,7 @@ const refused: [what: string, draft: TriggerDraft, code: string][] = [
 ];
 
 test('a trigger that could never work is refused', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId, repoId } = world.home;
   for (const [what, draft, code] of refused) {
     const answer = await world.owner.send(triggerSettings.create.path, {
@@ -230,7 +230,7 @@ test('a trigger that could never work is refused', async (t) => {
 });
 
 test('what is past its retention is gone: items and content first, then the ledger’s lines', async (t) => {
-  const world = await setupIntegrations(t);
+  const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger();
   const retention = world.hub.loops.contentRetention;

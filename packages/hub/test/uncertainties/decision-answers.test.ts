@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { type Decisions, setupDecisions } from '../support/decision-setup.ts';
-import { kindsOf } from '../support/queue-setup.ts';
+import { type Decisions, startDecisionWorld } from '../support/decision-world.ts';
+import { kindsOf } from '../support/queue-world.ts';
 
 const { jobs, uncertainties, runs } = endpoints;
 const CROWD = 50;
@@ -23,7 +23,7 @@ async function answerAtOnce(h: Decisions, uncertaintyId: string): Promise<string
 type Shown = Awaited<ReturnType<Decisions['read']>>;
 
 test('of 50 people who answer at once one wins, and the blocked job goes on once', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   assert.equal((await h.block(jobId)).job.waitingOnUncertaintyId, uncertaintyId);
@@ -48,7 +48,7 @@ test('of 50 people who answer at once one wins, and the blocked job goes on once
 });
 
 test('whoever looks while it is answered sees it open, or resolved with its answer', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const asked = await Promise.all(Array.from({ length: 20 }, () => h.ask()));
   let isOver = false;
   const look = async (read: () => Promise<readonly Shown[]>) => {
@@ -75,7 +75,7 @@ test('whoever looks while it is answered sees it open, or resolved with its answ
 });
 
 test('of 50 people who answer at once one wins, and one job is made to apply it', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask({ context: 'The logo is new.', assumedValue: 'red' });
   const values = await answerAtOnce(h, uncertaintyId);
   const [job, ...others] = await h.applications();
@@ -89,7 +89,7 @@ test('of 50 people who answer at once one wins, and one job is made to apply it'
 });
 
 test('an answer that comes before the job blocks sends it straight back', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   await h.answer(uncertaintyId);
@@ -115,7 +115,7 @@ test('an answer that comes before the job blocks sends it straight back', async 
 });
 
 test('an answer that a job never came to know is applied by another one', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   await h.answer(uncertaintyId);
@@ -130,7 +130,7 @@ test('an answer that a job never came to know is applied by another one', async 
 });
 
 test('an answer that the tool has read or waited for is applied by its own job', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const readers = [
     (uncertaintyId: string, token: string) =>
@@ -152,7 +152,7 @@ test('an answer that the tool has read or waited for is applied by its own job',
 });
 
 test('a person who looks at an answer does not make the job know it', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   await h.answer(uncertaintyId);
@@ -164,7 +164,7 @@ test('a person who looks at an answer does not make the job know it', async (t) 
 });
 
 test('a job that has ended in the meantime is left alone, and the answer applied', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   for (const end of ['done', 'failed', 'canceled'] as const) {
     const { jobId } = await h.startJob();
     const { uncertaintyId } = await h.ask({ jobId });
@@ -182,7 +182,7 @@ test('a job that has ended in the meantime is left alone, and the answer applied
 });
 
 test('a blocked job that a person retried meets the answer at its next claim', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   await h.block(jobId);
@@ -199,7 +199,7 @@ test('a blocked job that a person retried meets the answer at its next claim', a
 });
 
 test('a decision gives an attempt of its own to a job that has none left', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob({ maxAttempts: 1 });
   const { uncertaintyId } = await h.ask({ jobId });
   await h.block(jobId);
@@ -209,7 +209,7 @@ test('a decision gives an attempt of its own to a job that has none left', async
 });
 
 test('the first answer sends a job on; what is open still, it waits for when it blocks', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const first = await h.ask({ jobId });
   const second = await h.ask({ jobId, prompt: 'Which size?' });
@@ -226,7 +226,7 @@ test('the first answer sends a job on; what is open still, it waits for when it 
 });
 
 test('a job that is blocked already waits for what is asked or promoted later', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId, confidence: 0.9 });
@@ -239,7 +239,7 @@ test('a job that is blocked already waits for what is asked or promoted later', 
 });
 
 test('a superseding answer keeps both in order, and replaces what nobody has begun', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask();
   await h.answer(uncertaintyId);
   await h.refuse(
@@ -264,7 +264,7 @@ test('a superseding answer keeps both in order, and replaces what nobody has beg
 });
 
 test('a superseding answer takes the place of the one that a waiting job carries', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
   await h.block(jobId);
@@ -282,7 +282,7 @@ test('a superseding answer takes the place of the one that a waiting job carries
 });
 
 test('an answer under an idempotency key is given once, however often it is sent', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask();
   const body = h.answerBody(uncertaintyId, { idempotencyKey: 'k1' });
   const answers = await Promise.all(
@@ -296,7 +296,7 @@ test('an answer under an idempotency key is given once, however often it is sent
 });
 
 test('a question under an idempotency key is asked once', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const asked = await Promise.all(
     Array.from({ length: 16 }, () => h.ask({ idempotencyKey: 'same' })),
   );
@@ -306,7 +306,7 @@ test('a question under an idempotency key is asked once', async (t) => {
 });
 
 test('an answer frees the run that it held up', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId, runId } = h;
   const { uncertaintyId, decisionRequestId } = await h.ask();
   const status = 'blocked';
@@ -319,7 +319,7 @@ test('an answer frees the run that it held up', async (t) => {
 });
 
 test('a prompt too long for a job is cut, the answer last', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const long = '😀'.repeat(25_000);
   const { uncertaintyId } = await h.ask({ prompt: long, context: long });
   await h.answer(uncertaintyId, { value: long + long });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { type Decisions, setupDecisions } from '../support/decision-setup.ts';
+import { type Decisions, startDecisionWorld } from '../support/decision-world.ts';
 
 const { uncertainties } = endpoints;
 const HOUR_MS = 3_600_000;
@@ -10,7 +10,7 @@ const inAnHour = (h: Decisions) => new Date(h.clock.nowMs() + HOUR_MS).toISOStri
 const deadlinesOf = ({ hub }: Decisions) => hub.loops.deadlines;
 
 test('at its deadline the assumed value resolves a decision request that says so', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob({ maxAttempts: 1 });
   await h.call(endpoints.jobs.heartbeat, {
     workspaceId: h.workspaceId,
@@ -36,7 +36,7 @@ test('at its deadline the assumed value resolves a decision request that says so
 });
 
 test('a decision request that keeps waiting shows as overdue and stays open', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask({ deadlineAt: inAnHour(h) });
   assert.equal((await h.read(uncertaintyId)).overdue, false);
   h.clock.advance(HOUR_MS);
@@ -48,7 +48,7 @@ test('a decision request that keeps waiting shows as overdue and stays open', as
 });
 
 test('of a deadline and a person at the same moment one resolves it', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   for (const personFirst of [true, false]) {
     const { uncertaintyId } = await h.ask({ deadlineAt: inAnHour(h), onDeadline: 'assume' });
     h.clock.advance(HOUR_MS);
@@ -63,7 +63,7 @@ test('of a deadline and a person at the same moment one resolves it', async (t) 
 });
 
 test('one decision request that cannot be resolved does not hold up the others', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const ask = () => h.ask({ deadlineAt: inAnHour(h), onDeadline: 'assume' });
   const broken = await ask();
   h.clock.advance(1);
@@ -81,7 +81,7 @@ test('one decision request that cannot be resolved does not hold up the others',
 });
 
 test('a deadline that passed before anybody was asked counts no more', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const asked = { deadlineAt: inAnHour(h), onDeadline: 'assume', confidence: 0.9 } as const;
   const { uncertaintyId } = await h.ask(asked);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type Job } from '@signalbox/contract';
 import fc from 'fast-check';
-import { type Decisions, setupDecisions } from '../support/decision-setup.ts';
+import { type Decisions, startDecisionWorld } from '../support/decision-world.ts';
 
 const { jobs, uncertainties } = endpoints;
 const RUNS = 80;
@@ -92,7 +92,7 @@ async function check(h: Decisions, { job, asked, answered, known }: Story): Prom
 }
 
 test(`in ${RUNS} random stories of one job every answer is applied exactly once`, async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const story = fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
     const { jobId, jobToken } = await h.startJob();
     const { job } = await h.get(jobId);

@@ -3,14 +3,14 @@ import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { DecisionWaiters } from '../../src/uncertainties/decision-waiters.ts';
-import { setupDecisions } from '../support/decision-setup.ts';
+import { startDecisionWorld } from '../support/decision-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const { uncertainties } = endpoints;
 const WAIT_MS = 60_000;
 
 async function setupWaits(t: TestContext) {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask();
   const body = { workspaceId: h.workspaceId, uncertaintyId, waitMs: WAIT_MS };
   const wait = () => h.call(uncertainties.wait, body);

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { runScenarios } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
-import { ensureRun, openDecision, question, setupDecisions } from '../support/decision-setup.ts';
+import {
+  ensureRun,
+  openDecision,
+  question,
+  startDecisionWorld,
+} from '../support/decision-world.ts';
 
 const { uncertainties, jobs, runs } = endpoints;
 const create = uncertainties.createWithAutoPromotion;
@@ -258,7 +263,7 @@ runScenarios('uncertainties/get, list and wait', [
 ]);
 
 test('what is not promoted stands as assumed, until a person promotes or overrules it', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const asked = { confidence: 0.9, assumedValue: 'red' };
   const { uncertaintyId: stands } = await h.ask(asked);
@@ -285,7 +290,7 @@ test('what is not promoted stands as assumed, until a person promotes or overrul
 });
 
 test('uncertainties are listed newest first, page by page, by any filter', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId: a } = await h.ask({ jobId });
   const { uncertaintyId: b } = await h.ask({ confidence: 1, kind: 'risk' });
@@ -311,7 +316,7 @@ test('uncertainties are listed newest first, page by page, by any filter', async
 });
 
 test('the tool of a job asks for its run, and reads what its run asks', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { workspaceId, runId } = h;
   const { jobId, jobToken } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId }, jobToken);
@@ -336,7 +341,7 @@ test('the tool of a job asks for its run, and reads what its run asks', async (t
 });
 
 test('promotion and resolution are in the audit log, with who did it', async (t) => {
-  const h = await setupDecisions(t);
+  const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask({ confidence: 1 });
   await h.call(uncertainties.promote, { workspaceId: h.workspaceId, uncertaintyId });
   await h.answer(uncertaintyId);

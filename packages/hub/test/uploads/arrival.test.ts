@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Harness, setup } from '../support/harness.ts';
+import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { announce } from '../support/upload-setup.ts';
 
 const HALF_MINUTE_MS = 30_000;
 const TEN_MINUTES_MS = 600_000;
 
 /** Sends the beginning of a request and waits until the hub has it. */
-async function sendHalf({ hub }: Harness, head: string) {
+async function sendHalf({ hub }: HomeWorld, head: string) {
   const { hostname, port } = new URL(hub.baseUrl);
   const socket = connect(Number(port), hostname);
   const received = once(hub.server.server, 'request');
@@ -24,7 +24,7 @@ async function sendHalf({ hub }: Harness, head: string) {
 }
 
 test('a call whose body does not come to an end is ended after half a minute', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const head = [
     'POST /control-plane/v1/jobs/list HTTP/1.1',
@@ -40,7 +40,7 @@ test('a call whose body does not come to an end is ended after half a minute', a
 });
 
 test('an upload may take as long as its URL lives', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   assert.equal(harness.hub.server.server.requestTimeout, TEN_MINUTES_MS);
   const { pathname, search } = new URL((await announce(harness, 10)).uploadUrl);
   const { socket, answer } = await sendHalf(harness, `PUT ${pathname}${search} HTTP/1.1`);

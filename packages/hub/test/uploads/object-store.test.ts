@@ -5,7 +5,7 @@ import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import type { S3Config } from '../../src/config.ts';
 import { createS3Store } from '../../src/uploads/bytes/byte-store-s3.ts';
 import { holdToPromises } from '../support/byte-store-promises.ts';
-import { setup } from '../support/harness.ts';
+import { startHomeWorld } from '../support/home-world.ts';
 import { startSwift, whyNoSwift } from '../support/swift-server.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { announce, getDownload, makeBytes, sha256Of } from '../support/upload-setup.ts';
@@ -43,7 +43,7 @@ test(
   skip,
   async (t) => {
     // A clock that can be turned would sign URLs of another time than the store's.
-    const harness = await setup(t, { config: { s3 } });
+    const harness = await startHomeWorld(t, { config: { s3 } });
     const store = createS3Store(s3, harness.dataDir);
     const { workspaceId } = harness.home;
 
@@ -126,7 +126,7 @@ test('what never came to an end is cleared out of the object store', skip, async
       return () => clearTimeout(timer);
     },
   };
-  const harness = await setup(t, { config: { s3 }, clock });
+  const harness = await startHomeWorld(t, { config: { s3 }, clock });
   const store = createS3Store(s3, harness.dataDir);
   const { workspaceId } = harness.home;
   const { uploadId, uploadUrl } = await announce(harness, 5, { sha256: sha256Of('other') });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import { assertNothingLeaks } from '../support/api-scenario.ts';
-import { setupWorld } from '../support/api-world.ts';
+import { startApiWorld } from '../support/api-world.ts';
 import { anonymize, exchange } from '../support/http-exchange.ts';
 import {
   announce,
@@ -26,13 +26,13 @@ function altered(url: string, changes: Record<string, string | null>): string {
 }
 
 test('a signed URL opens one object, for one method, unaltered, for ten minutes', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const mine = await upload(world, 'mine');
   const second = await upload(world, 'second');
   const { downloadUrl, expiresAt } = await getDownload(world, mine);
   const { uploadUrl } = await announce(world, 4);
   const signature = new URL(downloadUrl).searchParams.get('signature') ?? '';
-  const otherHub = await setupWorld(t);
+  const otherHub = await startApiWorld(t);
   const foreignUrl = (await getDownload(otherHub, await upload(otherHub, 'mine'))).downloadUrl;
 
   const refused: [what: string, method: string, url: string][] = [
@@ -77,7 +77,7 @@ test('a signed URL opens one object, for one method, unaltered, for ten minutes'
 });
 
 test('an upload is known in its own workspace only, and unknown and foreign look alike', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const foreign = await upload(world, 'canary-5f1c2e', { fileName: 'canary-5f1c2e' }, world.other);
   const ask = (workspaceId: string, uploadId: string, token: string) =>
     exchange(world.hub.baseUrl, {
@@ -96,7 +96,7 @@ test('an upload is known in its own workspace only, and unknown and foreign look
 });
 
 test('the tool of a job reads what came in for its job or run, and nothing else', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const { workspaceId } = world.home;
   const job = await world.startJob();
   const asTool = { ...world.home, token: job.jobToken };
@@ -115,7 +115,7 @@ test('the tool of a job reads what came in for its job or run, and nothing else'
 });
 
 test('the tool of a job reads the requirement document that its job names', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const document = await upload(world, 'as a person asked');
   const asToolOf = async (prompt: string) => {
     const { jobToken: token } = await world.startJob({ prompt });
@@ -129,7 +129,7 @@ test('the tool of a job reads the requirement document that its job names', asyn
 });
 
 test('ranges are served as RFC 9110 says', async (t) => {
-  const world = await setupWorld(t);
+  const world = await startApiWorld(t);
   const bytes = makeBytes(1_000);
   const { downloadUrl } = await getDownload(world, await upload(world, bytes));
   const etag = `"${sha256Of(bytes)}"`;

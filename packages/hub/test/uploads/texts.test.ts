@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { takeDueExtracts } from '../../src/uploads/extraction/store.ts';
 import { makeDocx, makePdf } from '../support/document-files.ts';
-import { type Harness, setup } from '../support/harness.ts';
+import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { getDownload, upload } from '../support/upload-setup.ts';
 
@@ -32,19 +32,19 @@ interface Item {
   source_ref: string;
 }
 
-const extractionOf = ({ hub }: Harness) => hub.loops.extraction;
+const extractionOf = ({ hub }: HomeWorld) => hub.loops.extraction;
 
-const listExtracts = ({ hub }: Harness) =>
+const listExtracts = ({ hub }: HomeWorld) =>
   hub.database.reader.allSql<Extract>('SELECT * FROM upload_extracts ORDER BY created_at', []);
 
-const listItems = ({ hub }: Harness) =>
+const listItems = ({ hub }: HomeWorld) =>
   hub.database.reader.allSql<Item>(
     `SELECT * FROM context_items WHERE kind = 'upload_extract' ORDER BY item_id`,
     [],
   );
 
 test('the text of an upload becomes a context item, once for the same bytes', async (t) => {
-  const harness = await setup(t, { clock: createStillClock() });
+  const harness = await startHomeWorld(t, { clock: createStillClock() });
   const pdf = makePdf(['The button is red']);
   const draft = { fileName: 'rules.pdf', contentType: 'application/pdf' };
   const uploadId = await upload(harness, pdf, draft);
@@ -72,7 +72,7 @@ test('the text of an upload becomes a context item, once for the same bytes', as
 });
 
 test('a document that cannot be read is kept, and says why it has no text', async (t) => {
-  const harness = await setup(t, { clock: createStillClock() });
+  const harness = await startHomeWorld(t, { clock: createStillClock() });
   const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
   const uploadId = await upload(harness, '<p>no Word</p>', { contentType: word });
   await extractionOf(harness).runOnce();
@@ -84,7 +84,7 @@ test('a document that cannot be read is kept, and says why it has no text', asyn
 
 test('an attempt that a crash cut short is made again, three times at most', async (t) => {
   const clock = createStillClock();
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   await upload(harness, makeDocx(['hello']), {
     fileName: 'a.docx',
     contentType: 'application/octet-stream',
@@ -108,7 +108,7 @@ test('an attempt that a crash cut short is made again, three times at most', asy
 
 test('a document whose bytes cannot be had now is tried again later', async (t) => {
   const clock = createStillClock();
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   await upload(harness, 'hello');
   const root = join(harness.dataDir, 'uploads', 'objects');
   const [file] = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -128,7 +128,7 @@ test('a document whose bytes cannot be had now is tried again later', async (t) 
 });
 
 test('a stop lets a document under way go, and its attempt does not count', async (t) => {
-  const harness = await setup(t, { clock: createStillClock() });
+  const harness = await startHomeWorld(t, { clock: createStillClock() });
   await upload(harness, makePdf(Array.from({ length: 3_000 }, (_, at) => `Page ${at}`)), {
     contentType: 'application/pdf',
   });
@@ -144,7 +144,7 @@ test('a stop lets a document under way go, and its attempt does not count', asyn
 });
 
 test('the data policy of the workspace holds for extracts', async (t) => {
-  const harness = await setup(t, { clock: createStillClock() });
+  const harness = await startHomeWorld(t, { clock: createStillClock() });
   const secret = `ghp_${'a1B2'.repeat(9)}`;
   await upload(harness, `the token is ${secret}`);
   await extractionOf(harness).runOnce();

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
-import { type Harness, setup } from '../support/harness.ts';
+import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import {
   announce,
@@ -23,13 +23,13 @@ const MB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1_000;
 
 /** Every file of the byte store, whole or half. */
-function listFiles({ dataDir }: Harness): string[] {
+function listFiles({ dataDir }: HomeWorld): string[] {
   const found = readdirSync(join(dataDir, 'uploads'), { recursive: true, withFileTypes: true });
   return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
 test('bytes come back as they went in, named, typed and hashed as announced', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const bytes = makeBytes(3 * MB + 17);
   const uploadId = await upload(harness, bytes, {
     fileName: 'Anforderungen „Bär“ 100%.pdf',
@@ -67,7 +67,7 @@ test('bytes come back as they went in, named, typed and hashed as announced', as
 });
 
 test('an empty file is a file', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const uploadId = await upload(harness, '');
   const { downloadUrl, sha256 } = await getDownload(harness, uploadId);
   assert.equal(sha256, sha256Of(''));
@@ -79,14 +79,14 @@ test('an empty file is a file', async (t) => {
 });
 
 test('an upload without its bytes is not there for anybody', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { uploadId } = await announce(harness, 5);
   const { workspaceId } = harness.home;
   await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
 });
 
 test('the type of the body is whatever the client says, even nonsense', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   for (const type of ['application/json', 'no type at all', 'application/x-www-form-urlencoded']) {
     const { uploadUrl } = await announce(harness, 5);
     const answer = await putBytes(uploadUrl, 'hello', { 'content-type': type });
@@ -95,7 +95,7 @@ test('the type of the body is whatever the client says, even nonsense', async (t
 });
 
 test('other bytes than announced are refused and leave nothing', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const sha256 = sha256Of('hello');
   const { uploadId, uploadUrl } = await announce(harness, 5, { sha256 });
   for (const [what, body] of [
@@ -131,7 +131,7 @@ async function putChunked(url: string, pieces: readonly string[]): Promise<strin
 }
 
 test('a body that goes on beyond its announced size is cut off', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { uploadUrl } = await announce(harness, MB);
   const sent = request(uploadUrl, { method: 'PUT' });
   const piece = makeBytes(256 * 1024);
@@ -150,7 +150,7 @@ test('a body that goes on beyond its announced size is cut off', async (t) => {
 });
 
 test('the same bytes sent again are answered alike, others are refused', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { uploadId, uploadUrl } = await announce(harness, 5);
   const first = await putBytes(uploadUrl, 'hello');
   assert.deepEqual(first.body, { ok: true, uploadId, sizeBytes: 5, sha256: sha256Of('hello') });
@@ -164,7 +164,7 @@ test('the same bytes sent again are answered alike, others are refused', async (
 
 test('of different bytes sent at once, one upload wins whole', async (t) => {
   const clock = createManualClock();
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   const bodies = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => makeBytes(MB, seed));
   const { uploadId, uploadUrl } = await announce(harness, MB);
   const answers = await Promise.all(bodies.map((body) => putBytes(uploadUrl, body)));
@@ -182,7 +182,7 @@ test('of different bytes sent at once, one upload wins whole', async (t) => {
 });
 
 test('fifty uploads at once all arrive whole', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const bodies = Array.from({ length: 50 }, (_, index) => makeBytes(512 * 1024 + index, index + 1));
   const ids = await Promise.all(bodies.map((body) => upload(harness, body)));
   await Promise.all(
@@ -207,7 +207,7 @@ function heldBytes(collectGarbage: () => void): number {
 }
 
 test('a hundred megabytes go through in little memory, and one byte more is refused', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { workspaceId } = harness.home;
   const tooLarge = { workspaceId, fileName: 'a', contentType: 'a/b', sizeBytes: 100 * MB + 1 };
   await harness.refuse(uploads.create, tooLarge, 'INVALID_REQUEST');
@@ -231,7 +231,7 @@ test('a hundred megabytes go through in little memory, and one byte more is refu
 });
 
 test('a connection lost in the middle of the bytes leaves nothing', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const { uploadId, uploadUrl } = await announce(harness, 2 * MB);
   const arrived = once(harness.hub.server.server, 'request');
   const sent = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 2 * MB } });
@@ -250,7 +250,7 @@ test('a connection lost in the middle of the bytes leaves nothing', async (t) =>
 
 test('a client that falls silent in the middle is given up', async (t) => {
   const clock = createManualClock();
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   const { uploadUrl } = await announce(harness, 2 * MB);
   const sent = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 2 * MB } });
   sent.on('error', () => undefined);
@@ -265,7 +265,7 @@ test('a client that falls silent in the middle is given up', async (t) => {
   await until(() => listFiles(harness).length === 0);
 });
 
-function listFilesOrNone(harness: Harness): string[] {
+function listFilesOrNone(harness: HomeWorld): string[] {
   try {
     return listFiles(harness);
   } catch {
@@ -278,11 +278,11 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const retentionOf = ({ hub }: Harness) => hub.loops.uploadRetention;
+const retentionOf = ({ hub }: HomeWorld) => hub.loops.uploadRetention;
 
 test('uploads that were never completed are forgotten, others are not', async (t) => {
   const clock = createManualClock();
-  const harness = await setup(t, { clock });
+  const harness = await startHomeWorld(t, { clock });
   const kept = await upload(harness, 'kept');
   await announce(harness, 5);
   const loop = retentionOf(harness);
@@ -296,7 +296,7 @@ test('uploads that were never completed are forgotten, others are not', async (t
 });
 
 test('a repeated announcement gets the very same upload and URL', async (t) => {
-  const harness = await setup(t);
+  const harness = await startHomeWorld(t);
   const draft = { idempotencyKey: 'k1' };
   const first = await announce(harness, 5, draft);
   assert.equal(first.idempotent, undefined);

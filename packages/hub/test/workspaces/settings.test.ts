@@ -4,16 +4,16 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import {
   type ConsoleScenario,
   runConsoleScenario,
-  setupConsole,
+  startConsoleWorld,
 } from '../support/console-world.ts';
-import { listAudit, logDeviceIn, PASSWORD, signInAs } from '../support/identity-harness.ts';
+import { listAudit, logDeviceIn, PASSWORD, signInAs } from '../support/people.ts';
 
 const { workspaceSettings, account, session } = consoleEndpoints;
 const NEW_PASSWORD = 'nine lanterns over harbour';
 const email = 'ada@acme.dev';
 
 test('settings of a workspace: what is asked and what is answered', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, other } = world;
   const { create, get, update } = workspaceSettings;
   const scenarios: ConsoleScenario[] = [
@@ -149,7 +149,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
 });
 
 test('a workspace that a person makes is hers alone, and its log says so', async (t) => {
-  const { hub, browsers, personIds } = await setupConsole(t);
+  const { hub, browsers, personIds } = await startConsoleWorld(t);
   const { workspace } = await browsers.viewer.call(workspaceSettings.create, {
     slug: 'mine',
     name: 'Mine',
@@ -172,7 +172,7 @@ test('a workspace that a person makes is hers alone, and its log says so', async
 });
 
 test('of many who take one slug at once exactly one gets it', async (t) => {
-  const { browsers } = await setupConsole(t);
+  const { browsers } = await startConsoleWorld(t);
   const codes = await Promise.all(
     Array.from({ length: 10 }, () =>
       browsers.member.codeOf(workspaceSettings.create, { slug: 'wanted', name: 'Wanted' }),
@@ -182,7 +182,7 @@ test('of many who take one slug at once exactly one gets it', async (t) => {
 });
 
 test('a person changes her name, and it is the same everywhere', async (t) => {
-  const { hub, browsers, workspaceId, personIds } = await setupConsole(t);
+  const { hub, browsers, workspaceId, personIds } = await startConsoleWorld(t);
   const { owner } = browsers;
   const { person } = await owner.call(account.update, { name: 'Ada King' });
   assert.deepEqual(person, { personId: personIds.owner, email, name: 'Ada King' });
@@ -196,7 +196,7 @@ test('a person changes her name, and it is the same everywhere', async (t) => {
 });
 
 test('a new password takes the present one, and ends every other session but no machine', async (t) => {
-  const { hub, browsers, workspaceId } = await setupConsole(t);
+  const { hub, browsers, workspaceId } = await startConsoleWorld(t);
   const { owner } = browsers;
   const phone = await signInAs(hub, email);
   const machine = hub.visitor().withToken(await logDeviceIn(hub, owner));
@@ -224,7 +224,7 @@ test('a new password takes the present one, and ends every other session but no 
 });
 
 test('of two changes of a password at once the second has proved nothing', async (t) => {
-  const { browsers } = await setupConsole(t);
+  const { browsers } = await startConsoleWorld(t);
   const codes = await Promise.all(
     [NEW_PASSWORD, `${NEW_PASSWORD} too`].map((newPassword) =>
       browsers.owner.codeOf(account.changePassword, { password: PASSWORD, newPassword }),
@@ -234,7 +234,7 @@ test('of two changes of a password at once the second has proved nothing', async
 });
 
 test('guessing the present password is slowed down', async (t) => {
-  const { browsers } = await setupConsole(t);
+  const { browsers } = await startConsoleWorld(t);
   const codes: string[] = [];
   for (let count = 0; count < 6; count++) {
     const body = { password: `wrong ${count}`, newPassword: NEW_PASSWORD };

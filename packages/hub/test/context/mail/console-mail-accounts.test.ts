@@ -4,15 +4,15 @@ import { consoleEndpoints } from '@signalbox/contract';
 import {
   type ConsoleScenario,
   runConsoleScenario,
-  setupConsole,
+  startConsoleWorld,
 } from '../../support/console-world.ts';
-import { listAudit } from '../../support/identity-harness.ts';
+import { listAudit } from '../../support/people.ts';
 
 const { mailAccounts } = consoleEndpoints;
 const SECRET = 'a-mail-secret-7c1';
 
 test('mail accounts: what is asked and what is answered', async (t) => {
-  const world = await setupConsole(t);
+  const world = await startConsoleWorld(t);
   const { workspaceId, browsers, hub, other } = world;
   const { list, put, remove } = mailAccounts;
   const settings = {

@@ -8,14 +8,14 @@ import {
   removeMailAccount,
 } from '../../../src/context/mail/mail-accounts.ts';
 import { HubError } from '../../../src/errors.ts';
-import { setupContext } from '../../support/context-setup.ts';
+import { startContextWorld } from '../../support/context-world.ts';
 import { readKept } from '../../support/test-engine.ts';
 
 const { contextItems } = endpoints;
 const password = 'correct horse battery staple';
 
 async function setupAccounts(t: TestContext) {
-  const context = await setupContext(t);
+  const context = await startContextWorld(t);
   const { hub, workspaceId } = context;
   const draft: MailAccountDraft = {
     workspaceId,

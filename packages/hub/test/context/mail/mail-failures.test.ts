@@ -6,7 +6,7 @@ import { ConnectionSlots } from '../../../src/context/mail/connection-slots.ts';
 import { resolveRunPack } from '../../../src/context/resolve-actions.ts';
 import { whyNoDovecot } from '../../support/dovecot.ts';
 import { makeMail, part } from '../../support/mail-samples.ts';
-import { assertCached, assertLive, root, setupMail } from '../../support/mail-setup.ts';
+import { assertCached, assertLive, root, startMailWorld } from '../../support/mail-world.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 const { contextPacks } = endpoints;
@@ -14,7 +14,7 @@ const skip = whyNoDovecot();
 const never = new AbortController().signal;
 
 test('a thread that is not in any mailbox stays as it was cached', { skip }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   server.deliver(makeMail({ id: 'other@acme.dev' }, part('text/plain', '7bit', 'Elsewhere.')));
   assertCached(await resolveFresh(), /No mailbox .* has a message of this thread\./);
@@ -23,12 +23,12 @@ test('a thread that is not in any mailbox stays as it was cached', { skip }, asy
 test('without a mail account the cached extract is answered, and freshness says so', {
   skip,
 }, async (t) => {
-  const { resolveFresh } = await setupMail(t);
+  const { resolveFresh } = await startMailWorld(t);
   assertCached(await resolveFresh(), /^No mail account is set up in this workspace\.$/);
 });
 
 test('a server that is down is a sentence, not an error', { skip }, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
+  const { addAccount, resolveFresh } = await startMailWorld(t);
   const nobody = await startTcpProxy(t, 1);
   await addAccount({ port: nobody.port });
   assertCached(await resolveFresh(), /account "ops" could not be reached\.$/);
@@ -37,7 +37,7 @@ test('a server that is down is a sentence, not an error', { skip }, async (t) =>
 test('a refused password is a sentence that holds neither it nor the server’s words', {
   skip,
 }, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
+  const { addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount({ secret: 'wrong pony' });
   const answer = await resolveFresh();
   assertCached(answer, /^The mail server of the account "ops" refused the sign-in\.$/);
@@ -50,7 +50,7 @@ for (const [when, stallAfterBytes] of [
   ['after the sign-in', 3_000],
 ] as const) {
   test(`a server that stalls ${when} costs no more than the time there is`, { skip }, async (t) => {
-    const { server, addAccount, resolveWithin, add } = await setupMail(t);
+    const { server, addAccount, resolveWithin, add } = await startMailWorld(t);
     const proxy = await startTcpProxy(t, server.tlsPort, stallAfterBytes);
     await addAccount({ port: proxy.port });
     server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'x'.repeat(50_000))));
@@ -65,7 +65,7 @@ for (const [when, stallAfterBytes] of [
 }
 
 test('who goes away while a server stalls takes the connection along', { skip }, async (t) => {
-  const { server, addAccount, workspaceId, runId, hub, home } = await setupMail(t);
+  const { server, addAccount, workspaceId, runId, hub, home } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort, 0);
   await addAccount({ port: proxy.port });
   const client = new AbortController();
@@ -86,7 +86,7 @@ test('who goes away while a server stalls takes the connection along', { skip },
 test('of two accounts one that fails does not keep the thread from being live', {
   skip,
 }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   const nobody = await startTcpProxy(t, 1);
   await addAccount({ name: 'broken', port: nobody.port });
   await addAccount();
@@ -97,7 +97,7 @@ test('of two accounts one that fails does not keep the thread from being live', 
 test('a certificate that nobody vouches for ends it before the password is sent', {
   skip,
 }, async (t) => {
-  const { addAccount, resolveFresh } = await setupMail(t);
+  const { addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount({ caCertificate: null });
   assertCached(await resolveFresh(), /certificate that is not trusted/);
 });
@@ -105,7 +105,7 @@ test('a certificate that nobody vouches for ends it before the password is sent'
 test('STARTTLS comes before the sign-in; without TLS only a private host is called', {
   skip,
 }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'Live.')));
   const account = await addAccount({ port: server.port, tlsMode: 'starttls' });
   assertLive(await resolveFresh());
@@ -121,7 +121,7 @@ test('STARTTLS comes before the sign-in; without TLS only a private host is call
 });
 
 test('a private host that the operator has not named is not called', { skip }, async (t) => {
-  const { server, addAccount, hub, workspaceId, runId } = await setupMail(t);
+  const { server, addAccount, hub, workspaceId, runId } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
   await addAccount({ port: proxy.port });
   const mail = { allowPrivateHosts: [], totalMs: 5_000, connections: new ConnectionSlots(8) };

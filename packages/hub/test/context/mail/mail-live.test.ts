@@ -11,7 +11,7 @@ import {
   multipart,
   part,
 } from '../../support/mail-samples.ts';
-import { assertLive, assertOrder, root, setupMail } from '../../support/mail-setup.ts';
+import { assertLive, assertOrder, root, startMailWorld } from '../../support/mail-world.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 const skip = whyNoDovecot();
@@ -20,7 +20,7 @@ const MEGABYTE = 1_048_576;
 test('a thread is fetched live from the inbox and from what was sent, in order and in every encoding', {
   skip,
 }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   const body = multipart('mixed', 'outer', [
     multipart('alternative', 'inner', [
@@ -89,7 +89,7 @@ test('a thread is fetched live from the inbox and from what was sent, in order a
 test('without the hint nothing is fetched; asked for at the build, it is at every resolve', {
   skip,
 }, async (t) => {
-  const { server, addAccount, resolve, build } = await setupMail(t);
+  const { server, addAccount, resolve, build } = await startMailWorld(t);
   await addAccount();
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'Live.')));
   const { sections, freshness } = await resolve();
@@ -102,7 +102,7 @@ test('without the hint nothing is fetched; asked for at the build, it is at ever
 test('further messages of the thread point at the section that has it whole', {
   skip,
 }, async (t) => {
-  const { server, addAccount, add, build, resolveFresh } = await setupMail(t);
+  const { server, addAccount, add, build, resolveFresh } = await startMailWorld(t);
   await addAccount();
   const item = { kind: 'mail_message', source: 'mail', trust: 'external' } as const;
   await add({ ...item, text: 'A reply.', threadRef: `<${root}>`, sourceRef: '<r1@acme.dev>' });
@@ -126,7 +126,7 @@ test('further messages of the thread point at the section that has it whole', {
 });
 
 test('secrets in live mail are redacted', { skip }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   const secret = ['ghp_', 'aB3dE5gH7j'.repeat(4)].join('');
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', `Use ${secret} for it.`)));
@@ -134,7 +134,7 @@ test('secrets in live mail are redacted', { skip }, async (t) => {
 });
 
 test('of a message of 10 MB one megabyte is fetched', { skip }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
   await addAccount({ port: proxy.port });
   const body = multipart('mixed', 'big', [
@@ -151,7 +151,7 @@ test('of a message of 10 MB one megabyte is fetched', { skip }, async (t) => {
 });
 
 test('malformed messages spoil only themselves', { skip }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   const reply = { inReplyTo: root };
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'The first is well.')));
@@ -182,7 +182,7 @@ test('malformed messages spoil only themselves', { skip }, async (t) => {
 });
 
 test('many threads share few connections, and each is answered', { skip }, async (t) => {
-  const { server, addAccount, add, build, resolveFresh } = await setupMail(t);
+  const { server, addAccount, add, build, resolveFresh } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
   await addAccount({ port: proxy.port });
   const item = { kind: 'mail_message', source: 'mail', trust: 'external' } as const;
@@ -204,7 +204,7 @@ test('many threads share few connections, and each is answered', { skip }, async
 test('of a long thread the latest messages are shown, and how many came before', {
   skip,
 }, async (t) => {
-  const { server, addAccount, resolveFresh } = await setupMail(t);
+  const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'Number 0.')));
   for (let i = 1; i < 34; i++) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { setupContext } from '../../support/context-setup.ts';
+import { startContextWorld } from '../../support/context-world.ts';
 
 const { contextItems } = endpoints;
 
@@ -19,7 +19,7 @@ test('every statement on items and packs finds its rows by an index', async (t) 
     statements.add(sql);
     return prepare.call(this, sql);
   });
-  const { add, build, resolve, call, workspaceId, dataDir } = await setupContext(t);
+  const { add, build, resolve, call, workspaceId, dataDir } = await startContextWorld(t);
   const item = await add({ text: 'One.', source: 'wiki', sourceRef: 'p1', pinned: true });
   await add({ text: 'Billing.', itemId: item, threadRef: 'thread' });
   const old = await add({ text: 'Two.', supersededBy: item });

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { keysOf } from '../../../src/context/search/postgres-keys.ts';
 import { searchItemIds } from '../../../src/context/search/search.ts';
-import { setupContext } from '../../support/context-setup.ts';
+import { startContextWorld } from '../../support/context-world.ts';
 import { databaseUrlOf } from '../../support/test-engine.ts';
 
 /** Enough for several eras, and for words that are common without being counted. */
@@ -23,7 +23,7 @@ function textOf(at: number): string {
 
 /** The words of many items, straight into the index: through the API they would take minutes. */
 async function setupGrown(t: TestContext) {
-  const h = await setupContext(t);
+  const h = await startContextWorld(t);
   const { workspaceId } = h;
   await h.hub.database.write(workspaceId, async (tx) => {
     const scope = await tx.firstSql<{ workspace_no: number }>(

@@ -4,7 +4,7 @@ import { addContextItem } from '../../../src/context/item-actions.ts';
 import { searchItemIds } from '../../../src/context/search/search.ts';
 import { stemOf } from '../../../src/context/search/stem.ts';
 import { termsOf } from '../../../src/context/search/terms.ts';
-import { setupContext } from '../../support/context-setup.ts';
+import { startContextWorld } from '../../support/context-world.ts';
 
 /** Words with what they have in common, so that stems of a query meet others in the texts. */
 const words = (
@@ -63,7 +63,7 @@ function scoreAll(texts: readonly Text[], query: readonly string[]): number[] {
 }
 
 test('matches are those, and in the order, that bm25 over the stems gives', async (t) => {
-  const { hub, workspaceId } = await setupContext(t);
+  const { hub, workspaceId } = await startContextWorld(t);
   const { database, deps } = hub;
   const dice = createDice(7);
   const texts = writeTexts(dice);
@@ -101,7 +101,7 @@ test('matches are those, and in the order, that bm25 over the stems gives', asyn
 });
 
 test('a word in the title is worth more than in the text, in a short item more than in a long', async (t) => {
-  const { hub, add, workspaceId } = await setupContext(t);
+  const { hub, add, workspaceId } = await startContextWorld(t);
   const rest = (count: number) => Array.from({ length: count }, (_n, at) => `rest${at}`).join(' ');
   const titled = await add({ title: 'gauge', text: rest(19) });
   const short = await add({ text: `gauge ${rest(9)}` });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
+import { type HomeWorld, startHomeWorld, type TestWorkspace } from './home-world.ts';
 import { createManualClock } from './manual-clock.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { cloudAiJobs } = endpoints;
 
@@ -12,7 +13,7 @@ const input = { messages: [{ role: 'user' as const, content: 'Say yes.' }] };
 
 /** A cloud AI job of a workspace; a question of one word unless the draft says otherwise. */
 export async function enqueueCloudAiJob(
-  { call }: Pick<Harness, 'call'>,
+  { call }: Pick<HomeWorld, 'call'>,
   { workspaceId, token }: TestWorkspace,
   draft: CloudAiDraft = {},
 ): Promise<string> {
@@ -24,7 +25,7 @@ let startedCount = 0;
 
 /** A cloud AI job that an agent has just claimed. */
 export async function startCloudAiJob(
-  harness: Pick<Harness, 'call'>,
+  harness: Pick<HomeWorld, 'call'>,
   workspace: TestWorkspace,
   agentId: string,
   draft: CloudAiDraft = {},
@@ -41,9 +42,12 @@ export async function startCloudAiJob(
 }
 
 /** A hub with a standing clock, one agent with a model, and short words for the loop. */
-export async function setupCloudAi(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
+export async function startCloudAiWorld(
+  t: TestContext,
+  options: Omit<TestHubOptions, 'clock'> = {},
+) {
   const clock = createManualClock();
-  const harness = await setup(t, { ...options, clock });
+  const harness = await startHomeWorld(t, { ...options, clock });
   const { home } = harness;
   const { workspaceId } = home;
   const agentId = await harness.addAgent(home, 'executor', { models: ['sonnet'] });

@@ -4,7 +4,7 @@ import type { PackSection } from '@signalbox/contract';
 import { ConnectionSlots } from '../../src/context/mail/connection-slots.ts';
 import { type MailAccountDraft, putMailAccount } from '../../src/context/mail/mail-accounts.ts';
 import { resolveRunPack } from '../../src/context/resolve-actions.ts';
-import { setupContext } from './context-setup.ts';
+import { startContextWorld } from './context-world.ts';
 import { startDovecot } from './dovecot.ts';
 
 /** The message that the pack's item is about. */
@@ -12,8 +12,8 @@ export const root = 'root@acme.dev';
 const never = new AbortController().signal;
 
 /** A hub, a mail server, and a pack with an item for the thread's first message. */
-export async function setupMail(t: TestContext) {
-  const context = await setupContext(t, { config: { allowPrivateHosts: ['localhost'] } });
+export async function startMailWorld(t: TestContext) {
+  const context = await startContextWorld(t, { config: { allowPrivateHosts: ['localhost'] } });
   const server = await startDovecot(t);
   const { add, build, hub, workspaceId, runId } = context;
   const item = { kind: 'mail_message', source: 'mail', trust: 'external' } as const;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import type { Harness, SetupOptions } from './harness.ts';
-import { setupQueue } from './queue-setup.ts';
+import type { HomeWorld } from './home-world.ts';
+import { startQueueWorld } from './queue-world.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { runs, uncertainties, jobs } = endpoints;
 
@@ -10,7 +11,7 @@ type AskBody = RequestOf<typeof uncertainties.createWithAutoPromotion>;
 type AnswerBody = RequestOf<typeof uncertainties.addResolution>;
 
 /** The run of `home` that examples are about; made when it is not there. */
-export async function ensureRun({ call, home }: Harness, workspace = home): Promise<string> {
+export async function ensureRun({ call, home }: HomeWorld, workspace = home): Promise<string> {
   const { workspaceId, repoId, token } = workspace;
   const { runRef } = runs.upsertV1.example.request;
   const body = { workspaceId, repoId, runRef: String(runRef), status: 'in_progress' };
@@ -21,15 +22,18 @@ export async function ensureRun({ call, home }: Harness, workspace = home): Prom
 export const question = { prompt: 'Which colour?', kind: 'choice', confidence: 0.2 } as const;
 
 /** A decision request in the inbox of `home`. */
-export async function openDecision(harness: Harness, runId: string): Promise<string> {
+export async function openDecision(harness: HomeWorld, runId: string): Promise<string> {
   const { workspaceId } = harness.home;
   const body = { workspaceId, runId, ...question };
   return (await harness.call(uncertainties.createWithAutoPromotion, body)).uncertaintyId;
 }
 
 /** A hub with a standing clock, an agent, a run, and short words for questions and answers. */
-export async function setupDecisions(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
-  const h = await setupQueue(t, options);
+export async function startDecisionWorld(
+  t: TestContext,
+  options: Omit<TestHubOptions, 'clock'> = {},
+) {
+  const h = await startQueueWorld(t, options);
   const { workspaceId } = h;
   const runId = await ensureRun(h);
   const ask = (body: Partial<AskBody> = {}, token?: string) =>
@@ -69,4 +73,4 @@ export async function setupDecisions(t: TestContext, options: Omit<SetupOptions,
   };
 }
 
-export type Decisions = Awaited<ReturnType<typeof setupDecisions>>;
+export type Decisions = Awaited<ReturnType<typeof startDecisionWorld>>;

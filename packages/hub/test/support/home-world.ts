@@ -11,14 +11,11 @@ import {
   type Scope,
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
-import { createHub, type Hub } from '../../src/app.ts';
+import type { Hub } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Config, readConfig } from '../../src/config.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { makeTempDir } from './temp-dir.ts';
-import { takeDatabase } from './test-engine.ts';
+import { startTestHub, type TestHubOptions } from './test-hub.ts';
 
 export interface Reply {
   status: number;
@@ -34,11 +31,11 @@ export interface TestWorkspace {
   repoId: string;
 }
 
-export interface Harness {
+export interface HomeWorld {
   hub: Hub;
   clock: Clock;
   dataDir: string;
-  /** The first workspace, made by the setup. */
+  /** The first workspace. */
   home: TestWorkspace;
   /** Sends a body as it is, with the token of `home` unless another, or none (null), is named. */
   send(path: string, body: unknown, token?: string | null): Promise<Reply>;
@@ -66,58 +63,26 @@ export interface Harness {
   ): Promise<string>;
 }
 
-export interface SetupOptions {
-  clock?: Clock;
-  config?: Partial<Config>;
-  dataDir?: string;
+/**
+ * Starts a hub with a workspace, `home`. Its clock is the machine's unless the test brings one.
+ */
+export async function startHomeWorld(
+  t: TestContext,
+  options: TestHubOptions = {},
+): Promise<HomeWorld> {
+  const { hub, clock, dataDir } = await startTestHub(t, { clock: systemClock, ...options });
+  return createHomeWorld(hub, clock, dataDir);
 }
 
-/** What a hub logs says why it answers 500. */
-const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
-
-const validators = new Map<Endpoint, Validator>();
-
-/** Every answer of every test must match the schema that documents it. */
-export function checkAnswer(endpoint: Endpoint, answer: unknown): void {
-  let validator = validators.get(endpoint);
-  if (validator === undefined) {
-    validator = Compile(endpoint.response);
-    validators.set(endpoint, validator);
-  }
-  if (validator.Check(answer)) return;
-  const [first] = validator.Errors(answer);
-  throw new Error(`${endpoint.name} answers ${first?.instancePath} wrongly: ${first?.message}`);
-}
-
-/** One hub on a real port and a real database, ended with the test. */
-export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Harness> {
-  const clock = options.clock ?? systemClock;
-  const dataDir = options.dataDir ?? makeTempDir(t);
-  const database = await takeDatabase(dataDir);
-  const config: Config = {
-    ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
-    dataDir,
-    ...database.config,
-    ...options.config,
-  };
-  const hub = await createHub({ config, clock, checkAnswer });
-  t.after(async () => {
-    await hub.stop();
-    await database.release();
-  });
-  await hub.listen();
-  return createHarness(hub, clock, dataDir);
-}
-
-async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<Harness> {
+async function createHomeWorld(hub: Hub, clock: Clock, dataDir: string): Promise<HomeWorld> {
   const { database, deps } = hub;
 
-  const harness: Omit<Harness, 'home'> & { home: TestWorkspace | null } = {
+  const world: Omit<HomeWorld, 'home'> & { home: TestWorkspace | null } = {
     hub,
     clock,
     dataDir,
     home: null,
-    async send(path, body, token = harness.home?.token ?? null) {
+    async send(path, body, token = world.home?.token ?? null) {
       const response = await fetch(hub.baseUrl + path, {
         method: 'POST',
         headers: {
@@ -133,12 +98,12 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
       };
     },
     async call(endpoint, body, token) {
-      const reply = await harness.send(endpoint.path, body, token);
+      const reply = await world.send(endpoint.path, body, token);
       assert.equal(reply.status, 200, `${endpoint.name}: ${JSON.stringify(reply.body)}`);
       return reply.body as ResponseOf<typeof endpoint>;
     },
     async refuse(endpoint, body, code, token) {
-      const reply = await harness.send(endpoint.path, body, token);
+      const reply = await world.send(endpoint.path, body, token);
       assert.equal(reply.body.error, code, `${endpoint.name}: ${JSON.stringify(reply.body)}`);
       return reply.body as unknown as ErrorBody;
     },
@@ -147,7 +112,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
         createWorkspace(deps, tx, { slug, name: slug }),
       );
       const { workspace_id: workspaceId } = row;
-      const token = await harness.mintToken(workspaceId, 'test', [
+      const token = await world.mintToken(workspaceId, 'test', [
         'agent',
         'enqueue',
         'read',
@@ -155,7 +120,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
         'integrate',
       ]);
       const workspace = { workspaceId, slug, token, repoId: '' };
-      workspace.repoId = await harness.addRepository(workspace, 'first');
+      workspace.repoId = await world.addRepository(workspace, 'first');
       return workspace;
     },
     async mintToken(workspaceId, name, scopes) {
@@ -172,7 +137,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
     async addRepository(workspace, label) {
       const { workspaceId, token } = workspace;
       const remoteUrlHash = Buffer.from(label.padEnd(32, '.').slice(0, 32)).toString('hex');
-      const { repoId } = await harness.call(
+      const { repoId } = await world.call(
         endpoints.repositories.upsert,
         { workspaceId, remoteUrlHash, label },
         token,
@@ -181,7 +146,7 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
     },
     async addAgent(workspace, name, capabilities = { canWrite: true }) {
       const { workspaceId, token } = workspace;
-      const { agentId } = await harness.call(
+      const { agentId } = await world.call(
         endpoints.agents.heartbeat,
         { workspaceId, displayName: name, machineFingerprint: name, capabilities },
         token,
@@ -189,6 +154,6 @@ async function createHarness(hub: Hub, clock: Clock, dataDir: string): Promise<H
       return agentId;
     },
   };
-  harness.home = await harness.addWorkspace('home');
-  return harness as Harness;
+  world.home = await world.addWorkspace('home');
+  return world as HomeWorld;
 }

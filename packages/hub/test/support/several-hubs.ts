@@ -8,9 +8,9 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { checkAnswer } from './harness.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { template } from './test-engine.ts';
+import { checkAnswer } from './test-hub.ts';
 import { until } from './until.ts';
 
 /** Several hubs share one server and its limit of connections. */
@@ -31,7 +31,7 @@ export interface HubsWorkspace {
   token: string;
 }
 
-export async function setupHubs(t: TestContext): Promise<HubsWorld> {
+export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
   const database = await createTestDatabase(template);
   const hubs: Hub[] = [];
   t.after(async () => {

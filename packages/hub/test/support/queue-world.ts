@@ -1,16 +1,17 @@
 import type { TestContext } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { type SetupOptions, setup } from './harness.ts';
+import { startHomeWorld } from './home-world.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { jobs, jobEvents } = endpoints;
 
 type EnqueueBody = Omit<RequestOf<typeof jobs.enqueue>, 'workspaceId' | 'repoId'>;
 
 /** A hub with a standing clock, one agent that may do everything, and short words for the loop. */
-export async function setupQueue(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
+export async function startQueueWorld(t: TestContext, options: Omit<TestHubOptions, 'clock'> = {}) {
   const clock: ManualClock = createManualClock();
-  const harness = await setup(t, { ...options, clock });
+  const harness = await startHomeWorld(t, { ...options, clock });
   const { workspaceId, repoId } = harness.home;
   const agentId = await harness.addAgent(harness.home, 'first');
   const enqueue = (body: Partial<EnqueueBody> = {}) =>

@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { type Harness, type SetupOptions, setup, type TestWorkspace } from './harness.ts';
+import { type HomeWorld, startHomeWorld, type TestWorkspace } from './home-world.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { contextItems, contextPacks, runs } = endpoints;
 
@@ -11,7 +12,7 @@ export type ResolveBody = RequestOf<typeof contextPacks.resolveRunV1>;
 
 /** A run of the workspace, with a goal unless that is null. */
 export async function addRun(
-  harness: Harness,
+  harness: HomeWorld,
   { workspaceId, repoId, token }: TestWorkspace,
   goal: string | null,
   runRef = 'first-run',
@@ -27,7 +28,7 @@ export async function addRun(
 
 /** A note of the workspace. */
 export async function addItem(
-  { call }: Harness,
+  { call }: HomeWorld,
   { workspaceId, token }: TestWorkspace,
   text: string,
 ): Promise<string> {
@@ -36,7 +37,7 @@ export async function addItem(
 }
 
 export async function buildPack(
-  { call }: Harness,
+  { call }: HomeWorld,
   { workspaceId, token }: TestWorkspace,
   runId: string,
 ): Promise<string> {
@@ -44,9 +45,12 @@ export async function buildPack(
 }
 
 /** A hub with a standing clock, a run with a goal, and short words for items and packs. */
-export async function setupContext(t: TestContext, options: Omit<SetupOptions, 'clock'> = {}) {
+export async function startContextWorld(
+  t: TestContext,
+  options: Omit<TestHubOptions, 'clock'> = {},
+) {
   const clock: ManualClock = createManualClock();
-  const harness = await setup(t, { ...options, clock });
+  const harness = await startHomeWorld(t, { ...options, clock });
   const { workspaceId } = harness.home;
   const runId = await addRun(harness, harness.home, 'Make the billing export faster.');
   /** Each item is a second younger than the one before. */

@@ -17,9 +17,10 @@ import {
   signChatEvent,
 } from '../../src/integrations/proofs.ts';
 import { type ConsolePerson, signInFirstOwner } from './console-person.ts';
-import { type Harness, type SetupOptions, setup } from './harness.ts';
+import { type HomeWorld, startHomeWorld } from './home-world.ts';
 import { type Answer, exchange } from './http-exchange.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import type { TestHubOptions } from './test-hub.ts';
 
 const { integrations, integrationEvents } = endpoints;
 const { triggerSettings, chatTeams } = consoleEndpoints;
@@ -33,7 +34,7 @@ type IngestAnswer = ResponseOf<typeof integrations.ingest>;
 type ChatAnswer = ResponseOf<typeof integrations.chatEvents>;
 export type TriggerDraft = Partial<RequestOf<typeof triggerSettings.create>>;
 
-export interface IntegrationWorld extends Harness {
+export interface IntegrationWorld extends HomeWorld {
   clock: ManualClock;
   /** An owner of `home`, at the console. */
   owner: ConsolePerson;
@@ -56,9 +57,9 @@ export interface IntegrationWorld extends Harness {
 
 let drawn = 0;
 
-export async function setupIntegrations(
+export async function startIntegrationWorld(
   t: TestContext,
-  options: SetupOptions & { clock?: ManualClock } = {},
+  options: TestHubOptions & { clock?: ManualClock } = {},
 ): Promise<IntegrationWorld> {
   const clock = options.clock ?? createManualClock();
   const config = {
@@ -66,7 +67,7 @@ export async function setupIntegrations(
     chatSecrets: [CHAT_SECRET],
     ...options.config,
   };
-  const harness = await setup(t, { ...options, clock, config });
+  const harness = await startHomeWorld(t, { ...options, clock, config });
   const owner = await signInFirstOwner(harness);
   const { workspaceId } = harness.home;
   await harness.hub.database.write(null, (tx) =>
@@ -164,7 +165,7 @@ export function signatureHeaders(
 }
 
 /** How many rows a table has. */
-export async function countRows({ hub }: Harness, table: string): Promise<number> {
+export async function countRows({ hub }: HomeWorld, table: string): Promise<number> {
   const row = await hub.database.reader.firstSql<{ count: number }>(
     `SELECT COUNT(*) AS count FROM ${table}`,
     [],

@@ -1,0 +1,100 @@
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { Endpoint } from '@signalbox/contract';
+import { Compile, type Validator } from 'typebox/compile';
+import { createHub, type Hub } from '../../src/app.ts';
+import type { Clock } from '../../src/clock.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/db/engine.ts';
+import type { PasswordHasher } from '../../src/people/passwords.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { quickHasher } from './quick-hasher.ts';
+import { makeTempDir } from './temp-dir.ts';
+import { takeDatabase } from './test-engine.ts';
+import { Visitor } from './visitor.ts';
+
+export interface TestHubOptions<AnyClock extends Clock = Clock> {
+  /** Default: one that stands still until the test turns it. */
+  clock?: AnyClock;
+  /** Settings that differ from the defaults. */
+  config?: Partial<Config>;
+  /** Default: a new one. Name that of a stopped hub to start on its data. */
+  dataDir?: string;
+  /** Default: one that costs nothing. */
+  passwords?: PasswordHasher;
+  /** The built console. */
+  consoleDir?: string;
+}
+
+export interface TestHub<AnyClock extends Clock = ManualClock> {
+  hub: Hub;
+  /** Where it listens. */
+  address: string;
+  clock: AnyClock;
+  dataDir: string;
+  database: Database;
+  deps: Hub['deps'];
+  passwords: PasswordHasher;
+  /** A new browser or program, without cookies and token. */
+  visitor(): Visitor;
+}
+
+/** SIGNALBOX_TEST_LOG_LEVEL=error shows why a hub answers 500. */
+export const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
+
+/**
+ * Starts a hub in this process as `npm start` composes it, on a free port and on a real database of
+ * the chosen engine. It ends with the test. All tests of the hub start here; the `…-world.ts` files
+ * add people, workspaces and short calls.
+ */
+export async function startTestHub(
+  t: TestContext,
+  options?: TestHubOptions<ManualClock>,
+): Promise<TestHub>;
+export async function startTestHub<AnyClock extends Clock>(
+  t: TestContext,
+  options: TestHubOptions<AnyClock> & { clock: AnyClock },
+): Promise<TestHub<AnyClock>>;
+export async function startTestHub(
+  t: TestContext,
+  options: TestHubOptions = {},
+): Promise<TestHub<Clock>> {
+  const { clock = createManualClock(), passwords = quickHasher, consoleDir } = options;
+  const dataDir = options.dataDir ?? makeTempDir(t);
+  const taken = await takeDatabase(dataDir);
+  const config: Config = {
+    ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
+    dataDir,
+    ...taken.config,
+    ...options.config,
+  };
+  const parts = { config, clock, passwords, checkAnswer };
+  const hub = await createHub({ ...parts, ...(consoleDir === undefined ? {} : { consoleDir }) });
+  t.after(async () => {
+    await hub.stop();
+    await taken.release();
+  });
+  await hub.listen();
+  // Not `hub.baseUrl`, which a setting may name.
+  const { port } = hub.server.server.address() as AddressInfo;
+  const address = `http://127.0.0.1:${port}`;
+  const { database, deps } = hub;
+  return {
+    ...{ hub, address, clock, dataDir, database, deps, passwords },
+    visitor: () => new Visitor(address),
+  };
+}
+
+const validators = new Map<Endpoint, Validator>();
+
+/** Every answer of every test must match the schema that documents it. */
+export function checkAnswer(endpoint: Endpoint, answer: unknown): void {
+  let validator = validators.get(endpoint);
+  if (validator === undefined) {
+    validator = Compile(endpoint.response);
+    validators.set(endpoint, validator);
+  }
+  if (validator.Check(answer)) return;
+  const [first] = validator.Errors(answer);
+  throw new Error(`${endpoint.name} answers ${first?.instancePath} wrongly: ${first?.message}`);
+}
