@@ -10,7 +10,7 @@ import type { HubGroup } from './cluster/hub-group.ts';
 import { createLoneHub } from './cluster/single-hub.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
-import { bindMailAccountRoutes } from './context/mail/mail-routes.ts';
+import { bindMailAccountRoutes } from './context/mail/routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';

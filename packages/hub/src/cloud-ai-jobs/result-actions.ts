@@ -1,6 +1,6 @@
 import type { CloudAiResult } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
-import { addContextItem, SUMMARY_SOURCE } from '../context/item-actions.ts';
+import { addContextItem, SUMMARY_SOURCE } from '../context/add-item.ts';
 import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';

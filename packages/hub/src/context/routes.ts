@@ -2,13 +2,13 @@ import { endpoints } from '@signalbox/contract';
 import { invalidField } from '../errors.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../http/paging.ts';
+import { buildRunPack } from './build-pack.ts';
 import type { ContextDeps } from './deps.ts';
-import { MATCHES_MAX, requireItem, searchItems } from './item-read-actions.ts';
-import { buildRunPack } from './pack-actions.ts';
 import { presentItem, presentSummary } from './present.ts';
-import { resolveRunPack } from './resolve-actions.ts';
+import { MATCHES_MAX, requireItem, searchItems } from './read-items.ts';
+import { resolveRunPack } from './resolve-pack.ts';
 import { type ItemHead, type ItemPlace, listItemHeads } from './store.ts';
-import { upsertContextItem } from './upsert-actions.ts';
+import { upsertContextItem } from './upsert-item.ts';
 
 export function bindContextRoutes(api: Api, deps: ContextDeps): void {
   const { contextPacks } = endpoints;

@@ -2,12 +2,12 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { ingestEvent } from './actions.ts';
-import { receiveChatEvent } from './chat-actions.ts';
-import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-team-actions.ts';
+import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-teams.ts';
 import { isCloudEvent } from './event.ts';
+import { ingestEvent } from './ingest.ts';
+import { receiveChatEvent } from './ingest-chat.ts';
 import { presentChatTeam, presentEvent, presentEventHead, presentReplay } from './present.ts';
-import { readHistory, replayEvent } from './replay-actions.ts';
+import { readHistory, replayEvent } from './replay.ts';
 import { listEvents } from './store.ts';
 
 const CLOUD_EVENT_TYPE = 'application/cloudevents+json';

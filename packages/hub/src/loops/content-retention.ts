@@ -1,5 +1,5 @@
 import type { HubDeps } from '../hub-deps.ts';
-import { forgetExpiredContent, type RetentionResult } from '../integrations/retention-actions.ts';
+import { forgetExpiredContent, type RetentionResult } from '../integrations/expire.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Retention counts in days: a minute is soon enough, and small pieces block no one for long. */

@@ -4,7 +4,7 @@ import {
   extractDueTexts,
   hasMoreTexts,
   settleArrived,
-} from '../uploads/extraction/extract-texts.ts';
+} from '../uploads/extraction/extract-due.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const EXTRACTION_INTERVAL_MS = 1_000;

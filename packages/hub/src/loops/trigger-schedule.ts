@@ -1,5 +1,5 @@
 import type { HubDeps } from '../hub-deps.ts';
-import { fireDueSchedules, type ScheduleResult } from '../triggers/schedule-actions.ts';
+import { fireDueSchedules, type ScheduleResult } from '../triggers/fire-schedules.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** The finest step of a schedule is a minute, so a second of delay does not matter. */

@@ -1,10 +1,10 @@
 import type { UploadDeps } from '../uploads/deps.ts';
+import { retireOldUploads } from '../uploads/expire.ts';
 import {
   clearForgottenUploads,
   hasMoreForgotten,
   type UploadRetentionResult,
 } from '../uploads/retention-actions.ts';
-import { retireOldUploads } from '../uploads/retirement-actions.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const UPLOAD_RETENTION_INTERVAL_MS = 60_000;

@@ -2,6 +2,7 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import { presentTrigger } from './present.ts';
 import {
   changeTrigger,
   createTrigger,
@@ -9,8 +10,7 @@ import {
   enableTrigger,
   removeTrigger,
   requireTrigger,
-} from './actions.ts';
-import { presentTrigger } from './present.ts';
+} from './save.ts';
 import { listTriggers } from './store.ts';
 
 export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): void {

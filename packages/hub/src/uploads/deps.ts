@@ -5,8 +5,8 @@ import type { Config, S3Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
-import { createDirectoryStore } from './bytes/byte-store-directory.ts';
-import { createS3Store } from './bytes/byte-store-s3.ts';
+import { createDirectoryStore } from './bytes/directory-store.ts';
+import { createS3Store } from './bytes/s3-store.ts';
 import { deriveUrlKey } from './signed-url.ts';
 
 /** Within the data directory. */

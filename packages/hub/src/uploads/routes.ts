@@ -1,9 +1,9 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { createUpload, requireStoredUpload, signDownloadUrl } from './actions.ts';
 import { attachmentOf } from './attachment.ts';
+import { createUpload, requireStoredUpload, signDownloadUrl } from './create.ts';
 import type { UploadDeps } from './deps.ts';
-import { receiveUpload } from './receive-actions.ts';
+import { receiveUpload } from './receive.ts';
 import { openSignedUrl } from './signed-url.ts';
 
 export function bindUploadRoutes(api: Api, deps: UploadDeps): void {

@@ -6,7 +6,7 @@ import {
   offerSummary,
   SUMMARIZED_CHARS_MIN,
 } from '../../src/cloud-ai-jobs/offer-actions.ts';
-import { addContextItem, type ContextItemDraft } from '../../src/context/item-actions.ts';
+import { addContextItem, type ContextItemDraft } from '../../src/context/add-item.ts';
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';

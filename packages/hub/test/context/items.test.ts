@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
-import { addContextItem, forgetOldContext } from '../../src/context/item-actions.ts';
+import { addContextItem, forgetOldContext } from '../../src/context/add-item.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
 import { idsOf, startContextWorld } from '../support/context-world.ts';
 

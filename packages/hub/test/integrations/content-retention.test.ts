@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { addContextItem, forgetOldContext } from '../../src/context/item-actions.ts';
+import { addContextItem, forgetOldContext } from '../../src/context/add-item.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { getDownload, upload } from '../support/upload-setup.ts';

@@ -1,5 +1,5 @@
 import { exampleTrigger } from '@signalbox/contract';
-import { ingestEvent } from '../../src/integrations/actions.ts';
+import { ingestEvent } from '../../src/integrations/ingest.ts';
 import { insertTrigger } from '../../src/triggers/store.ts';
 import type { HomeWorld, TestWorkspace } from './home-world.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { PackSection } from '@signalbox/contract';
+import { type MailAccountDraft, putMailAccount } from '../../src/context/mail/accounts.ts';
 import { ConnectionSlots } from '../../src/context/mail/connection-slots.ts';
-import { type MailAccountDraft, putMailAccount } from '../../src/context/mail/mail-accounts.ts';
-import { resolveRunPack } from '../../src/context/resolve-actions.ts';
+import { resolveRunPack } from '../../src/context/resolve-pack.ts';
 import { startContextWorld } from './context-world.ts';
 import { startDovecot } from './dovecot.ts';
 

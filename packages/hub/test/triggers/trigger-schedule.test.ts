@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { fireDueSchedules } from '../../src/triggers/fire-schedules.ts';
 import { countMissed, MISSED_SLOTS_MAX, nextSlot } from '../../src/triggers/schedule.ts';
-import { fireDueSchedules } from '../../src/triggers/schedule-actions.ts';
 import {
   countRows,
   type IntegrationWorld,

@@ -8,7 +8,7 @@ import {
   type ExtractorLimits,
   extractorLimits,
   extractText,
-} from '../../src/uploads/extraction/extractor.ts';
+} from '../../src/uploads/extraction/extract-text.ts';
 import {
   makeDocx,
   makeNestedMail,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import type { S3Config } from '../../src/config.ts';
-import { createS3Store } from '../../src/uploads/bytes/byte-store-s3.ts';
+import { createS3Store } from '../../src/uploads/bytes/s3-store.ts';
 import { holdToPromises } from '../support/byte-store-promises.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { startSwift, whyNoSwift } from '../support/swift-server.ts';

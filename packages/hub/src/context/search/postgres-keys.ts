@@ -1,6 +1,6 @@
 import { TITLE_WEIGHT } from './rank.ts';
-import { type IndexedItem, indexedTermsOf } from './search-index.ts';
 import { stemOf } from './stem.ts';
+import { type IndexedItem, indexedTermsOf } from './word-index.ts';
 
 /*
  * The keys of the word index on PostgreSQL. An item has two for each of its words: one says, for

@@ -9,14 +9,14 @@ import {
   places,
 } from './postgres-keys.ts';
 import { type Corpus, roomOf, worthOf } from './rank.ts';
+import { stemOf } from './stem.ts';
 import {
   indexedTermsOf,
   type SearchQuery,
   type TermCount,
   type WordIndex,
   type WordSearch,
-} from './search-index.ts';
-import { stemOf } from './stem.ts';
+} from './word-index.ts';
 
 /*
  * The word index on PostgreSQL: a GIN index over the keys of each item; `search-postgres-keys.ts`

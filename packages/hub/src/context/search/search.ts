@@ -1,7 +1,7 @@
 import type { EngineName, Reader, Tx } from '../../db/engine.ts';
 import { postgresWords } from './postgres-search.ts';
-import type { IndexedItem, SearchQuery, WordIndex } from './search-index.ts';
 import { sqliteWords } from './sqlite-search.ts';
+import type { IndexedItem, SearchQuery, WordIndex } from './word-index.ts';
 
 /*
  * Full-text search of context items: what is looked for is the same on both engines, how it is

@@ -7,7 +7,7 @@ import {
   type TermCount,
   type WordIndex,
   type WordSearch,
-} from './search-index.ts';
+} from './word-index.ts';
 
 /*
  * The word index on SQLite: all that knows of FTS5 is in this file.

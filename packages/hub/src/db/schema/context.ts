@@ -61,7 +61,7 @@ export interface ContextPackItemsTable {
   text: string;
 }
 
-/** How a workspace's mail is read. The secret is sealed: see `context/mail/mail-accounts.ts`. */
+/** How a workspace's mail is read. The secret is sealed: see `context/mail/accounts.ts`. */
 export interface MailAccountsTable {
   workspace_id: string;
   account_id: string;

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Format } from './document-format.ts';
-import { readDocx } from './extract-docx.ts';
-import { readMail } from './extract-mail.ts';
 import {
   ExtractError,
   type ExtractFailure,
@@ -10,8 +8,10 @@ import {
   type ExtractOutcome,
   type ReadText,
 } from './extract-outcome.ts';
-import { readPdf } from './extract-pdf.ts';
-import { decodeText, readHtml } from './extract-text.ts';
+import { readDocx } from './read-docx.ts';
+import { readMail } from './read-mail.ts';
+import { readPdf } from './read-pdf.ts';
+import { decodeText, readHtml } from './read-text.ts';
 
 type DocumentReader = (bytes: Buffer, charsMax: number) => Promise<ReadText>;
 

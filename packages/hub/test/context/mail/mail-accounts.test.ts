@@ -6,7 +6,7 @@ import {
   type MailAccountDraft,
   putMailAccount,
   removeMailAccount,
-} from '../../../src/context/mail/mail-accounts.ts';
+} from '../../../src/context/mail/accounts.ts';
 import { HubError } from '../../../src/errors.ts';
 import { startContextWorld } from '../../support/context-world.ts';
 import { readKept } from '../../support/test-engine.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { ConnectionSlots } from '../../../src/context/mail/connection-slots.ts';
-import { resolveRunPack } from '../../../src/context/resolve-actions.ts';
+import { resolveRunPack } from '../../../src/context/resolve-pack.ts';
 import { whyNoDovecot } from '../../support/dovecot.ts';
 import { makeMail, part } from '../../support/mail-samples.ts';
 import { assertCached, assertLive, root, startMailWorld } from '../../support/mail-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { readMailMessage } from '../../../src/context/mail/mail-message.ts';
-import { MailReader, UnreadableMailError } from '../../../src/context/mail/mail-reader.ts';
+import { MailReader, UnreadableMailError } from '../../../src/context/mail/message-reader.ts';
+import { readMailMessage } from '../../../src/context/mail/read-message.ts';
 import { base64, makeMail, multipart, part } from '../../support/mail-samples.ts';
 
 const plain = (text: string) => makeMail({ id: 'a@acme.dev' }, part('text/plain', '7bit', text));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addContextItem } from '../../../src/context/item-actions.ts';
+import { addContextItem } from '../../../src/context/add-item.ts';
 import { searchItemIds } from '../../../src/context/search/search.ts';
 import { stemOf } from '../../../src/context/search/stem.ts';
 import { termsOf } from '../../../src/context/search/terms.ts';

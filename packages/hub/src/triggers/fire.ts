@@ -13,7 +13,7 @@ import { addJob } from '../jobs/actions.ts';
 import { readRepository } from '../repositories/store.ts';
 import { insertRun, readRunByRef } from '../runs/store.ts';
 import type { EventView } from './event-view.ts';
-import { findMismatch } from './matching.ts';
+import { findMismatch } from './match-event.ts';
 import { listEventTriggers, type TriggerRow } from './store.ts';
 import {
   causeOfSlot,

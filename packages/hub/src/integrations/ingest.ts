@@ -1,6 +1,6 @@
 import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
 import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
-import { addContextItem } from '../context/item-actions.ts';
+import { addContextItem } from '../context/add-item.ts';
 import { readItemBySource } from '../context/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
@@ -9,7 +9,7 @@ import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
 import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
 import type { KeptEvent } from './keeping-actions.ts';
-import { recordEvent } from './ledger-actions.ts';
+import { recordEvent } from './record-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 

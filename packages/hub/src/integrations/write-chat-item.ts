@@ -1,10 +1,10 @@
 import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
-import { addContextItem, type ContextItemDraft } from '../context/item-actions.ts';
+import { addContextItem, type ContextItemDraft } from '../context/add-item.ts';
 import { type ItemRow, readItem, readItemBySource } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { type ChatMessage, type ChatReading, timeOfTs } from './chat-event.ts';
-import type { Written } from './ledger-actions.ts';
+import type { Written } from './record-event.ts';
 import { forgetEventsAbout } from './store.ts';
 
 /** Where the items of one chat team stand. */

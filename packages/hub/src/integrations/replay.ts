@@ -5,7 +5,7 @@ import type { Reader } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import { fireForEvent } from '../triggers/firing-actions.ts';
+import { fireForEvent } from '../triggers/fire.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { type EventRow, readEvent, updateReplay } from './store.ts';
 import { viewStored } from './view-actions.ts';

@@ -7,7 +7,7 @@ import type { Principal } from '../principal.ts';
 import { attachmentOf } from './attachment.ts';
 import type { UploadDeps } from './deps.ts';
 import { mayReadUpload } from './policy.ts';
-import { incomingKeyOf, settleUpload } from './receive-actions.ts';
+import { incomingKeyOf, settleUpload } from './receive.ts';
 import { signUrl } from './signed-url.ts';
 import { insertObject, insertUpload, readUpload, type UploadRow } from './store.ts';
 

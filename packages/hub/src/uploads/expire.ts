@@ -1,4 +1,4 @@
-import { forgetItem } from '../context/item-actions.ts';
+import { forgetItem } from '../context/add-item.ts';
 import type { Tx } from '../db/engine.ts';
 import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
 import type { UploadDeps } from './deps.ts';

@@ -4,7 +4,7 @@ import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
-import { addContextItem, type ContextItemDraft } from './item-actions.ts';
+import { addContextItem, type ContextItemDraft } from './add-item.ts';
 import { presentItem } from './present.ts';
 
 type UpsertInput = RequestInput<typeof endpoints.contextItems.upsert.request>;

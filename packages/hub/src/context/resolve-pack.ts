@@ -8,12 +8,12 @@ import {
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
+import { readDataPolicy } from './add-item.ts';
 import { redactSecrets } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';
-import { readDataPolicy } from './item-actions.ts';
-import { fetchLiveThreads } from './mail/live-mail.ts';
-import { type ThreadText, writeThread } from './mail/live-thread-text.ts';
+import { fetchLiveThreads } from './mail/fetch-live-threads.ts';
 import { bareId } from './mail/message-id.ts';
+import { type ThreadText, writeThread } from './mail/thread-text.ts';
 import { presentMarkdown, presentSection } from './present-pack.ts';
 import { listPackItems, type PackItemRow, readPack, readRunTopic } from './store-packs.ts';
 

@@ -4,8 +4,8 @@ import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { HubError } from '../../errors.ts';
-import { takeBytes } from './byte-check.ts';
 import type { ByteStore } from './byte-store.ts';
+import { takeBytes } from './check-bytes.ts';
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_DIRECTORY = 0o700;

@@ -8,8 +8,8 @@ import { SIGNED_URL_MS } from '@signalbox/contract';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Config } from '../../config.ts';
 import { HubError } from '../../errors.ts';
-import { takeBytes } from './byte-check.ts';
 import type { ByteStore, UrlSigner } from './byte-store.ts';
+import { takeBytes } from './check-bytes.ts';
 
 /** How long the store may be silent. */
 const IDLE_MS_MAX = 30_000;

@@ -1,5 +1,5 @@
 import { extractRawText } from 'mammoth';
-import { checkArchive } from './archive-check.ts';
+import { checkArchive } from './check-zip.ts';
 import type { ReadText } from './extract-outcome.ts';
 
 /** @throws ExtractError wrong_content_type, too_large, malformed. */

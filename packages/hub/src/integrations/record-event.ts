@@ -1,9 +1,9 @@
 import type { UnmatchedTrigger } from '@signalbox/contract';
-import { readDataPolicy } from '../context/item-actions.ts';
+import { readDataPolicy } from '../context/add-item.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { fireForEvent } from '../triggers/firing-actions.ts';
+import { fireForEvent } from '../triggers/fire.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import type { InboundEvent } from './event.ts';
 import { type KeptEvent, keepEvent } from './keeping-actions.ts';

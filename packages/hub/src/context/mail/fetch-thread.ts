@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow';
-import { MESSAGE_BYTES_MAX } from './mail-connection.ts';
-import { findThread, type MessageHead, openMailbox } from './mail-thread-search.ts';
+import { MESSAGE_BYTES_MAX } from './connect.ts';
+import { findThread, type MessageHead, openMailbox } from './find-thread.ts';
 
 /** A message of a thread as it was fetched. */
 export interface FetchedMessage {

@@ -5,7 +5,7 @@ import { timestampOf } from '../../clock.ts';
 import type { Database } from '../../db/engine.ts';
 import { invalidField } from '../../errors.ts';
 import { isHostName, isPrivateAddress } from '../../outbound-hosts.ts';
-import { sealMailSecret } from './mail-secret.ts';
+import { sealMailSecret } from './account-secret.ts';
 import {
   deleteMailAccount,
   hasMailAccountName,

@@ -4,7 +4,7 @@ import { HubError } from '../../errors.ts';
 import type { Api } from '../../http/bind.ts';
 import type { Principal } from '../../principal.ts';
 import type { ContextDeps } from '../deps.ts';
-import { listMailAccounts, putMailAccount, removeMailAccount } from './mail-accounts.ts';
+import { listMailAccounts, putMailAccount, removeMailAccount } from './accounts.ts';
 
 /** What owners and admins do about mail accounts at the console. */
 export function bindMailAccountRoutes(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { MailMessage } from './mail-message.ts';
+import type { MailMessage } from './read-message.ts';
 
 /** A message of a megabyte takes some tens of milliseconds; one that takes this long is hostile. */
 const READ_MS_MAX = 2_000;
@@ -55,7 +55,7 @@ export class MailReader {
 
   #open(): Worker {
     if (this.#thread === null) {
-      const thread = new Worker(new URL('./message-thread.ts', import.meta.url), {
+      const thread = new Worker(new URL('./parser-thread.ts', import.meta.url), {
         // The thread needs nothing of the hub's flags and environment, where secrets are.
         execArgv: [],
         env: {},

@@ -11,7 +11,7 @@ import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
-import { checkMatch } from './matching.ts';
+import { checkMatch } from './match-event.ts';
 import { isScheduled } from './policy.ts';
 import { checkSchedule, nextSlot } from './schedule.ts';
 import {

@@ -1,13 +1,13 @@
 import { offerSummary } from '../../cloud-ai-jobs/offer-actions.ts';
-import { addContextItem } from '../../context/item-actions.ts';
+import { addContextItem } from '../../context/add-item.ts';
 import { NO_WORKSPACE } from '../../db/engine.ts';
-import type { StoredUpload } from '../actions.ts';
+import type { StoredUpload } from '../create.ts';
 import type { UploadDeps } from '../deps.ts';
-import { settleUpload } from '../receive-actions.ts';
+import { settleUpload } from '../receive.ts';
 import { listPending, readUpload } from '../store.ts';
 import type { Format } from './document-format.ts';
 import type { ExtractedText, ExtractFailure } from './extract-outcome.ts';
-import { extractText } from './extractor.ts';
+import { extractText } from './extract-text.ts';
 import {
   type ExtractRow,
   finishExtract,

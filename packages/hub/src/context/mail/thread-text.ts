@@ -1,6 +1,6 @@
 import { timestampOf } from '../../clock.ts';
 import { cutText } from '../data-policy.ts';
-import type { LiveMessage } from './live-mail.ts';
+import type { LiveMessage } from './fetch-live-threads.ts';
 
 /** A live thread is for reading, not for storing: longer ones lose their beginning. */
 const THREAD_CHARS_MAX = 100_000;

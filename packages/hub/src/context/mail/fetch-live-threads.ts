@@ -1,12 +1,12 @@
 import type { ImapFlow } from 'imapflow';
 import { cutText } from '../data-policy.ts';
 import type { ContextDeps } from '../deps.ts';
-import { connectMail, type MailAccess } from './mail-connection.ts';
+import { openMailSecret } from './account-secret.ts';
+import { connectMail, type MailAccess } from './connect.ts';
+import { type FetchedMessage, fetchThread, listThreadMailboxes } from './fetch-thread.ts';
 import { describeMailFailure } from './mail-failure.ts';
-import type { MailMessage } from './mail-message.ts';
-import { MailReader, UnreadableMailError } from './mail-reader.ts';
-import { openMailSecret } from './mail-secret.ts';
-import { type FetchedMessage, fetchThread, listThreadMailboxes } from './mail-thread.ts';
+import { MailReader, UnreadableMailError } from './message-reader.ts';
+import type { MailMessage } from './read-message.ts';
 import { listSealedMailAccounts, type MailAccountRow } from './store.ts';
 
 /** A message of a live thread; one that could not be read has no `content`. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { HubError } from '../errors.ts';
-import { limitSilence } from './arrival.ts';
-import { mismatch, takeBytes } from './bytes/byte-check.ts';
 import type { BytesStored } from './bytes/byte-store.ts';
+import { mismatch, takeBytes } from './bytes/check-bytes.ts';
 import type { UploadDeps } from './deps.ts';
 import { formatOf } from './extraction/document-format.ts';
 import { insertExtract } from './extraction/store.ts';
+import { limitSilence } from './limit-silence.ts';
 import type { SignedAct } from './signed-url.ts';
 import { deleteObject, insertObject, markStored, readUpload, type UploadRow } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { forgetOldContext } from '../context/item-actions.ts';
+import { forgetOldContext } from '../context/add-item.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';

@@ -1,6 +1,6 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { ExtractError, type ReadText } from './extract-outcome.ts';
-import { readHtml } from './extract-text.ts';
+import { readHtml } from './read-text.ts';
 
 /** Real mail nests a handful of parts; forwarded mail in forwarded mail a few more. */
 const NESTING_MAX = 30;

@@ -3,6 +3,10 @@ import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
+import { hashEventKey, type InboundEvent } from './event.ts';
+import { recordEvent } from './record-event.ts';
+import { type EventRow, insertEvent, readEventByKey } from './store.ts';
+import { readChatTeam } from './store-chat-teams.ts';
 import {
   CHAT_SOURCE,
   chatEventRef,
@@ -11,11 +15,7 @@ import {
   chatThread,
   chatTitle,
   writeChatItem,
-} from './chat-item-actions.ts';
-import { hashEventKey, type InboundEvent } from './event.ts';
-import { recordEvent } from './ledger-actions.ts';
-import { type EventRow, insertEvent, readEventByKey } from './store.ts';
-import { readChatTeam } from './store-chat-teams.ts';
+} from './write-chat-item.ts';
 
 type ChatInput = RequestInput<typeof endpoints.integrations.chatEvents.request>;
 

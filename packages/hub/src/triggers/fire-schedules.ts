@@ -1,6 +1,6 @@
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { fireForSlot } from './firing-actions.ts';
+import { fireForSlot } from './fire.ts';
 import { countMissed, nextSlot } from './schedule.ts';
 import { claimSlot, listDueTriggers, type TriggerRow } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { readMailMessage } from './mail-message.ts';
+import { readMailMessage } from './read-message.ts';
 
 /*
  * The thread in which messages are read, one after the other: whatever a message does to its
