@@ -79,7 +79,7 @@ const domainBlind: readonly Layer[] = ['http', 'db', 'cluster', 'queue', 'config
 const domain: readonly Layer[] = ['module', 'loops', 'entry', 'exports'];
 
 /** What composes the layers: the hub, its start, and the commands that work beside it. */
-const entries = ['app.ts', 'main.ts', 'admin.ts', 'gatekeeper.ts'];
+const entries = ['app.ts', 'main.ts', 'admin.ts', 'gatekeeper.ts', 'hub-start.ts'];
 
 /** The layer of a file of the hub, and its module where it has one. */
 export function layerOf(inner: string): { layer: Layer; module: string | undefined } {

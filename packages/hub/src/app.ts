@@ -1,13 +1,14 @@
 import { createIdSource, type Endpoint } from '@signalbox/contract';
 import type { FastifyInstance } from 'fastify';
 import { bindAgentRoutes } from './agents/routes.ts';
+import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { offerSummary } from './cloud-ai-jobs/offer-actions.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
-import type { HubGroup } from './cluster/hub-group.ts';
-import { createLoneHub } from './cluster/single-hub.ts';
+import { createHintReceiver } from './cluster/hint-receiver.ts';
+import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
 import { bindMailAccountRoutes } from './context/mail/routes.ts';
@@ -23,16 +24,16 @@ import { Api } from './http/bind.ts';
 import { bindDescription } from './http/description.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
+import { enterHubs } from './hub-start.ts';
 import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createContentRetention } from './loops/content-retention.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createExtraction } from './loops/extraction.ts';
-import { createHintReceiver } from './loops/hint-receiver.ts';
-import { enterHubs } from './loops/hub-start.ts';
 import { createJobRetention } from './loops/job-retention.ts';
 import { createKeyRetention } from './loops/key-retention.ts';
 import { createLoginRetention } from './loops/login-retention.ts';
+import { createMissedHints } from './loops/missed-hints.ts';
 import { createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { createUploadRetention } from './loops/upload-retention.ts';
@@ -41,14 +42,17 @@ import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.
 import { FailureDelay } from './people/failure-delay.ts';
 import { createPasswordHasher, type PasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
+import { createClaimHintHandler, hintOfWake } from './queue/claim-hints.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
+import { createTokenHintHandler, tokensChanged } from './tokens/token-hints.ts';
 import { bindTriggerRoutes } from './triggers/routes.ts';
 import type { UncertaintyDeps } from './uncertainties/actions.ts';
+import { createDecisionHintHandler, hintOfResolution } from './uncertainties/decision-hints.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
@@ -147,10 +151,14 @@ function createParts({
   group,
 }: Pick<UncertaintyDeps, 'database' | 'clock' | 'secretKey'> & { group: HubGroup }): HubParts {
   const { hints } = group;
-  const waiters = new ClaimWaiters(clock, (id, wake) => hints?.tellWake(id, wake));
-  const decisionWaiters = new DecisionWaiters(clock, (...id) => hints?.tellUncertainty(...id));
+  const waiters = new ClaimWaiters(clock, (workspaceId, wake) =>
+    hints?.notify(workspaceId, hintOfWake(wake)),
+  );
+  const decisionWaiters = new DecisionWaiters(clock, (workspaceId, uncertaintyId) =>
+    hints?.notify(workspaceId, hintOfResolution(uncertaintyId)),
+  );
   const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
-  const tokenCache = new TokenCache({ database, clock }, () => hints?.tellTokens());
+  const tokenCache = new TokenCache({ database, clock }, () => hints?.notify(null, tokensChanged));
   const ids = createIdSource(clock.nowMs);
   const deps = { database, clock, ids, queue, waiters, hooks, secretKey, decisionWaiters };
   return { deps, tokenCache, group };
@@ -167,8 +175,8 @@ async function openGroup(
   directoryId: string,
   clock: DatabaseClock | null,
 ): Promise<HubGroup> {
-  if (databaseUrl === null) return createLoneHub(directoryId);
-  const { createHubGroup } = await import('./cluster/hub-group.ts');
+  if (databaseUrl === null) return createSingleHub(directoryId);
+  const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
   return createHubGroup({ ...connection, directoryId, clock });
 }
@@ -191,18 +199,25 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
-  const onReach = (isReached: boolean, cause: unknown) => {
-    deps.database.setAway(!isReached);
-    if (isReached) server.log.warn('The database is back.');
+  const onAvailability = (isAvailable: boolean, cause: unknown) => {
+    deps.database.setAvailable(isAvailable);
+    if (isAvailable) server.log.warn('The database is available again.');
     else server.log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
   };
-  const receiver = createHintReceiver({ ...parts, ...deps }, group, onLoopError);
+  const handlers = [
+    createTokenHintHandler(parts.tokenCache),
+    createDecisionHintHandler(deps),
+    createClaimHintHandler(deps),
+    createChangedAgentHandler(deps),
+  ];
+  const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
+  const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
   const loops = createLoops({ deps, uploads, archive }, onLoopError);
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     await server.close();
-    for (const loop of [...Object.values(loops), receiver.loop]) await loop.stop();
+    for (const loop of [...Object.values(loops), missedHints]) await loop.stop();
     await group.stop();
     await deps.database.close();
     unlock();
@@ -220,7 +235,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     async listen() {
       for (const warning of deps.database.warnings) server.log.warn(warning);
       const others = await enterHubs(deps, group);
-      await group.start({ hear: receiver.hear, onReach });
+      await group.start({ onHints: receiver.receive, onAvailability });
       // What arrives at another hub of this directory looks like what a dead hub left.
       if (others === 0) {
         await uploads.byteStore.sweep();
@@ -228,8 +243,8 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       }
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
-      for (const loop of Object.values(loops)) loop.start(group.isLead);
-      if (group.hints !== null) receiver.loop.start();
+      for (const loop of Object.values(loops)) loop.start(group.isLeader);
+      if (group.hints !== null) missedHints.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },

@@ -2,12 +2,13 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 
 /**
- * The database's time as told by a hub, whatever the hub's own clock says and however it is set:
- * a steady count, corrected by what the database says now and then. Reading it asks nobody.
+ * The database's time, independent of the time that is set on the hub's machine: a monotonic
+ * counter, corrected whenever the database reports its time. Reading it makes no query.
  */
 export interface DatabaseClock extends Clock {
   /**
-   * @param databaseMs what the database said between the two, of `performance.now()`.
+   * @param databaseMs the database's time at some moment between the other two, which are readings
+   *   of `performance.now()`.
    */
   correct(databaseMs: number, beforeMs: number, afterMs: number): void;
 }
@@ -15,22 +16,23 @@ export interface DatabaseClock extends Clock {
 export function createDatabaseClock(): DatabaseClock {
   let offsetMs: number | null = null;
   return {
-    // Until the database has said something, this machine's time is as good as any.
+    // Until the database has reported its time, this machine's time is used.
     nowMs: () =>
       offsetMs === null ? systemClock.nowMs() : Math.floor(performance.now() + offsetMs),
     schedule: systemClock.schedule,
     correct(databaseMs, beforeMs, afterMs) {
-      // It was said at some moment between, so the true offset lies between these two. What lies
-      // there already stays as it is: time does not go to and fro with the length of a question.
+      // The database read its clock between the two moments, so the true offset lies between these
+      // two bounds. An offset that lies there already is kept: the time must not jump back and
+      // forth with the duration of a query.
       const leastMs = databaseMs - afterMs;
-      // The database's milliseconds are cut off, not rounded.
+      // The database's milliseconds are rounded down.
       const mostMs = databaseMs + 1 - beforeMs;
       offsetMs = Math.min(Math.max(offsetMs ?? (leastMs + mostMs) / 2, leastMs), mostMs);
     },
   };
 }
 
-/** Asks the database for the time, for a hub that starts. */
+/** Reads the database's time once, for a hub that starts. */
 export async function correctClock(clock: DatabaseClock, reader: Reader): Promise<void> {
   const beforeMs = performance.now();
   const row = await reader.firstSql<{ now_ms: number }>(

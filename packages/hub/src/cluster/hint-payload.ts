@@ -1,53 +1,51 @@
 /*
- * What hubs on one PostgreSQL tell each other, as the payload of NOTIFY. A hint only says where to
- * look: one that is lost costs the receiver a look of its own, later.
+ * What hubs on one PostgreSQL notify each other of, as the payload of NOTIFY. This layer carries
+ * kinds and ids; the modules that send and receive them define what they mean. A hint only says
+ * where to look: if one is lost, the receiver finds the change later by looking for itself.
  */
 
-/** What may end a wait: an entry ready in a lane, an agent that may claim differently, anything. */
-export type Wake =
-  | { kind: 'lane'; laneId: string }
-  | { kind: 'agent'; agentId: string }
-  | { kind: 'workspace' };
+/** One change, for the other hubs. */
+export interface Hint {
+  kind: string;
+  /** What has changed; null: anything of this kind may have. */
+  id: string | null;
+}
 
-/** What happened in a workspace. */
+/** What changed in a workspace. */
 export interface WorkspaceHints {
-  /** How many entries became ready in a lane. */
-  lanes: Record<string, number>;
-  /** Agents that may claim differently now. */
-  agents: string[];
-  /** Uncertainties that were answered. */
-  uncertainties: string[];
-  /** Whether every claim of the workspace should be tried again. */
-  all: boolean;
-  /** Whether more happened than fits: look for yourself. */
+  /** How often each id was notified, by kind. */
+  ids: Record<string, Record<string, number>>;
+  /** Kinds of which anything may have changed. */
+  kinds: string[];
+  /** Whether more changed than fits here: receivers look for themselves. */
   more: boolean;
 }
 
 export interface Hints {
-  /** The hub that tells. */
+  /** The hub that sends them. */
   hubId: string;
   workspaces: Record<string, WorkspaceHints>;
-  /** Whether tokens or memberships have changed. */
-  tokens: boolean;
-  /** Whether more happened than fits, wherever: look for yourself. */
+  /** Kinds of which anything may have changed, in any workspace. */
+  kinds: string[];
+  /** Whether more changed than fits here, in any workspace: receivers look for themselves. */
   more: boolean;
 }
 
 /** PostgreSQL takes less than 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_900;
-/** Beyond this, of one workspace only its name is told. */
+/** A workspace whose hints take more bytes is sent without ids. */
 const WORKSPACE_BYTES_MAX = 4_000;
-/** Payloads of one notice; beyond that only that something happened. */
+/** Payloads sent at a time; if there were more, one says only that something changed. */
 const PAYLOADS_MAX = 16;
 
 export function emptyWorkspaceHints(): WorkspaceHints {
-  return { lanes: {}, agents: [], uncertainties: [], all: false, more: false };
+  return { ids: {}, kinds: [], more: false };
 }
 
-/** As few payloads as hold the hints; what would not fit is told in fewer words. */
+/** As few payloads as hold the hints, with `more` in place of what would not fit. */
 export function packHints(hints: Hints): string[] {
-  const { hubId, tokens } = hints;
-  const room = PAYLOAD_BYTES_MAX - Buffer.byteLength(JSON.stringify({ ...hints, workspaces: {} }));
+  const emptyBytes = Buffer.byteLength(JSON.stringify({ ...hints, workspaces: {} }));
+  const freeBytes = PAYLOAD_BYTES_MAX - emptyBytes;
   const payloads: string[] = [];
   let part: Record<string, WorkspaceHints> = {};
   let partBytes = 0;
@@ -56,30 +54,33 @@ export function packHints(hints: Hints): string[] {
     part = {};
     partBytes = 0;
   };
-  for (const [workspaceId, what] of Object.entries(hints.workspaces)) {
-    const isLong = sizeOf(workspaceId, what) > WORKSPACE_BYTES_MAX;
-    const told = isLong ? { ...emptyWorkspaceHints(), all: what.all, more: true } : what;
-    const bytes = sizeOf(workspaceId, told);
-    if (partBytes + bytes > room) close();
-    part[workspaceId] = told;
+  for (const [workspaceId, all] of Object.entries(hints.workspaces)) {
+    const isLong = sizeOf(workspaceId, all) > WORKSPACE_BYTES_MAX;
+    const sent = isLong ? { ...all, ids: {}, more: true } : all;
+    const bytes = sizeOf(workspaceId, sent);
+    if (partBytes + bytes > freeBytes) close();
+    part[workspaceId] = sent;
     partBytes += bytes;
   }
   close();
   if (payloads.length <= PAYLOADS_MAX) return payloads;
-  return [JSON.stringify({ hubId, tokens, workspaces: {}, more: true })];
+  return [JSON.stringify({ ...hints, workspaces: {}, more: true })];
 }
 
-/** With what JSON puts around it. */
-function sizeOf(workspaceId: string, what: WorkspaceHints): number {
-  return Buffer.byteLength(JSON.stringify({ [workspaceId]: what }));
+/** Bytes of a workspace's hints in a payload, with the JSON around them. */
+function sizeOf(workspaceId: string, hints: WorkspaceHints): number {
+  return Buffer.byteLength(JSON.stringify({ [workspaceId]: hints }));
 }
 
-/** Null for what no hub of this version has said; then only looking helps. */
+/** Null for a payload of another version or of another sender: its hints count as lost. */
 export function unpackHints(payload: string): Hints | null {
   try {
     const hints = JSON.parse(payload) as Partial<Hints>;
-    const isWhole = typeof hints.hubId === 'string' && typeof hints.workspaces === 'object';
-    return isWhole ? (hints as Hints) : null;
+    const isComplete =
+      typeof hints.hubId === 'string' &&
+      typeof hints.workspaces === 'object' &&
+      Array.isArray(hints.kinds);
+    return isComplete ? (hints as Hints) : null;
   } catch {
     return null;
   }

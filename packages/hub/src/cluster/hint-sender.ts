@@ -1,25 +1,25 @@
 import {
   emptyWorkspaceHints,
+  type Hint,
   type Hints,
   packHints,
-  type Wake,
   type WorkspaceHints,
 } from './hint-payload.ts';
 
-/** Between two notices: what happens meanwhile shares the next one. */
-const NOTICE_INTERVAL_MS = 3;
-/** Agents of a workspace that one notice names; a payload holds fewer. */
-const NAMED_MAX = 200;
+/** Pause after a notification; hints of this time share the next one. */
+const SEND_INTERVAL_MS = 3;
+/** Ids of one kind that are collected for a workspace; a payload holds fewer. */
+const IDS_MAX = 200;
 
 export interface HintSenderOptions {
   hubId: string;
-  /** Whether there is anybody to tell. */
+  /** Whether any other hub is alive. */
   hasOthers: () => boolean;
-  /** Sends payloads; may fail, since hints may be lost. */
-  notify: (payloads: string[]) => Promise<void>;
+  /** Sends payloads. A failure is ignored, since hints may be lost. */
+  send: (payloads: string[]) => Promise<void>;
 }
 
-/** Gathers what other hubs should hear of, and tells it after the fact, a few times in 10 ms. */
+/** Collects hints of changes that are committed and sends them to the other hubs together. */
 export class HintSender {
   readonly #options: HintSenderOptions;
   #pending: Hints;
@@ -27,35 +27,21 @@ export class HintSender {
 
   constructor(options: HintSenderOptions) {
     this.#options = options;
-    this.#pending = this.#nothing();
+    this.#pending = this.#noHints();
   }
 
-  tellWake(workspaceId: string, wake: Wake): void {
-    this.#tell(workspaceId, (what) => {
-      if (wake.kind === 'lane') what.lanes[wake.laneId] = (what.lanes[wake.laneId] ?? 0) + 1;
-      else if (wake.kind === 'workspace') what.all = true;
-      else if (what.agents.includes(wake.agentId)) return;
-      else if (what.agents.length < NAMED_MAX) what.agents.push(wake.agentId);
-      else what.more = true;
-    });
-  }
-
-  tellUncertainty(workspaceId: string, uncertaintyId: string): void {
-    this.#tell(workspaceId, ({ uncertainties }) => void uncertainties.push(uncertaintyId));
-  }
-
-  tellTokens(): void {
+  /** Notifies the other hubs of a change in a workspace; null: in any workspace. */
+  notify(workspaceId: string, hint: Hint): void;
+  notify(workspaceId: null, hint: Hint & { id: null }): void;
+  notify(workspaceId: string | null, hint: Hint): void {
     if (!this.#options.hasOthers()) return;
-    this.#pending.tokens = true;
-    this.#sendSoon();
-  }
-
-  #tell(workspaceId: string, add: (what: WorkspaceHints) => void): void {
-    if (!this.#options.hasOthers()) return;
-    const { workspaces } = this.#pending;
-    const what = workspaces[workspaceId] ?? emptyWorkspaceHints();
-    workspaces[workspaceId] = what;
-    add(what);
+    if (workspaceId === null) {
+      addOnce(this.#pending.kinds, hint.kind);
+    } else {
+      const { workspaces } = this.#pending;
+      workspaces[workspaceId] ??= emptyWorkspaceHints();
+      addHint(workspaces[workspaceId], hint);
+    }
     this.#sendSoon();
   }
 
@@ -67,17 +53,33 @@ export class HintSender {
 
   async #send(): Promise<void> {
     const hints = this.#pending;
-    this.#pending = this.#nothing();
-    // A notice that fails is as one that is lost: whoever waits looks for itself.
-    await this.#options.notify(packHints(hints)).catch(() => undefined);
+    this.#pending = this.#noHints();
+    // A failed notification is a lost one: receivers look for themselves.
+    await this.#options.send(packHints(hints)).catch(() => undefined);
     setTimeout(() => {
       this.#isSending = false;
-      const { tokens, workspaces } = this.#pending;
-      if (tokens || Object.keys(workspaces).length > 0) this.#sendSoon();
-    }, NOTICE_INTERVAL_MS);
+      const { kinds, workspaces } = this.#pending;
+      if (kinds.length > 0 || Object.keys(workspaces).length > 0) this.#sendSoon();
+    }, SEND_INTERVAL_MS);
   }
 
-  #nothing(): Hints {
-    return { hubId: this.#options.hubId, workspaces: {}, tokens: false, more: false };
+  #noHints(): Hints {
+    return { hubId: this.#options.hubId, workspaces: {}, kinds: [], more: false };
   }
+}
+
+function addHint(hints: WorkspaceHints, { kind, id }: Hint): void {
+  if (id === null) {
+    addOnce(hints.kinds, kind);
+    return;
+  }
+  hints.ids[kind] ??= {};
+  const counts = hints.ids[kind];
+  const count = counts[id];
+  if (count === undefined && Object.keys(counts).length >= IDS_MAX) hints.more = true;
+  else counts[id] = (count ?? 0) + 1;
+}
+
+function addOnce(kinds: string[], kind: string): void {
+  if (!kinds.includes(kind)) kinds.push(kind);
 }

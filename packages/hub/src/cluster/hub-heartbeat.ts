@@ -1,23 +1,24 @@
 import type { SqlValue, Tx } from '../db/engine.ts';
+import type { HubRow } from './hub-group.ts';
 
-/** Between two signs of life of a hub; also how soon another notices that the lead is free. */
-export const PULSE_INTERVAL_MS = 500;
+/** Pause between two heartbeats of a hub; also how soon another hub notices a lost leader. */
+export const HEARTBEAT_INTERVAL_MS = 500;
 /**
- * How long a hub leads after its last pulse. An expired lease is to be taken back within 2 s, also
- * when the hub that would have done so died this very moment.
+ * How long a hub leads after its last heartbeat. An expired lease must be recovered within 2 s,
+ * also when the hub that would have done so died at that very moment.
  */
-const LEAD_MS = 1_500;
-/** A hub not heard of for so long does not run. */
+const LEADERSHIP_MS = 1_500;
+/** A hub without a heartbeat for this long counts as stopped. */
 const ALIVE_MS = 5_000;
-/** Rows of hubs that have died are of no use to anybody after this. */
-const FORGOTTEN_AFTER_MS = 60_000;
+/** Rows of stopped hubs are deleted after this time. */
+const STOPPED_HUB_KEPT_MS = 60_000;
 
-/** The database's clock at the very moment, not at the start of the transaction; rounded down. */
+/** The database's clock at this moment, not at the start of the transaction; rounded down. */
 const NOW_MS = 'floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint';
 
-export interface PulseAnswer {
+export interface HeartbeatAnswer {
   nowMs: number;
-  isLead: boolean;
+  isLeader: boolean;
   /** Other hubs that are alive. */
   others: number;
   /** `performance.now()` before and after. */
@@ -25,23 +26,17 @@ export interface PulseAnswer {
   afterMs: number;
 }
 
-/** One statement on a connection of its own, without a transaction around it. */
+/** Runs one statement on a connection of its own, without a transaction around it. */
 export type Ask = <Row>(text: string, values: readonly SqlValue[]) => Promise<Row[]>;
 
-export interface HubRow {
-  hubId: string;
-  /** Hubs with the same one keep the bytes of uploads at the same place. */
-  directoryId: string;
-}
-
 /**
- * Gives a sign of life; takes the lead when it is free and keeps it when this hub has it. One
- * statement, which the server ends whatever becomes of the hub.
+ * Records that the hub is alive; takes the leadership when it is free and keeps it when this hub
+ * has it. It is one statement, so the server completes or undoes it whatever happens to the hub.
  */
-export async function sendPulse(ask: Ask, hub: HubRow): Promise<PulseAnswer> {
+export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAnswer> {
   const beforeMs = performance.now();
   const rows = await ask<{ now_ms: string; leads: string; others: string }>(
-    // Nothing of this is worth waiting for the disk.
+    // A heartbeat that is lost in a crash does no harm, so it does not wait for the disk.
     `WITH clock AS MATERIALIZED (
        SELECT ${NOW_MS} AS now_ms, set_config('synchronous_commit', 'off', true) AS setting
      ),
@@ -51,7 +46,7 @@ export async function sendPulse(ask: Ask, hub: HubRow): Promise<PulseAnswer> {
        ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at
      ),
      led AS (
-       UPDATE hub_leases SET hub_id = $1, expires_at = now_ms + ${LEAD_MS} FROM clock
+       UPDATE hub_leases SET hub_id = $1, expires_at = now_ms + ${LEADERSHIP_MS} FROM clock
        WHERE name = 'loops' AND (hub_id = $1 OR expires_at <= now_ms) RETURNING 1
      )
      SELECT now_ms, setting, (SELECT COUNT(*) FROM led) AS leads,
@@ -64,38 +59,39 @@ export async function sendPulse(ask: Ask, hub: HubRow): Promise<PulseAnswer> {
   const [row] = rows;
   return {
     nowMs: Number(row?.now_ms),
-    isLead: Number(row?.leads) === 1,
+    isLeader: Number(row?.leads) === 1,
     others: Number(row?.others),
     beforeMs,
     afterMs,
   };
 }
 
-/** Until when the hub leads that got this answer, as `performance.now()` tells it. */
-export function leadEndOf({ isLead, beforeMs }: PulseAnswer): number {
-  return isLead ? beforeMs + LEAD_MS : 0;
+/** When the leadership of the hub that got this answer ends, by `performance.now()`. */
+export function leadershipEndOf({ isLeader, beforeMs }: HeartbeatAnswer): number {
+  // Counted from before the statement, so this hub stops earlier than another can start.
+  return isLeader ? beforeMs + LEADERSHIP_MS : 0;
 }
 
-/** Enters a hub that starts, in an action that excludes every other. */
-export async function enterHub(
-  tx: Tx,
-  { hubId, directoryId }: Readonly<HubRow>,
-): Promise<{ others: HubRow[] }> {
+/**
+ * Registers a hub that starts, in an action that excludes every other.
+ * @returns the other hubs that are alive.
+ */
+export async function enterHub(tx: Tx, { hubId, directoryId }: HubRow): Promise<HubRow[]> {
   const alive = await tx.allSql<{ hub_id: string; directory_id: string }>(
     `SELECT hub_id, directory_id FROM hubs WHERE seen_at > ${NOW_MS} - ${ALIVE_MS}`,
     [],
   );
-  await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${FORGOTTEN_AFTER_MS}`, []);
+  await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${STOPPED_HUB_KEPT_MS}`, []);
   await tx.runSql(
     `INSERT INTO hubs (hub_id, directory_id, started_at, seen_at)
      VALUES (?, ?, ${NOW_MS}, ${NOW_MS})
      ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at`,
     [hubId, directoryId],
   );
-  return { others: alive.map((row) => ({ hubId: row.hub_id, directoryId: row.directory_id })) };
+  return alive.map((row) => ({ hubId: row.hub_id, directoryId: row.directory_id }));
 }
 
-/** A hub that stops: others need not wait for its signs of life to be missed. */
+/** Deletes the row of a hub that stops, so that others need not wait for it to expire. */
 export async function leaveHubs(ask: Ask, hubId: string): Promise<void> {
   await ask('DELETE FROM hubs WHERE hub_id = $1', [hubId]);
   await ask("UPDATE hub_leases SET expires_at = 0 WHERE name = 'loops' AND hub_id = $1", [hubId]);

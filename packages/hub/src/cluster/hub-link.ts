@@ -4,9 +4,9 @@ import type { SqlValue } from '../db/engine.ts';
 import { toUnavailable } from '../db/postgres/postgres-errors.ts';
 import { severConnection } from '../db/postgres/postgres-session.ts';
 
-/** Database-wide, so hubs of other databases of the server are not heard. */
+/** A channel belongs to one database: hubs of other databases on the server are not notified. */
 const CHANNEL = 'signalbox_hints';
-/** A database that lets an answer of this connection wait longer counts as away. */
+/** A database that does not answer on this connection within this time counts as unavailable. */
 const ANSWER_MS_MAX = 3_000;
 const RECONNECT_MS_MIN = 100;
 const RECONNECT_MS_MAX = 1_000;
@@ -14,19 +14,19 @@ const RECONNECT_MS_MAX = 1_000;
 export interface HubLinkOptions {
   url: string;
   connectMs: number;
-  /** A pooler in transaction mode passes on no notices: nothing is heard then. */
+  /** A pooler in transaction mode passes on no notifications, so none are received. */
   isPooled: boolean;
-  onNotice: (payload: string) => void;
-  /** The connection is there, for the first time or again: something may have been missed. */
+  onNotification: (payload: string) => void;
+  /** Connected, for the first time or again: notifications may have been lost before. */
   onConnected: () => void;
-  /** The database does not answer, or cannot be connected to. */
+  /** The database does not answer or refuses connections. */
   onLost: (cause: unknown) => void;
 }
 
 /**
- * A hub's one connection for what concerns the hubs together: notices, and the pulse. It is made
- * anew for as long as the hub runs. It is never in a transaction of its own making, so that a hub
- * that freezes holds nothing.
+ * A hub's connection for notifications and heartbeats, apart from those of requests. While the hub
+ * runs, it reconnects whenever the connection ends. It never opens a transaction, so that a hub
+ * that freezes holds no lock.
  */
 export class HubLink {
   readonly #options: HubLinkOptions;
@@ -38,12 +38,12 @@ export class HubLink {
     this.#options = options;
   }
 
-  /** Whether notices of other hubs are heard just now. */
+  /** Whether notifications of other hubs are received at the moment. */
   get isListening(): boolean {
     return this.#client !== null && !this.#options.isPooled;
   }
 
-  /** Connects, and resolves after the first try, however it ended. */
+  /** Starts to connect; resolves after the first attempt, whether or not it succeeded. */
   start(): Promise<void> {
     const first = Promise.withResolvers<void>();
     this.#running = this.#run(first.resolve);
@@ -51,35 +51,35 @@ export class HubLink {
   }
 
   /**
-   * One statement, without a transaction around it.
-   * @throws HubError UNAVAILABLE, at once when there is no connection.
+   * Runs one statement without a transaction around it.
+   * @throws HubError UNAVAILABLE, immediately when there is no connection.
    */
   async query<Row>(text: string, values: readonly SqlValue[]): Promise<Row[]> {
     const client = this.#client;
-    if (client === null) throw toUnavailable(new Error('there is no connection'));
+    if (client === null) throw toUnavailable(new Error('not connected'));
     const answer = client.query(text, [...values]);
     const result = await this.#limit(client, answer);
     return result.rows as Row[];
   }
 
-  /** Sends notices, in one transaction of their own. */
+  /** Sends notifications in one transaction of their own. */
   async notify(payloads: readonly string[]): Promise<void> {
     await this.query(
-      // Nobody waits for a notice to be on the disk.
+      // A notification need not survive a crash, so it does not wait for the disk.
       `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)
        FROM json_array_elements_text($1::json) AS payload`,
       [JSON.stringify(payloads)],
     );
   }
 
-  /** Leaves the connection, for another to be made: the server is not the one that is needed. */
+  /** Ends the connection so that a new one is made, which may reach another server. */
   drop(): void {
     if (this.#client !== null) severConnection(this.#client);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // All that was to be said has been answered, so there is nothing to take leave of.
+    // Every statement has been answered, so the connection can be cut.
     this.drop();
     await this.#running;
   }
@@ -90,11 +90,12 @@ export class HubLink {
     while (!signal.aborted) {
       const client = this.#createClient();
       const ended = new Promise<void>((resolve) => client.once('end', resolve));
-      // Whoever waits for an answer is told by that answer.
+      // The statement in progress reports the failure; an error event without a listener would end
+      // the hub.
       client.on('error', () => undefined);
       try {
         await this.#connect(client);
-        if (signal.aborted) throw new Error('the hub stops');
+        if (signal.aborted) throw new Error('the hub is stopping');
         delayMs = RECONNECT_MS_MIN;
         this.#client = client;
         this.#options.onConnected();
@@ -102,7 +103,7 @@ export class HubLink {
         const startMs = performance.now();
         await ended;
         this.#client = null;
-        // One connection may end without anything else being amiss: the next try shows.
+        // A single connection may end while the database is fine: the next attempt finds out.
         if (performance.now() - startMs > RECONNECT_MS_MAX) continue;
       } catch (error) {
         severConnection(client);
@@ -115,14 +116,14 @@ export class HubLink {
   }
 
   #createClient(): pg.Client {
-    const { url, connectMs, onNotice } = this.#options;
+    const { url, connectMs, onNotification } = this.#options;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       application_name: 'signalbox hub',
     });
-    client.on('notification', ({ payload }) => onNotice(payload ?? ''));
+    client.on('notification', ({ payload }) => onNotification(payload ?? ''));
     return client;
   }
 
@@ -132,14 +133,15 @@ export class HubLink {
     await this.#limit(client, client.query(`LISTEN ${CHANNEL}`));
   }
 
-  /** Gives an answer up that does not come in time, and the connection with it. */
+  /** Cuts the connection when an answer does not arrive in time. */
   async #limit<T>(client: pg.Client, answer: Promise<T>): Promise<T> {
-    let isHere = false;
+    let hasArrived = false;
     const overdue = setTimeout(() => {
-      // A hub that was held up itself reads an answer next that has been there for long.
+      // If this process was blocked, the answer may have arrived long ago: the event loop gets a
+      // chance to read it first.
       setImmediate(() =>
         setImmediate(() => {
-          if (isHere) return;
+          if (hasArrived) return;
           this.#options.onLost(new Error('the database does not answer'));
           severConnection(client);
         }),
@@ -148,7 +150,7 @@ export class HubLink {
     try {
       return await answer;
     } finally {
-      isHere = true;
+      hasArrived = true;
       clearTimeout(overdue);
     }
   }

@@ -91,8 +91,11 @@ export interface Database {
    * statements and `afterCommit`.
    */
   writeConcurrent<T>(scope: ConcurrentScope, action: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Told by whoever watches the engine: while it is away, all is refused at once (503). */
-  setAway(isAway: boolean): void;
+  /**
+   * Called by the health monitor. While the database is unavailable, every call fails immediately
+   * with 503.
+   */
+  setAvailable(isAvailable: boolean): void;
   /** Ends after the actions that were handed in before. */
   close(): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Wake } from '../cluster/hint-payload.ts';
-import { RecentWakes } from './recent-wakes.ts';
+import { RecentWakes, type Wake } from './recent-wakes.ts';
 
 /** A `claim-next` that waits for a job: whom it is for, and how to tell whether it may care. */
 export interface ClaimWaiter {
@@ -22,23 +21,23 @@ interface Parked extends ClaimWaiter {
  * wakes the waiter that has waited longest of those that it suits; a waiter that then cannot take
  * it passes it on with `wakeNext`.
  *
- * Where several hubs share a database, each has those who wait on it. `wakeNext`, `wakeAgent` and
- * `wakeWorkspace` are what happened on this hub, and `tellOthers` passes on what others may have to
- * hear; `wakeReady`, `wakeAgentHere` and `wakeWorkspaceHere` are what was heard of others.
+ * Where several hubs share a database, each holds the claims that wait on it. `wakeNext`,
+ * `wakeAgent` and `wakeWorkspace` are for changes on this hub and notify the other hubs through
+ * `notifyOthers`; `wakeReady`, `wakeAgentHere` and `wakeWorkspaceHere` are for changes elsewhere.
  */
 export class ClaimWaiters {
   readonly #clock: Clock;
-  readonly #tellOthers: (workspaceId: string, wake: Wake) => void;
+  readonly #notifyOthers: (workspaceId: string, wake: Wake) => void;
   readonly #parked = new Map<string, Set<Parked>>();
   readonly #recent = new RecentWakes();
   #closed = false;
 
   constructor(
     clock: Clock,
-    tellOthers: (workspaceId: string, wake: Wake) => void = () => undefined,
+    notifyOthers: (workspaceId: string, wake: Wake) => void = () => undefined,
   ) {
     this.#clock = clock;
-    this.#tellOthers = tellOthers;
+    this.#notifyOthers = notifyOthers;
   }
 
   /**
@@ -110,19 +109,19 @@ export class ClaimWaiters {
   /** Wakes one waiter for a job that became ready in a lane: of this hub, or else of another. */
   wakeNext(workspaceId: string, laneId: string): void {
     const woken = this.wakeReady(workspaceId, laneId, 1);
-    if (woken === 0) this.#tellOthers(workspaceId, { kind: 'lane', laneId });
+    if (woken === 0) this.#notifyOthers(workspaceId, { kind: 'lane', laneId });
   }
 
   /** Wakes those of one agent: what it may claim has changed. */
   wakeAgent(workspaceId: string, agentId: string): void {
     this.wakeAgentHere(workspaceId, agentId);
-    this.#tellOthers(workspaceId, { kind: 'agent', agentId });
+    this.#notifyOthers(workspaceId, { kind: 'agent', agentId });
   }
 
   /** Wakes all of a workspace: a pause ended, a repository came back. */
   wakeWorkspace(workspaceId: string): void {
     this.wakeWorkspaceHere(workspaceId);
-    this.#tellOthers(workspaceId, { kind: 'workspace' });
+    this.#notifyOthers(workspaceId, { kind: 'workspace' });
   }
 
   /**

@@ -1,4 +1,11 @@
-import type { Wake } from '../cluster/hint-payload.ts';
+/**
+ * Something that may end the wait of claims: an entry ready in a lane, an agent that may be given
+ * other jobs, or any change in the workspace.
+ */
+export type Wake =
+  | { kind: 'lane'; laneId: string }
+  | { kind: 'agent'; agentId: string }
+  | { kind: 'workspace' };
 
 interface Noted {
   wake: Wake;

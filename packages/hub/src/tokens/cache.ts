@@ -32,18 +32,18 @@ interface Lookup {
 export class TokenCache {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #tellOthers: () => void;
+  readonly #notifyOthers: () => void;
   readonly #tokens = new Map<string, CachedToken>();
   readonly #lookups = new Map<string, Lookup>();
 
-  /** @param tellOthers passes `clear` on to the other hubs of the database. */
+  /** @param notifyOthers notifies the other hubs of the database of a `clear`. */
   constructor(
     { database, clock }: { database: Database; clock: Clock },
-    tellOthers: () => void = () => undefined,
+    notifyOthers: () => void = () => undefined,
   ) {
     this.#database = database;
     this.#clock = clock;
-    this.#tellOthers = tellOthers;
+    this.#notifyOthers = notifyOthers;
   }
 
   /** A token as it was within the last second; undefined when it has not been read since. */
@@ -85,7 +85,7 @@ export class TokenCache {
    */
   clear(): void {
     this.clearHere();
-    this.#tellOthers();
+    this.#notifyOthers();
   }
 
   /** The same for a change on another hub. */

@@ -14,17 +14,17 @@ export interface ParkedWait {
  */
 export class DecisionWaiters {
   readonly #clock: Clock;
-  readonly #tellOthers: (workspaceId: string, uncertaintyId: string) => void;
+  readonly #notifyOthers: (workspaceId: string, uncertaintyId: string) => void;
   readonly #parked = new Map<string, Set<() => void>>();
   #closed = false;
 
-  /** @param tellOthers passes an answer given here on to the other hubs of the database. */
+  /** @param notifyOthers notifies the other hubs of the database of a resolution given here. */
   constructor(
     clock: Clock,
-    tellOthers: (workspaceId: string, uncertaintyId: string) => void = () => undefined,
+    notifyOthers: (workspaceId: string, uncertaintyId: string) => void = () => undefined,
   ) {
     this.#clock = clock;
-    this.#tellOthers = tellOthers;
+    this.#notifyOthers = notifyOthers;
   }
 
   get count(): number {
@@ -72,7 +72,7 @@ export class DecisionWaiters {
   /** Wakes all who wait for this answer, on whichever hub. */
   wake(workspaceId: string, uncertaintyId: string): void {
     this.wakeHere(workspaceId, uncertaintyId);
-    this.#tellOthers(workspaceId, uncertaintyId);
+    this.#notifyOthers(workspaceId, uncertaintyId);
   }
 
   /** Wakes those of this hub. */

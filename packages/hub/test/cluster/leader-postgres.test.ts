@@ -58,9 +58,9 @@ test('of three hubs one leads, and when it stops another does', options, async (
   const world = await startSeveralHubs(t);
   const hubs = [await world.start(), await world.start(), await world.start()];
   for (let left = hubs; left.length > 0; ) {
-    await until('one leads', () => left.some(({ group }) => group.isLead()));
-    assert.equal(left.filter(({ group }) => group.isLead()).length, 1);
-    const lead = left.find(({ group }) => group.isLead());
+    await until('one leads', () => left.some(({ group }) => group.isLeader()));
+    assert.equal(left.filter(({ group }) => group.isLeader()).length, 1);
+    const lead = left.find(({ group }) => group.isLeader());
     await lead?.stop();
     left = left.filter((hub) => hub !== lead);
   }
@@ -74,7 +74,7 @@ test(
     const env = { SVC_DATABASE_URL: world.databaseUrl };
     const child = await startHubChild(t, world.dataDir, { env });
     const hub = await world.start();
-    assert.equal(hub.group.isLead(), false);
+    assert.equal(hub.group.isLeader(), false);
     const workspace = await addWorkspace(hub);
     const agentId = await addAgent(hub, workspace, 'one');
     await enqueueJob(hub, workspace);

@@ -43,7 +43,7 @@ test('two hubs behind a pooler in transaction mode do each job once', options, a
   const jobIds = await Promise.all(enqueues);
   await Promise.all(works);
   assert.deepEqual(done.toSorted(), jobIds.toSorted());
-  assert.equal(hubs.filter(({ group }) => group.isLead()).length, 1);
+  assert.equal(hubs.filter(({ group }) => group.isLeader()).length, 1);
 });
 
 test(

@@ -168,7 +168,7 @@ test('a hub that would not find the uploads of another does not start', options,
   const secretKey = randomBytes(32);
   const first = await world.start({ secretKey });
   const elsewhere = { secretKey, dataDir: makeTempDir(t) };
-  await assert.rejects(world.start(elsewhere), /keeps the bytes of uploads at another place/);
+  await assert.rejects(world.start(elsewhere), /stores the bytes of uploads in another place/);
   await first.stop();
   await world.start(elsewhere);
 });

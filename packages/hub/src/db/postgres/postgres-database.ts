@@ -77,8 +77,8 @@ export class PostgresDatabase implements Database {
     return this.#hand(workspaceId, 'beside', keys, run);
   }
 
-  setAway(isAway: boolean): void {
-    for (const sessions of [this.#readers, this.#writers]) sessions.setAway(isAway);
+  setAvailable(isAvailable: boolean): void {
+    for (const sessions of [this.#readers, this.#writers]) sessions.setAvailable(isAvailable);
   }
 
   beginWith(settings: Readonly<Record<string, string | number>>): void {

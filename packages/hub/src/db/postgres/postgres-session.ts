@@ -155,7 +155,7 @@ export class Sessions {
   readonly #clients = new Set<pg.PoolClient>();
   readonly #isPooled: boolean;
   #beginText = 'BEGIN';
-  #isAway = false;
+  #isAvailable = true;
 
   constructor({ url, sessionsMax, limits, isPooled }: SessionOptions) {
     this.#isPooled = isPooled;
@@ -196,17 +196,17 @@ export class Sessions {
   }
 
   /**
-   * While the database is away, nothing is tried, and what waits for an answer of it is told at
-   * once that none comes.
+   * Cuts every connection when the database becomes unavailable, so that statements in progress
+   * fail immediately; until it is available again, `acquire` fails without trying.
    */
-  setAway(isAway: boolean): void {
-    this.#isAway = isAway;
-    if (isAway) for (const client of this.#clients) severConnection(client);
+  setAvailable(isAvailable: boolean): void {
+    this.#isAvailable = isAvailable;
+    if (!isAvailable) for (const client of this.#clients) severConnection(client);
   }
 
   /** @throws HubError UNAVAILABLE when there is no connection to be had. */
   async acquire(): Promise<Session> {
-    if (this.#isAway) throw toUnavailable(new Error('the database is away'));
+    if (!this.#isAvailable) throw toUnavailable(new Error('the database is unavailable'));
     try {
       return new Session(await this.#pool.connect(), {
         isPooled: this.#isPooled,

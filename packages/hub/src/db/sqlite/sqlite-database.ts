@@ -118,8 +118,8 @@ class SqliteDatabase implements Database {
     });
   }
 
-  /** It is a file: nobody watches it, each statement says whether it can be read. */
-  setAway(): void {}
+  /** No-op: a file has no health monitor; each statement fails by itself. */
+  setAvailable(): void {}
 
   async close(): Promise<void> {
     if (this.#closed) return;

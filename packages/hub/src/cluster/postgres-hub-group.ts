@@ -1,0 +1,144 @@
+import type { Tx } from '../db/engine.ts';
+import { isDemoted } from '../db/postgres/postgres-errors.ts';
+import type { DatabaseClock } from './database-clock.ts';
+import { unpackHints } from './hint-payload.ts';
+import { HintSender } from './hint-sender.ts';
+import { type HubGroup, type HubGroupListener, type HubRow, newHubId } from './hub-group.ts';
+import {
+  enterHub,
+  HEARTBEAT_INTERVAL_MS,
+  type HeartbeatAnswer,
+  leadershipEndOf,
+  leaveHubs,
+  sendHeartbeat,
+} from './hub-heartbeat.ts';
+import { HubLink } from './hub-link.ts';
+
+export interface HubGroupOptions {
+  url: string;
+  isPooled: boolean;
+  connectMs: number;
+  directoryId: string;
+  /** Corrected with every heartbeat; null in tests that set the clock by hand. */
+  clock: DatabaseClock | null;
+}
+
+/** A hub on PostgreSQL, which other hubs may share. */
+class PostgresHubGroup implements HubGroup {
+  readonly hints: HintSender;
+  readonly #hub: HubRow;
+  readonly #link: HubLink;
+  readonly #options: HubGroupOptions;
+  #listener: HubGroupListener | null = null;
+  /** By `performance.now()`. */
+  #leadershipEndsAtMs = 0;
+  #others = 0;
+  #isAvailable = true;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | null = null;
+  #heartbeat: Promise<void> = Promise.resolve();
+
+  constructor(options: HubGroupOptions) {
+    this.#options = options;
+    this.#hub = { hubId: newHubId(), directoryId: options.directoryId };
+    this.#link = new HubLink({
+      url: options.url,
+      connectMs: options.connectMs,
+      isPooled: options.isPooled,
+      onNotification: (payload) => this.#receive(payload),
+      onConnected: () => this.#listener?.onHints(null),
+      onLost: (cause) => this.#setAvailable(false, cause),
+    });
+    this.hints = new HintSender({
+      hubId: this.#hub.hubId,
+      hasOthers: () => this.#others > 0,
+      send: (payloads) => this.#link.notify(payloads),
+    });
+  }
+
+  get hubId(): string {
+    return this.#hub.hubId;
+  }
+
+  get others(): number {
+    return this.#others;
+  }
+
+  get directoryId(): string {
+    return this.#hub.directoryId;
+  }
+
+  readonly isLeader = (): boolean => performance.now() < this.#leadershipEndsAtMs;
+
+  isListening(): boolean {
+    return this.#link.isListening;
+  }
+
+  enter(tx: Tx): Promise<HubRow[]> {
+    return enterHub(tx, this.#hub);
+  }
+
+  async start(listener: HubGroupListener): Promise<void> {
+    await this.#link.start();
+    this.#listener = listener;
+    await this.#beat();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#heartbeat;
+    this.#leadershipEndsAtMs = 0;
+    // If the database is unavailable, the row stays: the others soon see that its heartbeat ended.
+    await leaveHubs((text, values) => this.#link.query(text, values), this.hubId).catch(
+      () => undefined,
+    );
+    await this.#link.stop();
+  }
+
+  /** Sends heartbeats until the hub stops, each an interval after the end of the one before. */
+  #beat(): Promise<void> {
+    this.#heartbeat = this.#beatOnce().finally(() => {
+      if (this.#isStopped) return;
+      this.#timer = setTimeout(() => void this.#beat(), HEARTBEAT_INTERVAL_MS);
+    });
+    return this.#heartbeat;
+  }
+
+  async #beatOnce(): Promise<void> {
+    try {
+      const ask = <Row>(...statement: Parameters<HubLink['query']>) =>
+        this.#link.query<Row>(...statement);
+      this.#apply(await sendHeartbeat(ask, this.#hub));
+      this.#setAvailable(true, null);
+    } catch (error) {
+      // Of other failures, the link decides whether the database is unavailable or only one of its
+      // connections ended.
+      if (!isDemoted(error)) return;
+      // The primary has become a standby; the address may lead to the new primary by now.
+      this.#link.drop();
+      this.#setAvailable(false, error);
+    }
+  }
+
+  #apply(answer: HeartbeatAnswer): void {
+    this.#options.clock?.correct(answer.nowMs, answer.beforeMs, answer.afterMs);
+    this.#leadershipEndsAtMs = leadershipEndOf(answer);
+    this.#others = answer.others;
+  }
+
+  #setAvailable(isAvailable: boolean, cause: unknown): void {
+    if (this.#isAvailable === isAvailable || this.#isStopped) return;
+    this.#isAvailable = isAvailable;
+    this.#listener?.onAvailability(isAvailable, cause);
+  }
+
+  #receive(payload: string): void {
+    const hints = unpackHints(payload);
+    if (hints?.hubId !== this.hubId) this.#listener?.onHints(hints);
+  }
+}
+
+export function createHubGroup(options: HubGroupOptions): HubGroup {
+  return new PostgresHubGroup(options);
+}
