@@ -1,6 +1,6 @@
 // `npm run e2e`: the numbered scenarios, one after the other; words choose among them.
 import { join } from 'node:path';
-import { findTestFiles } from './test/test-files.ts';
+import { chooseTests } from './test/choose-tests.ts';
 import { readTestOptions, testUsage } from './test/test-options.ts';
 import { runTests } from './test/test-run.ts';
 
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 
 try {
   const options = readTestOptions(process.argv.slice(2), process.env);
-  const files = findTestFiles(root, options.filters);
+  const files = chooseTests(root, options, (text) => process.stdout.write(`${text}\n`));
   const scenarios = { parallel: [], alone: files.alone, console: [] };
   process.exitCode = (await runTests(root, scenarios, options)) ? 0 : 1;
 } catch (error) {

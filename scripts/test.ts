@@ -1,6 +1,7 @@
-// `npm test`: every test of the project, or those whose paths hold the given words.
+// `npm test`: every test of the project, those whose paths hold the given words, or those that
+// changes touch.
 import { join } from 'node:path';
-import { findTestFiles } from './test/test-files.ts';
+import { chooseTests } from './test/choose-tests.ts';
 import { readTestOptions, testUsage } from './test/test-options.ts';
 import { runTests } from './test/test-run.ts';
 
@@ -8,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 
 try {
   const options = readTestOptions(process.argv.slice(2), process.env);
-  const files = findTestFiles(root, options.filters);
+  const files = chooseTests(root, options, (text) => process.stdout.write(`${text}\n`));
   process.exitCode = (await runTests(root, files, options)) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof Error)) throw error;

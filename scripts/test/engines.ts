@@ -6,7 +6,7 @@ import { readImports } from '../check/file-imports.ts';
 export const engines = ['sqlite', 'postgres'] as const;
 export type TestEngine = (typeof engines)[number];
 
-/** Files that read SIGNALBOX_TEST_ENGINE: whatever test imports one is a test of both engines. */
+/** Files that read SIGNALBOX_TEST_ENGINE: a test that imports one is a test of both engines. */
 const engineDoors = new Set(['packages/hub/test/support/test-engine.ts', 'e2e/hub-database.ts']);
 
 /** Ends of names of files that say something about one engine, such as how it finds rows. */
@@ -32,6 +32,21 @@ export function findEngineFiles(
     return engines.filter((engine) => only === undefined || engine === only);
   };
   return new Map(files.filter(reaches).map((file) => [file, enginesOf(file)]));
+}
+
+/** Says which engines the tests ran on, and how to run those that were left out. */
+export function describeEngines(
+  onEngines: ReadonlyMap<string, readonly TestEngine[]>,
+  chosen: readonly TestEngine[],
+): string {
+  const left = engines.filter((engine) => !chosen.includes(engine));
+  const leftFiles = [...onEngines.values()].filter((all) =>
+    all.some((each) => left.includes(each)),
+  );
+  if (onEngines.size === 0) return '';
+  const ran = `Tests of the hub's database ran on ${chosen.join(' and ')}`;
+  if (leftFiles.length === 0) return `${ran}.`;
+  return `${ran}; ${leftFiles.length} files have more for ${left.join(' and ')}: add --engine both.`;
 }
 
 /** What a file of tests imports of the tests beside it. */

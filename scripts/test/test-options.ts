@@ -5,7 +5,9 @@ import { engines, type TestEngine } from './engines.ts';
 export interface TestOptions {
   /** Parts of paths; a test file runs when its path holds one of them. None: every file runs. */
   readonly filters: readonly string[];
-  /** What tests of the database are run on, once each. */
+  /** A revision of git: only what changes since then touch. Empty: since the branch left main. */
+  readonly changedSince: string | undefined;
+  /** The databases that tests of the hub run on, once each. */
   readonly engines: readonly TestEngine[];
   /** Every skipped test (and every `todo`) is a failure. */
   readonly noSkips: boolean;
@@ -16,8 +18,13 @@ export interface TestOptions {
 }
 
 export const testUsage = `npm test -- [options] [part of a path …]
-  --engine NAME      sqlite or postgres only, for tests of the database; else both, one after the
-                     other (also SIGNALBOX_TEST_ENGINE=NAME)
+  --engine NAME      the database under tests of the hub: sqlite (the default), postgres, or both,
+                     as in CI (also SIGNALBOX_TEST_ENGINE=NAME)
+  --changed[=REV]    only tests that changes touch, committed or not, since the branch left main
+                     (or since REV). A test is touched when it or a file that it imports has
+                     changed. A change inside one module of the hub runs the tests of that module,
+                     of the modules that import the change from it, and the conformance tests;
+                     tests elsewhere that start a whole hub are left to CI.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --concurrency N    test files at once (default: processors, at most 4)
   --file-limit-ms N  time one test file may take`;
@@ -25,10 +32,12 @@ export const testUsage = `npm test -- [options] [part of a path …]
 /** @throws a sentence for people when an option is unknown or has a bad value. */
 export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv): TestOptions {
   const { values, positionals } = parseArgs({
-    args: [...args],
+    // The only option whose value may be left out.
+    args: args.map((arg) => (arg === '--changed' ? '--changed=' : arg)),
     allowPositionals: true,
     options: {
       engine: { type: 'string' },
+      changed: { type: 'string' },
       'no-skips': { type: 'boolean' },
       concurrency: { type: 'string' },
       'file-limit-ms': { type: 'string' },
@@ -36,7 +45,8 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
   });
   return {
     filters: positionals.map((filter) => filter.replace(/^\.\//, '')),
-    engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE),
+    changedSince: values.changed,
+    engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE ?? 'sqlite'),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     // More at once than four gains little and makes tests wait for each other's disk syncs.
     concurrency:
@@ -45,10 +55,10 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
   };
 }
 
-function readEngines(value: string | undefined): readonly TestEngine[] {
-  if (value === undefined) return engines;
+function readEngines(value: string): readonly TestEngine[] {
+  if (value === 'both') return engines;
   const chosen = engines.filter((engine) => engine === value);
-  if (chosen.length === 0) throw new Error(`--engine takes ${engines.join(' or ')}.`);
+  if (chosen.length === 0) throw new Error(`--engine takes ${engines.join(', ')} or both.`);
   return chosen;
 }
 

@@ -1,7 +1,7 @@
 import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalbox/local-postgres';
 import { buildConsole } from '../build/console-build.ts';
 import { runConsoleTests } from './console-tests.ts';
-import { findEngineFiles } from './engines.ts';
+import { describeEngines, findEngineFiles } from './engines.ts';
 import { endGroupsOnSignal } from './process-group.ts';
 import { type FileReport, runTestFile } from './test-file.ts';
 import type { TestFiles } from './test-files.ts';
@@ -45,15 +45,19 @@ export async function runTests(
   await drain(alone, 1, add);
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
-  say(describeRun(reports, performance.now() - startMs));
+  say(describeRun(reports, performance.now() - startMs, runs.engineNote));
   const { passed, failed, skipped } = countResults(reports);
-  return failed === 0 && passed + skipped > 0;
+  // Changes that no test depends on are no failure; a filter that finds no test is a wrong one.
+  const isEmptyFine = options.changedSince !== undefined && fileCount === 0;
+  return failed === 0 && (passed + skipped > 0 || isEmptyFine);
 }
 
 interface Runs {
   readonly parallel: FileRun[];
   readonly alone: FileRun[];
   readonly needsPostgres: boolean;
+  /** Which databases the tests ran on, and how to run the other. */
+  readonly engineNote: string;
 }
 
 /** A file whose tests use the database is run once for each of the chosen engines. */
@@ -74,7 +78,8 @@ function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
   }
   const alone = files.alone.flatMap((file) => runsOf(file, limitMs ?? aloneLimitMs));
   const needsPostgres = onEngines.size > 0 && options.engines.includes('postgres');
-  return { parallel, alone, needsPostgres };
+  const engineNote = describeEngines(onEngines, options.engines);
+  return { parallel, alone, needsPostgres, engineNote };
 }
 
 /**

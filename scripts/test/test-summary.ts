@@ -53,7 +53,11 @@ export function describeReport(report: FileReport): string {
  * The end of a run: time and counts of each suite, everything that was skipped and why, what
  * failed, and as the very last line the totals.
  */
-export function describeRun(reports: readonly FileReport[], durationMs: number): string {
+export function describeRun(
+  reports: readonly FileReport[],
+  durationMs: number,
+  engineNote = '',
+): string {
   const lines = ['', 'Suites (time is the sum of their files):'];
   for (const [suite, members] of Map.groupBy(reports, suiteOf)) {
     const { passed, failed, skipped } = countResults(members);
@@ -62,6 +66,7 @@ export function describeRun(reports: readonly FileReport[], durationMs: number):
     lines.push(`  ${suite.padEnd(28)} ${formatTime(timeMs).padStart(8)}  ${counts}`);
   }
   lines.push('', ...describeSkips(reports), '', ...describeFailures(reports));
+  if (engineNote !== '') lines.push(engineNote);
   const { passed, failed, skipped } = countResults(reports);
   lines.push(
     `Took ${formatTime(durationMs)}.`,
@@ -80,8 +85,8 @@ function describeSkips(reports: readonly FileReport[]): string[] {
 }
 
 /**
- * Told again at the end, each with the beginning of its error: in a long run the failure itself
- * has scrolled away, and whoever keeps a log may have kept its last lines only.
+ * Repeats the failures at the end, each with the beginning of its error. In a long run the failure
+ * itself has scrolled away, and a log may keep its last lines only.
  */
 function describeFailures(reports: readonly FileReport[]): string[] {
   const failures = reports.flatMap((report) =>

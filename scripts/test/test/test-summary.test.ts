@@ -58,16 +58,23 @@ test('options come from the arguments and the environment', () => {
     noSkips: true,
     concurrency: 3,
     fileLimitMs: undefined,
-    engines: ['sqlite', 'postgres'],
+    changedSince: undefined,
+    engines: ['sqlite'],
   });
   assert.deepEqual(readTestOptions(['--engine', 'postgres'], {}).engines, ['postgres']);
-  assert.deepEqual(readTestOptions([], { SIGNALBOX_TEST_ENGINE: 'sqlite' }).engines, ['sqlite']);
+  assert.deepEqual(readTestOptions(['--engine', 'both'], {}).engines, ['sqlite', 'postgres']);
+  const inEnvironment = { SIGNALBOX_TEST_ENGINE: 'postgres' };
+  assert.deepEqual(readTestOptions([], inEnvironment).engines, ['postgres']);
+  assert.deepEqual(readTestOptions(['--engine', 'sqlite'], inEnvironment).engines, ['sqlite']);
+  assert.equal(readTestOptions(['--changed'], {}).changedSince, '');
+  const since = readTestOptions(['--changed=HEAD~3', 'queue'], {});
+  assert.deepEqual([since.changedSince, since.filters], ['HEAD~3', ['queue']]);
   assert.equal(readTestOptions([], { SIGNALBOX_TEST_NO_SKIPS: '1' }).noSkips, true);
   assert.equal(readTestOptions([], {}).noSkips, false);
 });
 
 test('an unknown option and a bad number are refused', () => {
   assert.throws(() => readTestOptions(['--no-skip'], {}), /--no-skip/);
-  assert.throws(() => readTestOptions(['--engine', 'mysql'], {}), /sqlite or postgres/);
+  assert.throws(() => readTestOptions(['--engine', 'mysql'], {}), /sqlite, postgres or both/);
   assert.throws(() => readTestOptions(['--concurrency', '0'], {}), /whole number/);
 });

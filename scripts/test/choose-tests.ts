@@ -1,0 +1,25 @@
+import { chooseAffected } from './affected-tests.ts';
+import { readChanges } from './changed-files.ts';
+import { readImportGraph } from './import-graph.ts';
+import { findTestFiles, type TestFiles } from './test-files.ts';
+import type { TestOptions } from './test-options.ts';
+
+/** The test files that the options name; says what `--changed` chose them by. */
+export function chooseTests(
+  root: string,
+  { filters, changedSince }: TestOptions,
+  say: (text: string) => void,
+): TestFiles {
+  const files = findTestFiles(root, filters);
+  if (changedSince === undefined) return files;
+  const { base, changed, files: known } = readChanges(root, changedSince);
+  const graph = readImportGraph(root, [...known, ...changed]);
+  const tests = [...files.parallel, ...files.alone, ...files.console];
+  const { tests: kept, everythingFor } = chooseAffected(graph, changed, tests);
+  const since = `${changed.length} changed files since ${base.slice(0, 12)}`;
+  if (everythingFor === undefined)
+    say(`${since} touch ${kept.size} of ${tests.length} test files.`);
+  else say(`${since}. ${everythingFor} may affect any test, so all run.`);
+  const keep = (all: readonly string[]) => all.filter((file) => kept.has(file));
+  return { parallel: keep(files.parallel), alone: keep(files.alone), console: keep(files.console) };
+}
