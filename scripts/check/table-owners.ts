@@ -94,33 +94,27 @@ export function findTableUses(file: string, source: string): TableUse[] {
 export const sharedReads: Readonly<Record<string, string>> = {
   'jobs/store-whole.ts queue_entries': 'a job and its entry in one statement are consistent',
   'cloud-ai-jobs/store.ts queue_entries': 'a job and its entry in one statement are consistent',
+  'tokens/store-bearers.ts memberships': 'one statement authenticates a request',
+  'tokens/store-bearers.ts people': 'one statement authenticates a request',
+  'tokens/store-bearers.ts queue_entries': 'one statement authenticates a request',
+  'tokens/store-bearers.ts jobs': 'one statement authenticates a request',
+  'agents/store-claim-states.ts repositories': 'one statement serves all waiting claims of a hub',
+  'agents/store-claim-states.ts workspaces': 'one statement serves all waiting claims of a hub',
+  'agents/store-claim-states.ts token_repositories':
+    'one statement serves all waiting claims of a hub',
+  'agents/store-claim-states.ts queue_entries': 'one statement serves all waiting claims of a hub',
 };
 
 /** Uses to be moved to the folder that owns the table (#10). */
 export const pendingUses: ReadonlySet<string> = new Set([
-  'agents/store-claim-states.ts repositories',
-  'agents/store-claim-states.ts workspaces',
-  'agents/store-claim-states.ts token_repositories',
-  'agents/store-claim-states.ts queue_entries',
-  'agents/store.ts queue_entries',
   'archive/store.ts queue_dependencies',
   'archive/store.ts queue_entries',
   'archive/store.ts job_events',
   'archive/store.ts jobs',
-  'audit/store.ts people',
   'context/store-packs.ts runs',
   'context/store-packs.ts jobs',
   'jobs/store-lists.ts queue_entries',
   'jobs/store-lists.ts queue_lanes',
   'jobs/store.ts queue_lanes',
   'jobs/store.ts queue_entries',
-  'members/store.ts people',
-  'access/store.ts people',
-  'people/store.ts memberships',
-  'people/store.ts workspaces',
-  'people/store.ts hub_settings',
-  'tokens/store.ts memberships',
-  'tokens/store.ts people',
-  'tokens/store.ts queue_entries',
-  'tokens/store.ts jobs',
 ]);

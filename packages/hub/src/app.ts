@@ -42,6 +42,7 @@ import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.
 import { FailureDelay } from './people/failure-delay.ts';
 import { createPasswordHasher, type PasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
+import { readPersonNames } from './people/store.ts';
 import { createClaimHintHandler, hintOfWake } from './queue/claim-hints.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
@@ -314,7 +315,7 @@ function bindRooms(
   bindPeopleRoutes(api, identity);
   bindMemberRoutes(api, identity);
   bindDeviceRoutes(api, identity);
-  bindAuditRoutes(api, deps);
+  bindAuditRoutes(api, { ...deps, readPersonNames });
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);

@@ -1,8 +1,10 @@
-/** Time and timers, injected so that tests turn the clock by hand. */
+import { invalidField } from './errors.ts';
+
+/** Time and timers, injected so that tests can set the clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Calls once after `delayMs`; the answer takes the call back. */
+  /** Calls `call` once after `delayMs`. The returned function cancels the call. */
   schedule(delayMs: number, call: () => void): () => void;
 }
 
@@ -14,12 +16,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** Times of now are written again and again: as many milliseconds as these are kept as text. */
+/** Answers repeat the current time often, so the texts of this many milliseconds are cached. */
 const RECENT_TEXTS = 256;
 const recentTimes = new Float64Array(RECENT_TEXTS).fill(Number.NaN);
 const recentTexts = new Array<string>(RECENT_TEXTS).fill('');
 
-/** The wire form of a time: RFC 3339 in UTC. */
+/** Formats a time for the wire: RFC 3339 in UTC. */
 export function timestampOf(timeMs: number): string {
   const at = timeMs & (RECENT_TEXTS - 1);
   if (recentTimes[at] === timeMs) return recentTexts[at] as string;
@@ -31,4 +33,17 @@ export function timestampOf(timeMs: number): string {
 
 export function nullableTimestampOf(timeMs: number | null): string | null {
   return timeMs === null ? null : timestampOf(timeMs);
+}
+
+/**
+ * Reads a timestamp of a request. Its schema has checked the form, but lets pass times that no
+ * number of milliseconds represents, such as leap seconds.
+ *
+ * @param path of the field, as a JSON pointer.
+ * @throws HubError INVALID_REQUEST
+ */
+export function readTimestamp(path: string, text: string): number {
+  const timeMs = Date.parse(text);
+  if (Number.isNaN(timeMs)) throw invalidField(path, 'must be a valid RFC 3339 timestamp');
+  return timeMs;
 }

@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { scopesOfRole } from './access/policy.ts';
+import { readRole } from './access/store.ts';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { cookiesOf } from './http/context.ts';
@@ -8,25 +10,25 @@ import {
   checkChatTimestamp,
   checkIntegrationSecret,
 } from './integrations/proofs.ts';
-import { authenticateSession, findRole, type SessionDeps } from './people/sessions.ts';
+import type { SessionDeps } from './people/deps.ts';
+import { authenticateSession } from './people/sessions.ts';
 import type { Principal } from './principal.ts';
 import {
   authenticateBearer,
   type BearerDeps,
   developmentPrincipal,
 } from './tokens/authenticate-bearer.ts';
-import { scopesOfRole } from './tokens/policy.ts';
-import { findWorkspace } from './workspaces/create.ts';
+import { readWorkspace } from './workspaces/store.ts';
 
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
   /** `SVC_DEV_ALLOW_UNAUTH`. */
   unauthenticatedAllowed: boolean;
-  /** `SVC_INTEGRATION_EVENT_SECRET` and `SVC_CHAT_SIGNING_SECRET`; empty: nobody gets in. */
+  /** `SVC_INTEGRATION_EVENT_SECRET` and `SVC_CHAT_SIGNING_SECRET`; if empty, events are refused. */
   integrationSecrets: readonly string[];
   chatSecrets: readonly string[];
 }
 
-/** Nobody: no scope, no workspace. */
+/** The caller of an endpoint that requires no authentication. */
 const anonymous: Principal = {
   kind: 'anonymous',
   principalId: 'anonymous',
@@ -40,19 +42,19 @@ const anonymous: Principal = {
   expiresAtMs: null,
 };
 
-/** Other systems: which workspace they mean, they say in the body. */
+/** A system that sends events. The body names the workspace. */
 const integration: Principal = {
   ...anonymous,
   principalId: 'integration',
   displayName: 'Integration',
 };
 
-/** Says who makes a request, by the way of proof that its endpoint's row names. */
+/** Authenticates requests by the method that the endpoint's row names. */
 export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
   return {
     authenticate: {
       async none(request) {
-        // Signing in and out are acts too: another site must not make a browser do them.
+        // Another site must not make a browser sign in or out either.
         if (request.url.startsWith('/console-api/')) requireSameOrigin(request, deps.baseUrl);
         return anonymous;
       },
@@ -69,8 +71,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
         checkChatTimestamp(deps.chatSecrets, headers, deps.clock.nowMs());
         return integration;
       },
-      // Rows of raw bytes are proved by their URLs where they are bound: see http/bytes.
-      'signed-url': refuseUnbuilt,
+      'signed-url': refuseSignedUrl,
     },
     proveBody: {
       'chat-signature': ({ headers }, bytes) =>
@@ -93,14 +94,17 @@ async function authenticateByHeader(
     );
   }
   if (!isLocalHost(request.headers, deps.baseUrl)) {
-    throw new HubError('TOKEN_MISSING', 'Without a token, call this hub by a local name.');
+    throw new HubError(
+      'TOKEN_MISSING',
+      'Requests without a token must use a local host name, such as localhost.',
+    );
   }
   return developmentPrincipal();
 }
 
-/** No row with this proof has a handler yet; binding one comes with its way of proof. */
-async function refuseUnbuilt(request: FastifyRequest): Promise<never> {
-  assert(false, `${request.url} has no way of proof`);
+/** Rows with raw bytes verify their signed URLs where they are bound (`http/bytes.ts`). */
+async function refuseSignedUrl(request: FastifyRequest): Promise<never> {
+  assert(false, `${request.url} must be bound by http/bytes.ts`);
 }
 
 async function enterWorkspace(
@@ -116,10 +120,10 @@ async function enterWorkspace(
     principal.kind === 'development' ||
     principal === integration
   ) {
-    const workspace = await findWorkspace(deps.database, workspaceId);
-    return workspace === null ? null : { ...principal, workspaceId };
+    const workspace = await readWorkspace(deps.database.reader, workspaceId);
+    return workspace === undefined ? null : { ...principal, workspaceId };
   }
   if (principal.personId === null) return null;
-  const role = await findRole(deps.database, principal.personId, workspaceId);
+  const role = await readRole(deps.database.reader, principal.personId, workspaceId);
   return role === null ? null : { ...principal, workspaceId, scopes: new Set(scopesOfRole(role)) };
 }

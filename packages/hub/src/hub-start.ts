@@ -2,7 +2,7 @@ import { OUTAGE_GRACE_MS } from '@signalbox/contract';
 import type { HubGroup } from './cluster/hub-group.ts';
 import { StartError } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
-import { forgetFirstOwnerLinks } from './people/create-first-owner.ts';
+import { revokeFirstOwnerLinks } from './people/create-first-owner.ts';
 import { extendExpired } from './queue/queue-store.ts';
 
 /**
@@ -22,7 +22,7 @@ export function enterHubs(
     const others = await group.enter(tx);
     if (others.length === 0) {
       await extendExpired(tx, OUTAGE_GRACE_MS);
-      await forgetFirstOwnerLinks(tx);
+      await revokeFirstOwnerLinks(tx);
     }
     if (others.every((other) => other.directoryId === group.directoryId)) return others.length;
     throw new StartError(

@@ -1,6 +1,7 @@
+import type { Scope } from '@signalbox/contract';
 import type { Role } from '../db/schema/tables.ts';
 
-/** What people do in a workspace at the console, beside what the scopes of their role open. */
+/** What people do in a workspace at the console, besides what the scopes of their role allow. */
 export type Act =
   | 'member.list'
   | 'member.change'
@@ -16,19 +17,19 @@ export type Act =
   | 'trigger.manage'
   | 'chat-team.manage';
 
-const everybody: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
+const everyRole: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 const administrators: readonly Role[] = ['owner', 'admin'];
 
-/** Who may do what: one row for each act. */
+/** The roles that may do each act. */
 const rolesByAct: Record<Act, readonly Role[]> = {
-  'member.list': everybody,
+  'member.list': everyRole,
   'member.change': administrators,
-  'member.leave': everybody,
+  'member.leave': everyRole,
   'invitation.manage': administrators,
-  'workspace.read': everybody,
+  'workspace.read': everyRole,
   'workspace.update': administrators,
   'service-token.manage': administrators,
-  'device-token.manage-own': everybody,
+  'device-token.manage-own': everyRole,
   'device-token.manage-all': administrators,
   'audit.read': administrators,
   'mail-account.manage': administrators,
@@ -40,12 +41,26 @@ export function mayAct(role: Role, act: Act): boolean {
   return rolesByAct[act].includes(role);
 }
 
-/** Whether somebody may give a role, or touch somebody who has it: owners are made by owners. */
+export const allScopes: readonly Scope[] = ['agent', 'enqueue', 'read', 'decide', 'integrate'];
+
+const scopesByRole: Record<Role, readonly Scope[]> = {
+  owner: allScopes,
+  admin: allScopes,
+  member: allScopes,
+  viewer: ['read'],
+};
+
+/** The scopes that a person has in a workspace, at the console and on their machines alike. */
+export function scopesOfRole(role: Role): readonly Scope[] {
+  return scopesByRole[role];
+}
+
+/** Whether an actor may give a role, or change a member who has it. Only owners handle owners. */
 export function mayHandle(actor: Role, role: Role): boolean {
   return actor === 'owner' || (actor === 'admin' && role !== 'owner');
 }
 
-/** Why a member's role may not become another (null: she goes); null when it may. */
+/** Why an actor may not change a member's role; null if they may. `to: null` removes the member. */
 export function judgeRoleChange(change: {
   actor: Role;
   from: Role;
@@ -57,7 +72,7 @@ export function judgeRoleChange(change: {
   return judgeDeparture({ from, to, ownerCount });
 }
 
-/** The same for somebody who steps down by herself: everybody may, but the last owner. */
+/** Why members may not give up their own role; null if they may. Only the last owner may not. */
 export function judgeDeparture(change: {
   from: Role;
   to: Role | null;

@@ -1,21 +1,21 @@
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import { readRole } from '../people/store.ts';
 import { type Principal, personIdOf } from '../principal.ts';
 import { type Act, mayAct } from './policy.ts';
+import { readRole } from './store.ts';
 
-/** A person at the console and what she is in the workspace of her request. */
+/** A person at the console and their role in the workspace of the request. */
 export interface Actor {
   personId: string;
   role: Role;
 }
 
 /**
- * Holds an act against the role that the person has now. Actions ask within their transaction: a
- * role may have changed since the request came in.
+ * Checks that the person's current role allows an act. Operations call it within their
+ * transaction, because the role may have changed since the request was authenticated.
  *
- * @throws HubError WORKSPACE_NOT_FOUND for who does not belong to it (any more), NOT_ALLOWED.
+ * @throws HubError WORKSPACE_NOT_FOUND for a person who is not a member (any more), NOT_ALLOWED.
  */
 export async function requireAct(
   reader: Reader,

@@ -1,44 +1,66 @@
-import type { Reader, Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema/tables.ts';
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
-/** A membership with the person that it is of. */
-export interface MemberRow {
-  person_id: string;
-  email: string;
-  name: string;
-  role: Role;
-  created_at: number;
+export type MembershipRow = MembershipsTable;
+
+/** A person belongs to few workspaces; the limit bounds what one request reads. */
+const WORKSPACES_OF_PERSON_MAX = 1_000;
+
+/** A person's role in a workspace; null if they are not a member. */
+export async function readRole(
+  reader: Reader,
+  personId: string,
+  workspaceId: string,
+): Promise<Role | null> {
+  return (await readMembership(reader, workspaceId, personId))?.role ?? null;
 }
 
-const MEMBER = `SELECT m.person_id, p.email, p.name, m.role, m.created_at
-  FROM memberships m JOIN people p ON p.person_id = m.person_id`;
+export function readMembership(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+): Promise<MembershipRow | undefined> {
+  return reader.firstSql<MembershipRow>(
+    'SELECT * FROM memberships WHERE workspace_id = ? AND person_id = ?',
+    [workspaceId, personId],
+  );
+}
 
-/** In the order of the people's ids; one more than `limit`. */
-export function listMembers(
+/** The memberships of a person in all workspaces. */
+export function listMembershipsOfPerson(
+  reader: Reader,
+  personId: string,
+): Promise<MembershipRow[]> {
+  return reader.allSql<MembershipRow>(
+    'SELECT * FROM memberships WHERE person_id = ? ORDER BY workspace_id LIMIT ?',
+    [personId, WORKSPACES_OF_PERSON_MAX],
+  );
+}
+
+/** The memberships of a workspace, ordered by person id; one more than `limit`. */
+export function listMemberships(
   reader: Reader,
   workspaceId: string,
   page: { limit: number; after: string | null },
-): Promise<MemberRow[]> {
-  return reader.allSql<MemberRow>(
-    `${MEMBER} WHERE m.workspace_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`,
+): Promise<MembershipRow[]> {
+  return reader.allSql<MembershipRow>(
+    `SELECT * FROM memberships WHERE workspace_id = ? AND person_id > ?
+     ORDER BY person_id LIMIT ?`,
     [workspaceId, page.after ?? '', page.limit + 1],
   );
 }
 
-export function readMember(
-  reader: Reader,
-  workspaceId: string,
-  personId: string,
-): Promise<MemberRow | undefined> {
-  return reader.firstSql<MemberRow>(`${MEMBER} WHERE m.workspace_id = ? AND m.person_id = ?`, [
-    workspaceId,
-    personId,
-  ]);
+export async function insertMembership(
+  database: Database,
+  tx: Tx,
+  row: MembershipRow,
+): Promise<void> {
+  await tx.run(database.build.insertInto('memberships').values(row));
 }
 
 /**
- * Counts the owners of a workspace and, by writing their rows as they are, keeps them from changing
- * until the action ends: two owners who demote each other at once do not both succeed.
+ * Counts the owners of a workspace and locks their rows until the transaction ends, by an update
+ * that changes nothing: of two owners who demote each other at the same time, only one succeeds.
  */
 export async function lockOwners(tx: Tx, workspaceId: string): Promise<number> {
   const { changes } = await tx.runSql(

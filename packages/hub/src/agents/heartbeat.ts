@@ -2,34 +2,19 @@ import {
   AGENT_HEARTBEAT_INTERVAL_MS,
   type AgentCommand,
   type endpoints,
-  type IdSource,
   type RequestInput,
 } from '@signalbox/contract';
-import type { Database, Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
+import type { Tx } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import type { ClaimWaiters } from '../queue/claim-waiters.ts';
-import { mayActAs } from './policy.ts';
-import {
-  type AgentRow,
-  insertAgent,
-  listCancelRequests,
-  readAgent,
-  readAgentOfMachine,
-  updateAgent,
-} from './store.ts';
+import { listCancelRequests } from '../queue/queue-store.ts';
+import { type AgentRow, insertAgent, readAgentOfMachine, updateAgent } from './store.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.agents.heartbeat.request>;
 
-export interface AgentDeps {
-  database: Database;
-  ids: IdSource;
-  waiters: ClaimWaiters;
-}
-
-/** Registers an agent or renews its presence. Never waits for job work. */
+/** Registers an agent or renews its presence. Never waits for operations on jobs. */
 export function recordHeartbeat(
-  { database, ids, waiters }: AgentDeps,
+  { database, ids, waiters }: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
   principal: Principal,
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
@@ -69,7 +54,7 @@ export function recordHeartbeat(
   });
 }
 
-/** What the hub wants of an agent now. */
+/** The commands for an agent: it must stop the jobs whose cancellation was requested. */
 export async function listCommands(
   tx: Tx,
   workspaceId: string,
@@ -79,34 +64,7 @@ export async function listCommands(
   return jobIds.map((jobId) => ({ command: 'cancel-job', jobId }));
 }
 
-/**
- * The agent that a request names, if the principal may speak for it.
- * @throws HubError AGENT_NOT_FOUND, the same for unknown and foreign agents.
- */
-export async function requireAgent(
-  tx: Tx,
-  principal: Principal,
-  workspaceId: string,
-  agentId: string,
-  rowLock: Tx['rowLock'] = '',
-): Promise<AgentRow> {
-  return requireSpeaker(await readAgent(tx, workspaceId, agentId, rowLock), principal);
-}
-
-/**
- * The same of an agent that was read.
- * @throws HubError AGENT_NOT_FOUND
- */
-export function requireSpeaker(agent: AgentRow | undefined, principal: Principal): AgentRow {
-  if (agent === undefined || !mayActAs(principal, agent)) {
-    throw new HubError(
-      'AGENT_NOT_FOUND',
-      'No such agent of this token in this workspace: send an agent heartbeat first.',
-    );
-  }
-  return agent;
-}
-
+/** Whether the agent may now get other jobs than before. */
 function mayClaimDifferently(before: AgentRow, after: AgentRow): boolean {
   return (
     before.status !== after.status ||

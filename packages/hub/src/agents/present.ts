@@ -3,11 +3,11 @@ import { timestampOf } from '../clock.ts';
 import type { AgentRow } from './store.ts';
 
 export function capabilitiesOf(row: Pick<AgentRow, 'capabilities'>): AgentCapabilities {
-  // Stored as it passed the schema of the heartbeat.
+  // The heartbeat's schema has validated it before it was stored.
   return JSON.parse(row.capabilities) as AgentCapabilities;
 }
 
-/** What an agent counts as now: silence makes it offline whatever it said last. */
+/** The current status of an agent. A silent agent is offline, regardless of its last report. */
 export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
   return nowMs - row.last_seen_at >= AGENT_OFFLINE_AFTER_MS ? 'offline' : row.status;
 }

@@ -1,15 +1,38 @@
 import type { AgentCapabilities } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/queue-store.ts';
-import { requireAgent } from './heartbeat.ts';
-import { type AgentRow, touchAgent } from './store.ts';
+import { type AgentRow, readAgent, touchAgent } from './store.ts';
 
-/** How stale `last_seen_at` may get before a claim renews it: a claim, too, is a sign of life. */
+/** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */
 const TOUCH_AFTER_MS = 10_000;
 
 /**
- * The agent that makes a claim, which is a sign of life.
+ * Checks that an agent exists and that the principal may act for it: the principal that registered
+ * it, or the tool that runs a job which this agent holds.
+ *
+ * @param agent as `readAgent` returned it.
+ * @throws HubError AGENT_NOT_FOUND, for unknown agents and for those of others alike.
+ */
+export function requireAgent(agent: AgentRow | undefined, principal: Principal): AgentRow {
+  const isOwn =
+    principal.job === null
+      ? agent?.principal_id === principal.principalId
+      : agent?.agent_id === principal.job.agentId;
+  if (agent === undefined || !isOwn) {
+    throw new HubError(
+      'AGENT_NOT_FOUND',
+      'This token has no such agent in this workspace: send an agent heartbeat first.',
+    );
+  }
+  return agent;
+}
+
+/**
+ * Reads the agent that makes a claim, checks it and renews its presence. Locks its row, so that
+ * concurrent claims of one agent on two hubs see each other's jobs.
+ *
  * @throws HubError AGENT_NOT_FOUND
  */
 export async function requireClaimant(
@@ -17,22 +40,21 @@ export async function requireClaimant(
   principal: Principal,
   { workspaceId, agentId }: { workspaceId: string; agentId: string },
 ): Promise<AgentRow> {
-  // Locked, so that claims of one agent through two hubs see each other's.
-  const agent = await requireAgent(tx, principal, workspaceId, agentId, tx.rowLock);
+  const agent = requireAgent(await readAgent(tx, workspaceId, agentId, tx.rowLock), principal);
   if (tx.nowMs - agent.last_seen_at > TOUCH_AFTER_MS) await touchAgent(tx, workspaceId, agentId);
   return agent;
 }
 
-/** Why an agent may be given nothing at all now, from whichever queue; null when it may. */
+/** Why an agent may get no job from any queue now; null if it may. */
 export async function findAgentRefusal(
   tx: Tx,
   agent: AgentRow,
-  { maxConcurrentJobs: most }: AgentCapabilities,
+  { maxConcurrentJobs }: AgentCapabilities,
 ): Promise<'agent_draining' | 'agent_at_capacity' | null> {
-  // An agent that says it is offline takes no more jobs, like one that drains. Silence does not
-  // count: the claim itself is a sign of life.
+  // An agent that reported itself offline gets no jobs, like a draining one. Silence does not
+  // count as offline here: the claim itself shows that the agent is alive.
   if (agent.status !== 'online') return 'agent_draining';
-  if (most === undefined) return null;
+  if (maxConcurrentJobs === undefined) return null;
   const running = await countRunningOfAgent(tx, agent.workspace_id, agent.agent_id);
-  return running >= most ? 'agent_at_capacity' : null;
+  return running >= maxConcurrentJobs ? 'agent_at_capacity' : null;
 }

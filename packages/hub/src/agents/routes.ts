@@ -1,12 +1,15 @@
 import { endpoints } from '@signalbox/contract';
-import type { Clock } from '../clock.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { type AgentDeps, recordHeartbeat } from './heartbeat.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { recordHeartbeat } from './heartbeat.ts';
 import { presentAgent } from './present.ts';
 import { listAgents } from './store.ts';
 
-export function bindAgentRoutes(api: Api, deps: AgentDeps & { clock: Clock }): void {
+export function bindAgentRoutes(
+  api: Api,
+  deps: Pick<HubDeps, 'database' | 'ids' | 'waiters' | 'clock'>,
+): void {
   const { agents } = endpoints;
   api.bind(agents.heartbeat, (input, { principal }) => recordHeartbeat(deps, principal, input));
   api.bind(agents.list, async (input) => {

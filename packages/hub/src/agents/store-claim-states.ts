@@ -3,14 +3,17 @@ import type { Reader } from '../db/engine.ts';
 export interface ClaimState {
   workspace_id: string;
   agent_id: string;
-  /** Another text whenever the agent may be given other jobs than before. */
+  /** Differs from the previous text whenever the agent may get other jobs than before. */
   state: string;
 }
 
 /**
- * What decides, beside the entries themselves, which jobs some agents may be given: what they say
- * of themselves, how many jobs they hold, what is paused, which repositories there are and which
- * they know, and what is kept for them. On PostgreSQL.
+ * Reads, for agents whose claims wait on this hub, a digest of everything except the entries that
+ * decides which jobs they may get: their status and capabilities, the jobs they hold, pauses, the
+ * repositories and those they serve, and the entries that prefer them. PostgreSQL only, where
+ * another hub may change any of it.
+ *
+ * One statement for all waiting claims: hubs run it every few seconds.
  */
 export function listClaimStates(
   reader: Reader,

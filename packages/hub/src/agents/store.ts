@@ -55,7 +55,7 @@ export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
   );
 }
 
-/** What each heartbeat says anew. */
+/** Writes the fields that each heartbeat reports. */
 export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   await tx.runSql(
     `UPDATE agents SET token_id = ?, display_name = ?, status = ?, capabilities = ?,
@@ -76,7 +76,7 @@ export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   );
 }
 
-/** The agent has just been heard of, by a claim. */
+/** Records that the agent was heard from now, by a claim. */
 export async function touchAgent(tx: Tx, workspaceId: string, agentId: string): Promise<void> {
   await tx.runSql('UPDATE agents SET last_seen_at = ? WHERE workspace_id = ? AND agent_id = ?', [
     tx.nowMs,
@@ -85,7 +85,7 @@ export async function touchAgent(tx: Tx, workspaceId: string, agentId: string): 
   ]);
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/** Newest first; one more than `limit`, so that the caller sees if there is a next page. */
 export function listAgents(
   database: Database,
   workspaceId: string,
@@ -101,7 +101,7 @@ export function listAgents(
   return database.reader.all(query);
 }
 
-/** Agents heard of after a time, whatever they said of themselves. */
+/** The agents heard from after a time, whatever status they reported. */
 export function listAgentsSeenAfter(
   reader: Reader,
   workspaceId: string,
@@ -111,18 +111,4 @@ export function listAgentsSeenAfter(
     'SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ?',
     [workspaceId, afterMs],
   );
-}
-
-/** The jobs that an agent holds and is asked to stop. */
-export async function listCancelRequests(
-  reader: Reader,
-  workspaceId: string,
-  agentId: string,
-): Promise<string[]> {
-  const rows = await reader.allSql<{ entry_id: string }>(
-    `SELECT entry_id FROM queue_entries WHERE workspace_id = ? AND agent_id = ?
-       AND status = 'running' AND cancel_requested_at IS NOT NULL ORDER BY entry_id`,
-    [workspaceId, agentId],
-  );
-  return rows.map((row) => row.entry_id);
 }

@@ -3,7 +3,7 @@ import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/queue-store.ts';
-import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
+import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import { deletePart, listForgottenParts } from './archive-files.ts';
 import { type ArchiveDeps, archiveEntries } from './archive-jobs.ts';
 import {

@@ -1,35 +1,32 @@
 import { hash } from 'node:crypto';
+import { listMembershipsOfPerson } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
-import type { AuditEntry } from './store.ts';
+import { type AuditEntry, insertAuditEntry, readLastAuditEntry } from './store.ts';
 
-export type { AuditEntry } from './store.ts';
-
-/** What somebody did. `data` is JSON for people to read; it never holds a secret. */
+/** An act to record. `data` is JSON for people to read; it never contains a secret. */
 export interface AuditRecord {
   workspaceId: string;
   /** The principal's id, or `operator` for the hub's own command line. */
   actor: string;
   /** Noun and verb, such as `device.approve`. */
   action: string;
-  /** The id of what it was done to. */
+  /** The id of the record that the act changed. */
   subject: string;
   data?: Record<string, unknown>;
 }
 
-/** What the first entry of a workspace is chained to. */
+/** The previous hash of a workspace's first entry. */
 export const CHAIN_START = '';
 
 /**
- * Adds an entry to a workspace's audit log, in the action of what it tells of: both are kept or
- * neither. Each entry holds the hash of the one before, so a change to any breaks the chain.
+ * Appends an entry to a workspace's audit log, in the transaction of the recorded change: both are
+ * committed or neither. Each entry contains the hash of the previous one, so that changing any
+ * entry breaks the chain.
  *
  * @returns the entry's number.
  */
 export async function appendAudit(tx: Tx, record: AuditRecord): Promise<number> {
-  const last = await tx.firstSql<Pick<AuditEntry, 'seq' | 'hash'>>(
-    'SELECT seq, hash FROM audit_entries WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1',
-    [record.workspaceId],
-  );
+  const last = await readLastAuditEntry(tx, record.workspaceId);
   const entry = {
     workspace_id: record.workspaceId,
     seq: (last?.seq ?? 0) + 1,
@@ -40,16 +37,25 @@ export async function appendAudit(tx: Tx, record: AuditRecord): Promise<number> 
     data: JSON.stringify(record.data ?? {}),
     previous_hash: last?.hash ?? CHAIN_START,
   };
-  await tx.runSql(
-    `INSERT INTO audit_entries
-       (workspace_id, seq, at, actor, action, subject, data, previous_hash, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [...Object.values(entry), hashAuditEntry(entry)],
-  );
+  await insertAuditEntry(tx, { ...entry, hash: hashAuditEntry(entry) });
   return entry.seq;
 }
 
-/** SHA-256 over every field, the hash of the entry before among them. */
+/**
+ * Records an act of a person on their own account. Accounts do not belong to one workspace, so the
+ * log of each workspace of the person gets an entry.
+ */
+export async function appendAccountAudit(
+  tx: Tx,
+  personId: string,
+  record: Pick<AuditRecord, 'action' | 'subject' | 'data'>,
+): Promise<void> {
+  for (const { workspace_id } of await listMembershipsOfPerson(tx, personId)) {
+    await appendAudit(tx, { ...record, workspaceId: workspace_id, actor: personId });
+  }
+}
+
+/** SHA-256 over every field, including the hash of the previous entry. */
 export function hashAuditEntry(entry: Omit<AuditEntry, 'hash'>): string {
   const { workspace_id, seq, at, actor, action, subject, data, previous_hash } = entry;
   return hash(

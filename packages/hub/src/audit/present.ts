@@ -1,6 +1,6 @@
 import type { AuditLogEntry } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
-import type { AuditEntryWithName } from './store.ts';
+import type { AuditEntryWithName } from './list.ts';
 
 export function presentAuditEntry(row: AuditEntryWithName): AuditLogEntry {
   return {
@@ -10,7 +10,7 @@ export function presentAuditEntry(row: AuditEntryWithName): AuditLogEntry {
     actorName: row.actor_name,
     action: row.action,
     subject: row.subject,
-    // Only objects are ever written.
+    // appendAudit writes only objects.
     data: JSON.parse(row.data) as Record<string, unknown>,
     hash: row.hash,
   };

@@ -2,10 +2,12 @@ import { Readable } from 'node:stream';
 import { consoleEndpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeSeqCursor, pageOf, seqCursorKey } from '../http/paging.ts';
+import { exportAuditLog } from './export.ts';
+import { type AuditDeps, listAuditLog } from './list.ts';
 import { presentAuditEntry } from './present.ts';
-import { type AuditLogDeps, exportAuditLog, listAuditLog, verifyAuditLog } from './verify.ts';
+import { verifyAuditLog } from './verify.ts';
 
-export function bindAuditRoutes(api: Api, deps: AuditLogDeps): void {
+export function bindAuditRoutes(api: Api, deps: AuditDeps): void {
   const { auditLog } = consoleEndpoints;
   api.bind(auditLog.list, async (input, { principal }) => {
     const rows = await listAuditLog(deps, principal, input, decodeSeqCursor(input.cursor));

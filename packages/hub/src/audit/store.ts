@@ -1,9 +1,7 @@
-import type { Database, Reader } from '../db/engine.ts';
+import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
-/** With the name of the person who acted; null: no person did. */
-export type AuditEntryWithName = AuditEntry & { actor_name: string | null };
 
 export interface AuditFilter {
   actor: string | undefined;
@@ -19,26 +17,24 @@ export function listAuditEntries(
   workspaceId: string,
   filter: AuditFilter,
   page: { limit: number; before: number | null },
-): Promise<AuditEntryWithName[]> {
+): Promise<AuditEntry[]> {
   let query = database.build
-    .selectFrom('audit_entries as a')
-    .leftJoin('people as p', 'p.person_id', 'a.actor')
-    .selectAll('a')
-    .select('p.name as actor_name')
-    .where('a.workspace_id', '=', workspaceId)
-    .orderBy('a.seq', 'desc')
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('seq', 'desc')
     .limit(page.limit + 1);
-  if (page.before !== null) query = query.where('a.seq', '<', page.before);
-  if (filter.actor !== undefined) query = query.where('a.actor', '=', filter.actor);
-  if (filter.action !== undefined) query = query.where('a.action', '=', filter.action);
-  if (filter.subject !== undefined) query = query.where('a.subject', '=', filter.subject);
-  if (filter.fromMs !== undefined) query = query.where('a.at', '>=', filter.fromMs);
-  if (filter.untilMs !== undefined) query = query.where('a.at', '<', filter.untilMs);
+  if (page.before !== null) query = query.where('seq', '<', page.before);
+  if (filter.actor !== undefined) query = query.where('actor', '=', filter.actor);
+  if (filter.action !== undefined) query = query.where('action', '=', filter.action);
+  if (filter.subject !== undefined) query = query.where('subject', '=', filter.subject);
+  if (filter.fromMs !== undefined) query = query.where('at', '>=', filter.fromMs);
+  if (filter.untilMs !== undefined) query = query.where('at', '<', filter.untilMs);
   return database.reader.all(query);
 }
 
-/** Oldest first, behind an entry. */
-export function listChain(
+/** The entries after a number, oldest first. */
+export function listAuditEntriesAfter(
   reader: Reader,
   workspaceId: string,
   afterSeq: number,
@@ -47,5 +43,34 @@ export function listChain(
   return reader.allSql<AuditEntry>(
     'SELECT * FROM audit_entries WHERE workspace_id = ? AND seq > ? ORDER BY seq LIMIT ?',
     [workspaceId, afterSeq, limit],
+  );
+}
+
+export function readLastAuditEntry(
+  reader: Reader,
+  workspaceId: string,
+): Promise<Pick<AuditEntry, 'seq' | 'hash'> | undefined> {
+  return reader.firstSql<Pick<AuditEntry, 'seq' | 'hash'>>(
+    'SELECT seq, hash FROM audit_entries WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1',
+    [workspaceId],
+  );
+}
+
+export async function insertAuditEntry(tx: Tx, row: AuditEntry): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO audit_entries
+       (workspace_id, seq, at, actor, action, subject, data, previous_hash, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      row.workspace_id,
+      row.seq,
+      row.at,
+      row.actor,
+      row.action,
+      row.subject,
+      row.data,
+      row.previous_hash,
+      row.hash,
+    ],
   );
 }

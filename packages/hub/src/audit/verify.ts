@@ -1,21 +1,14 @@
-import type { AuditBreak, consoleEndpoints, RequestInput } from '@signalbox/contract';
+import type { AuditBreak } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import { appendAudit, CHAIN_START, hashAuditEntry } from './append.ts';
-import { type AuditEntry, type AuditEntryWithName, listAuditEntries, listChain } from './store.ts';
+import { CHAIN_START, hashAuditEntry } from './append.ts';
+import { type AuditEntry, listAuditEntriesAfter } from './store.ts';
 
-type ListInput = RequestInput<typeof consoleEndpoints.auditLog.list.request>;
-
-/** Entries read at once while a log is walked: some hundred KB. */
+/** Entries read at a time while a log is walked: a few hundred KB. */
 const STEP_ENTRIES = 500;
 
-export interface AuditLogDeps {
-  database: Database;
-}
-
-/** How far a chain is as it should be, and what comes after. */
+/** The last valid entry of a chain, and the first break after it. */
 export interface ChainVerdict {
   lastSeq: number;
   lastHash: string;
@@ -23,54 +16,9 @@ export interface ChainVerdict {
   reason: AuditBreak | null;
 }
 
-/**
- * Newest first; one more than `limit`.
- * @throws HubError NOT_ALLOWED, INVALID_REQUEST
- */
-export async function listAuditLog(
-  { database }: AuditLogDeps,
-  principal: Principal,
-  input: ListInput,
-  before: number | null,
-): Promise<AuditEntryWithName[]> {
-  const { workspaceId, limit, actor, action, subject } = input;
-  await requireAct(database.reader, principal, workspaceId, 'audit.read');
-  const filter = {
-    actor,
-    action,
-    subject,
-    fromMs: readTime('/fromAt', input.fromAt),
-    untilMs: readTime('/untilAt', input.untilAt),
-  };
-  return listAuditEntries(database, workspaceId, filter, { limit, before });
-}
-
-/**
- * Notes an export and begins it; the note is its last entry, whatever is written meanwhile.
- *
- * @returns the lines, one entry each, oldest first.
- * @throws HubError NOT_ALLOWED
- */
-export async function exportAuditLog(
-  { database }: AuditLogDeps,
-  principal: Principal,
-  workspaceId: string,
-): Promise<AsyncIterable<string>> {
-  const lastSeq = await database.write(workspaceId, async (tx) => {
-    const { personId } = await requireAct(tx, principal, workspaceId, 'audit.read');
-    return appendAudit(tx, {
-      workspaceId,
-      actor: personId,
-      action: 'audit.export',
-      subject: workspaceId,
-    });
-  });
-  return writeLines(database.reader, workspaceId, lastSeq);
-}
-
 /** @throws HubError NOT_ALLOWED */
 export async function verifyAuditLog(
-  { database: { reader } }: AuditLogDeps,
+  { database: { reader } }: { database: Database },
   principal: Principal,
   workspaceId: string,
 ): Promise<ChainVerdict> {
@@ -78,11 +26,11 @@ export async function verifyAuditLog(
   return verifyChain(reader, workspaceId);
 }
 
-/** Hashes every entry of a workspace again. */
+/** Recomputes the hash of every entry of a workspace. */
 export async function verifyChain(reader: Reader, workspaceId: string): Promise<ChainVerdict> {
   let lastSeq = 0;
   let lastHash = CHAIN_START;
-  for await (const entry of walkChain(reader, workspaceId)) {
+  for await (const entry of walkAuditLog(reader, workspaceId)) {
     const reason = judgeEntry(entry, lastSeq, lastHash);
     if (reason !== null) {
       return { lastSeq, lastHash, brokenAtSeq: lastSeq + 1, reason };
@@ -99,38 +47,17 @@ function judgeEntry(entry: AuditEntry, lastSeq: number, lastHash: string): Audit
   return entry.hash === hashAuditEntry(entry) ? null : 'altered-entry';
 }
 
-async function* walkChain(reader: Reader, workspaceId: string): AsyncGenerator<AuditEntry> {
+/** All entries of a workspace, oldest first, read in steps. */
+export async function* walkAuditLog(
+  reader: Reader,
+  workspaceId: string,
+): AsyncGenerator<AuditEntry> {
   let afterSeq = 0;
   for (;;) {
-    const step = await listChain(reader, workspaceId, afterSeq, STEP_ENTRIES);
+    const step = await listAuditEntriesAfter(reader, workspaceId, afterSeq, STEP_ENTRIES);
     yield* step;
     const last = step.at(-1);
     if (last === undefined || step.length < STEP_ENTRIES) return;
     afterSeq = last.seq;
   }
-}
-
-async function* writeLines(
-  reader: Reader,
-  workspaceId: string,
-  lastSeq: number,
-): AsyncGenerator<string> {
-  for await (const entry of walkChain(reader, workspaceId)) {
-    if (entry.seq > lastSeq) return;
-    yield `${JSON.stringify(lineOf(entry))}\n`;
-  }
-}
-
-/** What is hashed, under its names, and the hash. */
-function lineOf(entry: AuditEntry) {
-  const { workspace_id: workspaceId, previous_hash: previousHash, ...rest } = entry;
-  const { seq, at, actor, action, subject, data, hash } = rest;
-  return { workspaceId, seq, at, actor, action, subject, data, previousHash, hash };
-}
-
-function readTime(path: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const timeMs = Date.parse(text);
-  if (Number.isNaN(timeMs)) throw invalidField(path, 'is no time');
-  return timeMs;
 }

@@ -1,5 +1,6 @@
 import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { requireAgent } from '../agents/heartbeat.ts';
+import { requireAgent } from '../agents/require-agent.ts';
+import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
@@ -26,7 +27,7 @@ export function renewCloudAiLease(
   const { workspaceId, cloudAiJobId, agentId, message } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const { entry, row } = await requireCloudAiJob(tx, workspaceId, cloudAiJobId);
-    await requireAgent(tx, principal, workspaceId, agentId);
+    requireAgent(await readAgent(tx, workspaceId, agentId), principal);
     const refusal = checkClaim(entry, input);
     if (refusal !== null) throw refusal;
     const renewed = await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
@@ -68,7 +69,7 @@ async function tryComplete(
   const { workspaceId, cloudAiJobId, agentId } = input;
   const record = await requireCloudAiJob(tx, workspaceId, cloudAiJobId);
   const { entry, row } = record;
-  await requireAgent(tx, principal, workspaceId, agentId);
+  requireAgent(await readAgent(tx, workspaceId, agentId), principal);
   const completionHash = hashJson(input);
   // What has ended never goes again, so equal words are the accepted completion again.
   if (row.completion_hash === completionHash) return { answer: answerOf(record, true) };

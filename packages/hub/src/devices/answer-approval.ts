@@ -6,16 +6,18 @@ import {
   normalizeUserCode,
   type RequestInput,
 } from '@signalbox/contract';
+import { allScopes } from '../access/policy.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
-import { allScopes, DEVICE_TOKEN_MS } from '../tokens/policy.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { DEVICE_TOKEN_MS } from '../tokens/policy.ts';
 import { insertToken } from '../tokens/store.ts';
 import type { WorkspaceRow } from '../workspaces/store.ts';
-import { type Approver, isConfirmed } from './approver.ts';
+import { type Approver, findAccess, isConfirmed } from './approver.ts';
+import { requireDevice } from './open-approval.ts';
 import { isOpen, mayApprove, WRONG_CODES_MAX, WRONG_CODES_WINDOW_MS } from './policy.ts';
-import type { DeviceDeps } from './start-login.ts';
 import {
   countCodeFailures,
   type DeviceRow,
@@ -24,11 +26,38 @@ import {
   updateDevice,
 } from './store.ts';
 
-export type AnswerInput = RequestInput<typeof consoleEndpoints.deviceApprovals.answer.request>;
+type AnswerInput = RequestInput<typeof consoleEndpoints.deviceApprovals.answer.request>;
 
-/** What the steps of an answer read and pass on. */
+type AnswerDeps = Pick<HubDeps, 'database' | 'ids'>;
+
+/**
+ * Approves or denies a device session in one transaction, so that concurrent answers cannot answer
+ * it twice or mint two tokens.
+ *
+ * @throws HubError as listed in the endpoint's row.
+ */
+export async function answerDevice(
+  deps: AnswerDeps,
+  input: AnswerInput,
+  approver: Approver,
+): Promise<DeviceApprovalStatus> {
+  const ending = await deps.database.write(null, async (tx) => {
+    const device = await requireDevice(tx, input.deviceId);
+    const access = await findAccess(tx, device, approver);
+    const answering = { deps, tx, input, approver, device, ...access };
+    for (const step of answerSteps) {
+      const ended = await step(answering);
+      if (ended !== undefined) return ended;
+    }
+    assert(false, 'the last step ends the answer');
+  });
+  if ('refusal' in ending) throw ending.refusal;
+  return ending.status;
+}
+
+/** The state that the steps of an answer share. */
 interface Answering {
-  deps: DeviceDeps;
+  deps: AnswerDeps;
   tx: Tx;
   input: AnswerInput;
   approver: Approver;
@@ -38,14 +67,16 @@ interface Answering {
 }
 
 /**
- * How an answer ends. A refusal that ends it is kept together with what it wrote, a wrong code
- * for one; a refusal that is thrown leaves nothing.
+ * The result of an answer. A returned refusal commits what was written, such as a counted wrong
+ * code; a thrown one rolls it back.
  */
 type Ending = { status: DeviceApprovalStatus } | { refusal: HubError };
 type Step = (answering: Answering) => Promise<Ending | undefined>;
 
-/** In this order; the first step with an ending ends the answer. */
-export const answerSteps: readonly Step[] = [
+const NEEDS_ROLE = 'Only members, admins and owners of the workspace may approve device logins.';
+
+/** Run in this order, until one returns an ending. */
+const answerSteps: readonly Step[] = [
   requireOpener,
   repeatGivenAnswer,
   requireOpenSession,
@@ -62,9 +93,7 @@ async function requireOpener({ device, approver, role }: Answering) {
   if (device.opened_by_session_id !== null) throw new HubError('DEVICE_OPENED_ELSEWHERE');
   throw new HubError(
     'NOT_ALLOWED',
-    mayApprove(role)
-      ? 'Open the device session before you answer it.'
-      : 'Only members of the workspace who may change things can log machines in.',
+    mayApprove(role) ? 'Open the device session before you answer it.' : NEEDS_ROLE,
   );
 }
 
@@ -82,13 +111,10 @@ async function denyIfAsked(answering: Answering) {
   return answering.input.decision === 'deny' ? deny(answering, 'person') : undefined;
 }
 
-/** Again, because roles change between opening and answering. */
+/** Checks the role again, because it may have changed since the session was opened. */
 async function requireRole({ role }: Answering) {
   if (!mayApprove(role)) {
-    throw new HubError(
-      'NOT_ALLOWED',
-      'Only members of the workspace who may change things can log machines in.',
-    );
+    throw new HubError('NOT_ALLOWED', NEEDS_ROLE);
   }
   return undefined;
 }
@@ -102,7 +128,7 @@ async function requireFewFailures({ tx, approver }: Answering) {
   const sinceMs = tx.nowMs - WRONG_CODES_WINDOW_MS;
   const { count, firstAtMs } = await countCodeFailures(tx, approver.address, sinceMs);
   if (count >= WRONG_CODES_MAX) {
-    throw new HubError('RATE_LIMITED', 'Too many wrong codes came from this address.', {
+    throw new HubError('RATE_LIMITED', 'Too many wrong codes were sent from this address.', {
       retryAfterMs: firstAtMs + WRONG_CODES_WINDOW_MS - tx.nowMs,
     });
   }
@@ -111,7 +137,7 @@ async function requireFewFailures({ tx, approver }: Answering) {
 
 async function compareCode(answering: Answering): Promise<Ending | undefined> {
   const { deps, tx, input, approver, device } = answering;
-  // Nothing was guessed, so nothing is counted.
+  // A missing code is not a guess, so it is not counted.
   if (input.userCode === undefined) throw new HubError('DEVICE_CODE_MISMATCH');
   const typed = normalizeUserCode(input.userCode);
   if (typed !== null && timingSafeEqual(Buffer.from(typed), Buffer.from(device.user_code))) {
@@ -127,13 +153,13 @@ async function compareCode(answering: Answering): Promise<Ending | undefined> {
   return {
     refusal: new HubError(
       'DEVICE_CODE_MISMATCH',
-      'The code was wrong too often, so this login is denied: start it again in the terminal.',
+      'The code was wrong too often, so this login was denied: start it again in the terminal.',
     ),
   };
 }
 
 async function approve({ deps, tx, approver, device, workspace }: Answering): Promise<Ending> {
-  assert(workspace !== null, 'who has a role has a workspace');
+  assert(workspace !== null, 'a role implies a workspace');
   const { database, ids } = deps;
   const { workspace_id: workspaceId } = workspace;
   const { personId } = approver;
@@ -183,7 +209,7 @@ async function deny(
     status: 'denied',
     answered_at: tx.nowMs,
   });
-  // Without a workspace that she belongs to there is no log that it concerns.
+  // If the person is not a member of the workspace, its log is not concerned.
   if (workspace !== null) {
     await appendAudit(tx, {
       workspaceId: workspace.workspace_id,

@@ -1,13 +1,14 @@
 import { CONFIRMATION_AGE_MS } from '@signalbox/contract';
+import { readRole } from '../access/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { assert } from '../errors.ts';
-import { readRole, readSession } from '../people/store.ts';
+import { readSession } from '../people/store.ts';
 import type { RequestContext } from '../principal.ts';
 import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import type { DeviceRow } from './store.ts';
 
-/** The person at the console and where she sits. */
+/** The person at the console who approves or denies, and the address of their request. */
 export interface Approver {
   personId: string;
   sessionId: string;
@@ -20,7 +21,7 @@ export function approverOf({ principal, address }: RequestContext): Approver {
   return { personId, sessionId, address };
 }
 
-/** The workspace that was asked for, if the person belongs to it, and what she is there. */
+/** The workspace that the device asked for and the person's role in it; null if not a member. */
 export async function findAccess(
   reader: Reader,
   device: DeviceRow,
@@ -32,7 +33,7 @@ export async function findAccess(
   return { workspace: role === null ? null : workspace, role };
 }
 
-/** Whether the person has proved her password lately. */
+/** Whether the person has confirmed their password recently. */
 export async function isConfirmed(tx: Tx, { sessionId }: Approver): Promise<boolean> {
   const session = await readSession(tx, sessionId);
   return session !== undefined && tx.nowMs - session.confirmed_at <= CONFIRMATION_AGE_MS;

@@ -1,13 +1,16 @@
 import type { Role } from '../db/schema/tables.ts';
 import type { DeviceRow } from './store.ts';
 
-/** Open device sessions of one address: a fleet behind one gateway fits, a flood does not. */
+/** Open device sessions of one address: enough for a fleet behind one gateway, but not a flood. */
 export const OPEN_SESSIONS_MAX = 100;
-/** Wrong codes of one address within the window. */
+/** Wrong codes that one address may send within the window. */
 export const WRONG_CODES_MAX = 20;
 export const WRONG_CODES_WINDOW_MS = 60 * 60 * 1_000;
 
-/** A viewer reads; a machine of hers could not do more, so there is nothing to log in. */
+/** How long an answered or expired session is kept, so that its page can still be opened. */
+export const DEVICE_KEPT_MS = 24 * 60 * 60 * 1_000;
+
+/** Whether a role may approve device logins. A viewer's machine could only read. */
 export function mayApprove(role: Role | null): boolean {
   return role !== null && role !== 'viewer';
 }
@@ -16,7 +19,7 @@ export function isOpen(device: Pick<DeviceRow, 'status' | 'expires_at'>, nowMs: 
   return device.status === 'pending' && nowMs < device.expires_at;
 }
 
-/** What the console shows: an answer stays an answer after the session's time. */
+/** The status for the console: an answered session stays answered after it expires. */
 export function statusForConsole(
   device: DeviceRow,
   nowMs: number,
@@ -24,12 +27,12 @@ export function statusForConsole(
   return device.status === 'pending' && !isOpen(device, nowMs) ? 'expired' : device.status;
 }
 
-/** What a poll learns: after the session's time no token is handed out any more. */
+/** The status for polls: an expired session hands out no token any more. */
 export function statusForPoll(device: DeviceRow, nowMs: number): DeviceRow['status'] | 'expired' {
   return device.status !== 'denied' && nowMs >= device.expires_at ? 'expired' : device.status;
 }
 
-/** The interval to wait from now on; polling early makes it longer (contract, section 2). */
+/** The next polling interval. Each poll that comes too early extends it (contract, section 2). */
 export function nextInterval(
   device: Pick<DeviceRow, 'polled_at' | 'interval_ms'>,
   nowMs: number,

@@ -23,7 +23,7 @@ export function presentStart(
   };
 }
 
-/** Without the code: the person types the one that her terminal shows. */
+/** Omits the code: the person must type the one that their terminal shows. */
 export function presentOpened({
   device,
   workspace,

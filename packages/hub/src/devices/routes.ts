@@ -1,10 +1,13 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { confirmPassword, type PeopleDeps } from '../people/sessions.ts';
+import type { PeopleDeps } from '../people/deps.ts';
+import { confirmPassword } from '../people/prove-password.ts';
+import { answerDevice } from './answer-approval.ts';
 import { approverOf } from './approver.ts';
-import { answerDevice, openDevice } from './open-approval.ts';
+import { openDevice } from './open-approval.ts';
+import { pollDeviceLogin } from './poll-login.ts';
 import { presentOpened, presentStart } from './present.ts';
-import { pollDeviceLogin, startDeviceLogin } from './start-login.ts';
+import { startDeviceLogin } from './start-login.ts';
 
 export function bindDeviceRoutes(api: Api, deps: PeopleDeps): void {
   const { devices } = endpoints;
@@ -19,7 +22,7 @@ export function bindDeviceRoutes(api: Api, deps: PeopleDeps): void {
   );
   api.bind(deviceApprovals.answer, async (input, context) => {
     const { decision, password } = input;
-    // Hashing takes its time, so it happens before the action and never within.
+    // Hashing is slow, so it happens before the transaction, never within it.
     if (decision === 'approve' && password !== undefined) {
       await confirmPassword(deps, context.principal, context.address, password);
     }

@@ -1,7 +1,7 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
-/** A device session. It belongs to no workspace until it is approved, so its id alone finds it. */
+/** A device session. It has no workspace before its approval, so its id alone is the key. */
 export type DeviceRow = DeviceSessionsTable;
 
 export function readDevice(reader: Reader, deviceId: string): Promise<DeviceRow | undefined> {
@@ -10,7 +10,7 @@ export function readDevice(reader: Reader, deviceId: string): Promise<DeviceRow 
   ]);
 }
 
-/** How many sessions of an address wait for a person, and when the first of them ends. */
+/** The number of open sessions of an address, and when the first of them expires. */
 export async function countOpenDevices(
   tx: Tx,
   address: string,
@@ -66,7 +66,7 @@ export async function updateDevice(
   );
 }
 
-/** Wrong codes of an address since a time, and when the first of them was. */
+/** The number of wrong codes of an address since a time, and when the first was sent. */
 export async function countCodeFailures(
   reader: Reader,
   address: string,
@@ -87,7 +87,7 @@ export async function insertCodeFailure(tx: Tx, address: string): Promise<void> 
   ]);
 }
 
-/** Wrong codes that count for nothing any more. */
+/** Deletes the wrong codes of an address that are outside of the window. */
 export async function deleteCodeFailures(tx: Tx, address: string, untilMs: number): Promise<void> {
   await tx.runSql('DELETE FROM device_code_failures WHERE address = ? AND at <= ?', [
     address,
@@ -95,7 +95,7 @@ export async function deleteCodeFailures(tx: Tx, address: string, untilMs: numbe
   ]);
 }
 
-/** Forgets sessions that ended long ago. Each start sweeps a few, so the table stays small. */
+/** Deletes sessions that expired long ago, at most `limit`. */
 export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: number) {
   await tx.runSql(
     `DELETE FROM device_sessions WHERE device_id IN (
@@ -104,7 +104,7 @@ export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: n
   );
 }
 
-/** Forgets wrong codes of all addresses that count no more: there are never many. */
+/** Deletes the old wrong codes of all addresses. There are never many, so it needs no limit. */
 export async function deleteOldCodeFailures(tx: Tx, beforeMs: number): Promise<void> {
   await tx.runSql('DELETE FROM device_code_failures WHERE at < ?', [beforeMs]);
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 
-/** How long a key is kept (contract, section 1). */
+/** How long a key is remembered (contract, section 1). */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 
 interface KeyRow {
@@ -12,17 +12,17 @@ interface KeyRow {
 
 export interface IdempotentCall {
   workspaceId: string;
-  /** The endpoint's name: one key may serve different endpoints. */
+  /** The endpoint's name; the same key may be used for different endpoints. */
   operation: string;
-  /** Absent: the call is made each time. */
+  /** When absent, the call is made every time. */
   key: string | undefined;
-  /** The request without the key; equal requests have equal JSON whatever the order of keys. */
+  /** The request without the key. Bodies that differ only in the order of keys are equal. */
   body: unknown;
 }
 
 /**
- * Makes a call once per key, in the call's own action: the first answer is kept with what the call
- * wrote, and given again with `idempotent: true`.
+ * Makes a call once per key, within the transaction of the call. The first answer is stored
+ * together with the call's changes; a repetition returns it with `idempotent: true`.
  *
  * @throws HubError IDEMPOTENCY_CONFLICT for the same key with another body.
  */
@@ -45,7 +45,7 @@ export async function answerOnce<Answer extends object>(
         'The idempotency key was used with a different body: send a new key.',
       );
     }
-    // What was stored is an answer of this very operation.
+    // The row is keyed by operation, so the stored answer has this operation's type.
     return { ...(JSON.parse(known.answer) as Answer), idempotent: true };
   }
   const answer = await make();
@@ -65,7 +65,7 @@ export async function hasOldKeys(reader: Reader, nowMs: number): Promise<boolean
   return row !== undefined;
 }
 
-/** Forgets keys past their time. Returns how many. */
+/** Deletes keys that are older than `IDEMPOTENCY_KEPT_MS`. Returns how many. */
 export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
   const { changes } = await tx.runSql(
     `DELETE FROM idempotency_keys WHERE (workspace_id, operation, idempotency_key) IN (
@@ -76,7 +76,7 @@ export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
   return changes;
 }
 
-/** SHA-256 of a JSON value, the same whatever the order of keys. */
+/** SHA-256 of a JSON value, independent of the order of keys. */
 export function hashJson(value: unknown): string {
   return hash('sha256', JSON.stringify(sortKeys(value)));
 }

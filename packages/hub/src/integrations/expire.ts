@@ -3,7 +3,7 @@ import { NO_WORKSPACE } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
-import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
+import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import { deleteEvent, forgetOldEvents, listOldEventIds } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

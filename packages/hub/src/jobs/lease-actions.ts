@@ -5,7 +5,8 @@ import type {
   RequestInput,
   ResponseOf,
 } from '@signalbox/contract';
-import { listCommands, requireSpeaker } from '../agents/heartbeat.ts';
+import { listCommands } from '../agents/heartbeat.ts';
+import { requireAgent } from '../agents/require-agent.ts';
 import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
@@ -72,7 +73,7 @@ async function requireJobOfAgent(
     readAgent(tx, workspaceId, agentId),
   ]);
   if (record === null) throw new HubError('JOB_NOT_FOUND');
-  requireSpeaker(agent, principal);
+  requireAgent(agent, principal);
   return record;
 }
 

@@ -1,5 +1,5 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { DEVICE_KEPT_MS } from '../devices/start-login.ts';
+import { DEVICE_KEPT_MS } from '../devices/policy.ts';
 import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { deleteExpiredSessions } from '../people/store.ts';

@@ -1,26 +1,27 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
+import { insertMembership, readRole } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
-import { hashNewPassword } from '../people/password-actions.ts';
-import { beginSession, findSession, type PeopleDeps, provePassword } from '../people/sessions.ts';
+import type { PeopleDeps } from '../people/deps.ts';
+import { hashNewPassword } from '../people/passwords.ts';
+import { provePassword } from '../people/prove-password.ts';
+import { beginSession, findSession, type Origin } from '../people/sessions.ts';
 import {
-  insertMembership,
   insertPerson,
   markSessionRevoked,
   type PersonRow,
   readPerson,
   readPersonByEmail,
-  readRole,
 } from '../people/store.ts';
 import type { RequestContext } from '../principal.ts';
 import { type InvitationRow, markInvitationAccepted, readOpenInvitationByLink } from './store.ts';
 
 type AcceptInput = RequestInput<typeof consoleEndpoints.invitations.accept.request>;
-type Origin = Pick<RequestContext, 'address' | 'userAgent' | 'cookies'>;
+type Request = Origin & Pick<RequestContext, 'cookies'>;
 type Session = Awaited<ReturnType<typeof findSession>>;
 
-/** Who accepts: somebody signed in, somebody who has proved her password, or somebody new. */
+/** Who accepts: a signed-in person, one who has proved their password, or one without account. */
 type Invitee =
   | { kind: 'signed-in'; personId: string }
   | { kind: 'known'; personId: string }
@@ -29,13 +30,13 @@ type Invitee =
 export interface Acceptance {
   person: PersonRow;
   workspaceId: string;
-  /** For the cookie of a session that has begun; null when the one of the request goes on. */
+  /** For the cookie of a new session; null if the session of the request remains. */
   secret: string | null;
 }
 
 /**
- * Uses an invitation up: account, membership, session and the end of the link in one action, so
- * that of many who send it at once exactly one gets in.
+ * Uses up an invitation. Creates account, membership and session and ends the link in one
+ * transaction, so that of several concurrent requests exactly one succeeds.
  *
  * @throws HubError INVITATION_LINK_INVALID, ALREADY_MEMBER, SESSION_REQUIRED, SIGN_IN_FAILED,
  *   RATE_LIMITED, EMAIL_TAKEN, INVALID_REQUEST
@@ -43,10 +44,10 @@ export interface Acceptance {
 export async function acceptInvitation(
   deps: PeopleDeps,
   input: AcceptInput,
-  origin: Origin,
+  origin: Request,
 ): Promise<Acceptance> {
   const { database, clock } = deps;
-  // Strangers must not make the hub hash passwords.
+  // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
   const found = await readOpenInvitationByLink(database.reader, input.linkToken, clock.nowMs());
   if (found === undefined) throw new HubError('INVITATION_LINK_INVALID');
   const session = await findSession(deps, origin.cookies);
@@ -54,7 +55,7 @@ export async function acceptInvitation(
   return database.write(null, async (tx) => {
     const person = await admitPerson(deps, tx, found, invitee);
     const secret =
-      invitee.kind === 'signed-in' ? null : await signInAnew(deps, tx, person, session, origin);
+      invitee.kind === 'signed-in' ? null : await startSession(deps, tx, person, session, origin);
     await appendAudit(tx, {
       workspaceId: found.workspace_id,
       actor: person.person_id,
@@ -69,13 +70,13 @@ export async function acceptInvitation(
 async function identifyInvitee(
   deps: PeopleDeps,
   { name, password }: AcceptInput,
-  { invitation, session, origin }: { invitation: InvitationRow; session: Session; origin: Origin },
+  { invitation, session, origin }: { invitation: InvitationRow; session: Session; origin: Request },
 ): Promise<Invitee> {
   const { email } = invitation;
   const person = await readPersonByEmail(deps.database.reader, email);
   if (person === undefined) {
-    if (name === undefined) throw invalidField('/name', 'is needed for a new account');
-    if (password === undefined) throw invalidField('/password', 'is needed for a new account');
+    if (name === undefined) throw invalidField('/name', 'is required for a new account');
+    if (password === undefined) throw invalidField('/password', 'is required for a new account');
     const passwordHash = await hashNewPassword(deps, password, { person: { email, name } });
     return { kind: 'new', name, passwordHash };
   }
@@ -102,7 +103,7 @@ async function admitPerson(
   }
   if ((await readRole(tx, personId, workspace_id)) !== null) throw new HubError('ALREADY_MEMBER');
   if (invitee.kind === 'new') {
-    // Somebody may have come in by an invitation to another workspace meanwhile.
+    // The person may have accepted an invitation to another workspace meanwhile.
     if ((await readPersonByEmail(tx, email)) !== undefined) throw new HubError('EMAIL_TAKEN');
     await insertPerson(database, tx, {
       person_id: personId,
@@ -119,16 +120,16 @@ async function admitPerson(
     created_at: tx.nowMs,
   });
   const person = await readPerson(tx, personId);
-  assert(person !== undefined, 'who was invited is there now');
+  assert(person !== undefined, 'the person exists now');
   return person;
 }
 
-async function signInAnew(
+async function startSession(
   deps: PeopleDeps,
   tx: Tx,
   person: PersonRow,
   previous: Session,
-  origin: Origin,
+  origin: Request,
 ): Promise<string> {
   if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
   const { secret } = await beginSession(deps, tx, person.person_id, origin);

@@ -1,7 +1,8 @@
 import type { consoleEndpoints, Invitation, Member, ResponseOf } from '@signalbox/contract';
-import type { MemberRow } from '../access/store.ts';
+
 import { timestampOf } from '../clock.ts';
-import type { InvitationWithInviter } from './store.ts';
+import type { InvitationWithInviter } from './read-invitations.ts';
+import type { MemberRow } from './read-members.ts';
 
 export function presentMember(row: MemberRow): Member {
   return {
@@ -24,7 +25,7 @@ export function presentInvitation(row: InvitationWithInviter): Invitation {
   };
 }
 
-/** What the page of a link shows to whoever holds it. */
+/** What the page of an invitation link shows to the holder of the link. */
 export function presentInvitationCheck(
   found: {
     invitation: InvitationWithInviter;

@@ -1,27 +1,23 @@
 import { consoleEndpoints } from '@signalbox/contract';
-import { requireAct } from '../access/require-act.ts';
-import { listMembers } from '../access/store.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { readSessionState, setSessionCookie } from '../people/session-state-actions.ts';
+import { readSessionState } from '../people/session-state.ts';
+import { setSessionCookie } from '../people/sessions.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import { changeRole, leaveWorkspace, type MemberDeps, removeMember } from './change-role.ts';
-import {
-  checkInvitation,
-  invitationUrl,
-  inviteMember,
-  listInvitations,
-  revokeInvitation,
-} from './invite.ts';
+import { changeRole } from './change-role.ts';
+import type { MemberDeps } from './deps.ts';
+import { invitationUrl, inviteMember } from './invite.ts';
 import { presentInvitation, presentInvitationCheck, presentMember } from './present.ts';
+import { checkInvitation, listInvitations } from './read-invitations.ts';
+import { listMembers } from './read-members.ts';
+import { leaveWorkspace, removeMember } from './remove.ts';
+import { revokeInvitation } from './revoke-invitation.ts';
 
 export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
   const { members } = consoleEndpoints;
   api.bind(members.list, async ({ workspaceId, limit, cursor }, { principal }) => {
-    const { reader } = deps.database;
     const after = decodeCursor(cursor, 'person');
-    await requireAct(reader, principal, workspaceId, 'member.list');
-    const rows = await listMembers(reader, workspaceId, { limit, after });
+    const rows = await listMembers(deps, principal, workspaceId, { limit, after });
     const page = pageOf(rows, limit, (row) => row.person_id);
     return { members: page.items.map(presentMember), nextCursor: page.nextCursor };
   });

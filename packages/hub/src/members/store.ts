@@ -3,15 +3,12 @@ import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 
 export type InvitationRow = InvitationsTable;
-/** With the name of the person who invited; null: no person did. */
-export type InvitationWithInviter = InvitationRow & { inviter_name: string | null };
 
 const LINK_BYTES = 32;
-const INVITATION = `SELECT i.*, p.name AS inviter_name FROM invitations i
-  LEFT JOIN people p ON p.person_id = i.created_by`;
-const OPEN = 'i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > ?';
+/** The condition of open invitations; its parameter is the current time. */
+const OPEN = 'accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ?';
 
-/** What the link carries; 32 random bytes need neither salt nor a slow hash. */
+/** Generates the secret of a link. 32 random bytes need neither a salt nor a slow hash. */
 export function drawLinkToken(): string {
   return randomBytes(LINK_BYTES).toString('base64url');
 }
@@ -24,21 +21,22 @@ export async function insertInvitation(
   database: Database,
   tx: Tx,
   draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
-): Promise<void> {
+): Promise<InvitationRow> {
   const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
   await tx.run(database.build.insertInto('invitations').values(row));
+  return row;
 }
 
-/** Finds an open invitation by its link: here the workspace is the answer, not the question. */
+/** Reads an open invitation by its link alone: the link determines the workspace. */
 export function readOpenInvitationByLink(
   reader: Reader,
   linkToken: string,
   nowMs: number,
-): Promise<InvitationWithInviter | undefined> {
-  return reader.firstSql<InvitationWithInviter>(`${INVITATION} WHERE i.link_hash = ? AND ${OPEN}`, [
-    hashLinkToken(linkToken),
-    nowMs,
-  ]);
+): Promise<InvitationRow | undefined> {
+  return reader.firstSql<InvitationRow>(
+    `SELECT * FROM invitations WHERE link_hash = ? AND ${OPEN}`,
+    [hashLinkToken(linkToken), nowMs],
+  );
 }
 
 export function readOpenInvitation(
@@ -46,9 +44,9 @@ export function readOpenInvitation(
   workspaceId: string,
   invitationId: string,
   nowMs: number,
-): Promise<InvitationWithInviter | undefined> {
-  return reader.firstSql<InvitationWithInviter>(
-    `${INVITATION} WHERE i.workspace_id = ? AND i.invitation_id = ? AND ${OPEN}`,
+): Promise<InvitationRow | undefined> {
+  return reader.firstSql<InvitationRow>(
+    `SELECT * FROM invitations WHERE workspace_id = ? AND invitation_id = ? AND ${OPEN}`,
     [workspaceId, invitationId, nowMs],
   );
 }
@@ -59,16 +57,16 @@ export function listOpenInvitations(
   workspaceId: string,
   nowMs: number,
   page: { limit: number; before: string | null },
-): Promise<InvitationWithInviter[]> {
-  const isBefore = page.before === null ? '' : 'AND i.invitation_id < ?';
-  return reader.allSql<InvitationWithInviter>(
-    `${INVITATION} WHERE i.workspace_id = ? AND ${OPEN} ${isBefore}
-     ORDER BY i.invitation_id DESC LIMIT ?`,
+): Promise<InvitationRow[]> {
+  const isBefore = page.before === null ? '' : 'AND invitation_id < ?';
+  return reader.allSql<InvitationRow>(
+    `SELECT * FROM invitations WHERE workspace_id = ? AND ${OPEN} ${isBefore}
+     ORDER BY invitation_id DESC LIMIT ?`,
     [workspaceId, nowMs, ...(page.before === null ? [] : [page.before]), page.limit + 1],
   );
 }
 
-/** Those that a person has made and nobody has used. */
+/** The open invitations that a person has created. */
 export function listOpenInvitationsBy(
   reader: Reader,
   workspaceId: string,
@@ -76,7 +74,7 @@ export function listOpenInvitationsBy(
   nowMs: number,
 ): Promise<InvitationRow[]> {
   return reader.allSql<InvitationRow>(
-    `SELECT i.* FROM invitations i WHERE i.workspace_id = ? AND i.created_by = ? AND ${OPEN}`,
+    `SELECT * FROM invitations WHERE workspace_id = ? AND created_by = ? AND ${OPEN}`,
     [workspaceId, personId, nowMs],
   );
 }
@@ -93,7 +91,7 @@ export async function markInvitationRevoked(
   );
 }
 
-/** Ends what an address was invited by before, expired ones too. Returns how many. */
+/** Revokes the unused invitations of an address, including expired ones. Returns how many. */
 export async function revokeInvitationsOf(
   tx: Tx,
   workspaceId: string,
@@ -107,7 +105,7 @@ export async function revokeInvitationsOf(
   return changes;
 }
 
-/** Uses an invitation up; false when somebody was faster, or it has ended. */
+/** Marks an invitation as used. Returns false if it is no longer open. */
 export async function markInvitationAccepted(
   tx: Tx,
   { workspace_id, invitation_id }: Pick<InvitationRow, 'workspace_id' | 'invitation_id'>,

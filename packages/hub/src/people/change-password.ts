@@ -1,37 +1,14 @@
-import { appendAudit } from '../audit/append.ts';
-import type { Tx } from '../db/engine.ts';
+import { appendAccountAudit } from '../audit/append.ts';
 import { assert, HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
-import { hashNewPassword } from './password-actions.ts';
-import { type PeopleDeps, provePassword } from './sessions.ts';
-import {
-  listMemberships,
-  type PersonRow,
-  readPerson,
-  revokeOtherSessions,
-  updatePasswordHash,
-  updatePersonName,
-} from './store.ts';
-
-/** Gives a person another name, in every workspace that she belongs to. */
-export function renamePerson(
-  { database }: Pick<PeopleDeps, 'database'>,
-  personId: string,
-  name: string,
-): Promise<PersonRow> {
-  return database.write(null, async (tx) => {
-    const person = await readPerson(tx, personId);
-    assert(person !== undefined, 'a session belongs to a person');
-    if (person.name === name) return person;
-    await updatePersonName(tx, personId, name);
-    await tellWorkspaces(tx, personId, 'person.rename', { from: person.name, to: name });
-    return { ...person, name };
-  });
-}
+import type { PeopleDeps } from './deps.ts';
+import { hashNewPassword } from './passwords.ts';
+import { provePassword } from './prove-password.ts';
+import { revokeOtherSessions, updatePasswordHash } from './store.ts';
 
 /**
- * Changes the password of whoever asks, who proves the present one. All her other sessions end:
- * whoever had learned the old password is out.
+ * Changes the password of a signed-in person who proves the present one. Ends all their other
+ * sessions, which somebody who knew the old password may have started.
  *
  * @returns how many sessions ended.
  * @throws HubError SIGN_IN_FAILED, RATE_LIMITED, INVALID_REQUEST for a common password.
@@ -46,30 +23,16 @@ export async function changePassword(
   const person = await provePassword(deps, personId, address, input.password);
   const to = await hashNewPassword(deps, input.newPassword, { person, path: '/newPassword' });
   return deps.database.write(null, async (tx) => {
-    // The same request made twice at once: the second has proved a password that is none any more.
+    // Of two concurrent changes, the second proved a password that is no longer the current one.
     if (!(await updatePasswordHash(tx, personId, { from: person.password_hash, to }))) {
       throw new HubError('SIGN_IN_FAILED', 'The password was changed meanwhile.');
     }
     const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
-    await tellWorkspaces(tx, personId, 'person.change-password', { address, sessionsEnded });
+    await appendAccountAudit(tx, personId, {
+      action: 'person.change-password',
+      subject: personId,
+      data: { address, sessionsEnded },
+    });
     return sessionsEnded;
   });
-}
-
-/** A person stands above the workspaces, so each of hers has it in its log. */
-async function tellWorkspaces(
-  tx: Tx,
-  personId: string,
-  action: string,
-  data: Record<string, unknown>,
-): Promise<void> {
-  for (const { workspace_id } of await listMemberships(tx, personId)) {
-    await appendAudit(tx, {
-      workspaceId: workspace_id,
-      actor: personId,
-      action,
-      subject: personId,
-      data,
-    });
-  }
 }

@@ -1,6 +1,6 @@
 /*
- * What people take first, from the lists that are published every year. Only passwords that the
- * length rule lets through; of words with digits behind them, the word alone (see
+ * The most common passwords, from the lists that are published every year. Contains only passwords
+ * that the length rule accepts; of words followed by digits, only the word (see
  * `password-rules.ts`).
  */
 

@@ -1,76 +1,28 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
+import { insertMembership } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
+import { deleteHubSetting, readHubSetting, writeHubSetting } from '../db/hub-settings.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
-import { hashNewPassword } from './password-actions.ts';
-import { beginSession, foldEmail, type PeopleDeps } from './sessions.ts';
-import {
-  deleteHubSetting,
-  hasPeople,
-  insertMembership,
-  insertPerson,
-  type PersonRow,
-  readHubSetting,
-  writeHubSetting,
-} from './store.ts';
+import type { PeopleDeps } from './deps.ts';
+import { hashNewPassword } from './passwords.ts';
+import { beginSession } from './sessions.ts';
+import { foldEmail, hasPeople, insertPerson, type PersonRow } from './store.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.firstOwner.create.request>;
 
-/** Holds the hashes of the links that work, the latest last. */
+/** The hub setting with the hashes of the valid links, the latest last. */
 const LINK_SETTING = 'first_owner_link';
-/** Hubs that start together print a link each; more than these start one after the other. */
+/** Hubs that start at the same time print one link each; this many stay valid. */
 const LINKS_MAX = 16;
 const LINK_BYTES = 32;
 
 /**
- * Makes a new link for the first owner, which replaces the one before.
- *
- * @param keepsOthers whether those before still work, since other hubs have printed them.
- * @returns the link's token, or null when the hub has people and needs no link.
- */
-export function issueFirstOwnerLink(
-  database: Database,
-  keepsOthers = false,
-): Promise<string | null> {
-  const linkToken = randomBytes(LINK_BYTES).toString('base64url');
-  return database.write(null, async (tx) => {
-    if (await hasPeople(tx)) return null;
-    const others = keepsOthers ? await readLinkHashes(tx) : [];
-    const links = [...others, hash('sha256', linkToken)].slice(-LINKS_MAX);
-    await writeHubSetting(tx, LINK_SETTING, links.join(' '));
-    return linkToken;
-  });
-}
-
-/** Ends all links that were printed: the hub that starts after an outage prints a new one. */
-export function forgetFirstOwnerLinks(tx: Tx): Promise<void> {
-  return deleteHubSetting(tx, LINK_SETTING);
-}
-
-/** The address to print. The token stands in the fragment, which browsers send to nobody. */
-export function firstOwnerUrl(baseUrl: string, linkToken: string): string {
-  return new URL(`/first-owner#token=${linkToken}`, baseUrl).href;
-}
-
-/** Whether a link can still be used; uses nothing up. */
-export async function isLinkValid(reader: Reader, linkToken: string): Promise<boolean> {
-  const actual = Buffer.from(hash('sha256', linkToken));
-  const expected = await readLinkHashes(reader);
-  const isKnown = expected.some((link) => timingSafeEqual(actual, Buffer.from(link)));
-  return isKnown && !(await hasPeople(reader));
-}
-
-async function readLinkHashes(reader: Reader): Promise<string[]> {
-  const links = await readHubSetting(reader, LINK_SETTING);
-  return links === null ? [] : links.split(' ');
-}
-
-/**
- * Uses the link up: person, workspace, ownership and session in one action, so that of many who
- * send it at once exactly one becomes the owner.
+ * Uses up a first-owner link. Creates person, workspace, membership and session in one transaction,
+ * so that of several concurrent requests exactly one succeeds.
  *
  * @returns the owner, and the secret for the session's cookie.
  * @throws HubError FIRST_OWNER_LINK_INVALID, SLUG_TAKEN, INVALID_REQUEST for a common password.
@@ -81,7 +33,7 @@ export async function createFirstOwner(
   origin: Pick<RequestContext, 'address' | 'userAgent'>,
 ): Promise<{ person: PersonRow; secret: string }> {
   const { database, ids } = deps;
-  // Strangers must not make the hub hash passwords.
+  // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
   if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
   const passwordHash = await hashNewPassword(deps, input.password, { person: input });
   return database.write(null, async (tx) => {
@@ -124,7 +76,50 @@ export async function createFirstOwner(
 function linkInvalid(): HubError {
   return new HubError(
     'FIRST_OWNER_LINK_INVALID',
-    'The first-owner link was used or is not the latest one: if this hub has no owner yet, ' +
-      'restart it, and it prints a new link.',
+    'The first-owner link was already used, or a newer one was printed. If this hub has no owner ' +
+      'yet, restart it: it prints a new link.',
   );
+}
+
+/**
+ * Creates a new link for the first owner, which replaces the previous ones.
+ *
+ * @param keepsOthers whether previous links stay valid, because other hubs have printed them.
+ * @returns the link's token, or null if people exist and no link is needed.
+ */
+export function issueFirstOwnerLink(
+  database: Database,
+  keepsOthers = false,
+): Promise<string | null> {
+  const linkToken = randomBytes(LINK_BYTES).toString('base64url');
+  return database.write(null, async (tx) => {
+    if (await hasPeople(tx)) return null;
+    const others = keepsOthers ? await readLinkHashes(tx) : [];
+    const links = [...others, hash('sha256', linkToken)].slice(-LINKS_MAX);
+    await writeHubSetting(tx, LINK_SETTING, links.join(' '));
+    return linkToken;
+  });
+}
+
+/** Revokes all links that were printed. A hub that starts after an outage prints a new one. */
+export function revokeFirstOwnerLinks(tx: Tx): Promise<void> {
+  return deleteHubSetting(tx, LINK_SETTING);
+}
+
+/** The URL to print. The token is in the fragment, which browsers do not send to servers. */
+export function firstOwnerUrl(baseUrl: string, linkToken: string): string {
+  return new URL(`/first-owner#token=${linkToken}`, baseUrl).href;
+}
+
+/** Whether a link can be used. Does not use it up. */
+export async function isLinkValid(reader: Reader, linkToken: string): Promise<boolean> {
+  const actual = Buffer.from(hash('sha256', linkToken));
+  const expected = await readLinkHashes(reader);
+  const isKnown = expected.some((link) => timingSafeEqual(actual, Buffer.from(link)));
+  return isKnown && !(await hasPeople(reader));
+}
+
+async function readLinkHashes(reader: Reader): Promise<string[]> {
+  const links = await readHubSetting(reader, LINK_SETTING);
+  return links === null ? [] : links.split(' ');
 }

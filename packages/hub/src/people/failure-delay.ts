@@ -6,26 +6,26 @@ interface Failures {
   lastAtMs: number;
 }
 
-/** How failures turn into waiting: none at first, then twice as long with each, up to a limit. */
+/** The delay after a number of failures: none at first, then doubling with each, up to a limit. */
 interface DelayCurve {
   freeFailures: number;
   firstDelayMs: number;
   delayMaxMs: number;
 }
 
-/** Somebody who forgot a password gets five tries; a program gets twelve an hour after those. */
+/** A person who forgot their password gets five tries; a program then gets twelve an hour. */
 const perAccount: DelayCurve = { freeFailures: 5, firstDelayMs: 1_000, delayMaxMs: 300_000 };
-/** An office shares one address; trying one password on many accounts must not pay all the same. */
+/** An office may share one address, but trying one password on many accounts must not pay off. */
 const perAddress: DelayCurve = { freeFailures: 50, firstDelayMs: 1_000, delayMaxMs: 60_000 };
 
-/** Failures are forgotten when nothing failed for so long. */
+/** Failures are forgotten after this time without a further one. */
 const FORGET_MS = 60 * 60 * 1_000;
 const KEYS_MAX = 20_000;
 
 /**
- * Slows down those who guess passwords, and locks nobody out: waiting is bounded, and it counts per
- * account and address, so that a stranger elsewhere cannot make the owner wait. Kept in memory: a
- * restart forgives, and each hub counts for itself.
+ * Slows down password guessing without locking accounts: the delay is bounded and counted per
+ * account and address, so that an attacker elsewhere cannot make the owner wait. The counts are in
+ * memory: a restart resets them, and each hub counts separately.
  */
 export class FailureDelay {
   readonly #clock: Clock;
@@ -36,8 +36,8 @@ export class FailureDelay {
   }
 
   /**
-   * Begins an attempt, which counts as failed until it is told otherwise: attempts made at once
-   * do not slip through together.
+   * Begins an attempt. It counts as failed until `succeed` is called, so that concurrent attempts
+   * cannot bypass the limit.
    *
    * @throws HubError RATE_LIMITED
    */

@@ -1,8 +1,8 @@
 import { commonPasswords, commonWords } from './common-passwords.ts';
 
-/** So many digits or signs at the end of a common word add nothing to guess. */
+/** Up to this many digits or signs at the end of a common word do not make it harder to guess. */
 const SUFFIX_CHARS_MAX = 4;
-/** A password of fewer different characters is a pattern. */
+/** A password with fewer distinct characters is a pattern. */
 const DISTINCT_CHARS_MIN = 4;
 
 const lookAlikes: Record<string, string> = {
@@ -18,8 +18,8 @@ const lookAlikes: Record<string, string> = {
 };
 
 /**
- * Why a new password would be among the first that somebody tries; null when it would not. Its
- * length is the schema's part. A hub works offline, so it asks no service for leaked passwords.
+ * Why a new password is too easy to guess; null if it is not. The schema checks the length. The hub
+ * must work offline, so it does not query a service for leaked passwords.
  */
 export function findPasswordFault(
   password: string,
@@ -27,10 +27,10 @@ export function findPasswordFault(
 ): string | null {
   const folded = password.normalize('NFKC').toLowerCase().trim();
   if (isPersonal(folded, person)) return 'must not be the e-mail address or the name';
-  if (new Set(folded).size < DISTINCT_CHARS_MIN) return 'uses too few different characters';
+  if (new Set(folded).size < DISTINCT_CHARS_MIN) return 'must use more different characters';
   if (isSequence(folded)) return 'must not be a simple sequence';
   if (commonPasswords.has(folded) || isCommonWord(folded)) {
-    return 'is among the most common ones: take several unrelated words';
+    return 'must not be a common password: choose several unrelated words';
   }
   return null;
 }
@@ -44,14 +44,14 @@ function isPersonal(password: string, { email, name }: { email: string; name: st
   );
 }
 
-/** `12345678`, `abcdefgh`, `98765432`: each character next to the one before. */
+/** Whether each character follows the previous one: `12345678`, `abcdefgh`, `98765432`. */
 function isSequence(password: string): boolean {
   const codes = [...password].map((char) => char.codePointAt(0) ?? 0);
   const steps = new Set(codes.slice(1).map((code, index) => code - (codes[index] ?? 0)));
   return steps.size === 1 && (steps.has(1) || steps.has(-1));
 }
 
-/** `P@ssw0rd1!` is `password` to those who guess. */
+/** Whether it is a common word in disguise: guessing programs try `P@ssw0rd1!` for `password`. */
 function isCommonWord(password: string): boolean {
   const bare = stripSuffix(password);
   const plain = [...bare].map((char) => lookAlikes[char] ?? char).join('');

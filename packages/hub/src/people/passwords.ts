@@ -1,9 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { HubError } from '../errors.ts';
+import { HubError, invalidField } from '../errors.ts';
+import { findPasswordFault } from './password-rules.ts';
 
 /*
  * argon2id with OWASP's parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
- * The encoded form carries them, so that they can rise while older hashes still verify.
+ * Each encoded hash contains its parameters, so that older hashes verify when they are raised.
  */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
@@ -11,26 +12,26 @@ const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Hashes at once. The thread pool has four threads, which files and name look-ups need too. */
+/** Concurrent hashes. The thread pool has four threads, which files and name look-ups need too. */
 const RUNNING_MAX = 2;
-/** Hashes that wait: about a second of work. More callers are turned away. */
+/** Waiting hashes: about a second of work. Further callers are refused. */
 const WAITING_MAX = 64;
 const BUSY_RETRY_MS = 2_000;
 
-/** A hash of nothing: what unknown people's passwords are held against, at the same cost. */
-const nobodysHash = encode(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
+/** A hash that fits no password. Sign-ins of unknown people are compared with it, at equal cost. */
+const unknownPersonHash = encode(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
 export interface PasswordHasher {
   /** @throws HubError RATE_LIMITED when too many wait. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password fits; takes equally long, and is false, when `encoded` is null.
+   * Whether the password fits. When `encoded` is null: false, after the same time.
    * @throws HubError RATE_LIMITED when too many wait.
    */
   verify(password: string, encoded: string | null): Promise<boolean>;
 }
 
-/** Hashes in a bounded pool, so that sign-ins cannot keep the hub from its other work. */
+/** Creates a hasher with bounded concurrency, so that sign-ins cannot block other work. */
 export function createPasswordHasher(): PasswordHasher {
   const pool = new Pool();
   return {
@@ -40,13 +41,30 @@ export function createPasswordHasher(): PasswordHasher {
       return pool.run(async () => encode(salt, await derive(password, salt, parameters)));
     },
     verify(password, encoded) {
-      const { salt, expected, parameters } = decode(encoded ?? nobodysHash);
+      const { salt, expected, parameters } = decode(encoded ?? unknownPersonHash);
       return pool.run(async () => {
         const actual = await derive(password, salt, parameters);
         return timingSafeEqual(actual, expected) && encoded !== null;
       });
     },
   };
+}
+
+/**
+ * Checks and hashes a newly chosen password. Hashing is slow on purpose, so call this before a
+ * transaction, never within one.
+ *
+ * @param options.path of the password's field in the request.
+ * @throws HubError INVALID_REQUEST for a common password, RATE_LIMITED when too many wait.
+ */
+export async function hashNewPassword(
+  { passwords }: { passwords: PasswordHasher },
+  password: string,
+  { person, path = '/password' }: { person: { email: string; name: string }; path?: string },
+): Promise<string> {
+  const fault = findPasswordFault(password, person);
+  if (fault !== null) throw invalidField(path, fault);
+  return passwords.hash(password);
 }
 
 interface Parameters {
@@ -59,14 +77,14 @@ function derive(password: string, salt: Buffer, parameters: Parameters): Promise
   return new Promise((resolve, reject) => {
     argon2(
       'argon2id',
-      // One password may be typed in several Unicode forms (NIST SP 800-63B, 3.1.1.2).
+      // The same password may be typed in several Unicode forms (NIST SP 800-63B, 3.1.1.2).
       { ...parameters, message: password.normalize('NFKC'), nonce: salt, tagLength: HASH_BYTES },
       (error, key) => (error === null ? resolve(key) : reject(error)),
     );
   });
 }
 
-/** The PHC string form, as every argon2 library reads it. */
+/** Encodes a hash in the PHC string format, which every argon2 library reads. */
 function encode(salt: Buffer, key: Buffer): string {
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${text(salt)}$${text(key)}`;
@@ -84,7 +102,7 @@ function decode(encoded: string): { salt: Buffer; expected: Buffer; parameters: 
   };
 }
 
-/** Runs a few at once and lets a few more wait. */
+/** Runs at most RUNNING_MAX pieces of work and lets at most WAITING_MAX wait. */
 class Pool {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -103,7 +121,7 @@ class Pool {
     try {
       return await work();
     } finally {
-      // The place is handed on as it is, or given up.
+      // Pass the slot to the next one that waits, without counting down and up again.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

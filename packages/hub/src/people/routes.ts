@@ -1,18 +1,20 @@
 import { consoleEndpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { personIdOf } from '../principal.ts';
-import { changePassword, renamePerson } from './change-password.ts';
+import { changePassword } from './change-password.ts';
 import { createFirstOwner, isLinkValid } from './create-first-owner.ts';
+import type { PeopleDeps } from './deps.ts';
 import { presentPerson, presentSession } from './present.ts';
-import { readSessionState, setSessionCookie } from './session-state-actions.ts';
+import { renamePerson } from './rename-person.ts';
+import { readSessionState } from './session-state.ts';
 import {
   findSession,
   listLiveSessions,
-  type PeopleDeps,
   revokeSession,
-  signIn,
+  setSessionCookie,
   signOut,
 } from './sessions.ts';
+import { signIn } from './sign-in.ts';
 import { readPerson } from './store.ts';
 
 export function bindPeopleRoutes(api: Api, deps: PeopleDeps): void {

@@ -1,25 +1,41 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { MembershipsTable, PeopleTable, Role, SessionsTable } from '../db/schema/tables.ts';
+import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
 export type PersonRow = PeopleTable;
 export type SessionRow = SessionsTable;
-/** A membership with the workspace that it is of. */
-export type MembershipRow = Pick<MembershipsTable, 'workspace_id' | 'role'> & {
-  slug: string;
-  name: string;
-};
 
-/** The schema's bounds of what a session shows of where it came from. */
+/** The schema's limits for the address and the user agent of a session. */
 const ADDRESS_CHARS_MAX = 64;
 const USER_AGENT_CHARS_MAX = 500;
 
-/** @param email in its folded form. */
+/** The form in which e-mail addresses are stored and compared: one spelling for each person. */
+export function foldEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/** @param email as `foldEmail` returns it. */
 export function readPersonByEmail(reader: Reader, email: string): Promise<PersonRow | undefined> {
   return reader.firstSql<PersonRow>('SELECT * FROM people WHERE email = ?', [email]);
 }
 
 export function readPerson(reader: Reader, personId: string): Promise<PersonRow | undefined> {
   return reader.firstSql<PersonRow>('SELECT * FROM people WHERE person_id = ?', [personId]);
+}
+
+/** What other people see of a person. */
+export type PersonName = Pick<PersonRow, 'person_id' | 'email' | 'name'>;
+
+/** The people with these ids, by id. Ids of other principals have no entry. */
+export async function readPersonNames(
+  reader: Reader,
+  personIds: readonly string[],
+): Promise<Map<string, PersonName>> {
+  const people = await reader.allSql<PersonName>(
+    `SELECT person_id, email, name FROM people
+     WHERE person_id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify([...new Set(personIds)])],
+  );
+  return new Map(people.map((person) => [person.person_id, person]));
 }
 
 export async function hasPeople(reader: Reader): Promise<boolean> {
@@ -34,7 +50,7 @@ export async function updatePersonName(tx: Tx, personId: string, name: string): 
   await tx.runSql('UPDATE people SET name = ? WHERE person_id = ?', [name, personId]);
 }
 
-/** Replaces a password's hash; false when it is no longer the one that was proved. */
+/** Replaces a password's hash. Returns false if it is no longer `hashes.from`. */
 export async function updatePasswordHash(
   tx: Tx,
   personId: string,
@@ -45,36 +61,6 @@ export async function updatePasswordHash(
     [hashes.to, personId, hashes.from],
   );
   return changes > 0;
-}
-
-export async function insertMembership(
-  database: Database,
-  tx: Tx,
-  row: MembershipsTable,
-): Promise<void> {
-  await tx.run(database.build.insertInto('memberships').values(row));
-}
-
-export async function readRole(
-  reader: Reader,
-  personId: string,
-  workspaceId: string,
-): Promise<Role | null> {
-  const row = await reader.firstSql<{ role: Role }>(
-    'SELECT role FROM memberships WHERE workspace_id = ? AND person_id = ?',
-    [workspaceId, personId],
-  );
-  return row?.role ?? null;
-}
-
-/** The workspaces that a person belongs to, by name. */
-export function listMemberships(reader: Reader, personId: string): Promise<MembershipRow[]> {
-  return reader.allSql<MembershipRow>(
-    `SELECT m.workspace_id, m.role, w.slug, w.name FROM memberships m
-     JOIN workspaces w ON w.workspace_id = m.workspace_id
-     WHERE m.person_id = ? ORDER BY w.name, w.slug LIMIT 1000`,
-    [personId],
-  );
 }
 
 export async function insertSession(
@@ -94,7 +80,7 @@ export async function insertSession(
   await tx.run(database.build.insertInto('sessions').values(row));
 }
 
-/** A session with its person's name. */
+/** A session with the name of its person. */
 export function readSessionByHash(
   reader: Reader,
   sessionHash: string,
@@ -110,7 +96,7 @@ export function readSession(reader: Reader, sessionId: string): Promise<SessionR
   return reader.firstSql<SessionRow>('SELECT * FROM sessions WHERE session_id = ?', [sessionId]);
 }
 
-/** Those not revoked, the latest used first; some may have ended by time. */
+/** The sessions that were not revoked, last used first; some may have expired. */
 export function listSessions(reader: Reader, personId: string): Promise<SessionRow[]> {
   return reader.allSql<SessionRow>(
     `SELECT * FROM sessions WHERE person_id = ? AND revoked_at IS NULL
@@ -119,7 +105,7 @@ export function listSessions(reader: Reader, personId: string): Promise<SessionR
   );
 }
 
-/** Ends a session of a person; false when there is none to end. */
+/** Revokes a session of a person. Returns false if there is none, or it was revoked already. */
 export async function markSessionRevoked(
   tx: Tx,
   personId: string,
@@ -133,7 +119,7 @@ export async function markSessionRevoked(
   return changes > 0;
 }
 
-/** Ends every session of a person but one. Returns how many that had not been ended before. */
+/** Revokes all sessions of a person except one. Returns how many were not revoked before. */
 export async function revokeOtherSessions(
   tx: Tx,
   personId: string,
@@ -154,7 +140,7 @@ export async function markSessionSeen(tx: Tx, sessionId: string): Promise<void> 
   ]);
 }
 
-/** The person has just proved the password again. */
+/** Records that the person has just confirmed their password. */
 export async function markSessionConfirmed(tx: Tx, sessionId: string): Promise<void> {
   await tx.runSql('UPDATE sessions SET confirmed_at = ? WHERE session_id = ?', [
     tx.nowMs,
@@ -162,7 +148,7 @@ export async function markSessionConfirmed(tx: Tx, sessionId: string): Promise<v
   ]);
 }
 
-/** Sessions of a person that have ended for good; each sign-in sweeps its own person's. */
+/** Deletes the ended sessions of a person. Each sign-in does this for its person. */
 export async function deleteEndedSessions(
   tx: Tx,
   personId: string,
@@ -175,7 +161,7 @@ export async function deleteEndedSessions(
   );
 }
 
-/** Forgets sessions of all people that could not be used any more before a time. */
+/** Deletes sessions of all people that expired before a time. Returns how many. */
 export async function deleteExpiredSessions(
   tx: Tx,
   before: { expiresAtMs: number; limit: number },
@@ -186,24 +172,4 @@ export async function deleteExpiredSessions(
     [before.expiresAtMs, before.limit],
   );
   return changes;
-}
-
-export async function readHubSetting(reader: Reader, name: string): Promise<string | null> {
-  const row = await reader.firstSql<{ value: string }>(
-    'SELECT value FROM hub_settings WHERE name = ?',
-    [name],
-  );
-  return row?.value ?? null;
-}
-
-export async function writeHubSetting(tx: Tx, name: string, value: string): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO hub_settings (name, value) VALUES (?, ?)
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    [name, value],
-  );
-}
-
-export async function deleteHubSetting(tx: Tx, name: string): Promise<void> {
-  await tx.runSql('DELETE FROM hub_settings WHERE name = ?', [name]);
 }

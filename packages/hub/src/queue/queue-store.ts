@@ -188,6 +188,20 @@ export async function countRunningOfAgent(
   return row?.running ?? 0;
 }
 
+/** The entries that an agent holds and should stop, because their cancellation was requested. */
+export async function listCancelRequests(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ entry_id: string }>(
+    `SELECT entry_id FROM queue_entries WHERE workspace_id = ? AND agent_id = ?
+       AND status = 'running' AND cancel_requested_at IS NOT NULL ORDER BY entry_id`,
+    [workspaceId, agentId],
+  );
+  return rows.map((row) => row.entry_id);
+}
+
 /** The entry that an agent holds under a claim key: a retry of that claim gets it again. */
 export function readEntryByClaimKey(
   reader: Reader,

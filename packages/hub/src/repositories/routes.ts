@@ -1,11 +1,16 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import { presentRepository } from './present.ts';
-import { getRepository, type RepositoryDeps, resolveRepository, upsertRepository } from './read.ts';
+import { getRepository, resolveRepository } from './read.ts';
 import { listRepositories } from './store.ts';
+import { upsertRepository } from './upsert.ts';
 
-export function bindRepositoryRoutes(api: Api, deps: RepositoryDeps): void {
+export function bindRepositoryRoutes(
+  api: Api,
+  deps: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
+): void {
   const { repositories } = endpoints;
   api.bind(repositories.resolve, async (input, { principal }) => {
     const { workspaceId, remoteUrlHash } = input;

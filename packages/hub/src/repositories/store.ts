@@ -52,7 +52,7 @@ export async function updateRepository(
   );
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/** Newest first; one more than `limit`, so that the caller sees if there is a next page. */
 export function listRepositories(
   database: Database,
   workspaceId: string,
@@ -68,7 +68,7 @@ export function listRepositories(
   return database.reader.all(query);
 }
 
-/** Remembers that a token has named a repository: its agents serve it by default. */
+/** Records that a token has named a repository: its agents serve it by default. */
 export async function insertTokenRepository(
   tx: Tx,
   workspaceId: string,
@@ -97,7 +97,7 @@ export async function hasTokenRepository(
   return row !== undefined;
 }
 
-/** The repositories that an agent serves: those it names, or else those its token has named. */
+/** The repositories that an agent serves: those it lists, or else those its token has named. */
 export function listServedRepositories(
   reader: Reader,
   workspaceId: string,

@@ -1,18 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { parseToken, type Scope } from '@signalbox/contract';
+import { allScopes, scopesOfRole } from '../access/policy.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
-import { allScopes, jobScopes, judgeToken, judgeUse, scopesOfRole } from './policy.ts';
-import {
-  hashToken,
-  noteTokenUse,
-  readJobTokenByHash,
-  readTokenByHash,
-  type TokenWithPerson,
-} from './store.ts';
+import { jobScopes, judgeToken, judgeUse } from './policy.ts';
+import { hashToken, recordTokenUse } from './store.ts';
+import { readJobTokenByHash, readTokenByHash, type TokenWithPerson } from './store-bearers.ts';
 
 export interface BearerDeps {
   database: Database;
@@ -22,17 +18,17 @@ export interface BearerDeps {
   globalToken: string | null;
   /** `SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN`. */
   globalTokenAllowed: boolean;
-  /** Told of what fails beside a request and must not fail the request. */
+  /** Logs failures of background work that must not fail the request. */
   log: { error(context: object, message: string): void };
 }
 
-/** The schema's bound of a display name. */
+/** The schema's limit for display names. */
 const NAME_CHARS_MAX = 200;
 const headerPattern = /^bearer +(\S+)$/i;
 
 /**
- * Finds whose token an `Authorization` header holds. The check characters are verified before any
- * database work, so that noise costs nothing.
+ * Authenticates a request by its `Authorization` header. Verifies the check characters before any
+ * database work, so that malformed tokens cost nothing.
  *
  * @throws HubError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED
  */
@@ -41,29 +37,33 @@ export async function authenticateBearer(deps: BearerDeps, header: string): Prom
   if (token === undefined) {
     throw new HubError('TOKEN_INVALID', 'Send the header Authorization: Bearer <token>.');
   }
-  if (isGlobalToken(deps, token)) return enterGlobally(deps);
+  if (isGlobalToken(deps, token)) return globalPrincipal(deps);
   const parsed = parseToken(token);
   if (parsed === null) {
-    throw new HubError('TOKEN_INVALID', 'The bearer token is malformed: copy it again, whole.');
+    throw new HubError(
+      'TOKEN_INVALID',
+      'The bearer token is malformed: copy the whole token again.',
+    );
   }
   const tokenHash = hashToken(token);
   if (parsed.kind === 'job') return authenticateJob(deps, tokenHash);
   const known = deps.tokenCache.peek(tokenHash) ?? (await deps.tokenCache.find(tokenHash));
   let row = known?.row;
-  // Another hub may have slid the expiry on since this row was read.
+  // Another hub may have extended the expiry since this row was cached.
   if (row !== undefined && judgeToken(row, deps.clock.nowMs()) === 'TOKEN_EXPIRED') {
     row = await readTokenByHash(deps.database.reader, tokenHash);
   }
   if (row === undefined || row.kind !== parsed.kind) throw new HubError('TOKEN_INVALID');
-  requireLiving(row, deps.clock.nowMs());
-  const isNoted = noteUse(deps, row);
+  refuseEnded(row, deps.clock.nowMs());
+  const isChanged = recordUse(deps, row);
   if (known?.row !== row) return principalOf(row);
-  if (isNoted) known.principal = null;
+  if (isChanged) known.principal = null;
   known.principal ??= principalOf(row);
   return known.principal;
 }
 
-function requireLiving(row: TokenWithPerson, nowMs: number): void {
+/** @throws HubError TOKEN_EXPIRED, TOKEN_REVOKED */
+function refuseEnded(row: TokenWithPerson, nowMs: number): void {
   const ended = judgeToken(row, nowMs);
   if (ended === 'TOKEN_EXPIRED') {
     throw new HubError(ended, 'The bearer token has expired: log in again, or mint a new one.');
@@ -86,9 +86,9 @@ function principalOf(row: TokenWithPerson): Principal {
   };
 }
 
-/** A device may do what its person may do now; a service principal what it was made for. */
+/** A device has the scopes of its person's current role; a service principal those it was given. */
 function scopesOf(row: TokenWithPerson): ReadonlySet<Scope> {
-  // Only known scopes are ever written.
+  // insertToken writes only known scopes.
   if (row.kind === 'service') return new Set(JSON.parse(row.scopes) as Scope[]);
   if (row.role === null) {
     throw new HubError('TOKEN_REVOKED', 'The person no longer belongs to this workspace.');
@@ -99,20 +99,23 @@ function scopesOf(row: TokenWithPerson): ReadonlySet<Scope> {
 function nameOf(row: TokenWithPerson): string {
   const parts = row.kind === 'device' ? [row.person_name, row.name] : [row.name];
   const name = parts.filter(Boolean).join(' on ');
-  // A cut may split a pair of surrogates, which no JSON reader likes.
+  // The cut may split a surrogate pair, which is not valid Unicode.
   return name.slice(0, NAME_CHARS_MAX).toWellFormed();
 }
 
 async function authenticateJob(deps: BearerDeps, tokenHash: string): Promise<Principal> {
   const row = await readJobTokenByHash(deps.database.reader, tokenHash);
-  // Only running attempts are looked for: a well-formed job token that is unknown has ended.
+  // The statement finds running attempts only, so a well-formed unknown token has ended.
   if (
     row === undefined ||
     row.agent_id === null ||
     row.lease_expires_at === null ||
     row.lease_expires_at <= deps.clock.nowMs()
   ) {
-    throw new HubError('TOKEN_EXPIRED', 'The lease of the job that this token was for has ended.');
+    throw new HubError(
+      'TOKEN_EXPIRED',
+      'The lease of the job that this token was issued for has ended.',
+    );
   }
   return {
     kind: 'job',
@@ -130,21 +133,21 @@ async function authenticateJob(deps: BearerDeps, tokenHash: string): Promise<Pri
 
 function isGlobalToken({ globalToken }: BearerDeps, token: string): boolean {
   if (globalToken === null || globalToken === '') return false;
-  // Hashed first, so that both sides are of one length and the time tells nothing.
+  // Hash both: timingSafeEqual needs equal lengths, and the time must not reveal the length.
   return timingSafeEqual(hash('sha256', token, 'buffer'), hash('sha256', globalToken, 'buffer'));
 }
 
-function enterGlobally({ globalTokenAllowed }: BearerDeps): Principal {
+function globalPrincipal({ globalTokenAllowed }: BearerDeps): Principal {
   if (!globalTokenAllowed) {
     throw new HubError(
       'TOKEN_INVALID',
-      'The global token is off: mint a service token, or set SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN=true.',
+      'The global token is disabled: mint a service token, or set SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN=true.',
     );
   }
   return { ...everywhere, kind: 'global', ...named('global', 'Global token') };
 }
 
-/** Who calls without a token where the operator allows that (contract, section 2). */
+/** The principal of calls without a token, where the operator allows them (contract, section 2). */
 export function developmentPrincipal(): Principal {
   return { ...everywhere, kind: 'development', ...named('development', 'Development mode') };
 }
@@ -163,19 +166,23 @@ function named(id: string, displayName: string) {
 }
 
 /**
- * Off the request's path: a use that is not noted costs at most a day of the token's life.
+ * Records the use of a token in the background. A lost write shortens the token's life by at most a
+ * day, so the request does not wait for it.
+ *
  * @returns whether the row has changed.
  */
-function noteUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): boolean {
+function recordUse({ database, clock, log }: BearerDeps, row: TokenWithPerson): boolean {
   const use = judgeUse(row, clock.nowMs());
   if (use === null) return false;
-  // The cached row learns of it first, so that other requests of this second do not write as well.
+  // Change the cached row first, so that other requests of this second do not write too.
   row.last_used_at = use.lastUsedAtMs;
   row.expires_at = use.expiresAtMs;
   database
     .writeConcurrent({ workspaceId: row.workspace_id, keys: [row.token_id] }, (tx) =>
-      noteTokenUse(tx, row, use),
+      recordTokenUse(tx, row, use),
     )
-    .catch((error: unknown) => log.error({ err: error }, 'The use of a token was not noted.'));
+    .catch((error: unknown) =>
+      log.error({ err: error }, 'The last use of a token was not recorded.'),
+    );
   return true;
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
-import { readTokenByHash, type TokenWithPerson } from './store.ts';
+import { readTokenByHash, type TokenWithPerson } from './store-bearers.ts';
 
-/** How long another hub's revocation, or a change of role, may go unseen (contract, section 2). */
+/** How long a revocation or a role change on another hub may go unnoticed (contract, section 2). */
 const AGE_MAX_MS = 1_000;
-/** Tokens in use at once on one hub; beyond that the oldest are read again. */
+/** Cached tokens; beyond that the oldest are dropped. */
 const TOKENS_MAX = 10_000;
 
-/** A token as it was read, with what is made of it once for all requests that it serves. */
+/** A token as it was read, and its principal, which is built once and shared by all requests. */
 export interface KnownToken {
   row: TokenWithPerson;
   principal: Principal | null;
@@ -19,15 +19,15 @@ interface CachedToken {
   readAtMs: number;
 }
 
-/** A reading that is under way. */
+/** A read in progress. */
 interface Lookup {
   token: Promise<KnownToken | undefined>;
   readAtMs: number;
 }
 
 /**
- * The tokens read lately, so that a busy agent costs one query a second. Unknown tokens are not
- * kept: they would push out the known ones, and hide a token that is minted a moment later.
+ * Caches tokens for a second, so that a busy agent costs one query a second. Unknown tokens are not
+ * cached: they would displace known ones, and hide a token that is minted a moment later.
  */
 export class TokenCache {
   readonly #database: Database;
@@ -36,7 +36,7 @@ export class TokenCache {
   readonly #tokens = new Map<string, CachedToken>();
   readonly #lookups = new Map<string, Lookup>();
 
-  /** @param notifyOthers notifies the other hubs of the database of a `clear`. */
+  /** @param notifyOthers clears the caches of the other hubs of the database. */
   constructor(
     { database, clock }: { database: Database; clock: Clock },
     notifyOthers: () => void = () => undefined,
@@ -46,18 +46,18 @@ export class TokenCache {
     this.#notifyOthers = notifyOthers;
   }
 
-  /** A token as it was within the last second; undefined when it has not been read since. */
+  /** A token that was read within the last second; undefined if it is not cached. */
   peek(tokenHash: string): KnownToken | undefined {
     const known = this.#tokens.get(tokenHash);
     return known !== undefined && this.#isFresh(known) ? known.token : undefined;
   }
 
-  /** Reads a token, unless it was read within the last second, or is being read since then. */
+  /** Reads a token, or returns it from the cache. Concurrent reads of a token share one query. */
   async find(tokenHash: string): Promise<KnownToken | undefined> {
     const known = this.peek(tokenHash);
     if (known !== undefined) return known;
-    const underWay = this.#lookups.get(tokenHash);
-    if (underWay !== undefined && this.#isFresh(underWay)) return underWay.token;
+    const running = this.#lookups.get(tokenHash);
+    if (running !== undefined && this.#isFresh(running)) return running.token;
     const lookup = { token: this.#read(tokenHash), readAtMs: this.#clock.nowMs() };
     this.#lookups.set(tokenHash, lookup);
     try {
@@ -74,21 +74,21 @@ export class TokenCache {
 
   #isFresh({ readAtMs }: { readAtMs: number }): boolean {
     const ageMs = this.#clock.nowMs() - readAtMs;
-    // A clock that was set back makes ages negative: they say nothing then.
+    // After the clock was set back, ages are negative and mean nothing.
     return ageMs >= 0 && ageMs < AGE_MAX_MS;
   }
 
   /**
-   * Forgets everything: to be called when a token was revoked or a membership changed here. That is
-   * rare, so it is not worth knowing which entries are touched. Lookups under way may have read
-   * the state before; nobody joins them any more, and what they find is not kept.
+   * Clears the cache. Call it after a token was revoked or a membership changed on this hub. That
+   * is rare, so it does not track which entries are affected. Lookups in progress may have read
+   * the old state: no later request joins them, and their results are not cached.
    */
   clear(): void {
     this.clearHere();
     this.#notifyOthers();
   }
 
-  /** The same for a change on another hub. */
+  /** Clears the cache of this hub only, after a change on another hub. */
   clearHere(): void {
     this.#tokens.clear();
     this.#lookups.clear();
@@ -101,7 +101,7 @@ export class TokenCache {
 
   #keep(tokenHash: string, cached: CachedToken): void {
     this.#tokens.delete(tokenHash);
-    // A Map keeps the order of insertion: the first key is the one read longest ago.
+    // A Map keeps insertion order, so the first key is the one read longest ago.
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < TOKENS_MAX) break;
       this.#tokens.delete(oldest);

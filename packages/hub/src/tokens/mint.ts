@@ -1,31 +1,37 @@
 import {
-  type IdSource,
+  type consoleEndpoints,
   scopes as knownScopes,
+  type RequestInput,
   type Scope,
   TOKEN_LIFE_MS_MAX,
   TOKEN_LIFE_MS_MIN,
 } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Database, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { readPersonNames } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { readWorkspace } from '../workspaces/store.ts';
-import type { TokenCache } from './cache.ts';
+import type { TokenWithNames } from './list.ts';
 import { SERVICE_TOKEN_MS, serviceScopesDefault } from './policy.ts';
-import { drawToken, hashToken, insertToken, markTokenRevoked } from './store.ts';
+import { drawToken, hashToken, insertToken, readToken } from './store.ts';
+
+type MintInput = RequestInput<typeof consoleEndpoints.serviceTokens.mint.request>;
 
 export interface ServiceTokenDraft {
   workspaceId: string;
-  /** Names the principal: a later token of the same name is the same principal. */
+  /** Names the principal: tokens with the same name belong to the same principal. */
   name: string;
-  scopes?: readonly Scope[];
-  expiresInMs?: number;
-  /** Who made it, for the audit log. */
+  scopes?: readonly Scope[] | undefined;
+  expiresInMs?: number | undefined;
+  /** A person's id, or `operator`. */
   createdBy: string;
 }
 
 export interface MintedToken {
-  /** Shown once; only its hash is kept. */
+  /** Shown once; the hub stores only its hash. */
   token: string;
   tokenId: string;
   principalId: string;
@@ -33,8 +39,30 @@ export interface MintedToken {
   expiresAtMs: number;
 }
 
-/** The name is part of `service:<name>`, which the schema bounds to 100 characters. */
+/** The name is part of `service:<name>`, which the schema limits to 100 characters. */
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,79}$/u;
+
+/**
+ * Mints a service token, on behalf of a member at the console.
+ *
+ * @returns the token, shown once, and its row.
+ * @throws HubError NOT_ALLOWED, INVALID_REQUEST
+ */
+export function mintTokenByPerson(
+  deps: Pick<HubDeps, 'database' | 'ids'>,
+  principal: Principal,
+  { workspaceId, name, scopes, expiresInMs }: MintInput,
+): Promise<{ token: string; row: TokenWithNames }> {
+  return deps.database.write(workspaceId, async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'service-token.manage');
+    const draft = { workspaceId, name, scopes, expiresInMs, createdBy: personId };
+    const { token, tokenId } = await mintServiceToken(deps, tx, draft);
+    const row = await readToken(tx, workspaceId, tokenId);
+    assert(row !== undefined, 'the token was inserted above');
+    const creator = (await readPersonNames(tx, [personId])).get(personId);
+    return { token, row: { ...row, person_name: null, creator_name: creator?.name ?? null } };
+  });
+}
 
 /**
  * Mints a token for a service principal.
@@ -42,13 +70,13 @@ const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,79}$/u;
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
 export async function mintServiceToken(
-  { database, ids }: { database: Database; ids: IdSource },
+  { database, ids }: Pick<HubDeps, 'database' | 'ids'>,
   tx: Tx,
   draft: ServiceTokenDraft,
 ): Promise<MintedToken> {
-  const { workspaceId, name, scopes = serviceScopesDefault } = draft;
-  const { expiresInMs = SERVICE_TOKEN_MS } = draft;
-  checkDraft(name, scopes, expiresInMs);
+  const { workspaceId, name, createdBy } = draft;
+  const { scopes: wanted = serviceScopesDefault, expiresInMs = SERVICE_TOKEN_MS } = draft;
+  checkDraft(name, wanted, expiresInMs);
   if ((await readWorkspace(tx, workspaceId)) === undefined) {
     throw new HubError('WORKSPACE_NOT_FOUND');
   }
@@ -57,7 +85,7 @@ export async function mintServiceToken(
     token,
     tokenId: ids('token'),
     principalId: `service:${name}`,
-    scopes: knownScopes.filter((scope) => scopes.includes(scope)),
+    scopes: knownScopes.filter((scope) => wanted.includes(scope)),
     expiresAtMs: tx.nowMs + expiresInMs,
   };
   await insertToken(database, tx, {
@@ -70,11 +98,11 @@ export async function mintServiceToken(
     name,
     scopes: minted.scopes,
     expiresAtMs: minted.expiresAtMs,
-    createdBy: draft.createdBy,
+    createdBy,
   });
   await appendAudit(tx, {
     workspaceId,
-    actor: draft.createdBy,
+    actor: createdBy,
     action: 'token.mint',
     subject: minted.tokenId,
     data: { kind: 'service', name, scopes: minted.scopes },
@@ -84,47 +112,13 @@ export async function mintServiceToken(
 
 function checkDraft(name: string, scopes: readonly string[], expiresInMs: number): void {
   if (!namePattern.test(name)) {
-    throw invalidField('/name', 'takes 1 to 80 letters, digits, spaces and . _ @ -');
+    throw invalidField('/name', 'must be 1 to 80 letters, digits, spaces and . _ @ -');
   }
   const unknown = scopes.find((scope) => !knownScopes.some((known) => known === scope));
   if (unknown !== undefined || scopes.length === 0) {
-    throw invalidField('/scopes', `takes one or more of ${knownScopes.join(', ')}`);
+    throw invalidField('/scopes', `must be one or more of ${knownScopes.join(', ')}`);
   }
   if (!(expiresInMs >= TOKEN_LIFE_MS_MIN && expiresInMs <= TOKEN_LIFE_MS_MAX)) {
-    throw invalidField('/expiresInMs', 'lies between a minute and ten years');
+    throw invalidField('/expiresInMs', 'must be between one minute and ten years');
   }
 }
-
-/**
- * Ends the token of a request. It ends on this hub at once, on others within a second.
- *
- * @throws HubError NOT_ALLOWED for what is no device or service token.
- */
-export async function revokeOwnToken(
-  { database, tokenCache }: { database: Database; tokenCache: TokenCache },
-  principal: Principal,
-): Promise<void> {
-  if (principal.kind !== 'device' && principal.kind !== 'service') {
-    throw new HubError('NOT_ALLOWED', reasonsNotToRevoke[principal.kind]);
-  }
-  const { workspaceId, tokenId, principalId } = principal;
-  assert(workspaceId !== null, 'a device or service token belongs to a workspace');
-  await database.write(workspaceId, async (tx) => {
-    if (!(await markTokenRevoked(tx, workspaceId, tokenId))) return;
-    await appendAudit(tx, {
-      workspaceId,
-      actor: principalId,
-      action: 'token.revoke',
-      subject: tokenId,
-    });
-    tx.afterCommit(() => tokenCache.clear());
-  });
-}
-
-const reasonsNotToRevoke: Record<Exclude<Principal['kind'], 'device' | 'service'>, string> = {
-  job: 'A job token ends with the lease of its job; it cannot be revoked.',
-  person: 'A console session is ended by signing out.',
-  global: 'The global token is a setting of the hub: unset SVC_CONTROL_PLANE_TOKEN.',
-  development: 'This request has no token to revoke: the hub runs in development mode.',
-  anonymous: 'This request has no token to revoke.',
-};

@@ -1,35 +1,21 @@
 import type { Scope } from '@signalbox/contract';
-import type { Role } from '../db/schema/tables.ts';
 import type { TokenRow } from './store.ts';
 
-/** A device token lives this long after its last use. */
+/** A device token expires this long after its last use. */
 export const DEVICE_TOKEN_MS = 90 * 24 * 60 * 60 * 1_000;
-/** How long a service principal's token lives unless its maker says otherwise. */
+/** The default lifetime of a service token. */
 export const SERVICE_TOKEN_MS = 365 * 24 * 60 * 60 * 1_000;
-/** Sliding is coarse: a token in daily use is written once a day. */
+/** How much a use must extend the expiry before it is written: at most one write a day. */
 const SLIDE_STEP_MS = 24 * 60 * 60 * 1_000;
-/** How exact `lastUsedAt` is. */
+/** The precision of `lastUsedAt`, so that not every request writes. */
 const LAST_USED_STEP_MS = 60 * 1_000;
 
-export const allScopes: readonly Scope[] = ['agent', 'enqueue', 'read', 'decide', 'integrate'];
-/** A program does not answer in a person's place unless it was made for that. */
+/** Without `decide`: a program answers decision requests only if it was created for that. */
 export const serviceScopesDefault: readonly Scope[] = ['agent', 'enqueue', 'read', 'integrate'];
-/** What the tool that runs one job may ask for; each call also checks that it is its own job. */
+/** The scopes of the tool that runs one job. Each call also checks that it names its own job. */
 export const jobScopes: readonly Scope[] = ['agent', 'read'];
 
-const scopesByRole: Record<Role, readonly Scope[]> = {
-  owner: allScopes,
-  admin: allScopes,
-  member: allScopes,
-  viewer: ['read'],
-};
-
-/** What a person may use in a workspace, at the console and from her machines alike. */
-export function scopesOfRole(role: Role): readonly Scope[] {
-  return scopesByRole[role];
-}
-
-/** Why a token is worth nothing any more; null while it lives. */
+/** Why a token is no longer valid; null while it is. */
 export function judgeToken(
   token: Pick<TokenRow, 'revoked_at' | 'expires_at'>,
   nowMs: number,
@@ -38,7 +24,7 @@ export function judgeToken(
   return token.expires_at <= nowMs ? 'TOKEN_EXPIRED' : null;
 }
 
-/** What a use of the token changes in its row; null when that was written lately. */
+/** The changes to a token's row after a use; null if a recent use wrote them already. */
 export function judgeUse(
   token: Pick<TokenRow, 'kind' | 'expires_at' | 'last_used_at'>,
   nowMs: number,

@@ -2,14 +2,14 @@ import type { DeviceToken, endpoints, ResponseOf, Scope, ServiceToken } from '@s
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import { assert } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import type { TokenWithNames } from './store.ts';
+import type { TokenWithNames } from './list.ts';
 
 export function presentPrincipal(
   principal: Principal,
   workspaceSlug: string | null,
 ): Omit<ResponseOf<typeof endpoints.tokens.whoami>, 'ok'> {
   const { kind } = principal;
-  assert(kind !== 'person' && kind !== 'anonymous', 'only bearers ask who they are');
+  assert(kind !== 'person' && kind !== 'anonymous', 'whoami requires a bearer token');
   return {
     kind,
     principalId: principal.principalId,
@@ -25,7 +25,7 @@ export function presentServiceToken(row: TokenWithNames): ServiceToken {
   return {
     tokenId: row.token_id,
     name: row.name,
-    // Only known scopes are ever written.
+    // insertToken writes only known scopes.
     scopes: JSON.parse(row.scopes) as Scope[],
     createdBy: row.creator_name ?? row.created_by,
     ...timesOf(row),

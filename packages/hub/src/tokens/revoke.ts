@@ -1,81 +1,26 @@
-import type { consoleEndpoints, IdSource, RequestInput } from '@signalbox/contract';
+import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { mayAct } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Database, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
-import { mintServiceToken } from './mint.ts';
-import {
-  listTokens,
-  markTokenRevoked,
-  readToken,
-  type TokenRow,
-  type TokenWithNames,
-} from './store.ts';
+import { markTokenRevoked, readToken, type TokenRow } from './store.ts';
 
-/*
- * What people do at the console about the tokens of a workspace. Nothing of it is open to a bearer:
- * no token makes or ends another.
- */
-
-export interface AccessDeps {
-  database: Database;
-  ids: IdSource;
+export interface TokenDeps extends Pick<HubDeps, 'database' | 'ids'> {
   tokenCache: TokenCache;
 }
 
-type MintInput = RequestInput<typeof consoleEndpoints.serviceTokens.mint.request>;
-type ServiceListInput = RequestInput<typeof consoleEndpoints.serviceTokens.list.request>;
-type DeviceListInput = RequestInput<typeof consoleEndpoints.deviceTokens.list.request>;
-
-interface TokenRef {
-  workspaceId: string;
-  tokenId: string;
-}
-
-/** @throws HubError NOT_ALLOWED */
-export async function listServiceTokens(
-  { database: { reader } }: Pick<AccessDeps, 'database'>,
-  principal: Principal,
-  { workspaceId, limit }: ServiceListInput,
-  before: string | null,
-): Promise<TokenWithNames[]> {
-  await requireAct(reader, principal, workspaceId, 'service-token.manage');
-  return listTokens(reader, workspaceId, { kind: 'service', personId: null }, { limit, before });
-}
+type TokenRef = RequestInput<typeof consoleEndpoints.serviceTokens.revoke.request>;
 
 /**
- * Mints a token for a service principal.
- *
- * @returns the token, shown once, and its row.
- * @throws HubError NOT_ALLOWED, INVALID_REQUEST
+ * Revokes a service token, on behalf of a member at the console.
+ * @throws HubError NOT_ALLOWED, TOKEN_NOT_FOUND
  */
-export function mintTokenByPerson(
-  { database, ids }: AccessDeps,
-  principal: Principal,
-  input: MintInput,
-): Promise<{ token: string; row: TokenWithNames }> {
-  const { workspaceId, name, scopes, expiresInMs } = input;
-  return database.write(workspaceId, async (tx) => {
-    const { personId } = await requireAct(tx, principal, workspaceId, 'service-token.manage');
-    const { token, tokenId } = await mintServiceToken({ database, ids }, tx, {
-      workspaceId,
-      name,
-      createdBy: personId,
-      ...(scopes === undefined ? {} : { scopes }),
-      ...(expiresInMs === undefined ? {} : { expiresInMs }),
-    });
-    const row = await readToken(tx, workspaceId, tokenId);
-    assert(row !== undefined, 'it was minted just now');
-    return { token, row };
-  });
-}
-
-/** @throws HubError NOT_ALLOWED, TOKEN_NOT_FOUND */
 export function revokeServiceToken(
-  deps: AccessDeps,
+  deps: TokenDeps,
   principal: Principal,
   ref: TokenRef,
 ): Promise<void> {
@@ -86,22 +31,14 @@ export function revokeServiceToken(
   });
 }
 
-/** @throws HubError NOT_ALLOWED for those of everybody. */
-export async function listDeviceTokens(
-  { database: { reader } }: Pick<AccessDeps, 'database'>,
-  principal: Principal,
-  { workspaceId, of, limit }: DeviceListInput,
-  before: string | null,
-): Promise<TokenWithNames[]> {
-  const act = of === 'me' ? 'device-token.manage-own' : 'device-token.manage-all';
-  const { personId } = await requireAct(reader, principal, workspaceId, act);
-  const filter = { kind: 'device' as const, personId: of === 'me' ? personId : null };
-  return listTokens(reader, workspaceId, filter, { limit, before });
-}
-
-/** @throws HubError TOKEN_NOT_FOUND, for another's as for none. */
+/**
+ * Revokes a device token, on behalf of a member at the console. Only administrators may revoke the
+ * tokens of others; for everyone else those do not exist.
+ *
+ * @throws HubError TOKEN_NOT_FOUND
+ */
 export function revokeDeviceToken(
-  deps: AccessDeps,
+  deps: TokenDeps,
   principal: Principal,
   ref: TokenRef,
 ): Promise<void> {
@@ -120,14 +57,14 @@ async function requireToken(
   tx: Tx,
   { workspaceId, tokenId }: TokenRef,
   kind: TokenRow['kind'],
-): Promise<TokenWithNames> {
+): Promise<TokenRow> {
   const token = await readToken(tx, workspaceId, tokenId);
   if (token === undefined || token.kind !== kind) throw new HubError('TOKEN_NOT_FOUND');
   return token;
 }
 
 async function endToken(
-  { tokenCache }: AccessDeps,
+  { tokenCache }: TokenDeps,
   tx: Tx,
   { workspace_id, token_id, kind, name, person_id }: TokenRow,
   actor: string,
@@ -142,3 +79,37 @@ async function endToken(
   });
   tx.afterCommit(() => tokenCache.clear());
 }
+
+/**
+ * Revokes the token of the request. This hub refuses it at once, others within a second.
+ *
+ * @throws HubError NOT_ALLOWED for principals other than devices and service principals.
+ */
+export async function revokeOwnToken(
+  { database, tokenCache }: TokenDeps,
+  principal: Principal,
+): Promise<void> {
+  if (principal.kind !== 'device' && principal.kind !== 'service') {
+    throw new HubError('NOT_ALLOWED', reasonsNotToRevoke[principal.kind]);
+  }
+  const { workspaceId, tokenId, principalId } = principal;
+  assert(workspaceId !== null, 'a device or service token belongs to a workspace');
+  await database.write(workspaceId, async (tx) => {
+    if (!(await markTokenRevoked(tx, workspaceId, tokenId))) return;
+    await appendAudit(tx, {
+      workspaceId,
+      actor: principalId,
+      action: 'token.revoke',
+      subject: tokenId,
+    });
+    tx.afterCommit(() => tokenCache.clear());
+  });
+}
+
+const reasonsNotToRevoke: Record<Exclude<Principal['kind'], 'device' | 'service'>, string> = {
+  job: 'A job token ends with the lease of its job; it cannot be revoked.',
+  person: 'Sign out to end a console session.',
+  global: 'The global token is a setting of the hub: unset SVC_CONTROL_PLANE_TOKEN.',
+  development: 'This request has no token to revoke: the hub runs in development mode.',
+  anonymous: 'This request has no token to revoke.',
+};

@@ -1,33 +1,28 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { findWorkspace } from '../workspaces/create.ts';
-import { revokeOwnToken } from './mint.ts';
+import { readWorkspace } from '../workspaces/store.ts';
+import { listDeviceTokens, listServiceTokens } from './list.ts';
+import { mintTokenByPerson } from './mint.ts';
 import { presentDeviceToken, presentPrincipal, presentServiceToken } from './present.ts';
-import {
-  type AccessDeps,
-  listDeviceTokens,
-  listServiceTokens,
-  mintTokenByPerson,
-  revokeDeviceToken,
-  revokeServiceToken,
-} from './revoke.ts';
+import { revokeDeviceToken, revokeOwnToken, revokeServiceToken, type TokenDeps } from './revoke.ts';
 
-export function bindTokenRoutes(api: Api, deps: AccessDeps): void {
+export function bindTokenRoutes(api: Api, deps: TokenDeps): void {
   api.bind(endpoints.tokens.revoke, async (_input, { principal }) => {
     await revokeOwnToken(deps, principal);
     return { revoked: true as const };
   });
   api.bind(endpoints.tokens.whoami, async (_input, { principal }) => {
     const { workspaceId } = principal;
-    const workspace = workspaceId === null ? null : await findWorkspace(deps.database, workspaceId);
+    const workspace =
+      workspaceId === null ? undefined : await readWorkspace(deps.database.reader, workspaceId);
     return presentPrincipal(principal, workspace?.slug ?? null);
   });
   bindServiceTokenRoutes(api, deps);
   bindDeviceTokenRoutes(api, deps);
 }
 
-function bindServiceTokenRoutes(api: Api, deps: AccessDeps): void {
+function bindServiceTokenRoutes(api: Api, deps: TokenDeps): void {
   const { serviceTokens } = consoleEndpoints;
   api.bind(serviceTokens.list, async (input, { principal }) => {
     const before = decodeCursor(input.cursor, 'token');
@@ -45,7 +40,7 @@ function bindServiceTokenRoutes(api: Api, deps: AccessDeps): void {
   });
 }
 
-function bindDeviceTokenRoutes(api: Api, deps: AccessDeps): void {
+function bindDeviceTokenRoutes(api: Api, deps: TokenDeps): void {
   const { deviceTokens } = consoleEndpoints;
   api.bind(deviceTokens.list, async (input, { principal }) => {
     const before = decodeCursor(input.cursor, 'token');

@@ -1,6 +1,6 @@
 import { forgetItem } from '../context/add-item.ts';
 import type { Tx } from '../db/engine.ts';
-import { listRetainingWorkspaces } from '../workspaces/store-retention.ts';
+import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteExtractsOf, moveExtracts } from './extraction/store.ts';
 import { deleteUpload, insertObject, listStoredBefore, readOtherWithBytes } from './store.ts';

@@ -1,26 +1,48 @@
-import { type IdSource, WorkspaceSlug } from '@signalbox/contract';
+import { WorkspaceSlug } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
+import { insertMembership } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Database, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
-import { insertWorkspace, readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { type Principal, personIdOf } from '../principal.ts';
+import { insertWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store.ts';
 
-export interface WorkspaceDeps {
-  database: Database;
-  ids: IdSource;
-}
+export type WorkspaceDeps = Pick<HubDeps, 'database' | 'ids'>;
 
-/** The workspace that is always there in development mode (contract, section 2). */
+/** The workspace that always exists in development mode (contract, section 2). */
 const DEVELOPMENT_SLUG = 'dev';
 const NAME_CHARS_MAX = 200;
 
 const slugSchema = Compile(WorkspaceSlug);
 
 /**
- * Makes a workspace.
+ * Creates a workspace whose owner is the person who asks.
+ * @throws HubError SLUG_TAKEN
+ */
+export function createOwnWorkspace(
+  deps: WorkspaceDeps,
+  principal: Principal,
+  { slug, name }: { slug: string; name: string },
+): Promise<WorkspaceRow> {
+  const personId = personIdOf(principal);
+  return deps.database.write(null, async (tx) => {
+    const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
+    await insertMembership(deps.database, tx, {
+      workspace_id: row.workspace_id,
+      person_id: personId,
+      role: 'owner',
+      created_at: tx.nowMs,
+    });
+    return row;
+  });
+}
+
+/**
+ * Creates a workspace without members.
  *
- * @param draft.createdBy a person's id; the operator when absent.
- * @throws HubError INVALID_REQUEST, or SLUG_TAKEN.
+ * @param draft.createdBy a person's id; by default the operator.
+ * @throws HubError INVALID_REQUEST, SLUG_TAKEN
  */
 export async function createWorkspace(
   { database, ids }: WorkspaceDeps,
@@ -29,10 +51,10 @@ export async function createWorkspace(
 ): Promise<WorkspaceRow> {
   const { slug, name, createdBy = 'operator' } = draft;
   if (!slugSchema.Check(slug)) {
-    throw invalidField('/slug', 'takes 1 to 63 lower-case letters, digits and inner dashes');
+    throw invalidField('/slug', 'must be 1 to 63 lower-case letters, digits and inner dashes');
   }
   if (name.length < 1 || name.length > NAME_CHARS_MAX) {
-    throw invalidField('/name', `takes 1 to ${NAME_CHARS_MAX} characters`);
+    throw invalidField('/name', `must be 1 to ${NAME_CHARS_MAX} characters`);
   }
   if ((await readWorkspaceBySlug(tx, slug)) !== undefined) throw new HubError('SLUG_TAKEN');
   const row = await insertWorkspace(database, tx, { workspace_id: ids('workspace'), slug, name });
@@ -46,7 +68,7 @@ export async function createWorkspace(
   return row;
 }
 
-/** Makes the workspace `dev` when it is not there; for development mode. */
+/** Creates the workspace `dev` of development mode, unless it exists. */
 export function ensureDevelopmentWorkspace(deps: WorkspaceDeps): Promise<WorkspaceRow> {
   return deps.database.write(
     null,
@@ -54,12 +76,4 @@ export function ensureDevelopmentWorkspace(deps: WorkspaceDeps): Promise<Workspa
       (await readWorkspaceBySlug(tx, DEVELOPMENT_SLUG)) ??
       createWorkspace(deps, tx, { slug: DEVELOPMENT_SLUG, name: 'Development' }),
   );
-}
-
-/** Null when there is none. */
-export async function findWorkspace(
-  database: Database,
-  workspaceId: string,
-): Promise<WorkspaceRow | null> {
-  return (await readWorkspace(database.reader, workspaceId)) ?? null;
 }

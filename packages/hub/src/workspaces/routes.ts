@@ -1,8 +1,8 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api, Gatekeeper } from '../http/bind.ts';
-import type { WorkspaceDeps } from './create.ts';
+import { createOwnWorkspace, type WorkspaceDeps } from './create.ts';
 import { presentCloudAiSettings, presentMembership, presentWorkspace } from './present.ts';
-import { createOwnWorkspace, readSettings, type Settings, updateSettings } from './settings.ts';
+import { readSettings, type Settings, updateSettings } from './settings.ts';
 import { readWorkspaceBySlug } from './store.ts';
 
 export function bindWorkspaceRoutes(
@@ -12,7 +12,7 @@ export function bindWorkspaceRoutes(
   const { database, gatekeeper } = deps;
   api.bind(endpoints.workspaces.resolve, async ({ slug }, { principal }) => {
     const row = await readWorkspaceBySlug(database.reader, slug);
-    // Unknown and out of reach are one answer: nobody learns which slugs exist.
+    // The same answer for unknown and inaccessible slugs, so that callers cannot probe for slugs.
     if (
       row === undefined ||
       (await gatekeeper.enterWorkspace(principal, row.workspace_id)) === null

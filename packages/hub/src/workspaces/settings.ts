@@ -4,9 +4,8 @@ import { appendAudit } from '../audit/append.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import { insertMembership } from '../people/store.ts';
-import { type Principal, personIdOf } from '../principal.ts';
-import { createWorkspace, type WorkspaceDeps } from './create.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import type { Principal } from '../principal.ts';
 import {
   readWorkspace,
   updateWorkspaceSettings,
@@ -21,37 +20,15 @@ import {
 
 type UpdateInput = RequestInput<typeof consoleEndpoints.workspaceSettings.update.request>;
 
-/**
- * Makes a workspace of which whoever asks is the owner.
- * @throws HubError SLUG_TAKEN
- */
-export function createOwnWorkspace(
-  deps: WorkspaceDeps,
-  principal: Principal,
-  { slug, name }: { slug: string; name: string },
-): Promise<WorkspaceRow> {
-  const personId = personIdOf(principal);
-  return deps.database.write(null, async (tx) => {
-    const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
-    await insertMembership(deps.database, tx, {
-      workspace_id: row.workspace_id,
-      person_id: personId,
-      role: 'owner',
-      created_at: tx.nowMs,
-    });
-    return row;
-  });
-}
-
-/** All that people set about a workspace. */
+/** Everything that people can configure in a workspace. */
 export interface Settings {
   row: WorkspaceRow;
   cloudAi: CloudAiSettingsRow;
 }
 
-/** The settings, and what the person is in the workspace. */
+/** The settings, and the person's role in the workspace. */
 export async function readSettings(
-  { database: { reader } }: Pick<WorkspaceDeps, 'database'>,
+  { database: { reader } }: Pick<HubDeps, 'database'>,
   principal: Principal,
   workspaceId: string,
 ): Promise<Settings & { role: Role }> {
@@ -59,9 +36,12 @@ export async function readSettings(
   return { ...(await requireSettings(reader, workspaceId)), role };
 }
 
-/** Changes what is sent. @throws HubError NOT_ALLOWED */
+/**
+ * Changes the settings that the request contains.
+ * @throws HubError NOT_ALLOWED
+ */
 export function updateSettings(
-  { database }: Pick<WorkspaceDeps, 'database'>,
+  { database }: Pick<HubDeps, 'database'>,
   principal: Principal,
   input: UpdateInput,
 ): Promise<Settings> {
@@ -93,7 +73,7 @@ async function requireSettings(reader: Reader, workspaceId: string): Promise<Set
   return { row, cloudAi: cloudAi ?? { ...cloudAiOff, workspace_id: workspaceId } };
 }
 
-/** What no row of settings means. */
+/** The settings of a workspace without a row: everything is off. */
 const cloudAiOff = { summarize_sources: 0, draft_decision_answers: 0, model: null } as const;
 
 function wantedSettings(row: WorkspaceSettings, input: UpdateInput): WorkspaceSettings {
@@ -116,12 +96,13 @@ function wantedCloudAi(row: CloudAiSettingsRow, input: UpdateInput): CloudAiSett
   };
 }
 
+/** The stored form of a switch; the known value if the request does not contain it. */
 function toFlag(wanted: boolean | undefined, known: 0 | 1): 0 | 1 {
   if (wanted === undefined) return known;
   return wanted ? 1 : 0;
 }
 
-/** Each setting that differs, with what it was and what it becomes. */
+/** Each setting that differs, with its old and its new value. */
 function listChanges<Row extends object>(
   row: Row,
   wanted: { [Name in keyof Row]?: Row[Name] },

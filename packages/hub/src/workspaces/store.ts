@@ -19,7 +19,30 @@ export function readWorkspaceBySlug(
   return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE slug = ?', [slug]);
 }
 
-/** Adds a workspace with the default data policy; the caller has seen that the slug is free. */
+/** The workspaces with these ids, ordered by name. */
+export function listWorkspaces(
+  reader: Reader,
+  workspaceIds: readonly string[],
+): Promise<WorkspaceRow[]> {
+  return reader.allSql<WorkspaceRow>(
+    `SELECT * FROM workspaces WHERE workspace_id IN (SELECT value FROM json_each(?))
+     ORDER BY name, slug`,
+    [JSON.stringify(workspaceIds)],
+  );
+}
+
+/** The workspaces that delete inbound content after a number of days. */
+export function listRetainingWorkspaces(
+  reader: Reader,
+): Promise<{ workspaceId: string; retentionDays: number }[]> {
+  return reader.allSql(
+    `SELECT workspace_id AS "workspaceId", retention_days AS "retentionDays" FROM workspaces
+     WHERE retention_days IS NOT NULL ORDER BY workspace_id`,
+    [],
+  );
+}
+
+/** Adds a workspace with the default data policy. The caller has checked that the slug is free. */
 export async function insertWorkspace(
   database: Database,
   tx: Tx,
@@ -53,7 +76,7 @@ export async function updateWorkspaceSettings(
   );
 }
 
-/** Stops or resumes handing out jobs of the whole workspace. */
+/** Pauses or resumes the queue of the whole workspace; null resumes it. */
 export async function updateWorkspacePause(
   tx: Tx,
   workspaceId: string,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AuditEntry, appendAudit, hashAuditEntry } from '../../src/audit/append.ts';
+import { appendAudit, hashAuditEntry } from '../../src/audit/append.ts';
+import type { AuditEntry } from '../../src/audit/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { consoleEndpoints } from '@signalbox/contract';
+import { insertMembership } from '../../src/access/store.ts';
 import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
-import { insertMembership } from '../../src/people/store.ts';
 import type { HomeWorld } from './home-world.ts';
 import { type Answer, exchange } from './http-exchange.ts';
 

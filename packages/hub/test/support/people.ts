@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { insertMembership } from '../../src/access/store.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
 import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
-import { insertMembership, insertPerson } from '../../src/people/store.ts';
+import { insertPerson } from '../../src/people/store.ts';
 import type { TestHub } from './test-hub.ts';
 import type { Visitor } from './visitor.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../src/db/engine.ts';
 import { TokenCache } from '../../src/tokens/cache.ts';
-import type { TokenWithPerson } from '../../src/tokens/store.ts';
+import type { TokenWithPerson } from '../../src/tokens/store-bearers.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 /** A cache over reads that are answered by hand, in the order in which they were asked. */

@@ -13,7 +13,7 @@ import { createSweeper } from '../../../src/loops/sweeper.ts';
 import type { RequestContext } from '../../../src/principal.ts';
 import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
 import { Queue } from '../../../src/queue/queue.ts';
-import { upsertRepository } from '../../../src/repositories/read.ts';
+import { upsertRepository } from '../../../src/repositories/upsert.ts';
 import { upsertRunByRef } from '../../../src/runs/actions.ts';
 import { developmentPrincipal } from '../../../src/tokens/authenticate-bearer.ts';
 import {

@@ -1,0 +1,34 @@
+import type { Reader, Tx } from './engine.ts';
+
+/*
+ * Values that belong to the whole database rather than to a workspace, such as the fingerprint of
+ * the key that its secrets are sealed with.
+ */
+
+export async function readHubSetting(reader: Reader, name: string): Promise<string | null> {
+  const row = await reader.firstSql<{ value: string }>(
+    'SELECT value FROM hub_settings WHERE name = ?',
+    [name],
+  );
+  return row?.value ?? null;
+}
+
+export async function writeHubSetting(tx: Tx, name: string, value: string): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO hub_settings (name, value) VALUES (?, ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [name, value],
+  );
+}
+
+/** Writes a setting unless it exists: of hubs that start together, the first one's value stays. */
+export async function addHubSetting(tx: Tx, name: string, value: string): Promise<void> {
+  await tx.runSql('INSERT INTO hub_settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING', [
+    name,
+    value,
+  ]);
+}
+
+export async function deleteHubSetting(tx: Tx, name: string): Promise<void> {
+  await tx.runSql('DELETE FROM hub_settings WHERE name = ?', [name]);
+}

@@ -1,0 +1,15 @@
+import type { HubDeps } from '../hub-deps.ts';
+import type { FailureDelay } from './failure-delay.ts';
+import type { PasswordHasher } from './passwords.ts';
+
+export interface SessionDeps extends Pick<HubDeps, 'database' | 'clock'> {
+  /** The address at which people reach this hub. */
+  baseUrl: string;
+  /** Logs failures of background work that must not fail the request. */
+  log: { error(context: object, message: string): void };
+}
+
+export interface PeopleDeps extends SessionDeps, Pick<HubDeps, 'ids'> {
+  passwords: PasswordHasher;
+  failureDelay: FailureDelay;
+}

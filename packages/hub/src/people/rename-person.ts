@@ -1,0 +1,24 @@
+import { appendAccountAudit } from '../audit/append.ts';
+import { assert } from '../errors.ts';
+import type { PeopleDeps } from './deps.ts';
+import { type PersonRow, readPerson, updatePersonName } from './store.ts';
+
+/** Changes a person's name, which all their workspaces show. */
+export function renamePerson(
+  { database }: Pick<PeopleDeps, 'database'>,
+  personId: string,
+  name: string,
+): Promise<PersonRow> {
+  return database.write(null, async (tx) => {
+    const person = await readPerson(tx, personId);
+    assert(person !== undefined, 'a session belongs to a person');
+    if (person.name === name) return person;
+    await updatePersonName(tx, personId, name);
+    await appendAccountAudit(tx, personId, {
+      action: 'person.rename',
+      subject: personId,
+      data: { from: person.name, to: name },
+    });
+    return { ...person, name };
+  });
+}

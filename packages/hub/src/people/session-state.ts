@@ -1,0 +1,26 @@
+import type { SessionState } from '@signalbox/contract';
+import { listMembershipsOfPerson } from '../access/store.ts';
+import { presentMembership } from '../workspaces/present.ts';
+import { listWorkspaces } from '../workspaces/store.ts';
+import type { SessionDeps } from './deps.ts';
+import { presentPerson } from './present.ts';
+import { hasPeople, type PersonRow } from './store.ts';
+
+/** The signed-in person, or null, and their workspaces ordered by name. */
+export async function readSessionState(
+  { database: { reader } }: Pick<SessionDeps, 'database'>,
+  person: PersonRow | null,
+): Promise<Omit<SessionState, 'ok'>> {
+  const memberships =
+    person === null ? [] : await listMembershipsOfPerson(reader, person.person_id);
+  const roles = new Map(memberships.map(({ workspace_id, role }) => [workspace_id, role]));
+  const workspaces = await listWorkspaces(reader, [...roles.keys()]);
+  return {
+    person: person && presentPerson(person),
+    workspaces: workspaces.flatMap((workspace) => {
+      const role = roles.get(workspace.workspace_id);
+      return role === undefined ? [] : [presentMembership(workspace, role)];
+    }),
+    firstOwnerPending: !(await hasPeople(reader)),
+  };
+}

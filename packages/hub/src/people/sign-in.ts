@@ -1,0 +1,48 @@
+import { appendAccountAudit } from '../audit/append.ts';
+import { HubError } from '../errors.ts';
+import type { PeopleDeps } from './deps.ts';
+import { SESSION_IDLE_MS } from './policy.ts';
+import { beginSession, type Cookies, findSession, type Origin } from './sessions.ts';
+import {
+  deleteEndedSessions,
+  foldEmail,
+  markSessionRevoked,
+  type PersonRow,
+  readPersonByEmail,
+} from './store.ts';
+
+/**
+ * Checks a password and starts a session. Ends the session of the request's cookie, if any.
+ *
+ * @returns the person, and the secret for the cookie.
+ * @throws HubError SIGN_IN_FAILED, with the same answer and delay for unknown people; RATE_LIMITED.
+ */
+export async function signIn(
+  deps: PeopleDeps,
+  input: { email: string; password: string },
+  origin: Origin,
+  cookies: Cookies,
+): Promise<{ person: PersonRow; secret: string }> {
+  const email = foldEmail(input.email);
+  const attempt = deps.failureDelay.begin(email, origin.address);
+  const person = await readPersonByEmail(deps.database.reader, email);
+  const fits = await deps.passwords.verify(input.password, person?.password_hash ?? null);
+  if (person === undefined || !fits) throw new HubError('SIGN_IN_FAILED');
+  attempt.succeed();
+  const previous = await findSession(deps, cookies);
+  const { person_id: personId } = person;
+  const secret = await deps.database.write(null, async (tx) => {
+    if (previous !== null) {
+      await markSessionRevoked(tx, previous.person_id, previous.session_id);
+    }
+    await deleteEndedSessions(tx, personId, tx.nowMs - SESSION_IDLE_MS);
+    const begun = await beginSession(deps, tx, personId, origin);
+    await appendAccountAudit(tx, personId, {
+      action: 'session.sign-in',
+      subject: begun.sessionId,
+      data: { address: origin.address },
+    });
+    return begun.secret;
+  });
+  return { person, secret };
+}

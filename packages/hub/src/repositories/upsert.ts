@@ -1,0 +1,43 @@
+import type { endpoints, RequestInput } from '@signalbox/contract';
+import type { HubDeps } from '../hub-deps.ts';
+import type { Principal } from '../principal.ts';
+import {
+  insertRepository,
+  insertTokenRepository,
+  type RepositoryRow,
+  readRepositoryByHash,
+  updateRepository,
+} from './store.ts';
+
+type UpsertInput = RequestInput<typeof endpoints.repositories.upsert.request>;
+
+/**
+ * Creates the repository if its hash is unknown in the workspace; otherwise updates the fields that
+ * the request contains.
+ */
+export function upsertRepository(
+  deps: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
+  principal: Principal,
+  input: UpsertInput,
+): Promise<{ row: RepositoryRow; created: boolean }> {
+  const { database, ids, waiters } = deps;
+  const { workspaceId, remoteUrlHash } = input;
+  return database.write(workspaceId, async (tx) => {
+    const known = await readRepositoryByHash(tx, workspaceId, remoteUrlHash);
+    const row: RepositoryRow = {
+      workspace_id: workspaceId,
+      repo_id: known?.repo_id ?? ids('repository'),
+      remote_url_hash: remoteUrlHash,
+      label: input.label ?? known?.label ?? '',
+      status: input.status ?? known?.status ?? 'active',
+      queue_paused_at: known?.queue_paused_at ?? null,
+      created_at: known?.created_at ?? tx.nowMs,
+      updated_at: tx.nowMs,
+    };
+    if (known === undefined) await insertRepository(database, tx, row);
+    else await updateRepository(database, tx, row);
+    await insertTokenRepository(tx, workspaceId, principal.tokenId, row.repo_id);
+    tx.afterCommit(() => waiters.wakeWorkspace(workspaceId));
+    return { row, created: known === undefined };
+  });
+}
