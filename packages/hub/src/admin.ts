@@ -19,8 +19,8 @@ import { presentWorkspace } from './workspaces/present.ts';
 import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
 
 /*
- * What the operator does from a shell, beside a running or a stopped hub: each opens the database,
- * acts once and closes it. Whoever can write the data directory may do all of it.
+ * Commands of the operator, run from a shell while the hub runs or is stopped. Each opens the
+ * database, makes one change and closes it. Everyone who can write the data directory may run them.
  */
 
 const ids = createIdSource(systemClock.nowMs);
@@ -38,7 +38,7 @@ export function createWorkspaceByAdmin(
 }
 
 export interface AdminToken {
-  /** Shown once; only its hash is kept. */
+  /** Shown once; the hub stores only its hash. */
   token: string;
   tokenId: string;
   workspaceId: string;
@@ -74,7 +74,7 @@ export function mintTokenByAdmin(
 }
 
 export interface AdminInvitation {
-  /** Shown once, for the operator to send; works once and for 7 days. */
+  /** Shown once, for the operator to send. Valid for one use within 7 days. */
   invitationUrl: string;
   invitationId: string;
   workspaceId: string;
@@ -85,8 +85,8 @@ export interface AdminInvitation {
 }
 
 /**
- * Invites a person to a workspace, the first one too. The link leads to where the settings say that
- * the hub is reached.
+ * Invites a person to a workspace; also works for the first person. The link leads to the hub's
+ * address in the settings.
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST, ALREADY_MEMBER; StartError
  */
@@ -95,7 +95,7 @@ export function inviteMemberByAdmin(
   draft: { workspaceSlug: string; email: string; role: WorkspaceRole },
 ): Promise<AdminInvitation> {
   const { workspaceSlug, email, role } = draft;
-  if (!emailSchema.Check(email)) throw invalidField('/email', 'takes an e-mail address');
+  if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, (database) =>
     database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
@@ -118,7 +118,7 @@ export function inviteMemberByAdmin(
   );
 }
 
-/** Where people on this machine reach the hub when no setting names an address for everybody. */
+/** The hub's address: SVC_BASE_URL, or else the address that the hub listens on. */
 function addressOf({ baseUrl, host, port }: Config): string {
   if (baseUrl !== null) return baseUrl;
   const isEveryAddress = host === '0.0.0.0' || host === '::';
@@ -131,7 +131,7 @@ async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<Workspac
   if (workspace !== undefined) return workspace;
   throw new HubError(
     'WORKSPACE_NOT_FOUND',
-    `There is no workspace "${workspaceSlug}": make it with signalbox admin workspace create.`,
+    `There is no workspace "${workspaceSlug}": create it with signalbox admin workspace create.`,
   );
 }
 

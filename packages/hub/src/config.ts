@@ -1,13 +1,13 @@
 import { isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
 
 /**
- * The settings, read once at the start. Each is a row of the table below: its environment name, its
- * flag, its default and its meaning; the README's table and the CLI's flags are held against it.
+ * A setting of the hub: its environment variable, flag, default and meaning. Settings are read
+ * once, at the start. Tests compare the table below with the README's table and the CLI's flags.
  */
 export interface Setting {
   env: string;
   flag: string;
-  /** As a person would write it; empty when there is none. */
+  /** As a person would write it; empty without a default. */
   default: string;
   description: string;
   secret?: true;
@@ -24,7 +24,7 @@ export const settings = {
     env: 'SVC_PORT',
     flag: 'port',
     default: '4400',
-    description: 'Port to listen on; 0 takes any free one.',
+    description: 'Port to listen on; 0 chooses a free one.',
   },
   baseUrl: {
     env: 'SVC_BASE_URL',
@@ -53,13 +53,13 @@ export const settings = {
     env: 'SVC_DATABASE_SESSIONS',
     flag: 'database-sessions',
     default: '12',
-    description: 'Connections to PostgreSQL that this hub opens at most, 3 to 200.',
+    description: 'Maximum number of connections from this hub to PostgreSQL, 3 to 200.',
   },
   databasePooled: {
     env: 'SVC_DATABASE_POOLED',
     flag: 'database-pooled',
     default: 'false',
-    description: 'true: SVC_DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer.',
+    description: 'true: SVC_DATABASE_URL is a pooler in transaction mode, such as PgBouncer.',
   },
   secretKey: {
     env: 'SVC_SECRET_KEY',
@@ -67,7 +67,7 @@ export const settings = {
     default: '',
     description:
       'The hub’s key, 32 random bytes in base64, the same for all hubs of a database; without it, ' +
-      'the file secret.key in the data directory, which the first start makes.',
+      'the file secret.key in the data directory, which the first start creates.',
     secret: true,
   },
   devAllowUnauth: {
@@ -104,7 +104,7 @@ export const settings = {
     default: '',
     description:
       'Address of an S3-compatible store for the bytes of uploads, reachable by clients too, as in ' +
-      'https://s3.eu-central-1.amazonaws.com; without it, they lie in the data directory.',
+      'https://s3.eu-central-1.amazonaws.com; without it, they are stored in the data directory.',
   },
   s3Bucket: {
     env: 'SVC_S3_BUCKET',
@@ -135,14 +135,14 @@ export const settings = {
     env: 'SVC_S3_FORCE_PATH_STYLE',
     flag: 's3-force-path-style',
     default: 'false',
-    description: 'true: the bucket stands in the path of addresses, not in the host name.',
+    description: 'true: the bucket is part of the path of addresses, not of the host name.',
   },
   integrationSecrets: {
     env: 'SVC_INTEGRATION_EVENT_SECRET',
     flag: 'integration-event-secret',
     default: '',
     description:
-      'Shared secret of systems that send events; two, separated by a comma, while it is changed. ' +
+      'Shared secret of systems that send events; two, separated by a comma, during a rotation. ' +
       'Without it every event is refused.',
     secret: true,
   },
@@ -151,8 +151,8 @@ export const settings = {
     flag: 'chat-signing-secret',
     default: '',
     description:
-      'Signing secret of the team chat’s app (Slack); two, separated by a comma, while it is ' +
-      'changed. Without it every chat event is refused.',
+      'Signing secret of the team chat’s app (Slack); two, separated by a comma, during a ' +
+      'rotation. Without it every chat event is refused.',
     secret: true,
   },
   archiveJobs: {
@@ -161,7 +161,7 @@ export const settings = {
     default: 'true',
     description:
       'true: jobs past the retention of their workspace are written to archive files before they ' +
-      'are deleted: in the data directory, or in the S3 store when there is one; false: they are ' +
+      'are deleted: in the data directory, or in the S3 store if one is set; false: they are only ' +
       'deleted.',
   },
   logLevel: {
@@ -178,7 +178,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
-/** One connection for reads, one for what is alone in its scope, one for what is not. */
+/** One connection each for reads, for exclusive writes and for concurrent writes. */
 const SESSIONS_MIN = 3;
 const SESSIONS_MAX = 200;
 export const SECRET_KEY_BYTES = 32;
@@ -189,32 +189,32 @@ const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export interface Config {
   host: string;
   port: number;
-  /** Without a trailing slash; null: made from the address that the hub listens on. */
+  /** Without a trailing slash; null: derived from the address that the hub listens on. */
   baseUrl: string | null;
   dataDir: string;
   /** postgres://…; null: SQLite in the data directory. */
   databaseUrl: string | null;
-  /** Connections to PostgreSQL at most. */
+  /** The maximum number of connections to PostgreSQL. */
   databaseSessions: number;
-  /** Whether a pooler in transaction mode stands before it. */
+  /** Whether the database is behind a pooler in transaction mode. */
   databasePooled: boolean;
-  /** Null: the one in the data directory. */
+  /** Null: the key in the data directory. */
   secretKey: Buffer | null;
   devAllowUnauth: boolean;
   globalToken: string | null;
   allowGlobalToken: boolean;
   allowPrivateHosts: PrivateHosts;
-  /** Null: the bytes of uploads lie in the data directory. */
+  /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
-  /** None: no events are taken. Any one of them proves a request. */
+  /** A request is accepted with any of them. If empty, all events are refused. */
   integrationSecrets: readonly string[];
   chatSecrets: readonly string[];
-  /** Whether jobs past retention are kept in files before they go. */
+  /** Whether jobs past retention are archived in files before they are deleted. */
   archiveJobs: boolean;
   logLevel: LogLevel;
 }
 
-/** An S3-compatible object store and the key that opens it. */
+/** An S3-compatible object store and its credentials. */
 export interface S3Config {
   /** Origin of the store's API. */
   endpoint: string;
@@ -226,14 +226,14 @@ export interface S3Config {
   forcePathStyle: boolean;
 }
 
-/** A setting that cannot be used; the message is the whole explanation. */
+/** An invalid setting. The message is complete; it needs no stack trace. */
 export class SettingError extends Error {}
 
 /**
- * Reads all settings. Flags go before the environment.
+ * Reads all settings. Flags override the environment.
  *
  * @param flags values by setting, as the CLI read them.
- * @throws SettingError one sentence that names the setting, its value and what it takes.
+ * @throws SettingError one sentence with the setting, its value and the valid values.
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -266,7 +266,7 @@ export function readConfig(
   return config;
 }
 
-/** Names that look like settings and are none: typing errors, most likely. */
+/** Names of environment variables that look like settings but are not, such as typing errors. */
 export function findUnknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set<string>(Object.values(settings).map((setting) => setting.env));
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
@@ -275,7 +275,9 @@ export function findUnknownSettings(env: Readonly<Record<string, string | undefi
 function readPort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) {
-    throw new SettingError(`SVC_PORT is "${text}": it takes a port number from 0 to ${PORT_MAX}.`);
+    throw new SettingError(
+      `SVC_PORT is "${text}": it must be a port number from 0 to ${PORT_MAX}.`,
+    );
   }
   return port;
 }
@@ -285,11 +287,11 @@ function readBaseUrl(text: string): string | null {
   const origin = originOf(text);
   if (origin !== null) return origin;
   throw new SettingError(
-    `SVC_BASE_URL is "${text}": it takes an address without a path, as in https://signalbox.acme.dev.`,
+    `SVC_BASE_URL is "${text}": it must be an address without a path, as in https://signalbox.acme.dev.`,
   );
 }
 
-/** Null for what is more or less than scheme, host and port. */
+/** The origin of a URL that consists of scheme, host and port only; null for other texts. */
 function originOf(text: string): string | null {
   const url = URL.parse(text);
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
@@ -300,7 +302,7 @@ function originOf(text: string): string | null {
 function readFlag(name: SettingName, text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
-  throw new SettingError(`${settings[name].env} is "${text}": it takes true or false.`);
+  throw new SettingError(`${settings[name].env} is "${text}": it must be true or false.`);
 }
 
 function readPrivateHosts(text: string): PrivateHosts {
@@ -310,24 +312,22 @@ function readPrivateHosts(text: string): PrivateHosts {
   const wrong = entries.find((entry) => !isHostEntry(entry));
   if (wrong !== undefined) {
     throw new SettingError(
-      `SVC_ALLOW_PRIVATE_HOSTS holds "${wrong}": it takes host names, addresses and ranges, ` +
+      `SVC_ALLOW_PRIVATE_HOSTS contains "${wrong}": it must be host names, addresses and ranges, ` +
         'separated by commas, or true.',
     );
   }
   return entries;
 }
 
-/** One secret, or the old and the new one while it is changed. The value is not repeated. */
+/** One secret, or the old and the new one during a rotation. The error omits the value. */
 function readSecrets(name: SettingName, text: string): string[] {
   const secrets = text.split(',').map((secret) => secret.trim());
   if (secrets.length === 1 && secrets[0] === '') return [];
   if (secrets.length <= SECRETS_MAX && !secrets.includes('')) return secrets;
-  throw new SettingError(
-    `${settings[name].env} takes one secret, or two with a comma between them.`,
-  );
+  throw new SettingError(`${settings[name].env} must be one secret, or two separated by a comma.`);
 }
 
-/** All of it or none of it: a hub with half a store would take uploads that it cannot keep. */
+/** All of them or none: a hub with half of them would accept uploads that it cannot store. */
 function readS3(read: (name: SettingName) => string): S3Config | null {
   const required = ['s3Endpoint', 's3Bucket', 's3AccessKeyId', 's3SecretAccessKey'] as const;
   const missing = required.filter((name) => read(name) === '');
@@ -335,12 +335,12 @@ function readS3(read: (name: SettingName) => string): S3Config | null {
   if (missing.length > 0) {
     const names = missing.map((name) => settings[name].env).join(' and ');
     throw new SettingError(
-      `${names} must be set as well for an S3 store: set all or none of them.`,
+      `${names} must be set as well for an S3 store: set all of them or none.`,
     );
   }
   if (!BUCKET_NAME.test(read('s3Bucket'))) {
     throw new SettingError(
-      `SVC_S3_BUCKET is "${read('s3Bucket')}": it takes 3 to 63 lower-case letters, digits, dots and dashes.`,
+      `SVC_S3_BUCKET is "${read('s3Bucket')}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
     );
   }
   return {
@@ -357,14 +357,16 @@ function readEndpoint(text: string): string {
   const origin = originOf(text);
   if (origin !== null) return origin;
   throw new SettingError(
-    `SVC_S3_ENDPOINT is "${text}": it takes an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
+    `SVC_S3_ENDPOINT is "${text}": it must be an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
   );
 }
 
 function readLogLevel(text: string): LogLevel {
   const level = logLevels.find((known) => known === text);
   if (level === undefined) {
-    throw new SettingError(`SVC_LOG_LEVEL is "${text}": it takes one of ${logLevels.join(', ')}.`);
+    throw new SettingError(
+      `SVC_LOG_LEVEL is "${text}": it must be one of ${logLevels.join(', ')}.`,
+    );
   }
   return level;
 }
@@ -373,20 +375,20 @@ function readDatabaseUrl(text: string): string | null {
   if (text === '') return null;
   const isAddress = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (isAddress) return text;
-  // The value may hold a password, so it is not repeated.
+  // The value may contain a password, so the error omits it.
   throw new SettingError(
     'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
       'correct it, or unset it to use SQLite in the data directory.',
   );
 }
 
-/** The value is not repeated. */
+/** The error omits the value. */
 function readSecretKey(text: string): Buffer | null {
   if (text === '') return null;
   const key = Buffer.from(text, 'base64');
   if (/^[A-Za-z0-9+/]{43}=$/.test(text) && key.length === SECRET_KEY_BYTES) return key;
   throw new SettingError(
-    `SVC_SECRET_KEY takes ${SECRET_KEY_BYTES} bytes in base64, as \`openssl rand -base64 32\` prints them.`,
+    `SVC_SECRET_KEY must be ${SECRET_KEY_BYTES} bytes in base64: generate it with \`openssl rand -base64 32\`.`,
   );
 }
 
@@ -396,7 +398,7 @@ function readSessions(text: string): number {
     return sessions;
   }
   throw new SettingError(
-    `SVC_DATABASE_SESSIONS is "${text}": it takes a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
+    `SVC_DATABASE_SESSIONS is "${text}": it must be a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
   );
 }
 
@@ -404,12 +406,12 @@ function checkTogether(config: Config): void {
   if (config.devAllowUnauth && !isLoopback(config.host)) {
     throw new SettingError(
       `SVC_DEV_ALLOW_UNAUTH is true while SVC_HOST is "${config.host}": ` +
-        'anybody on the network could do anything, so listen on 127.0.0.1 or set it to false.',
+        'anyone on the network could do anything. Set SVC_HOST to 127.0.0.1, or set it to false.',
     );
   }
   if (config.globalToken !== null && config.globalToken.length < GLOBAL_TOKEN_CHARS_MIN) {
     throw new SettingError(
-      `SVC_CONTROL_PLANE_TOKEN is too short: it takes at least ${GLOBAL_TOKEN_CHARS_MIN} characters.`,
+      `SVC_CONTROL_PLANE_TOKEN is too short: it must have at least ${GLOBAL_TOKEN_CHARS_MIN} characters.`,
     );
   }
   if (config.allowGlobalToken && config.globalToken === null) {
@@ -419,7 +421,7 @@ function checkTogether(config: Config): void {
   }
 }
 
-/** Addresses that only this machine reaches. */
+/** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

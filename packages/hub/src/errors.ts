@@ -1,8 +1,8 @@
 import { conditionOf, type ErrorCode, type ErrorDetail } from '@signalbox/contract';
 
 /**
- * An expected refusal: a public code and sentence, and a private cause that never leaves the hub.
- * Mapped to HTTP in `http/` alone. Anything else that is thrown is a fault of the hub (500).
+ * An expected refusal: a public code and message, and a private cause that never leaves the hub.
+ * Only `http/` maps it to HTTP. Every other thrown error is a fault of the hub (500).
  */
 export class HubError extends Error {
   readonly code: ErrorCode;
@@ -10,8 +10,8 @@ export class HubError extends Error {
   readonly retryAfterMs: number | undefined;
 
   /**
-   * @param message one plain sentence that says what to do; the code's condition when absent.
-   * @param options.details places in the request, with `INVALID_REQUEST`.
+   * @param message one plain sentence that says what to do; by default the code's condition.
+   * @param options.details the invalid fields of the request, with `INVALID_REQUEST`.
    * @param options.retryAfterMs with `RATE_LIMITED` and `UNAVAILABLE`.
    */
   constructor(
@@ -31,14 +31,14 @@ export class HubError extends Error {
  * A refusal that names one field of the request.
  *
  * @param path a JSON pointer; empty for the body itself.
- * @param message what follows the field's name in a sentence, without a full stop.
+ * @param message the rest of the sentence after the field's name, without a full stop.
  */
 export function invalidField(path: string, message: string): HubError {
   const field = path.slice(1).replaceAll('/', '.') || 'The body';
   return new HubError('INVALID_REQUEST', `${field} ${message}.`, { details: [{ path, message }] });
 }
 
-/** A condition that cannot be false unless the hub itself is wrong. */
+/** Checks a condition that only a fault of the hub can make false. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }

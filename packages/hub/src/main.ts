@@ -3,28 +3,28 @@ import { findUnknownSettings, readConfig, type SettingName, settings } from './c
 import { StartError } from './db/data-directory.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 
-/** How long a stop may take before what is left is cut off. */
+/** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;
-/** Signals this close together are one. */
+/** Signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
 
 export interface StartOptions {
-  /** `--port 5000` and the like: one flag for each setting. */
+  /** The arguments, such as `--port 5000`: one flag for each setting. */
   argv?: readonly string[];
   /** The built console. */
   consoleDir?: string;
 }
 
 /**
- * Starts a hub from flags and environment, prints where it is, and runs until SIGTERM or SIGINT.
- * Resolves once it answers.
+ * Starts a hub from flags and environment, prints its address, and runs until SIGTERM or SIGINT.
+ * Resolves as soon as the hub accepts requests.
  *
  * @throws SettingError, StartError, NewerDatabaseError: one sentence each.
  */
 export async function startFromEnvironment(options: StartOptions = {}): Promise<void> {
   const config = readConfig(process.env, readFlags(options.argv ?? []));
   for (const name of findUnknownSettings(process.env)) {
-    process.stderr.write(`signalbox: ${name} is not a setting; it is ignored.\n`);
+    process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
   const { consoleDir } = options;
   const hub = await createHub({ config, ...(consoleDir === undefined ? {} : { consoleDir }) });
@@ -42,7 +42,7 @@ function describeStart(baseUrl: string, firstOwnerUrl: string | null, open: bool
   if (firstOwnerUrl !== null) {
     lines.push(
       '',
-      'Nobody is here yet. This link makes the first owner, once:',
+      'No accounts yet. Open this one-time link to create the first owner:',
       `  ${firstOwnerUrl}`,
     );
   }
@@ -52,7 +52,7 @@ function describeStart(baseUrl: string, firstOwnerUrl: string | null, open: bool
   return `${lines.join('\n')}\n`;
 }
 
-/** @throws StartError for a flag that is none. */
+/** @throws StartError for an unknown flag, or one without its value. */
 export function readFlags(argv: readonly string[]): Partial<Record<SettingName, string>> {
   const flags: Partial<Record<SettingName, string>> = {};
   for (let at = 0; at < argv.length; at++) {
@@ -62,10 +62,10 @@ export function readFlags(argv: readonly string[]): Partial<Record<SettingName, 
     );
     if (name === undefined) {
       const known = Object.values(settings).map((setting) => `--${setting.flag}`);
-      throw new StartError(`${flag} is not a flag; there are ${known.join(', ')}.`);
+      throw new StartError(`${flag} is not a flag. The flags are ${known.join(', ')}.`);
     }
     const value = inline ?? argv[++at];
-    if (value === undefined) throw new StartError(`${flag} takes a value.`);
+    if (value === undefined) throw new StartError(`${flag} must have a value.`);
     flags[name] = value;
   }
   return flags;
@@ -83,25 +83,25 @@ function explainListenError(error: unknown, host: string, port: number): unknown
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new StartError(`SVC_HOST is "${host}", which is no address of this machine.`);
+      return new StartError(`SVC_HOST is "${host}": it must be an address of this machine.`);
     default:
       return error;
   }
 }
 
-/** The first signal stops gracefully; a second one, or the time limit, at once. */
+/** Stops gracefully on the first signal; at once on a second one or after the time limit. */
 function stopOnSignal(hub: Hub): void {
   let stoppingSinceMs: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
     if (stoppingSinceMs !== null) {
-      // One Ctrl-C arrives twice when npm stands between: from the terminal and from npm.
+      // Under npm, one Ctrl-C arrives twice: from the terminal and from npm.
       if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;
       process.exit(1);
     }
     stoppingSinceMs = performance.now();
-    process.stderr.write(`signalbox: ${signal} received, finishing what is under way.\n`);
+    process.stderr.write(`signalbox: ${signal} received, finishing running requests.\n`);
     const limit = setTimeout(() => {
-      process.stderr.write('signalbox: some requests did not end within 30 s and were cut off.\n');
+      process.stderr.write('signalbox: some requests did not end within 30 s and were aborted.\n');
       process.exit(1);
     }, STOP_MS_MAX);
     limit.unref();

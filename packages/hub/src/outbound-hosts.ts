@@ -7,24 +7,24 @@ import { BlockList, isIP } from 'node:net';
  */
 export type PrivateHosts = 'all' | readonly string[];
 
-/** An address that a connection may be made to; the name was resolved once and for all. */
+/** An address that the hub may connect to. Its name was resolved once. */
 export interface OutboundAddress {
-  /** An IP address. Connect to this, not to the name, which may mean another one the next time. */
+  /** An IP address. Connect to it, not to the name, which may resolve differently next time. */
   address: string;
   family: 4 | 6;
-  /** Whether only the operator's word lets the hub call it. */
+  /** Whether the hub may call it only because the operator allows it. */
   isPrivate: boolean;
 }
 
-/** A host that the hub may not, or cannot, call; the message is a sentence for people. */
+/** The hub may not or cannot call a host. The message is a sentence for people. */
 export class OutboundHostError extends Error {}
 
 const familyNames = { 4: 'ipv4', 6: 'ipv6' } as const;
 
 /**
- * Everything that is not the public internet: the special-purpose registries of IANA (RFC 6890),
- * multicast, and the IPv6 forms that carry an IPv4 address within, which could smuggle one in. Of
- * IPv4-mapped ones (::ffff:0:0/96) the list judges the address within by itself.
+ * Everything except the public internet: the special-purpose registries of IANA (RFC 6890),
+ * multicast, and the IPv6 forms that embed an IPv4 address, which could smuggle in a private one.
+ * For IPv4-mapped addresses (::ffff:0:0/96), BlockList checks the embedded address by itself.
  */
 const privateRanges = createRanges([
   '0.0.0.0/8',
@@ -53,7 +53,7 @@ const privateRanges = createRanges([
   'ff00::/8',
 ]);
 
-/** Whether an address is anything but a public one. What is no address at all is private too. */
+/** Whether an address is not public. Texts that are not addresses count as private. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   if (family !== 4 && family !== 6) return true;
@@ -61,8 +61,8 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * Finds the address of a host and decides whether the hub may call it. A name with several
- * addresses is refused when any of them is private and not allowed: which one answers is chance.
+ * Resolves a host and checks that the hub may call it. A name with several addresses is refused if
+ * any of them is private and not allowed, because the choice among them is arbitrary.
  *
  * @throws OutboundHostError
  */
@@ -78,7 +78,7 @@ export async function resolveOutboundHost(
     !isPrivateAddress(address) || mayCallPrivately(host, address, allowed);
   if (!addresses.every(({ address }) => isAllowed(address))) {
     throw new OutboundHostError(
-      `The host ${host} is private, and the hub may not call it: the operator allows it with ` +
+      `The host ${host} is private, and the hub may not call it: the operator can allow it with ` +
         'SVC_ALLOW_PRIVATE_HOSTS.',
     );
   }
@@ -90,7 +90,7 @@ async function lookUp(host: string): Promise<{ address: string; family: 4 | 6 }[
   if (family === 4 || family === 6) return [{ address: host, family }];
   try {
     const found = await lookup(host, { all: true, order: 'ipv4first' });
-    // Node types the family as a number; it is one of these two.
+    // Node's type of the family is number, but it is 4 or 6.
     return found.map(({ address, family: found }) => ({ address, family: found as 4 | 6 }));
   } catch (error) {
     throw new OutboundHostError(`The host ${host} cannot be found.`, { cause: error });
@@ -115,7 +115,7 @@ function createRanges(entries: readonly string[]): BlockList {
   return ranges;
 }
 
-/** `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`. */
+/** Whether a text is an IP address or a range: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`. */
 function isAddressOrRange(entry: string): boolean {
   const [address = '', bits, ...rest] = entry.split('/');
   const family = isIP(address);
@@ -127,12 +127,12 @@ function isAddressOrRange(entry: string): boolean {
 
 const hostName = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9])?$/i;
 
-/** Whether a text names a host, an address or a range; for settings and forms. */
+/** Whether a text is a host name, an address or a range; for settings and forms. */
 export function isHostEntry(entry: string): boolean {
   return isAddressOrRange(entry) || isHostName(entry);
 }
 
-/** A DNS name, or an IP address without brackets. */
+/** Whether a text is a DNS name, or an IP address without brackets. */
 export function isHostName(text: string): boolean {
   return (
     isIP(text) !== 0 || (hostName.test(text) && !text.includes('..') && !/^[\d.]+$/.test(text))

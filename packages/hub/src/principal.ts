@@ -2,25 +2,26 @@ import type { Scope } from '@signalbox/contract';
 import { assert } from './errors.ts';
 
 /**
- * Who makes a request, as its token's or session's row says; never as the body says.
+ * The authenticated caller of a request. It comes from the row of the token or session, never from
+ * the body.
  * - `device`: a person's machine. `service`: a service principal. `job`: the tool of one job.
- * - `person`: a console session. `global`: the legacy token. `development`: no token at all, where
- *   the operator has allowed that.
- * - `anonymous`: whoever calls an endpoint that asks for no proof.
+ * - `person`: a console session. `global`: the legacy token. `development`: a request without a
+ *   token, where the operator allows it.
+ * - `anonymous`: the caller of an endpoint without authentication.
  */
 export interface Principal {
   kind: 'device' | 'service' | 'job' | 'person' | 'global' | 'development' | 'anonymous';
   principalId: string;
   displayName: string;
-  /** The only workspace it may use; null: decided for each (persons), or all. */
+  /** The only workspace it may use; null: all, or for people those that they are members of. */
   workspaceId: string | null;
   scopes: ReadonlySet<Scope>;
-  /** Of the token; constants for those without one. Agents serve what their token has named. */
+  /** The token's id; a constant without one. Agents serve the repositories of their token. */
   tokenId: string;
   personId: string | null;
-  /** Of a console session. */
+  /** Only for console sessions. */
   sessionId: string | null;
-  /** Of a job token: it may touch what belongs to this job and its run, and nothing else. */
+  /** Only for job tokens, which give access to this job and its run only. */
   job: { jobId: string; runId: string | null; agentId: string } | null;
   expiresAtMs: number | null;
 }
@@ -31,16 +32,16 @@ export function personIdOf(principal: Principal): string {
   return principal.personId;
 }
 
-/** A request as actions see it. */
+/** The parts of a request that operations use. */
 export interface RequestContext {
   requestId: string;
   principal: Principal;
   /** The peer's IP address. */
   address: string;
   userAgent: string;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
   cookies: Readonly<Record<string, string | undefined>>;
-  /** Sets a cookie of the console; null takes it away. */
+  /** Sets a cookie of the console; null deletes it. */
   setCookie(name: string, value: string | null, options: { maxAgeMs: number }): void;
 }

@@ -6,17 +6,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * A key for one purpose, from a longer-lived secret.
+ * Derives a key for one purpose from a longer-lived secret.
  *
- * @param salt what the key is for in particular, such as a row's id; may be empty.
+ * @param salt makes the key specific, for example to a row's id; may be empty.
  */
 export function deriveKey(secret: string | Buffer, salt: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, salt, purpose, KEY_BYTES));
 }
 
 /**
- * Seals a text for rest: AES-256-GCM, bound to the row it belongs to, so that a sealed text moved
- * to another row opens nothing.
+ * Encrypts a text for storage with AES-256-GCM, bound to its row: copied to another row, it cannot
+ * be opened.
  *
  * @returns base64 of nonce, tag and cipher text.
  */
@@ -28,7 +28,10 @@ export function sealText(text: string, key: Buffer, rowId: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
 }
 
-/** @throws when the key or the row is not the one it was sealed for, or the text was altered. */
+/**
+ * Decrypts a text that `sealText` encrypted.
+ * @throws if the key or the row differs, or the text was altered.
+ */
 export function openText(sealed: string, key: Buffer, rowId: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -1,16 +1,16 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a start needs only once is garbage by then. */
+/** After this time, the memory that only the start needed is garbage. */
 const AFTER_START_MS = 5_000;
-/** The collection takes some 60 ms: it is made when less than this share of the time is used. */
+/** The collection takes about 60 ms, so it waits until the event loop is less busy than this. */
 const QUIET_SHARE = 0.05;
 
 /**
- * Gives back what the start needed, a few seconds after it, or as soon as the hub has a quiet
- * moment. V8 by itself keeps the room that the loading of code took, a sixth of what the process
- * holds, for as long as nothing is asked of the hub (docs/decisions/0017).
+ * Frees the memory that only the start needed: a few seconds later, as soon as the hub is idle. V8
+ * itself keeps the memory of loading code, a sixth of the process, as long as the hub gets no
+ * requests (docs/decisions/0017).
  *
- * Nothing where Node runs without `--expose-gc`.
+ * Does nothing if Node runs without `--expose-gc`.
  */
 export function giveBackStartMemory(
   loop: Pick<typeof performance, 'eventLoopUtilization'> = performance,
