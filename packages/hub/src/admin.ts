@@ -10,7 +10,7 @@ import { systemClock, timestampOf } from './clock.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
-import { migrateDatabase, openDatabase } from './db/open.ts';
+import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { HubError, invalidField } from './errors.ts';
 import { createInvitation, invitationUrl } from './members/invite.ts';
 import { mintServiceToken } from './tokens/mint.ts';

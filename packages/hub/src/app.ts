@@ -15,7 +15,7 @@ import { bindMailAccountRoutes } from './context/mail/routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
-import { migrateDatabase, openDatabase } from './db/open.ts';
+import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';

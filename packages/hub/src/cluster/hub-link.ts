@@ -1,8 +1,7 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import pg from 'pg';
 import type { SqlValue } from '../db/engine.ts';
-import { toUnavailable } from '../db/postgres/postgres-errors.ts';
-import { severConnection } from '../db/postgres/postgres-session.ts';
+import { severConnection, toUnavailable } from '../db/postgres/postgres-database.ts';
 
 /** A channel belongs to one database: hubs of other databases on the server are not notified. */
 const CHANNEL = 'signalbox_hints';

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/engine.ts';
-import { isDemoted } from '../db/postgres/postgres-errors.ts';
+import { isDemoted } from '../db/postgres/postgres-database.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { unpackHints } from './hint-payload.ts';
 import { HintSender } from './hint-sender.ts';

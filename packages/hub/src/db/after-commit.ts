@@ -1,9 +1,9 @@
 /**
- * Makes the calls that actions asked for, now that they are durable. One that throws is a fault of
- * the hub: it ends the process, as any error does that nobody catches, but not before the others
- * are made and those who wait for what is committed have been told of it.
+ * Makes the calls that actions registered with `afterCommit`, now that they are durable. A call
+ * that throws is a fault of the hub and ends the process like any uncaught error, but only after
+ * the other calls are made and the callers of the committed actions have their results.
  */
-export function makeCalls(calls: readonly (() => void)[]): void {
+export function callAfterCommit(calls: readonly (() => void)[]): void {
   for (const call of calls) {
     try {
       call();

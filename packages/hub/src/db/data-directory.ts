@@ -13,10 +13,10 @@ import {
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** A condition of the machine that stops the start; the message is the whole explanation. */
+/** A reason why the hub cannot start; the message says what is wrong and what to do. */
 export class StartError extends Error {}
 
-/** File systems on which SQLite's locks or syncs cannot be trusted, by statfs type (statfs(2)). */
+/** File systems with unreliable locks or syncs, by their statfs type (statfs(2)). */
 const networkFileSystems = new Map<number, string>([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -37,27 +37,28 @@ const DIRECTORY_ID_BYTES = 12;
 export interface DataDirectory {
   path: string;
   databasePath: string;
-  /** Of the directory, whichever hub uses it. */
+  /** Identifies the directory, not the hub that uses it. */
   directoryId: string;
-  /** 32 random bytes, made at the first start unless they are set; readable by its owner only. */
+  /** 32 bytes: from the settings, or random, created at the first start for the owner only. */
   secretKey: Buffer;
-  /** Lets another hub have the directory. */
+  /** Releases the lock, so that another hub may use the directory. */
   release(): void;
 }
 
 export interface DirectoryUse {
-  /** Whether the database lies in it; default true. */
+  /** Whether the database is in the directory; default true. */
   holdsDatabase?: boolean;
-  /** The hub's key, in place of the one that the directory holds. */
+  /** The hub's key; the key file is not used then. */
   secretKey?: Buffer | null;
   /** Injected because no test machine mounts a network file system. */
   typeOfFileSystem?: (path: string) => number;
 }
 
 /**
- * Makes the directory usable: created, writable, and on a local disk when a database lies in it.
+ * Creates the directory if it does not exist, and checks that it is writable and, when it holds the
+ * database, on a local disk.
  *
- * @throws StartError one sentence that says what is wrong and what to do.
+ * @throws StartError
  */
 export function prepareDataDirectory(
   path: string,
@@ -70,7 +71,7 @@ export function prepareDataDirectory(
     accessSync(absolute, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartError(
-      `The data directory ${absolute} cannot be written (${(error as Error).message}): ` +
+      `The data directory ${absolute} is not writable (${(error as Error).message}): ` +
         'give this user write access to it, or set SVC_DATA_DIR to another directory.',
     );
   }
@@ -90,8 +91,10 @@ export function prepareDataDirectory(
 }
 
 /**
- * Takes the directory for one hub. The lock is SQLite's own on a file beside the database: the
- * operating system lets it go when the process ends, however it ends.
+ * Locks the directory for one hub. The lock is SQLite's own on a file next to the database: the
+ * operating system releases it when the process ends, however it ends.
+ *
+ * @returns releases the lock.
  */
 export function lockDataDirectory(path: string): () => void {
   const lock = new DatabaseSync(join(path, 'hub.lock'), { timeout: 0 });
@@ -111,19 +114,19 @@ function readSecretKey(path: string): Buffer {
   const key = Buffer.from(readOrCreate(path, SECRET_KEY_BYTES), 'base64');
   if (key.length !== SECRET_KEY_BYTES) {
     throw new StartError(
-      `The key file ${path} does not hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
+      `The key file ${path} must hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
     );
   }
   return key;
 }
 
-/** What a file holds, which is made of random bytes when it is not there. */
+/** Reads a file; creates it with random bytes if it does not exist. */
 function readOrCreate(path: string, bytes: number): string {
   if (!existsSync(path)) createRandomFile(path, bytes);
   return readFileSync(path, 'utf8').trim();
 }
 
-/** Two processes may start together: the link makes exactly one of the two files the file. */
+/** Two processes may start together: `link` succeeds for exactly one of their two files. */
 function createRandomFile(path: string, bytes: number): void {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, `${randomBytes(bytes).toString('base64')}\n`, {

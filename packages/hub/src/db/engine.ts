@@ -1,86 +1,28 @@
 import type { Compilable, Kysely } from 'kysely';
 import type { Schema } from './schema/tables.ts';
 
-/** What a statement may bind. Times are integers in ms, flags 0 or 1, JSON is text. */
-export type SqlValue = string | number | null;
+/*
+ * The interface that the rest of the hub sees of its database, whichever engine it runs on. From
+ * top to bottom: the database, the atomic action, reads, and the values that they exchange.
+ */
 
 /** The engines that the hub runs on. */
 export type EngineName = 'sqlite' | 'postgres';
 
-/**
- * Reads of committed state. Ordinary nouns hand in Kysely queries made with `Database.build`;
- * hot paths hand in SQL text with `?` placeholders, which each engine prepares once.
- */
-export interface Reader {
-  readonly engine: EngineName;
-  /**
-   * What a SELECT of a single row ends with that is written next: nothing, but within an action on
-   * PostgreSQL, where others may be at the row as well.
-   */
-  readonly rowLock: '' | ' FOR NO KEY UPDATE';
-  all<Row>(query: Compilable<Row>): Promise<Row[]>;
-  first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
-  allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;
-  firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined>;
-}
-
-/** Work that many actions want done at once, such as a claim of the next ready entry. */
-export interface Gathering<Input, Output> {
-  /** @returns an output for each input, in their order. */
-  run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
-  /** Whether anything was written for the input that has this output. */
-  hasWritten(output: Output): boolean;
-}
-
-/**
- * One atomic action. It commits whole when its function returns and leaves nothing when it throws.
- * An action awaits nothing but its own statements: on SQLite all waiting actions share one
- * transaction, and whatever else it waited for would hold up every other write.
- */
-export interface Tx extends Reader {
-  /** The database's clock at the start of the action: the one clock of all lease arithmetic. */
-  readonly nowMs: number;
-  run(query: Compilable<unknown>): Promise<{ changes: number }>;
-  runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
-  /**
-   * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
-   * is in progress, and restarts the action under the exclusive lock if necessary. Free for the
-   * other actions of the transaction when called before this one writes. A no-op within `write`.
-   */
-  requireExclusive(): void;
-  /**
-   * Does a piece of work for this action and for those beside it that want the same just now, in
-   * one go; for this one alone where none are.
-   */
-  gather<Input, Output>(work: Gathering<Input, Output>, input: Input): Promise<Output>;
-  /** Calls when the action is durable; never when it is not. */
-  afterCommit(call: () => void): void;
-}
-
-/** The scope of what belongs to no workspace: sessions, logins under way, unknown chat teams. */
-export const NO_WORKSPACE = '';
-
-/** Where an action runs that others of its workspace may run beside. */
-export interface ConcurrentScope {
-  workspaceId: string;
-  /** What it works on, such as the id of a job: of actions that share one, the hub runs one. */
-  keys: readonly string[];
-}
-
 export interface Database {
   readonly engine: EngineName;
-  /** Makes queries; never runs them. Stateless, so one serves all. */
+  /** Builds queries and never runs them. It has no state, so one serves all callers. */
   readonly build: Kysely<Schema>;
-  /** What the operator should know of the engine's settings: a sentence each. */
+  /** What the operator should know about the settings of the server: one sentence each. */
   readonly warnings: readonly string[];
-  /** Reads what is committed. */
+  /** Reads committed data. */
   readonly reader: Reader;
   /**
-   * Runs one atomic action that reads and writes as if no other were under way in its scope, on
-   * this hub or another; the answer comes when it is durable.
+   * Runs one atomic action that reads and writes as if no other were in progress in its scope, on
+   * this hub or another. Resolves when the action is durable.
    *
-   * @param workspaceId the scope: all that the action reads in order to write lies in it; null: it
-   *   lies in several workspaces or in none, and the action excludes every other.
+   * @param workspaceId the scope, which contains everything that the action's writes depend on;
+   *   null: several workspaces or none, and the action excludes every other.
    */
   write<T>(workspaceId: string | null, action: (tx: Tx) => Promise<T>): Promise<T>;
   /**
@@ -96,6 +38,74 @@ export interface Database {
    * with 503.
    */
   setAvailable(isAvailable: boolean): void;
-  /** Ends after the actions that were handed in before. */
+  /** Call within the action that has changed the schema. */
+  schemaChanged(tx: Tx): Promise<void>;
+  /** Resolves when the actions that were handed in before have ended. */
   close(): Promise<void>;
 }
+
+/** The scope of what belongs to no workspace: sessions, logins in progress, unknown chat teams. */
+export const NO_WORKSPACE = '';
+
+/** The scope of a concurrent action. */
+export interface ConcurrentScope {
+  workspaceId: string;
+  /**
+   * What the action works on, such as the id of a job. A hub runs one action at a time of those
+   * that share a key.
+   */
+  keys: readonly string[];
+}
+
+/**
+ * One atomic action. It commits as a whole when its function returns and leaves nothing when it
+ * throws. An action awaits nothing but its own statements: on SQLite all waiting actions share one
+ * transaction, so awaiting anything else would delay every other write.
+ */
+export interface Tx extends Reader {
+  /** The database's clock at the start of the action: the one clock of all lease arithmetic. */
+  readonly nowMs: number;
+  run(query: Compilable<unknown>): Promise<{ changes: number }>;
+  runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
+  /**
+   * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
+   * is in progress, and restarts the action under the exclusive lock if necessary. Free for the
+   * other actions of the transaction when called before this one writes. A no-op within `write`.
+   */
+  requireExclusive(): void;
+  /**
+   * Does a piece of work once for this action and for all concurrent ones that ask for the same
+   * work at the moment; for this action only when no other does.
+   */
+  runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output>;
+  /** Registers a call for when the action is durable; it is never made if it does not commit. */
+  afterCommit(call: () => void): void;
+}
+
+/** Work that is done once for several actions, such as claiming the next ready entries. */
+export interface BatchedWork<Input, Output> {
+  /** @returns one output for each input, in their order. */
+  run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
+  /** Whether the work has written for the action that gets this output. */
+  hasWritten(output: Output): boolean;
+}
+
+/**
+ * Reads rows. Most modules pass Kysely queries made with `Database.build`; hot paths pass SQL text
+ * with `?` placeholders, which each engine prepares once.
+ */
+export interface Reader {
+  readonly engine: EngineName;
+  /**
+   * The end of a SELECT of a single row that is going to be written: a row lock within an action on
+   * PostgreSQL, where other actions may be writing the same row, and empty everywhere else.
+   */
+  readonly rowLock: '' | ' FOR NO KEY UPDATE';
+  all<Row>(query: Compilable<Row>): Promise<Row[]>;
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
+  allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;
+  firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined>;
+}
+
+/** A value that a statement may bind. Times are integers in ms, flags 0 or 1, JSON is text. */
+export type SqlValue = string | number | null;

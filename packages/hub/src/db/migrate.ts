@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import type { Database, Reader, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
-import { writeStatistics } from './sqlite/sqlite-statistics.ts';
 
-/** The database was made by a newer Signalbox; this one must not touch it. */
+/** The database was written by a newer Signalbox, so this one must not change it. */
 export class NewerDatabaseError extends Error {}
 
 /**
- * Brings the schema up to date in one atomic action, so that a hub killed within it leaves the
- * database as it was, and hubs that start together run it one after the other.
+ * Brings the schema up to date in one atomic action, so that a hub that is killed meanwhile leaves
+ * the database as it was, and hubs that start together do it one after the other.
  *
  * @returns the versions applied, in order; empty when the schema was current.
  */
@@ -29,18 +28,18 @@ export function migrate(
     const newest = known.at(-1)?.version ?? 0;
     if (current > newest) {
       throw new NewerDatabaseError(
-        `The database has version ${current}, this Signalbox knows ${newest}: ` +
+        `The database has schema version ${current}, but this Signalbox supports up to ${newest}: ` +
           'start a newer Signalbox, or restore a backup made by this one.',
       );
     }
     const missing = known.filter((migration) => migration.version > current);
     for (const migration of missing) await applyMigration(tx, migration);
-    if (missing.length > 0 && tx.engine === 'sqlite') await writeStatistics(tx);
+    if (missing.length > 0) await database.schemaChanged(tx);
     return missing.map((migration) => migration.version);
   });
 }
 
-/** Whether there is nothing to do; reads only. */
+/** Whether the schema is current; only reads. */
 export async function isMigrated(
   { reader, engine, build }: Database,
   known: readonly Migration[] = migrations,
@@ -75,7 +74,7 @@ async function applyMigration(tx: Tx, migration: Migration): Promise<void> {
   ]);
 }
 
-/** Texts compare by their bytes on both engines, whatever locale a database was made with. */
+/** Makes texts compare by their bytes, as on SQLite, whatever the locale of the database is. */
 function collateByBytes(statement: string): string {
   return statement.replace(/\bTEXT\b/g, 'TEXT COLLATE "C"');
 }

@@ -1,4 +1,4 @@
-import type { Gathering, Tx } from '../db/engine.ts';
+import type { BatchedWork, Tx } from '../db/engine.ts';
 import type { Entry } from './entry.ts';
 import type { LeaseGrant } from './queue-store.ts';
 
@@ -38,7 +38,7 @@ const candidatesOf = (looked: number) => `SELECT c.entry_id FROM json_each(?) AS
   ) AS c
   ORDER BY c.sort_key, c.entry_id LIMIT ${looked}`;
 
-export const claimReady: Gathering<ClaimRequest, ClaimResult> = {
+export const claimReady: BatchedWork<ClaimRequest, ClaimResult> = {
   async run(tx, requests) {
     const results: ClaimResult[] = requests.map(() => null);
     for (const places of groupByLanes(requests).values()) {

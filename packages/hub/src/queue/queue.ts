@@ -177,7 +177,7 @@ export class Queue {
   ): Promise<Entry | null> {
     if (tx.engine === 'postgres') {
       const laneIds = lanes.map((lane) => lane.lane_id);
-      const claimed = await tx.gather(claimReady, { workspaceId, laneIds, grantFor });
+      const claimed = await tx.runBatched(claimReady, { workspaceId, laneIds, grantFor });
       if (claimed !== 'keyed') return claimed;
       tx.requireExclusive();
     }

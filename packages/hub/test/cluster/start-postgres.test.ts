@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { isLinkValid } from '../../src/people/create-first-owner.ts';
 import { startHubChild } from '../support/hub-child.ts';
 import {

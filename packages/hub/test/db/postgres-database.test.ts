@@ -77,7 +77,7 @@ async function listNotes(database: Database): Promise<string[]> {
 }
 
 /** Does the same to many at once, twice: the first time the engine learns the statements. */
-async function besides<T>(
+async function runConcurrently<T>(
   database: Database,
   names: readonly string[],
   action: (tx: Tx, name: string, at: number) => Promise<T>,
@@ -97,7 +97,7 @@ test('actions side by side share transactions, and each has its own answers', as
   // The statements are learnt at their first use; after that they are done set-wise.
   for (const prefix of ['first', 'second', 'third']) {
     const names = namesOf(prefix, 60);
-    const transactions = await besides(database, names, async (tx, name, at) => {
+    const transactions = await runConcurrently(database, names, async (tx, name, at) => {
       assert.equal(await readNote(tx, name), undefined);
       await insertNote(tx, name, at % 2 === 0 ? at : null);
       const read = await readNote(tx, name);
@@ -163,14 +163,14 @@ test('where no setting outlives a transaction, a read by itself has its time lim
 test('reads that ask the same at the same time are one, and others are not', async (t) => {
   const database = await openHub(t);
   const draw = (asked: (at: number) => string) =>
-    besides(database, namesOf('draw', 20), async (tx, _name, at) => {
+    runConcurrently(database, namesOf('draw', 20), async (tx, _name, at) => {
       const row = await tx.firstSql<{ drawn: string }>(
         "SELECT gen_random_uuid()::text AS drawn, ? || '' AS asked",
         [asked(at)],
       );
       return row?.drawn;
     });
-  // Transactions hold what waits when they begin: the first may be of one action alone.
+  // A transaction takes the actions that wait when it begins: the first may have a single one.
   assert.ok(new Set(await draw(() => 'the same')).size <= 3);
   assert.equal(new Set(await draw((at) => `number ${at}`)).size, 20);
   assert.ok(new Set(await draw((at) => `half ${at % 2}`)).size <= 6);
@@ -213,7 +213,7 @@ test('of an action that fails after it wrote nothing is kept, and all of those b
   assert.equal(rejected.length, 2);
   assert.match(rejected.join(), /a fault/);
   assert.equal((await listNotes(database)).length, 18);
-  assert.ok(runs > 20, 'those beside it were started over');
+  assert.ok(runs > 20, 'the others of its transaction were restarted');
 });
 
 test('a statement that PostgreSQL refuses fails its own action alone, with its own error', async (t) => {
@@ -267,7 +267,7 @@ test('actions of one workspace on several hubs lose none of each other’s write
       hub.write(at === 10 ? null : 'home', (tx) => countUp(tx, 'count')),
     ),
   );
-  const alone = hubs.flatMap((hub) =>
+  const exclusive = hubs.flatMap((hub) =>
     Array.from({ length: 5 }, () =>
       hub.writeConcurrent({ workspaceId: 'home', keys: [] }, async (tx) => {
         tx.requireExclusive();
@@ -275,7 +275,7 @@ test('actions of one workspace on several hubs lose none of each other’s write
       }),
     ),
   );
-  await Promise.all([...counts, ...alone]);
+  await Promise.all([...counts, ...exclusive]);
   const row = await first.reader.firstSql<{ amount: number }>('SELECT amount FROM notes', []);
   assert.equal(row?.amount, 75);
 });
@@ -317,7 +317,7 @@ test('an action holds up its own workspace alone; one of the hub holds up all', 
     second.write('home', async () => void order.push('home again')),
     second.writeConcurrent(
       { workspaceId: 'home', keys: [] },
-      async () => void order.push('beside'),
+      async () => void order.push('concurrent'),
     ),
     second.write(null, async () => void order.push('hub')),
   ];
@@ -327,7 +327,7 @@ test('an action holds up its own workspace alone; one of the hub holds up all', 
   assert.equal(order.length, 6);
 });
 
-test('gathered work is done once for all that want it, in their order', async (t) => {
+test('batched work is done once for all that ask for it, in their order', async (t) => {
   const database = await openHub(t);
   const sizes: number[] = [];
   const doubling = {
@@ -341,7 +341,9 @@ test('gathered work is done once for all that want it, in their order', async (t
   const numbers = Array.from({ length: 30 }, (_, at) => at);
   const outputs = await Promise.all(
     numbers.map((at) =>
-      database.writeConcurrent({ workspaceId: 'home', keys: [] }, (tx) => tx.gather(doubling, at)),
+      database.writeConcurrent({ workspaceId: 'home', keys: [] }, (tx) =>
+        tx.runBatched(doubling, at),
+      ),
     ),
   );
   assert.deepEqual(
@@ -349,8 +351,8 @@ test('gathered work is done once for all that want it, in their order', async (t
     numbers.map((at) => at * 2),
   );
   assert.ok(sizes.length < 6, `${sizes.length} times`);
-  const alone = await database.write('home', (tx) => tx.gather(doubling, 21));
-  assert.equal(alone, 42);
+  const single = await database.write('home', (tx) => tx.runBatched(doubling, 21));
+  assert.equal(single, 42);
 });
 
 test('calls after the commit come once, in order, and not for what was not kept', async (t) => {
@@ -396,7 +398,7 @@ test('the end waits for the actions that were handed in before it', async (t) =>
   const { url } = await openHubs(t, 1);
   const database = openPostgres({ url, sessionsMax: 3, limits, isPooled: false });
   const names = namesOf('n', 10);
-  const added = besides(database, names, (tx, name) => insertNote(tx, name));
+  const added = runConcurrently(database, names, (tx, name) => insertNote(tx, name));
   await database.close();
   assert.equal((await added).length, 10);
   await assert.rejects(

@@ -67,7 +67,7 @@ test('where actions may be run again, one that fails after it wrote leaves nothi
   const { database, list } = await createNotes(t);
   const calls: string[] = [];
   const runs = new Map<string, number>();
-  const beside = (note: string, end: (tx: Tx) => void = () => undefined) =>
+  const concurrent = (note: string, end: (tx: Tx) => void = () => undefined) =>
     database.writeConcurrent({ workspaceId: 'w', keys: [] }, async (tx) => {
       runs.set(note, (runs.get(note) ?? 0) + 1);
       await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
@@ -79,15 +79,15 @@ test('where actions may be run again, one that fails after it wrote leaves nothi
     throw new HubError('NOT_ALLOWED');
   };
   const outcomes = await Promise.allSettled([
-    beside('a'),
-    beside('half', refuse),
-    beside('b'),
-    beside('a'),
+    concurrent('a'),
+    concurrent('half', refuse),
+    concurrent('b'),
+    concurrent('a'),
     database.write(null, async (tx) => {
-      await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['alone']);
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['exclusive']);
       refuse();
     }),
-    beside('c'),
+    concurrent('c'),
   ]);
   assert.deepEqual(
     outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused')),

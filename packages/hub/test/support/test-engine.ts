@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { Database, EngineName } from '../../src/db/engine.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 /** Several hubs at once in several files share one server and its limit of connections. */

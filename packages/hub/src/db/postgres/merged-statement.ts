@@ -1,21 +1,21 @@
 /*
- * The texts of statements on PostgreSQL: placeholders, and the set-wise version of a statement that
- * does for many rows of values at once what it does for one.
+ * The texts of statements on PostgreSQL: numbered placeholders, and merged statements, which do for
+ * many rows of values at once what the original does for one.
  */
 
-/** `?` becomes `$1`, `$2`, … outside of literals; a text that has `$1` already stays as it is. */
+/** Replaces each `?` outside of literals by `$1`, `$2`, …; a text with `$1` is not changed. */
 export function numberPlaceholders(text: string): string {
   let count = 0;
   return text.replace(/'(?:[^']|'')*'|\?/g, (part) => (part === '?' ? `$${++count}` : part));
 }
 
-/** The column of a set-wise answer that says which of the rows of values a row belongs to. */
+/** The column of a merged answer that numbers the row of values that a row belongs to. */
 export const ORDINAL = '~';
 
 export interface MergedStatement {
-  /** Takes an array for each parameter of the single statement. */
+  /** Takes an array for each parameter of the original statement. */
   text: string;
-  /** Whether answer rows carry `ORDINAL`; without it, each row of values changes one row. */
+  /** Whether the answer has the column `ORDINAL`; if not, each row of values changes one row. */
   numbersRows: boolean;
 }
 
@@ -24,15 +24,16 @@ const insertSelectShape = /^\s*(INSERT INTO \w+\s*\([^)]*\))\s*(SELECT\b.*)$/is;
 const updateShape = /^\s*UPDATE (\w+) (SET .*?)\s(WHERE .*?)(?:\sRETURNING (.*))?$/is;
 
 /**
- * The set-wise version of a statement, or null when it has none: what it returns for one row of
- * values must not depend on what it does for another.
+ * Merges a statement with itself for many rows of values; null when that is not possible. What the
+ * statement returns for one row of values must not depend on what it does for another.
  *
  * - A SELECT runs once for each row of values, within LATERAL.
- * - An INSERT inserts as many rows; after ON CONFLICT or RETURNING nobody can tell whose is whose.
- * - An UPDATE joins the rows of values; callers see to it that no two of them are for the same row.
+ * - An INSERT inserts one row for each. With ON CONFLICT or RETURNING it is not merged, because its
+ *   answer does not say which row of values a row belongs to.
+ * - An UPDATE joins the rows of values. Callers must ensure that no two of them name the same row.
  *
  * @param text with `$1`, `$2`, …
- * @param types of its parameters, such as `text` or `bigint`.
+ * @param types the types of its parameters, such as `text` or `bigint`.
  */
 export function mergeStatement(text: string, types: readonly string[]): MergedStatement | null {
   if (types.length === 0) return null;

@@ -1,47 +1,57 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
-import { createQueryBuilder } from '../build.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx } from '../engine.ts';
+import { createQueryBuilder } from '../statements.ts';
+import { readServerWarnings } from './check-server.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import { isConnectionBroken, isUnavailable, toUnavailable } from './postgres-errors.ts';
-import { type Answer, type SessionLimits, Sessions } from './postgres-session.ts';
-import { runAlone, runBeside, type TestClock, type WaitingAction } from './postgres-transaction.ts';
+import { type Answer, type Session, type SessionLimits, Sessions } from './postgres-session.ts';
+import {
+  type LockMode,
+  runConcurrent,
+  runExclusive,
+  type TestClock,
+  type WaitingAction,
+} from './run-transaction.ts';
 import { StatementMerger } from './statement-merger.ts';
 
 export interface PostgresOptions {
   url: string;
-  /** Connections of this hub in all: some for reads, the rest for writes. */
+  /** Connections of this hub: a third for reads, the rest for writes. */
   sessionsMax: number;
   limits: SessionLimits;
-  /** Behind a pooler in transaction mode: no statement outlives its transaction. */
+  /** Behind a pooler in transaction mode: named statements end with their transaction. */
   isPooled: boolean;
-  /** In tests: tells the time instead of the database. */
+  /** Gives the time in place of the database, in tests. */
   clock?: TestClock;
 }
 
-/** Actions of one transaction: enough to share a commit among, few enough to be done soon. */
-const ALONE_MAX = 32;
-const BESIDE_MAX = 128;
+/** Actions of one transaction: enough to share a commit, few enough to end soon. */
+const EXCLUSIVE_MAX = 32;
+const CONCURRENT_MAX = 128;
 
-/** The actions of one workspace, or of the hub, that wait or are under way. */
+/** The actions of one workspace, or of the hub, that wait or run. */
 interface Scope {
   workspaceId: string | null;
-  alone: WaitingAction[];
-  beside: WaitingAction[];
-  aloneUnderWay: number;
-  besideUnderWay: number;
-  /** Of these, transactions that are not being committed yet. */
-  besideAtWork: number;
-  /** Of the actions side by side that are under way. */
+  /** Waiting actions by mode. */
+  exclusive: WaitingAction[];
+  concurrent: WaitingAction[];
+  /** Transactions in progress by mode. */
+  exclusiveRunning: number;
+  concurrentRunning: number;
+  /** Transactions of concurrent actions that still run statements; the others are committing. */
+  concurrentWorking: number;
+  /** Keys of the concurrent actions that run. */
   keys: Set<string>;
 }
 
 /**
- * PostgreSQL, which several hubs may share. What one writer is on SQLite, advisory locks are here:
- * see `Database.write`. Group commit: the actions of a scope that wait when the event loop comes
- * round share one transaction; hot ones also share their statements (`postgres-merger.ts`). The
- * next transaction of hot ones starts when the statements of the one before are done: two at work
- * at once would have half the company each, and while one is committed the other works.
+ * PostgreSQL, which several hubs may share. Advisory locks take the place of SQLite's single writer
+ * (see `Database.write`). Group commit: the actions of a scope that wait in one turn of the event
+ * loop share one transaction; concurrent ones also share statements (`statement-merger.ts`). The
+ * next transaction of concurrent actions starts when the statements of the one before are done: two
+ * that ran statements at once would share each statement among half as many actions, but one may
+ * run statements while the other commits.
  */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres';
@@ -52,12 +62,14 @@ export class PostgresDatabase implements Database {
   readonly #writers: Sessions;
   readonly #merger: StatementMerger;
   readonly #clock: TestClock;
+  readonly #url: string;
   readonly #scopes = new Map<string | null, Scope>();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   #closed = false;
 
   constructor({ url, sessionsMax, limits, isPooled, clock = null }: PostgresOptions) {
     const readersMax = Math.max(1, Math.floor(sessionsMax / 3));
+    this.#url = url;
     const base = { url, limits, isPooled };
     this.#readers = new Sessions({ ...base, sessionsMax: readersMax });
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
@@ -67,20 +79,32 @@ export class PostgresDatabase implements Database {
   }
 
   write<T>(workspaceId: string | null, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#hand(workspaceId, 'alone', [], run);
+    return this.#enqueue(workspaceId, 'exclusive', [], run);
   }
 
   writeConcurrent<T>(
     { workspaceId, keys }: ConcurrentScope,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    return this.#hand(workspaceId, 'beside', keys, run);
+    return this.#enqueue(workspaceId, 'concurrent', keys, run);
   }
 
   setAvailable(isAvailable: boolean): void {
     for (const sessions of [this.#readers, this.#writers]) sessions.setAvailable(isAvailable);
   }
 
+  /** No-op: PostgreSQL keeps its statistics up to date by itself. */
+  async schemaChanged(): Promise<void> {}
+
+  /**
+   * Checks that a hub can rely on the server; sets `warnings`.
+   * @throws StartError
+   */
+  async checkServer(): Promise<void> {
+    this.warnings = await readServerWarnings(this, this.#url);
+  }
+
+  /** Adds settings to every transaction of a write from now on. */
   beginWith(settings: Readonly<Record<string, string | number>>): void {
     this.#writers.beginWith(settings);
   }
@@ -88,17 +112,17 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    while (this.#underWay.size > 0 || this.#scopes.size > 0) {
-      await Promise.all(this.#underWay);
+    while (this.#running.size > 0 || this.#scopes.size > 0) {
+      await Promise.all(this.#running);
       await nextTurn();
     }
     await this.#merger.close();
     await Promise.all([this.#readers.close(), this.#writers.close()]);
   }
 
-  #hand<T>(
+  #enqueue<T>(
     workspaceId: string | null,
-    mode: 'alone' | 'beside',
+    mode: LockMode,
     keys: readonly string[],
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
@@ -117,11 +141,11 @@ export class PostgresDatabase implements Database {
     if (scope === undefined) {
       scope = {
         workspaceId,
-        alone: [],
-        beside: [],
-        aloneUnderWay: 0,
-        besideUnderWay: 0,
-        besideAtWork: 0,
+        exclusive: [],
+        concurrent: [],
+        exclusiveRunning: 0,
+        concurrentRunning: 0,
+        concurrentWorking: 0,
         keys: new Set(),
       };
       this.#scopes.set(workspaceId, scope);
@@ -129,69 +153,69 @@ export class PostgresDatabase implements Database {
     return scope;
   }
 
-  /** After the poll phase, every request that this turn of the event loop brought is waiting. */
+  /** After the poll phase, the actions of every request of this event loop turn are waiting. */
   #startSoon(scope: Scope): void {
     const start = async () => {
       await nextTurn();
-      if (scope.alone.length > 0 && scope.aloneUnderWay === 0) this.#startAlone(scope);
-      if (scope.beside.length > 0 && scope.besideAtWork === 0) {
-        this.#startBeside(scope);
+      if (scope.exclusive.length > 0 && scope.exclusiveRunning === 0) this.#startExclusive(scope);
+      if (scope.concurrent.length > 0 && scope.concurrentWorking === 0) {
+        this.#startConcurrent(scope);
       }
       this.#dropIdle(scope);
     };
     this.#track(start());
   }
 
-  #startAlone(scope: Scope): void {
-    const actions = scope.alone.splice(0, ALONE_MAX);
-    scope.aloneUnderWay += 1;
+  #startExclusive(scope: Scope): void {
+    const actions = scope.exclusive.splice(0, EXCLUSIVE_MAX);
+    scope.exclusiveRunning += 1;
     const run = async () => {
-      const again = await this.#run(actions, (session) =>
-        runAlone(session, scope.workspaceId, actions, this.#clock),
+      const restarts = await this.#run(actions, (session) =>
+        runExclusive(session, scope.workspaceId, actions, this.#clock),
       );
-      scope.aloneUnderWay -= 1;
-      this.#startOver(scope, again);
+      scope.exclusiveRunning -= 1;
+      this.#restart(scope, restarts);
     };
     this.#track(run());
   }
 
-  #startBeside(scope: Scope): void {
+  #startConcurrent(scope: Scope): void {
     const { workspaceId } = scope;
-    const actions = takeDisjoint(scope, BESIDE_MAX);
+    const actions = takeDisjoint(scope, CONCURRENT_MAX);
     if (workspaceId === null || actions.length === 0) return;
-    scope.besideUnderWay += 1;
-    scope.besideAtWork += 1;
+    scope.concurrentRunning += 1;
+    scope.concurrentWorking += 1;
     const keys = actions.flatMap((action) => action.keys);
     const run = async () => {
-      let isAtWork = true;
-      // While this one waits for the disk, the next may work.
+      let isWorking = true;
+      // While this transaction waits for the disk, the next one may run statements.
       const onCommitting = () => {
-        isAtWork = false;
-        scope.besideAtWork -= 1;
+        isWorking = false;
+        scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
       const shared = { merger: this.#merger, clock: this.#clock, onCommitting };
-      const again = await this.#run(actions, (session) =>
-        runBeside(session, workspaceId, actions, shared),
+      const restarts = await this.#run(actions, (session) =>
+        runConcurrent(session, workspaceId, actions, shared),
       );
-      if (isAtWork) scope.besideAtWork -= 1;
-      scope.besideUnderWay -= 1;
+      if (isWorking) scope.concurrentWorking -= 1;
+      scope.concurrentRunning -= 1;
       for (const key of keys) scope.keys.delete(key);
-      this.#startOver(scope, again);
+      this.#restart(scope, restarts);
     };
     this.#track(run());
   }
 
   async #run(
     actions: readonly WaitingAction[],
-    work: (session: Awaited<ReturnType<Sessions['acquire']>>) => Promise<WaitingAction[]>,
+    work: (session: Session) => Promise<WaitingAction[]>,
   ): Promise<WaitingAction[]> {
     try {
       return await this.#writers.use(async (session) => {
         try {
           return await work(session);
         } catch (error) {
-          // A session that has broken is closed; one that has not must not keep its transaction.
+          // A broken session is closed; any other must not keep its transaction.
           await session.script('ROLLBACK').catch(() => session.discard());
           throw error;
         }
@@ -203,30 +227,30 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Whatever was in another's way, or another in its, gets the scope for itself. */
-  #startOver(scope: Scope, again: WaitingAction[]): void {
-    for (const action of again) action.conflicts += 1;
-    scope.alone.unshift(...again);
+  /** Runs conflicting actions again, one at a time under the exclusive lock. */
+  #restart(scope: Scope, actions: WaitingAction[]): void {
+    for (const action of actions) action.conflicts += 1;
+    scope.exclusive.unshift(...actions);
     this.#startSoon(scope);
   }
 
   #dropIdle(scope: Scope): void {
-    const waiting = scope.alone.length + scope.beside.length;
-    if (waiting + scope.aloneUnderWay + scope.besideUnderWay > 0) return;
+    const waiting = scope.exclusive.length + scope.concurrent.length;
+    if (waiting + scope.exclusiveRunning + scope.concurrentRunning > 0) return;
     if (this.#scopes.get(scope.workspaceId) === scope) this.#scopes.delete(scope.workspaceId);
   }
 
   #track(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
   }
 }
 
-/** Of the actions that wait, those that share no key with each other or with one under way. */
+/** Takes waiting concurrent actions that share no key with each other or with one that runs. */
 function takeDisjoint(scope: Scope, limit: number): WaitingAction[] {
   const taken: WaitingAction[] = [];
   const left: WaitingAction[] = [];
-  for (const action of scope.beside) {
+  for (const action of scope.concurrent) {
     if (taken.length < limit && !action.keys.some((key) => scope.keys.has(key))) {
       for (const key of action.keys) scope.keys.add(key);
       taken.push(action);
@@ -234,11 +258,11 @@ function takeDisjoint(scope: Scope, limit: number): WaitingAction[] {
       left.push(action);
     }
   }
-  scope.beside = left;
+  scope.concurrent = left;
   return taken;
 }
 
-/** Reads of committed state, each on whichever connection is free. */
+/** Reads committed data, each statement on any free connection. */
 class PostgresReader implements Reader {
   readonly engine = 'postgres';
   readonly rowLock = '';
@@ -265,7 +289,7 @@ class PostgresReader implements Reader {
     return (await this.allSql<Row>(sql, values))[0];
   }
 
-  /** A connection may have broken while it was idle; a read may be asked twice. */
+  /** Retries once, because a connection may have broken while it was idle. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     const ask = () => this.#sessions.use((session) => session.read<Row>(text, values));
     try {
@@ -283,6 +307,11 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+// `cluster/hub-link.ts` has a connection of its own and handles its errors like this engine.
+export { isDemoted, toUnavailable } from './postgres-errors.ts';
+export { severConnection } from './postgres-session.ts';
+
+/** Connects when the first statement needs it, so it does not fail. */
 export function openPostgres(options: PostgresOptions): PostgresDatabase {
   return new PostgresDatabase(options);
 }

@@ -14,7 +14,7 @@ const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
 const PROGRAM_LIMIT_EXCEEDED = '54000';
 
-/** The server or the connection is not what a hub needs: nothing was kept, another try may work. */
+/** The server or the connection failed: nothing was kept, and a retry may succeed. */
 const unavailable = new Set([
   READ_ONLY,
   '25P03', // idle_in_transaction_session_timeout
@@ -30,10 +30,10 @@ const unavailable = new Set([
   '57P05', // idle_session_timeout
   '58000', // system_error
   '58030', // io_error
-  'XX000', // internal_error; what a pooler answers when it has lost its server
+  'XX000', // internal_error; also the answer of a pooler that has lost its server
 ]);
 
-/** Codes of Node and of the driver for a connection that is not there or has broken. */
+/** Codes of Node and of the driver for a connection that cannot be made or has broken. */
 const brokenConnection = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -46,7 +46,7 @@ const brokenConnection = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-/** What the driver says in words, without a code. */
+/** Messages of the driver's errors that have no code. */
 const brokenMessages = new RegExp(
   [
     'connection (terminated|ended|error)',
@@ -62,14 +62,14 @@ const brokenMessages = new RegExp(
   'i',
 );
 
-/** Class 08 is connection exceptions, class 57P the operator's interventions. */
+/** Whether the server or the connection failed. Class 08 is for connection exceptions. */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null && (unavailable.has(code) || /^08/.test(code))) return true;
   return isConnectionBroken(error);
 }
 
-/** Whether the connection itself is gone, so that a read may be asked anew on another. */
+/** Whether the connection itself is lost, so that a read may be retried on another. */
 export function isConnectionBroken(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null && (/^08/.test(code) || /^57P0[1235]/.test(code))) return true;
@@ -77,29 +77,29 @@ export function isConnectionBroken(error: unknown): boolean {
   return error instanceof Error && code === null && brokenMessages.test(error.message);
 }
 
-/** A primary that has become a standby: its connections are of no use to anybody. */
+/** Whether the primary has become a standby, so that its connections must not be used again. */
 export function isDemoted(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
-/** A statement, or its wait for a lock, took longer than it may: it is gone, the session is not. */
+/** Whether a statement or its wait for a lock took too long; the session can still be used. */
 export function isTimeLimit(error: unknown): boolean {
   const code = codeOf(error);
   return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
 }
 
-/** A value that the contract allows but that no entry of an index has room for. */
+/** Whether a value that the contract allows is too large for an index entry. */
 export function isTooLong(error: unknown): boolean {
   return codeOf(error) === PROGRAM_LIMIT_EXCEEDED;
 }
 
-/** Another action came between: started over, this one sees what that one did. */
+/** Whether another action interfered; when restarted, this one sees what the other did. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code === UNIQUE_VIOLATION || code === DEADLOCK || code === SERIALIZATION_FAILURE;
 }
 
-/** Whether an error comes from the database or the way to it, not from the action itself. */
+/** Whether an error comes from the database or the connection, not from the action itself. */
 export function isDatabaseError(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error) ?? '') || isUnavailable(error);
 }
@@ -107,7 +107,7 @@ export function isDatabaseError(error: unknown): boolean {
 export function toUnavailable(cause: unknown): HubError {
   return new HubError(
     'UNAVAILABLE',
-    'The database cannot be reached or cannot write now; try again.',
+    'The database cannot be reached or written at the moment. Try again.',
     { cause, retryAfterMs: 1_000 },
   );
 }
@@ -115,7 +115,7 @@ export function toUnavailable(cause: unknown): HubError {
 export function toTooLong(cause: unknown): HubError {
   return new HubError(
     'INVALID_REQUEST',
-    'PostgreSQL indexes no text of more than about 2,700 bytes, compressed: ' +
+    'PostgreSQL cannot index a text of more than about 2,700 bytes, compressed: ' +
       'shorten sourceRef, threadRef or source.',
     { cause },
   );

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { SqlValue } from '../engine.ts';
 import { isConnectionBroken, isDemoted, toUnavailable } from './postgres-errors.ts';
 
-/** What a session's limits are, in ms; docs/OPERATIONS.md says why. */
+/** The time limits of a session; docs/OPERATIONS.md gives the reasons. */
 export interface SessionLimits {
   connectMs: number;
   statementMs: number;
@@ -13,11 +13,11 @@ export interface SessionLimits {
 
 export interface SessionOptions {
   url: string;
-  /** At most as many connections. */
+  /** Connections at most. */
   sessionsMax: number;
   limits: SessionLimits;
   /**
-   * Behind a pooler in transaction mode: no named statement and no setting outlives a transaction,
+   * Behind a pooler in transaction mode: named statements and settings end with the transaction,
    * and startup parameters are not passed on.
    */
   isPooled: boolean;
@@ -25,7 +25,7 @@ export interface SessionOptions {
 
 export interface Answer<Row = Record<string, unknown>> {
   rows: Row[];
-  /** Rows that an INSERT, UPDATE or DELETE touched. */
+  /** Rows that an INSERT, UPDATE or DELETE changed. */
   changes: number;
 }
 
@@ -34,7 +34,7 @@ const NUMERIC = 1700;
 const BOOL = 16;
 const JSON_TYPES = [114, 3802];
 
-/** Rows as SQLite gives them: whole numbers as numbers, flags as 0 or 1, JSON as text. */
+/** Give values the form that they have on SQLite: integers as numbers, flags 0 or 1, JSON text. */
 const parsers = new Map<number, (text: string) => unknown>([
   [INT8, Number],
   [NUMERIC, Number],
@@ -46,7 +46,7 @@ const types: pg.CustomTypesConfig = {
     parsers.get(type) ?? pg.types.getTypeParser(type, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Distinct statements are few and fixed; beyond this many they go unnamed, so that none leaks. */
+/** Distinct statements are few and fixed; beyond the limit they get no name, to prevent a leak. */
 const STATEMENTS_MAX = 1_000;
 const statementNames = new Map<string, string>();
 
@@ -59,11 +59,11 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** A connection that is one caller's until it is let go. */
+/** A connection that belongs to one caller until it is released. */
 export class Session {
   readonly #client: pg.PoolClient;
   readonly #isPooled: boolean;
-  /** What a transaction begins with. */
+  /** The statements that begin a transaction. */
   readonly beginText: string;
   #broken = false;
 
@@ -78,10 +78,10 @@ export class Session {
     return { rows: result.rows, changes: result.rowCount ?? 0 };
   }
 
-  /** A read by itself. Behind a pooler it is a transaction, which brings its time limits along. */
+  /** Runs a single read. Behind a pooler it needs a transaction, which sets the time limits. */
   async read<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     if (!this.#isPooled) return this.query<Row>(text, values);
-    // Sent without waiting for one another; all have ended when the session is let go.
+    // Pipelined; all three have ended when the session is released.
     const [begun, answer] = await Promise.allSettled([
       this.script(this.beginText),
       this.query<Row>(text, values),
@@ -92,7 +92,7 @@ export class Session {
     return answer.value;
   }
 
-  /** The same as `query`, with rows as arrays in the order of `columns`. */
+  /** Like `query`, but returns rows as arrays in the order of `columns`. */
   async queryArrays(
     text: string,
     values: readonly (SqlValue | SqlValue[])[],
@@ -102,13 +102,13 @@ export class Session {
     return { columns, rows: result.rows, changes: result.rowCount ?? 0 };
   }
 
-  /** Several statements without values, in one round trip. */
+  /** Runs several statements without values in one round trip. */
   async script(text: string): Promise<pg.QueryResult[]> {
     const results = await this.#watch(this.#client.query(text));
     return Array.isArray(results) ? results : [results];
   }
 
-  /** Puts what is asked meanwhile into one packet, as far as the driver sends it at once. */
+  /** Sends the statements that `ask` starts in one packet, as far as the driver allows. */
   together(ask: () => void): void {
     const stream = streamOf(this.#client);
     stream.cork();
@@ -119,12 +119,12 @@ export class Session {
     }
   }
 
-  /** Gives the connection back; one that has broken, or is a standby's now, is closed instead. */
+  /** Returns the connection to the pool; closes it if it is broken or the server is a standby. */
   release(): void {
     this.#client.release(this.#broken);
   }
 
-  /** Its state is not known: it is closed when it is let go. */
+  /** Makes `release` close the connection, because its state is not known. */
   discard(): void {
     this.#broken = true;
   }
@@ -168,18 +168,18 @@ export class Sessions {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: sessionsMax,
-      // Statements are sent without waiting for the answers before them.
+      // Statements are sent without waiting for earlier answers.
       pipeline: true,
       connectionTimeoutMillis: limits.connectMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: 'signalbox',
       types,
-      // Compiling a statement takes longer than any of the hub's takes to run.
+      // Compiling a statement (jit) takes longer than running any of the hub's.
       ...(isPooled ? {} : { ...settings, options: '-c jit=off' }),
     });
-    // A connection that breaks is replaced when it is needed, and whoever waits for its answer is
-    // told by that answer; an error event that nobody listens to would end the hub.
+    // A broken connection is replaced when it is needed, and the statement in progress reports the
+    // failure; an error event without a listener would end the hub.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined);
@@ -188,7 +188,7 @@ export class Sessions {
     this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
-  /** Settings of each transaction from now on. */
+  /** Adds settings to every transaction from now on. */
   beginWith(settings: Readonly<Record<string, string | number>>): void {
     for (const [name, value] of Object.entries(settings)) {
       this.#beginText += `; SET LOCAL ${name} = '${value}'`;
@@ -204,7 +204,7 @@ export class Sessions {
     if (!isAvailable) for (const client of this.#clients) severConnection(client);
   }
 
-  /** @throws HubError UNAVAILABLE when there is no connection to be had. */
+  /** @throws HubError UNAVAILABLE when no connection can be made in time. */
   async acquire(): Promise<Session> {
     if (!this.#isAvailable) throw toUnavailable(new Error('the database is unavailable'));
     try {
@@ -217,7 +217,7 @@ export class Sessions {
     }
   }
 
-  /** Runs on a connection of its own. */
+  /** Runs work on a session that is released afterwards. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.acquire();
     try {
@@ -232,12 +232,12 @@ export class Sessions {
   }
 }
 
-/** Ends a connection without asking the other side, which may not be there to answer. */
+/** Ends a connection without waiting for the server, which may not answer. */
 export function severConnection(client: pg.ClientBase): void {
   streamOf(client).destroy();
 }
 
-/** The driver's socket: it has no other way to cork or to end it. */
+/** The driver's socket; the driver offers no other way to cork or to destroy it. */
 function streamOf(client: pg.ClientBase): Duplex {
   return (client as unknown as { connection: { stream: Duplex } }).connection.stream;
 }

@@ -1,23 +1,26 @@
 import type { Compilable } from 'kysely';
-import type { Gathering, SqlValue, Tx } from '../engine.ts';
-import { gatherOne } from '../gather.ts';
-import { isRead } from '../statement-shape.ts';
+import { assert } from '../../errors.ts';
+import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
+import { isRead } from '../statements.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
 
-/** What runs the statements of an action: a session, or the merger that it shares. */
+/** Runs the statements of an action: a session, or a runner that merges statements. */
 export interface StatementRunner {
   query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>>;
-  gather?<Input, Output>(work: Gathering<Input, Output>, input: Input): Promise<Output>;
+  /** Absent in a session, which serves a single action at a time. */
+  runBatched?<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output>;
 }
 
-/** What an action is given, and what its transaction must know of it afterwards. */
+/** The `Tx` of one action, and what its transaction has to know about it afterwards. */
 export interface ActionTx extends Tx {
+  /** To be made when the action is durable. */
   readonly calls: (() => void)[];
+  /** Whether a statement has run that may have written. */
   readonly hasWritten: boolean;
 }
 
-/** @param requireExclusive nothing where the action is alone, else what leaves it. */
+/** @param requireExclusive throws where the action is concurrent; a no-op where it is exclusive. */
 export function openTx(
   runner: StatementRunner,
   nowMs: number,
@@ -50,9 +53,9 @@ export function openTx(
     run: async (q) => ({ changes: (await query(...compile(q))).changes }),
     runSql: async (sql, values) => ({ changes: (await query(sql, values)).changes }),
     requireExclusive,
-    async gather(work, input) {
+    async runBatched(work, input) {
       try {
-        const output = await (runner.gather?.(work, input) ?? gatherOne(tx, work, input));
+        const output = await (runner.runBatched?.(work, input) ?? runSingle(tx, work, input));
         hasWritten ||= work.hasWritten(output);
         return output;
       } catch (error) {
@@ -63,4 +66,16 @@ export function openTx(
     afterCommit: (call) => void calls.push(call),
   };
   return tx;
+}
+
+/** Runs batched work for one action only. */
+async function runSingle<Input, Output>(
+  tx: Tx,
+  work: BatchedWork<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  const outputs = await work.run(tx, [input]);
+  assert(outputs.length === 1, 'batched work has one output for each input');
+  // The length is 1, so the first is an Output, whatever type that is.
+  return outputs[0] as Output;
 }

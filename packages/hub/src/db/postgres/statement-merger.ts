@@ -1,6 +1,6 @@
 import { HubError } from '../../errors.ts';
-import type { Gathering, SqlValue } from '../engine.ts';
-import { isRead } from '../statement-shape.ts';
+import type { BatchedWork, SqlValue } from '../engine.ts';
+import { isRead } from '../statements.ts';
 import { type MergedStatement, mergeStatement, ORDINAL } from './merged-statement.ts';
 import { isUnavailable } from './postgres-errors.ts';
 import type { Answer, Session, Sessions } from './postgres-session.ts';
@@ -18,24 +18,25 @@ interface WaitingInput {
   reject: (error: unknown) => void;
 }
 
-/** How a statement is done for many; null: not at all; absent: not looked into yet. */
+/** The merged version of each text; null: it cannot be merged; absent: not known yet. */
 type Plans = Map<string, MergedStatement | null>;
 
 /**
- * Makes one statement of those of the same text that wait at the same time. What a statement's
- * parameters are, PostgreSQL itself says, once for each text.
+ * Merges statements of the same text that are asked for at the same time. It asks PostgreSQL itself
+ * for the parameter types of a statement, once for each text.
  */
 export class StatementMerger {
   readonly #sessions: Sessions;
   readonly #plans: Plans = new Map();
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** Questions for parameter types in progress, by text. */
+  readonly #describing = new Map<string, Promise<void>>();
 
-  /** @param sessions to ask about parameters: a transaction must not fail by such a question. */
+  /** @param sessions to ask for types: such a question must not make a transaction fail. */
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
   }
 
-  /** @param actions how many share the transaction; a lone one never waits for company. */
+  /** @param actions how many share the transaction; a single one never waits for others. */
   open(session: Session, nowMs: number, actions: number): StatementRunner {
     if (actions === 1) return session;
     return new MergingRunner(session, nowMs, (text) => this.#planOf(text));
@@ -43,23 +44,23 @@ export class StatementMerger {
 
   #planOf(text: string): MergedStatement | null {
     const plan = this.#plans.get(text);
-    if (plan === undefined && !this.#underWay.has(text)) {
-      const making = this.#makePlan(text).finally(() => this.#underWay.delete(text));
-      this.#underWay.set(text, making);
+    if (plan === undefined && !this.#describing.has(text)) {
+      const making = this.#makePlan(text).finally(() => this.#describing.delete(text));
+      this.#describing.set(text, making);
     }
     return plan ?? null;
   }
 
-  /** Ends when no question is under way any more. */
+  /** Resolves when no question is in progress. */
   async close(): Promise<void> {
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#describing.values());
   }
 
-  /** Until the plan is there, and if the question fails, statements run one by one. */
+  /** Until the plan exists, and also if the question fails, statements run one by one. */
   async #makePlan(text: string): Promise<void> {
     try {
       const types = await this.#sessions.use(async (session) => {
-        // In a transaction, so that all of it is one session also behind a pooler.
+        // In a transaction, so that it is one session also behind a pooler.
         await session.script('BEGIN');
         try {
           await session.script(`PREPARE described AS ${text}`);
@@ -77,9 +78,9 @@ export class StatementMerger {
       });
       this.#plans.set(text, mergeStatement(text, types));
     } catch (error) {
-      // Without the database there is no answer: the next one that wants it asks again.
+      // The database is unavailable: the next statement with this text asks again.
       if (isUnavailable(error) || error instanceof HubError) return;
-      // A statement that cannot be prepared by name is none to merge; its own run tells why.
+      // Statements that fail to prepare are not merged; executing them reports the error.
       this.#plans.set(text, null);
     }
   }
@@ -90,7 +91,7 @@ class MergingRunner implements StatementRunner {
   readonly #nowMs: number;
   readonly #planOf: (text: string) => MergedStatement | null;
   #statements = new Map<string, WaitingStatement[]>();
-  #gatherings = new Map<Gathering<never, unknown>, WaitingInput[]>();
+  #batches = new Map<BatchedWork<never, unknown>, WaitingInput[]>();
   #isSending = false;
 
   constructor(session: Session, nowMs: number, planOf: (text: string) => MergedStatement | null) {
@@ -103,34 +104,34 @@ class MergingRunner implements StatementRunner {
     return new Promise((resolve, reject) => {
       const waiting = this.#statements.get(text) ?? [];
       this.#statements.set(text, waiting);
-      // The statement's author knows the row.
+      // The author of the statement vouches for the type of its rows.
       waiting.push({ values, resolve: resolve as (answer: Answer) => void, reject });
       this.#sendSoon();
     });
   }
 
-  gather<Input, Output>(work: Gathering<Input, Output>, input: Input): Promise<Output> {
+  runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
     return new Promise((resolve, reject) => {
-      const waiting = this.#gatherings.get(work) ?? [];
-      this.#gatherings.set(work, waiting);
+      const waiting = this.#batches.get(work) ?? [];
+      this.#batches.set(work, waiting);
       waiting.push({ input, resolve: resolve as (output: unknown) => void, reject });
       this.#sendSoon();
     });
   }
 
-  /** After the answers at hand have moved all actions on, whatever they want next is waiting. */
+  /** Sends after the answers that have arrived let all actions ask for their next statements. */
   #sendSoon(): void {
     if (this.#isSending) return;
     this.#isSending = true;
     setImmediate(() => {
       this.#isSending = false;
       const statements = this.#statements;
-      const gatherings = this.#gatherings;
+      const batches = this.#batches;
       this.#statements = new Map();
-      this.#gatherings = new Map();
+      this.#batches = new Map();
       this.#session.together(() => {
         for (const [text, waiting] of statements) this.#send(text, waiting);
-        for (const [work, waiting] of gatherings) void this.#runGathered(work, waiting);
+        for (const [work, waiting] of batches) void this.#runBatch(work, waiting);
       });
     });
   }
@@ -167,12 +168,12 @@ class MergingRunner implements StatementRunner {
     }
   }
 
-  async #runGathered(work: Gathering<never, unknown>, waiting: WaitingInput[]): Promise<void> {
+  async #runBatch(work: BatchedWork<never, unknown>, waiting: WaitingInput[]): Promise<void> {
     const tx = openTx(this.#session, this.#nowMs);
     try {
       const outputs = await work.run(
         tx,
-        // All of one work have its type of input.
+        // All inputs of one work have the type that it takes.
         waiting.map(({ input }) => input as never),
       );
       for (const [at, output] of outputs.entries()) waiting[at]?.resolve(output);
@@ -183,8 +184,8 @@ class MergingRunner implements StatementRunner {
 }
 
 /**
- * One read for all that ask the same, such as the state of their workspace; each has the same rows,
- * which nobody changes.
+ * Makes one read of those with equal values, such as the state of a workspace. All callers get the
+ * same row objects, which they must not change.
  */
 function shareAnswers(waiting: readonly WaitingStatement[]): WaitingStatement[] {
   const askers = new Map<string, WaitingStatement[]>();
@@ -205,7 +206,7 @@ function shareAnswers(waiting: readonly WaitingStatement[]): WaitingStatement[] 
   }));
 }
 
-/** Rows of a set-wise answer, each to the one that it is for. */
+/** Splits the rows of a merged answer by the row of values that they belong to. */
 function dealRows(
   { columns, rows }: { columns: string[]; rows: unknown[][] },
   count: number,
@@ -213,7 +214,8 @@ function dealRows(
   const answers = Array.from({ length: count }, (): Answer => ({ rows: [], changes: 0 }));
   for (const values of rows) {
     const answer = answers[Number(values[0]) - 1];
-    if (answer === undefined || columns[0] !== ORDINAL) throw new Error('a row without a number');
+    if (answer === undefined || columns[0] !== ORDINAL)
+      throw new Error('a merged row has no number');
     const row: Record<string, unknown> = {};
     for (let at = 1; at < columns.length; at++) row[columns[at] ?? ''] = values[at];
     answer.rows.push(row);
@@ -223,6 +225,7 @@ function dealRows(
 }
 
 function oneEach(changes: number, count: number): Answer[] {
-  if (changes !== count) throw new Error(`${count} rows were to be changed, ${changes} were`);
+  if (changes !== count)
+    throw new Error(`a merged statement changed ${changes} rows instead of ${count}`);
   return Array.from({ length: count }, () => ({ rows: [], changes: 1 }));
 }

@@ -2,22 +2,22 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { Compilable } from 'kysely';
 import type { Reader, SqlValue } from '../engine.ts';
 
-/** How long a statement waits for another process, such as a CLI command, to let go. */
+/** How long a statement waits for a lock of another process, such as a CLI command. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Pages of the cache of a connection, in KiB; what falls out is still in the system's cache. */
+/** Page cache of a connection, in KiB. Evicted pages are still in the system's cache. */
 const CACHE_KIB = 32_768;
 /**
- * Pages of the log after which a commit copies it into the database file. Pages that change again
- * and again are copied once for all of it; a start after a crash reads at most that much.
+ * Pages of the log after which a commit copies it into the database file. A page that changes often
+ * is copied once for all its changes; a start after a crash reads at most this many pages.
  */
 const CHECKPOINT_PAGES = 4_096;
-/** Distinct statements are few and fixed; a bound keeps a mistake from becoming a leak. */
+/** Distinct statements are few and fixed; the limit keeps a mistake from becoming a leak. */
 const STATEMENTS_MAX = 1_000;
 
-/** A statement that is prepared once. */
+/** A prepared statement and the form of its rows. */
 interface Prepared {
   statement: StatementSync;
-  /** An object with every column of its rows, in their order; null until there is a row. */
+  /** An object with every column of the rows, in their order; null until the first row. */
   shape: Readonly<Record<string, null>> | null;
   columns: readonly string[];
 }
@@ -33,12 +33,12 @@ export class Connection implements Reader {
   constructor(path: string, options: { readOnly: boolean }) {
     this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: options.readOnly });
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    // What a savepoint would take back is kept page by page, for every action: not in a file.
+    // Each action's savepoint keeps copies of the pages that it changes: in memory, not in a file.
     this.#db.exec('PRAGMA temp_store = MEMORY');
     if (options.readOnly) return;
     this.#db.exec('PRAGMA journal_mode = WAL');
-    // A commit does not sync the log: `WriteAheadLog` does, before anybody is told of the commit.
-    // What NORMAL still syncs by itself keeps the file whole through a power cut.
+    // A commit does not sync the log: `WriteAheadLog` does, before the action's caller gets the
+    // result. What NORMAL still syncs by itself keeps the file intact through a power cut.
     this.#db.exec('PRAGMA synchronous = NORMAL');
     this.#db.exec('PRAGMA foreign_keys = ON');
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -49,13 +49,13 @@ export class Connection implements Reader {
     return this.#db.isTransaction;
   }
 
-  /** Runs a statement and counts the rows that it changed. */
+  /** Runs a statement and returns how many rows it changed. */
   run(sql: string, values: readonly SqlValue[]): number {
     let statement = this.#runStatements.get(sql);
     if (statement === undefined) {
       statement = this.#keep(sql, this.#runStatements, this.#db.prepare(sql));
-      // With the changes comes the last row id of the connection, whatever statement made it; those
-      // of full-text search are too large for a number, and would be thrown after the fact.
+      // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
+      // are too large for a number, and reading one would throw after the statement has run.
       statement.setReadBigInts(true);
     }
     return Number(statement.run(...values).changes);
@@ -67,13 +67,13 @@ export class Connection implements Reader {
   }
 
   /**
-   * Copies all of the log into the database file, syncs that, and empties the log.
-   * @throws as SQLite does, also when a read is under way.
+   * Copies the whole log into the database file, syncs the file and empties the log.
+   * @throws as SQLite does, also while a read is in progress.
    */
   checkpoint(): void {
     const row = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     const { busy } = row as { busy: number };
-    if (busy !== 0) throw new Error('the log is being read and cannot be emptied');
+    if (busy !== 0) throw new Error('a read is in progress, so the log cannot be emptied');
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
@@ -88,8 +88,8 @@ export class Connection implements Reader {
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
     const prepared = this.#prepare(sql);
-    // With setReturnArrays a row is a list of values, of which the types know nothing. What the
-    // object of a row has, the statement's author knows.
+    // With setReturnArrays a row is a list of values, which the types do not express. The author of
+    // the statement vouches for the type of its rows.
     const rows = prepared.statement.all(...values) as unknown as SQLOutputValue[][];
     return rows.map((row) => shapeRow(prepared, row) as Row);
   }
@@ -122,20 +122,20 @@ export class Connection implements Reader {
 }
 
 /**
- * The object of a row. All rows of a statement are copies of one object, so that they share its
- * hidden class: those that node:sqlite makes itself are dictionaries, slow to read and to copy.
+ * Makes the object of a row. All rows of a statement are copies of one object and so share its
+ * hidden class; the objects of node:sqlite are dictionaries, which are slow to read and to copy.
  */
 function shapeRow(prepared: Prepared, values: readonly SQLOutputValue[]): object {
   // A migration may have added a column since.
   if (prepared.shape === null || prepared.columns.length !== values.length) {
     prepared.columns = prepared.statement.columns().map(({ name }) => name);
-    // Parsed, because V8 makes a dictionary of an object that gets so many fields one by one.
+    // Parsed, because V8 makes an object a dictionary when it gets this many fields one by one.
     prepared.shape = JSON.parse(
       `{${prepared.columns.map((name) => `${JSON.stringify(name)}:null`).join(',')}}`,
     );
   }
   const row: Record<string, SQLOutputValue> = { ...prepared.shape };
-  // As many columns as values.
+  // There are as many columns as values.
   for (let at = 0; at < values.length; at++) {
     row[prepared.columns[at] as string] = values[at] as SQLOutputValue;
   }

@@ -1,23 +1,23 @@
 import type { Tx } from '../engine.ts';
 
 /*
- * Without statistics SQLite guesses that a few rows share a workspace, and then reads a whole
+ * Without statistics SQLite assumes that few rows share a workspace, and then reads a whole
  * workspace where an index would have found one row. Real statistics (ANALYZE) would change with
- * the data, and plans with them. So the planner is told once, at each migration, what every
- * installation grows into: long tables, few workspaces, fewer values of the columns below.
+ * the data, and the plans with them. So each migration writes the statistics that every
+ * installation grows into: long tables, few workspaces, few values in the columns below.
  */
 
-/** Rows of a table, and of an index that holds only those in a passing state. */
+/** Assumed rows of a table, and of an index that holds only rows in a transient state. */
 const TABLE_ROWS = 1_000_000;
 const SELECTIVE_INDEX_ROWS = 10_000;
-/** Tables that stay short however much is done: what stands in them is made by hand, or retired. */
+/** Tables that stay short however busy the hub is: people add their rows, or rows expire. */
 const shortTables: Readonly<Record<string, number>> = {
   workspaces: 10,
   repositories: 200,
   queue_lanes: 500,
   agents: 1_000,
 };
-/** How many values a column is taken to have; those not named here nearly identify a row. */
+/** Assumed distinct values of a column; a column not named here almost identifies a row. */
 const valuesByColumn: Readonly<Record<string, number>> = {
   workspace_id: 10,
   queue: 2,
@@ -30,20 +30,20 @@ const valuesByColumn: Readonly<Record<string, number>> = {
   concurrency_key: 100,
 };
 const VALUES_DEFAULT = 1_000;
-/** What an index that is not unique is left with after its last column. */
+/** Assumed rows that share all columns of an index that is not unique. */
 const ROWS_PER_KEY_MIN = 2;
 
 interface IndexRow {
   tableName: string;
   indexName: string;
   isUnique: number;
-  /** 1 for an index of a state that few rows are in; null in a column is not such a state. */
+  /** 1 for a partial index of a state that few rows are in; `IS NOT NULL` is no such state. */
   isSelective: number;
 }
 
-/** Writes the statistics of every index, in the terms of sqlite.org/fileformat2.html#stat1tab. */
+/** Writes the statistics of every index, as sqlite.org/fileformat2.html#stat1tab describes. */
 export async function writeStatistics(tx: Tx): Promise<void> {
-  // Makes the statistics table; an application may then write it, but not create it.
+  // Creates the statistics table, which an application may write but not create.
   await tx.runSql('ANALYZE schema_migrations', []);
   await tx.runSql('DELETE FROM sqlite_stat1', []);
   const indexes = await tx.allSql<IndexRow>(
@@ -65,11 +65,11 @@ export async function writeStatistics(tx: Tx): Promise<void> {
       describeIndex(index, columns),
     ]);
   }
-  // Makes this connection read what was written; others do when they see the new schema.
+  // Makes this connection load the new statistics; others do when they see the new schema.
   await tx.runSql('ANALYZE sqlite_schema', []);
 }
 
-/** The rows of the index, then for each longer prefix of its columns how many rows share it. */
+/** The rows of the index, then how many rows share each prefix of its columns. */
 function describeIndex(index: IndexRow, columns: readonly { name: string | null }[]): string {
   const tableRows = shortTables[index.tableName] ?? TABLE_ROWS;
   const rows = index.isSelective === 1 ? Math.min(SELECTIVE_INDEX_ROWS, tableRows) : tableRows;

@@ -1,42 +1,42 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** As `fs.fdatasync`; injected because no test machine has a disk that fails on demand. */
+/** `fs.fdatasync`; injected because no test machine has a disk that fails on demand. */
 export type SyncFile = (file: number, done: (error: Error | null) => void) => void;
 
 /**
  * Syncs SQLite's write-ahead log off the event loop, so that requests are read and actions run
- * while the disk works. Commits leave the log written but not synced (`synchronous = NORMAL`);
- * whoever wants to tell of one waits for `sync` first (docs/decisions/0015).
+ * while the disk works. Commits leave the log written but not synced (`synchronous = NORMAL`), so
+ * `sync` must resolve before a caller gets the result of a commit (docs/decisions/0015).
  */
 export class WriteAheadLog {
   readonly #path: string;
   readonly #syncFile: SyncFile;
   #file: number;
-  #underWay: Promise<void> | null = null;
-  #failure: Error | null = null;
+  #current: Promise<void> | null = null;
   #next: Promise<void> | null = null;
+  #failure: Error | null = null;
 
-  /** @param path of the log, which is there: SQLite keeps the file while a connection is open. */
+  /** @param path of the log, which exists: SQLite keeps it while a connection is open. */
   constructor(path: string, syncFile: SyncFile) {
     this.#path = path;
     this.#syncFile = syncFile;
     this.#file = openSync(path, 'r+');
-    // The names of the files must last as well.
+    // The directory entries of the files must be on the disk as well.
     const directory = openSync(dirname(path), 'r');
     fsyncSync(directory);
     closeSync(directory);
   }
 
   /**
-   * Whether a sync has failed: the system may have dropped what it could not write, and a later
-   * sync of the same log would not say so.
+   * Whether a sync has failed. The system may have dropped the pages that it could not write, and a
+   * later sync of the same log would not report it.
    */
   get hasFailed(): boolean {
     return this.#failure !== null;
   }
 
-  /** Call once nothing that was written to the log before is needed any more. */
+  /** Clears a failure. Call once the log's content is no longer needed. */
   recover(): void {
     closeSync(this.#file);
     this.#file = openSync(this.#path, 'r+');
@@ -44,18 +44,17 @@ export class WriteAheadLog {
   }
 
   get isSyncing(): boolean {
-    return this.#underWay !== null;
+    return this.#current !== null;
   }
 
   /**
-   * Resolves when all that was written before the call is on the disk; rejects when the disk has
-   * not taken it, and from then on until `recover`. Calls that come while the
-   * disk is at work share the next sync.
+   * Resolves when everything that was written before the call is on the disk; rejects when a sync
+   * fails, and from then on until `recover`. Calls that arrive during a sync share the next one.
    */
   sync(): Promise<void> {
-    if (this.#underWay === null) return this.#start();
-    // One that began before the call may have missed what was written since.
-    this.#next ??= this.#underWay.then(
+    if (this.#current === null) return this.#start();
+    // A sync that began before the call may have missed what was written since.
+    this.#next ??= this.#current.then(
       () => this.#start(),
       () => this.#start(),
     );
@@ -70,15 +69,15 @@ export class WriteAheadLog {
   #start(): Promise<void> {
     this.#next = null;
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    const underWay = new Promise<void>((resolve, reject) => {
+    const current = new Promise<void>((resolve, reject) => {
       this.#syncFile(this.#file, (error) => {
-        this.#underWay = null;
+        this.#current = null;
         this.#failure ??= error;
         if (error === null) resolve();
         else reject(error);
       });
     });
-    this.#underWay = underWay;
-    return underWay;
+    this.#current = current;
+    return current;
   }
 }

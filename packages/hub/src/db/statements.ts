@@ -11,7 +11,7 @@ import {
 import type { EngineName } from './engine.ts';
 import type { Schema } from './schema/tables.ts';
 
-/** A Kysely that only compiles: engines run what it makes, within their own transactions. */
+/** A Kysely that only compiles: the engines run its queries within their own transactions. */
 export function createQueryBuilder(engine: EngineName): Kysely<Schema> {
   return engine === 'sqlite'
     ? new Kysely<Schema>({
@@ -30,4 +30,11 @@ export function createQueryBuilder(engine: EngineName): Kysely<Schema> {
           createQueryCompiler: () => new PostgresQueryCompiler(),
         },
       });
+}
+
+const readPattern = /^\s*SELECT\b/i;
+
+/** Whether a statement certainly writes nothing. Row locks do not count: a rollback ends them. */
+export function isRead(sql: string): boolean {
+  return readPattern.test(sql);
 }

@@ -1,5 +1,5 @@
 import { HubError } from '../../errors.ts';
-import { makeCalls } from '../after-commit.ts';
+import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
 import {
   isConflict,
@@ -14,47 +14,49 @@ import type { Session } from './postgres-session.ts';
 import { type ActionTx, openTx } from './postgres-tx.ts';
 import type { StatementMerger } from './statement-merger.ts';
 
-/** An action that waits to be run. */
+/** An action that waits to run. */
 export interface WaitingAction {
   keys: readonly string[];
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  /** How often it was started over for what others did at the same time. */
+  /** How often it was restarted because another action interfered. */
   conflicts: number;
 }
 
-/** Tells the time instead of the database; null outside of tests. */
+/** Gives the time in place of the database; null outside of tests. */
 export type TestClock = (() => number) | null;
 
-/** Whose writes a transaction excludes, and beside whose it may run. */
+export type LockMode = 'exclusive' | 'concurrent';
+
+/** The lock that a transaction takes. */
 interface LockScope {
-  /** null: the whole hub. */
+  /** null: the whole database. */
   workspaceId: string | null;
-  mode: 'alone' | 'beside';
+  mode: LockMode;
 }
 
-/** Thrown by `requireExclusive`, to leave an action that is to be started over. */
-class AloneNeeded extends Error {}
+/** Thrown by `requireExclusive` to leave an action that is going to be restarted. */
+class ExclusiveNeeded extends Error {}
 
-/** An action's end within its transaction, told to its caller once that is durable. */
+/** How an action ended; its caller learns it once the transaction is durable. */
 type Outcome =
   | { kind: 'value'; value: unknown; calls: (() => void)[] }
   | { kind: 'refused'; error: unknown }
-  /** To be started over, by itself. */
-  | { kind: 'again' };
+  /** To be restarted under the exclusive lock. */
+  | { kind: 'restart' };
 
-/** Conflicts of one action in a row; more are a fault of the hub, which then says so. */
+/** Conflicts of one action in a row. More are a fault of the hub, and the error is reported. */
 const CONFLICTS_MAX = 5;
 
-/** Names this hub's locks among those that others take in the same database. */
+/** Tells Signalbox's advisory locks from those of other programs in the same database. */
 const LOCK_CLASS = 0x51_9b;
 const HUB_LOCK = 0;
 
 /**
- * Hot statements find their rows by an index, and nothing else. Left to itself the planner reads
- * all of a table that is small, and keeps that plan while the table grows, until it is analyzed: a
- * minute in which each statement costs more than the one before.
+ * Makes hot statements find their rows by an index only. By default the planner scans a table that
+ * is small, and a session keeps that plan while the table grows, until the table is analyzed: for a
+ * minute, each statement would take longer than the one before.
  */
 const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
   .map((way) => `SET LOCAL enable_${way} = off;`)
@@ -63,16 +65,16 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
 /**
  * Runs actions one after the other in one transaction, each within a savepoint, as on SQLite.
  *
- * @param clock instead of the database's, in tests.
- * @returns those to be started over.
+ * @param clock used in place of the database's, in tests.
+ * @returns the actions to restart.
  */
-export async function runAlone(
+export async function runExclusive(
   session: Session,
   workspaceId: string | null,
   actions: readonly WaitingAction[],
   clock: TestClock,
 ): Promise<WaitingAction[]> {
-  const nowMs = await begin(session, { workspaceId, mode: 'alone' }, clock);
+  const nowMs = await begin(session, { workspaceId, mode: 'exclusive' }, clock);
   const outcomes: Outcome[] = [];
   for (const action of actions) {
     await session.script('SAVEPOINT action');
@@ -82,34 +84,36 @@ export async function runAlone(
     outcomes.push(outcome);
   }
   await commit(session);
-  return tellOutcomes(actions, outcomes);
+  return deliverOutcomes(actions, outcomes);
 }
 
-export interface BesideOptions {
+export interface ConcurrentOptions {
   merger: StatementMerger;
   clock: TestClock;
-  /** Told when the statements are done and only the commit is left. */
+  /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
 
 /**
- * Runs actions side by side in one transaction; statements of the same text that wait at the same
- * time become one. An action that was refused before it wrote anything leaves the others as they
- * are; if any other fails, nothing of the transaction is kept, and all are to be started over.
+ * Runs actions concurrently in one transaction and merges statements of the same text that they ask
+ * for at the same time. An action that is refused before it wrote anything does not affect the
+ * others; after any other failure the transaction is rolled back and all its actions are restarted.
+ *
+ * @returns the actions to restart.
  */
-export async function runBeside(
+export async function runConcurrent(
   session: Session,
   workspaceId: string,
   actions: readonly WaitingAction[],
-  { merger, clock, onCommitting }: BesideOptions,
+  { merger, clock, onCommitting }: ConcurrentOptions,
 ): Promise<WaitingAction[]> {
-  const nowMs = await begin(session, { workspaceId, mode: 'beside' }, clock);
+  const nowMs = await begin(session, { workspaceId, mode: 'concurrent' }, clock);
   const statements = merger.open(session, nowMs, actions.length);
   let isSpoiled = false;
   const ends = await Promise.allSettled(
     actions.map(async (action) => {
       const tx = openTx(statements, nowMs, () => {
-        throw new AloneNeeded();
+        throw new ExclusiveNeeded();
       });
       const outcome = await runAction(action, tx);
       if (outcome.kind === 'value') return outcome;
@@ -117,7 +121,7 @@ export async function runBeside(
       return outcome;
     }),
   );
-  // All have ended, so none of them speaks on this session any more.
+  // All actions have ended, so none of them uses the session any more.
   const outcomes = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
     return end.value;
@@ -128,7 +132,7 @@ export async function runBeside(
   }
   onCommitting();
   await commit(session);
-  return tellOutcomes(actions, outcomes);
+  return deliverOutcomes(actions, outcomes);
 }
 
 async function begin(
@@ -137,23 +141,23 @@ async function begin(
   clock: TestClock,
 ): Promise<number> {
   const results = await session.script(
-    `${session.beginText}; ${mode === 'beside' ? BY_INDEX : ''}
+    `${session.beginText}; ${mode === 'concurrent' ? BY_INDEX : ''}
      SELECT ${lockCalls(workspaceId, mode)};
      SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now_ms`,
   );
   return clock?.() ?? Number(results.at(-1)?.rows[0]?.now_ms);
 }
 
-function lockCalls(workspaceId: string | null, mode: LockScope['mode']): string {
+function lockCalls(workspaceId: string | null, mode: LockMode): string {
   if (workspaceId === null) return `pg_advisory_xact_lock(${LOCK_CLASS}, ${HUB_LOCK})`;
-  const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  const lock = mode === 'exclusive' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   return (
     `pg_advisory_xact_lock_shared(${LOCK_CLASS}, ${HUB_LOCK}), ` +
     `${lock}(${LOCK_CLASS}, ${lockNumberOf(workspaceId)})`
   );
 }
 
-/** Two workspaces with one number wait for each other now and then; nothing else comes of it. */
+/** Two workspaces with the same number only wait for each other sometimes. */
 function lockNumberOf(workspaceId: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let at = 0; at < workspaceId.length; at++) {
@@ -164,11 +168,14 @@ function lockNumberOf(workspaceId: string): number {
 
 async function commit(session: Session): Promise<void> {
   const [result] = await session.script('COMMIT');
-  // PostgreSQL answers the COMMIT of a failed transaction without an error.
+  // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
   if (result?.command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
 }
 
-/** What the database refuses of one action is taken back with it: the others go on. */
+/**
+ * Makes a value or a time limit that the database refused the outcome of this action only: the
+ * savepoint undoes it, and the transaction continues.
+ */
 async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
     const outcome = await runAction(action, tx);
@@ -180,33 +187,34 @@ async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outc
   }
 }
 
-/** Throws only when the session is lost; what the action throws is an outcome. */
+/** Throws only when the session is lost; an error of the action is its outcome. */
 async function runAction(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
     const value = await action.run(tx);
     return { kind: 'value', value, calls: tx.calls };
   } catch (error) {
-    if (error instanceof AloneNeeded) return { kind: 'again' };
+    if (error instanceof ExclusiveNeeded) return { kind: 'restart' };
     if (error instanceof HubError) return { kind: 'refused', error };
     if (isUnavailable(error)) throw error;
-    if (isConflict(error) && action.conflicts < CONFLICTS_MAX) return { kind: 'again' };
+    if (isConflict(error) && action.conflicts < CONFLICTS_MAX) return { kind: 'restart' };
     return { kind: 'refused', error };
   }
 }
 
-function tellOutcomes(
+/** @returns the actions to restart. */
+function deliverOutcomes(
   actions: readonly WaitingAction[],
   outcomes: readonly Outcome[],
 ): WaitingAction[] {
   for (const outcome of outcomes) {
-    if (outcome.kind === 'value') makeCalls(outcome.calls);
+    if (outcome.kind === 'value') callAfterCommit(outcome.calls);
   }
-  const again: WaitingAction[] = [];
+  const restarts: WaitingAction[] = [];
   actions.forEach((action, at) => {
     const outcome = outcomes[at];
     if (outcome?.kind === 'value') action.resolve(outcome.value);
     else if (outcome?.kind === 'refused') action.reject(outcome.error);
-    else again.push(action);
+    else restarts.push(action);
   });
-  return again;
+  return restarts;
 }

@@ -1,18 +1,24 @@
 import { HubError } from '../../errors.ts';
 import { StartError } from '../data-directory.ts';
-import type { PostgresDatabase } from './postgres-database.ts';
+import type { Reader } from '../engine.ts';
 
-/** PostgreSQL 15, as `server_version_num` says it. */
+/** PostgreSQL 15, in the form of `server_version_num`. */
 const VERSION_MIN = 150_000;
 
+interface Server {
+  readonly reader: Reader;
+  /** Adds settings to every transaction of a write. */
+  beginWith(settings: Readonly<Record<string, string | number>>): void;
+}
+
 /**
- * Looks whether the server is one that a hub can rely on, and makes commits wait for the disk
- * where it would not.
+ * Checks that a hub can rely on the server, and turns `synchronous_commit` on for the hub where the
+ * server has it off.
  *
- * @returns what the operator should know.
+ * @returns what the operator should know, one sentence each.
  * @throws StartError
  */
-export async function checkServer(database: PostgresDatabase, url: string): Promise<string[]> {
+export async function readServerWarnings(database: Server, url: string): Promise<string[]> {
   const settings = await readSettings(database, url);
   const version = Number(settings.get('server_version_num'));
   if (version < VERSION_MIN) {
@@ -23,7 +29,7 @@ export async function checkServer(database: PostgresDatabase, url: string): Prom
   const warnings: string[] = [];
   if (settings.get('synchronous_commit') === 'off') {
     database.beginWith({ synchronous_commit: 'on' });
-    warnings.push('PostgreSQL has synchronous_commit off; the hub sets it on for what it writes.');
+    warnings.push('PostgreSQL has synchronous_commit off; the hub turns it on for its own writes.');
   }
   for (const name of ['fsync', 'full_page_writes']) {
     if (settings.get(name) !== 'off') continue;
@@ -32,9 +38,9 @@ export async function checkServer(database: PostgresDatabase, url: string): Prom
   return warnings;
 }
 
-async function readSettings(database: PostgresDatabase, url: string): Promise<Map<string, string>> {
+async function readSettings({ reader }: Server, url: string): Promise<Map<string, string>> {
   try {
-    const rows = await database.reader.allSql<{ name: string; setting: string }>(
+    const rows = await reader.allSql<{ name: string; setting: string }>(
       `SELECT name, setting FROM pg_settings
        WHERE name IN ('server_version', 'server_version_num', 'synchronous_commit', 'fsync',
          'full_page_writes')`,
@@ -58,7 +64,7 @@ function addressOf(url: string): string {
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof HubError ? error.cause : error;
-  // Of several addresses of a name, each has its own failure.
+  // When a name has several addresses, each has its own error.
   const first = cause instanceof AggregateError ? cause.errors[0] : cause;
   return first instanceof Error ? first.message : String(first);
 }

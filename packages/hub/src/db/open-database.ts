@@ -2,14 +2,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from './engine.ts';
 import { isMigrated, migrate } from './migrate.ts';
-import type { PostgresDatabase } from './postgres/postgres-database.ts';
-import type { SessionLimits } from './postgres/postgres-session.ts';
 
 /**
- * A connection is had, a statement done, a lock taken within these times, or the request is
- * refused with 503; a transaction that its hub has forgotten ends by itself.
+ * A request gets 503 when a connection, a statement or a lock takes longer; the server ends a
+ * transaction that its hub has left idle.
  */
-const limits: SessionLimits = {
+const limits = {
   connectMs: 3_000,
   statementMs: 15_000,
   lockMs: 5_000,
@@ -17,11 +15,11 @@ const limits: SessionLimits = {
 };
 
 /**
- * Opens the database that the settings name. The other engine is not even loaded.
+ * Opens the database that the settings name. The code of the other engine is not loaded.
  *
  * @param path of the SQLite file, used when no URL is set.
- * @param clock of `Tx.nowMs` on SQLite; on PostgreSQL that is the database's own clock, but for
- *   tests that turn it by hand.
+ * @param clock of `Tx.nowMs` on SQLite. On PostgreSQL that is the database's own clock, except in
+ *   tests that set the clock by hand.
  * @throws StartError
  */
 export async function openDatabase(config: Config, path: string, clock: Clock): Promise<Database> {
@@ -29,25 +27,16 @@ export async function openDatabase(config: Config, path: string, clock: Clock): 
     const { openSqlite } = await import('./sqlite/sqlite-database.ts');
     return openSqlite(path, clock);
   }
-  return openPostgresOf(config, config.databaseUrl, clock);
-}
-
-async function openPostgresOf(
-  { databaseSessions, databasePooled }: Config,
-  url: string,
-  clock: Clock,
-): Promise<PostgresDatabase> {
   const { openPostgres } = await import('./postgres/postgres-database.ts');
-  const { checkServer } = await import('./postgres/postgres-server.ts');
   const database = openPostgres({
-    url,
-    sessionsMax: databaseSessions,
-    isPooled: databasePooled,
+    url: config.databaseUrl,
+    sessionsMax: config.databaseSessions,
+    isPooled: config.databasePooled,
     limits,
     clock: clock === systemClock ? null : clock.nowMs,
   });
   try {
-    database.warnings = await checkServer(database, url);
+    await database.checkServer();
     return database;
   } catch (error) {
     await database.close();
@@ -56,9 +45,9 @@ async function openPostgresOf(
 }
 
 /**
- * Brings the schema of an opened database up to date. On PostgreSQL that may take as long as it
- * takes, on a connection without the limits of requests: a migration works on whole tables, and
- * hubs that start together wait for the one that does it.
+ * Brings the schema of an open database up to date. On PostgreSQL this uses a connection without
+ * the time limits of requests: a migration works on whole tables, and hubs that start together wait
+ * for the one that does it.
  *
  * @returns the versions applied.
  * @throws NewerDatabaseError

@@ -1,0 +1,67 @@
+import type { Compilable } from 'kysely';
+import { assert } from '../../errors.ts';
+import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
+import { isRead } from '../statements.ts';
+import type { Connection } from './sqlite-connection.ts';
+
+/** The `Tx` of one action on SQLite, and what its transaction has to know about it afterwards. */
+export class SqliteTx implements Tx {
+  readonly engine = 'sqlite';
+  readonly rowLock = '';
+  readonly nowMs: number;
+  /** To be made when the action is durable. */
+  readonly calls: (() => void)[] = [];
+  /** Whether a statement has run that may have written. */
+  hasWritten = false;
+  readonly #writer: Connection;
+
+  constructor(writer: Connection, nowMs: number) {
+    this.#writer = writer;
+    this.nowMs = nowMs;
+  }
+
+  all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    const { sql, parameters } = query.compile();
+    return this.allSql(sql, parameters as SqlValue[]);
+  }
+
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    const { sql, parameters } = query.compile();
+    return this.firstSql(sql, parameters as SqlValue[]);
+  }
+
+  allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    this.hasWritten ||= !isRead(sql);
+    return this.#writer.allSql(sql, values);
+  }
+
+  firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+    this.hasWritten ||= !isRead(sql);
+    return this.#writer.firstSql(sql, values);
+  }
+
+  run(query: Compilable<unknown>): Promise<{ changes: number }> {
+    const { sql, parameters } = query.compile();
+    return this.runSql(sql, parameters as SqlValue[]);
+  }
+
+  async runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
+    this.hasWritten = true;
+    return { changes: this.#writer.run(sql, values) };
+  }
+
+  /** No-op: SQLite has a single writer. */
+  requireExclusive(): void {}
+
+  /** Runs the work for this action only: SQLite runs one action at a time. */
+  async runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
+    const outputs = await work.run(this, [input]);
+    assert(outputs.length === 1, 'batched work has one output for each input');
+    // The length is 1, so the first is an Output, whatever type that is.
+    return outputs[0] as Output;
+  }
+
+  afterCommit(call: () => void): void {
+    this.calls.push(call);
+  }
+}
