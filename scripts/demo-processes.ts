@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 export interface RunningHub {
   url: string;
@@ -14,7 +15,11 @@ export interface CommandRun {
   words: string;
   /** Its output is on the screen already. */
   isShown: boolean;
-  /** Resolves with the match once the output holds one; rejects when the command ends first. */
+  /**
+   * Resolves with the match once the complete lines of the output hold one. Control sequences are
+   * removed first, so a pattern sees the same text with colours and without. Rejects when the
+   * command ends first.
+   */
   waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<{ exitCode: number; output: string; errorOutput: string }>;
 }
@@ -60,7 +65,7 @@ export function createProcesses(place: {
       const args = ['serve', '--port', '0', '--data-dir', join(directory, 'hub')];
       const hub = watch(start(args), 'serve', signal, false);
       const [, url = ''] = await hub.waitFor(/listens on (http:\/\/\S+)/);
-      const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+(?=\n)/);
+      const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+/);
       return { url, firstOwnerUrl, note: url };
     },
     startCommand(args, { input, showsOutput = false } = {}) {
@@ -120,7 +125,8 @@ function watch(
     waitFor(pattern) {
       const found = new Promise<RegExpMatchArray>((resolve) => {
         const look = () => {
-          const match = pattern.exec(output);
+          const lines = output.slice(0, output.lastIndexOf('\n') + 1);
+          const match = pattern.exec(stripVTControlCharacters(lines));
           if (match === null) return;
           listeners.delete(look);
           resolve(match);
