@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { sayOutput } from './demo-screen.ts';
 
 export interface RunningHub {
   url: string;
@@ -99,9 +100,16 @@ function watch(
   let output = '';
   let errorOutput = '';
   const listeners = new Set<() => void>();
+  /** A piece of output may end within a line. */
+  let openLine = '';
+  const showLines = (text: string) => {
+    const lines = (openLine + text).split('\n');
+    openLine = lines.pop() ?? '';
+    for (const line of lines) sayOutput(line);
+  };
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (showsOutput) process.stdout.write(indent(text));
+    if (showsOutput) showLines(text);
     for (const listener of listeners) listener();
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -110,11 +118,10 @@ function watch(
   const interrupted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  const closed = once(child, 'close').then(([code]) => ({
-    exitCode: typeof code === 'number' ? code : 1,
-    output,
-    errorOutput,
-  }));
+  const closed = once(child, 'close').then(([code]) => {
+    if (openLine !== '') showLines('\n');
+    return { exitCode: typeof code === 'number' ? code : 1, output, errorOutput };
+  });
   const ended = Promise.race([closed, interrupted]);
   // Whoever waits for it hears of it; a hub is waited for by nobody.
   ended.catch(() => {});
@@ -140,11 +147,6 @@ function watch(
       return Promise.race([found, lost]);
     },
   };
-}
-
-/** Output comes in whole lines here: the CLI writes a line at a time. */
-function indent(text: string): string {
-  return text.replace(/^(?=[^\n])/gm, '  ');
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -10,6 +10,7 @@ import { type DemoOptions, demoUsage, readDemoOptions } from './demo-options.ts'
 import { approveDevice, makeOwner, type Owner } from './demo-owner.ts';
 import { type CommandRun, createProcesses, type Processes } from './demo-processes.ts';
 import { checkEvidence, type Result } from './demo-result.ts';
+import { say, sayHeading, sayOutput, seconds, step } from './demo-screen.ts';
 
 const root = join(import.meta.dirname, '..');
 const workspaceSlug = 'demo';
@@ -69,7 +70,8 @@ async function main(): Promise<number> {
 
 async function playDemo(demo: Demo): Promise<void> {
   const { options, processes } = demo;
-  say(styleText('bold', 'Signalbox: one job, from the queue to a commit\n'));
+  say(styleText('bold', 'Signalbox: one job, from the queue to a commit'));
+  say();
   const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
   const owner = await step('The first owner opens the one-time link', async () => {
     const made = await makeOwner(hub, workspaceSlug);
@@ -128,12 +130,12 @@ async function runAgent({ options, processes }: Demo) {
 }
 
 async function showResult({ processes, clone }: Demo, jobId: string, result: Result) {
-  say(styleText('bold', '\nThe timeline: signalbox job'));
+  sayHeading('The timeline: signalbox job');
   await finish(processes.startCommand(['job', jobId], { showsOutput: true }));
-  say(styleText('bold', '\nThe commit: git show --stat'));
+  sayHeading('The commit: git show --stat');
   const args = ['-C', clone, '--no-pager', 'show', '--stat', result.commitSha];
   for (const line of execFileSync('git', args, { encoding: 'utf8' }).trimEnd().split('\n')) {
-    say(`  ${line}`.trimEnd());
+    sayOutput(line);
   }
 }
 
@@ -143,37 +145,4 @@ async function finish(run: CommandRun): Promise<string> {
   if (exitCode === 0) return output;
   const said = errorOutput.trim() || (run.isShown ? '' : output.trim());
   throw new Error(`signalbox ${run.words} exited with code ${exitCode}.\n${said}`.trimEnd());
-}
-
-/** Says what is under way, then how it went and how long it took. */
-async function step<T extends { note?: string }>(
-  title: string,
-  act: () => Promise<T>,
-  { isLong = false } = {},
-): Promise<T> {
-  const beganMs = performance.now();
-  if (isLong || process.stdout.isTTY) {
-    process.stdout.write(`${styleText('cyan', '▸')} ${title} …${isLong ? '\n' : ''}`);
-  }
-  try {
-    const result = await act();
-    const { note } = result;
-    const clear = process.stdout.isTTY && !isLong ? '\r\u001b[2K' : '';
-    const took = styleText('dim', ` ${seconds(beganMs)}`);
-    const said = note === undefined ? '' : ` ${styleText('dim', '·')} ${note}`;
-    process.stdout.write(`${clear}${styleText('green', '✔')} ${title}${said}${took}\n`);
-    return result;
-  } catch (error) {
-    const clear = process.stdout.isTTY && !isLong ? '\r\u001b[2K' : '';
-    process.stdout.write(`${clear}${styleText('red', '✖')} ${title}\n`);
-    throw error;
-  }
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function seconds(sinceMs: number): string {
-  return `${((performance.now() - sinceMs) / 1_000).toFixed(1)} s`;
 }
