@@ -13,6 +13,8 @@ export interface DemoOptions {
   prompt: string;
   /** Leave the temporary directory behind. */
   keep: boolean;
+  /** Seed the workspace, and leave the hub running until Ctrl-C. */
+  keepOpen: boolean;
 }
 
 export const demoUsage = `Usage: npm run demo -- [options]
@@ -22,6 +24,8 @@ export const demoUsage = `Usage: npm run demo -- [options]
   --command "…"      any command that reads a prompt and changes the worktree it is in
   --prompt "…"       what the job asks for
   --keep             leave the temporary directory behind
+  --keep-open        fill the workspace with the jobs of a team and leave the hub running, to look
+                     at its console; Ctrl-C ends it
 
 Without --executor and --command the coding tool is a scripted stand-in, not a model.`;
 
@@ -40,10 +44,12 @@ export function readDemoOptions(argv: readonly string[], root: string): DemoOpti
         command: { type: 'string' },
         prompt: { type: 'string' },
         keep: { type: 'boolean' },
+        'keep-open': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
     const { executor, command, prompt = promptDefault, keep = false, help = false } = values;
+    const keepOpen = values['keep-open'] ?? false;
     if (executor !== undefined && !['claude', 'codex', 'command'].includes(executor)) {
       return `--executor is "${executor}"; it takes claude, codex or command.`;
     }
@@ -56,7 +62,7 @@ export function readDemoOptions(argv: readonly string[], root: string): DemoOpti
     if (repo === null) {
       return `${values.repo ?? root} is no git repository with a commit; name one: --repo PATH.`;
     }
-    return { help, repo, prompt, keep, ...chooseTool(executor, command) };
+    return { help, repo, prompt, keep, keepOpen, ...chooseTool(executor, command) };
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,29 +1,47 @@
 // The person of the demo, at the console: its own endpoints, over HTTP, with its session cookie.
 import { randomBytes } from 'node:crypto';
-import { consoleEndpoints } from '@signalbox/contract';
+import { consoleEndpoints, consolePathOf, mirroredEndpoints } from '@signalbox/contract';
 import { type ClientOf, createClientOf } from '@signalbox/sdk';
 import type { RunningHub } from './demo-processes.ts';
 
+const consoleTable = { ...consoleEndpoints, ...mirroredEndpoints } as const;
+
+/** The console's view of a hub, with the cookies of one browser. */
+export type ConsoleClient = ClientOf<typeof consoleTable>;
+
 /** A signed-in person. */
 export interface Owner {
-  console: ClientOf<typeof consoleEndpoints>;
+  console: ConsoleClient;
+  workspaceId: string;
+  /** With these a person can sign in too. */
+  email: string;
+  password: string;
+}
+
+export function openConsole(baseUrl: string): ConsoleClient {
+  const fetch = createBrowserFetch(baseUrl);
+  return createClientOf(consoleTable, { baseUrl, fetch, pathOf: consolePathOf });
 }
 
 /** Uses the one-time link that the hub has printed. */
 export async function makeOwner(hub: RunningHub, workspaceSlug: string): Promise<Owner> {
-  const console = createClientOf(consoleEndpoints, {
-    baseUrl: hub.url,
-    fetch: createBrowserFetch(hub.url),
-  });
+  const console = openConsole(hub.url);
   const linkToken = new URLSearchParams(new URL(hub.firstOwnerUrl).hash.slice(1)).get('token');
   if (linkToken === null) throw new Error('The first-owner link of the hub holds no token.');
-  await console.firstOwner.create({
+  const email = 'owner@demo.test';
+  const password = makePassword();
+  const { workspaces } = await console.firstOwner.create({
     ...{ linkToken, workspaceSlug, workspaceName: 'Demo' },
-    email: 'owner@demo.test',
-    name: 'Demo owner',
-    password: randomBytes(18).toString('base64url'),
+    ...{ email, name: 'Demo owner', password },
   });
-  return { console };
+  const workspaceId = workspaces[0]?.workspaceId;
+  if (workspaceId === undefined) throw new Error('The first owner has no workspace.');
+  return { console, workspaceId, email, password };
+}
+
+/** 64 random bits, in groups that a person can type. */
+function makePassword(): string {
+  return (randomBytes(8).toString('hex').match(/.{4}/g) ?? []).join('-');
 }
 
 /** What the approval page does when a person has typed the code of the terminal. */

@@ -8,6 +8,8 @@ export interface RunningHub {
   url: string;
   firstOwnerUrl: string;
   note: string;
+  /** Resolves when the hub has ended by itself; rejects when the demo is to end. */
+  ended: CommandRun['ended'];
 }
 
 /** One call of `signalbox`. */
@@ -67,7 +69,7 @@ export function createProcesses(place: {
       const hub = watch(start(args), 'serve', signal, false);
       const [, url = ''] = await hub.waitFor(/listens on (http:\/\/\S+)/);
       const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+/);
-      return { url, firstOwnerUrl, note: url };
+      return { url, firstOwnerUrl, note: url, ended: hub.ended };
     },
     startCommand(args, { input, showsOutput = false } = {}) {
       return watch(start(args, input), args.slice(0, 2).join(' '), signal, showsOutput);

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { styleText } from 'node:util';
+import { keepOpen, prepareConsole } from './demo-open.ts';
 import { type DemoOptions, demoUsage, readDemoOptions } from './demo-options.ts';
 import { approveDevice, makeOwner, type Owner } from './demo-owner.ts';
 import { type CommandRun, createProcesses, type Processes } from './demo-processes.ts';
@@ -25,11 +26,14 @@ const signals = [
 interface Demo {
   options: DemoOptions;
   processes: Processes;
-  directory: string;
+  signal: AbortSignal;
   clone: string;
 }
 
 const startMs = performance.now();
+// A terminal that is closed, or a pager that has ended, takes no more output. The processes are
+// ended and the directory is removed all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -53,8 +57,8 @@ async function main(): Promise<number> {
   }
   const processes = createProcesses({ root, directory, signal: interrupted.signal });
   try {
-    await playDemo({ options, processes, directory, clone: join(directory, 'clone') });
-    say(`\n${styleText('green', '✔')} All done in ${seconds(startMs)}.`);
+    const { signal } = interrupted;
+    await playDemo({ options, processes, signal, clone: join(directory, 'clone') });
     return 0;
   } catch (error) {
     const reason = interrupted.signal.aborted ? interrupted.signal.reason : error;
@@ -72,6 +76,7 @@ async function playDemo(demo: Demo): Promise<void> {
   const { options, processes } = demo;
   say(styleText('bold', 'Signalbox: one job, from the queue to a commit'));
   say();
+  if (options.keepOpen) await prepareConsole(root);
   const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
   const owner = await step('The first owner opens the one-time link', async () => {
     const made = await makeOwner(hub, workspaceSlug);
@@ -88,6 +93,8 @@ async function playDemo(demo: Demo): Promise<void> {
     checkEvidence(processes, demo.clone, job.jobId),
   );
   await showResult(demo, job.jobId, result);
+  say(`\n${styleText('green', '✔')} All done in ${seconds(startMs)}.`);
+  if (options.keepOpen) await keepOpen({ hub, owner, workspaceSlug, signal: demo.signal });
 }
 
 /** The person: reads the code in the terminal, and types it on the approval page. */

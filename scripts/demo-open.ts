@@ -1,0 +1,62 @@
+// `npm run demo -- --keep-open`: a seeded workspace, to be looked at until Ctrl-C.
+import { styleText } from 'node:util';
+import { jobStatuses } from '@signalbox/contract';
+import { buildConsole } from './console-build.ts';
+import type { Owner } from './demo-owner.ts';
+import type { RunningHub } from './demo-processes.ts';
+import { say, sayHeading, step } from './demo-screen.ts';
+import { seedWorkspace } from './demo-seed.ts';
+
+interface OpenDemo {
+  hub: RunningHub;
+  owner: Owner;
+  workspaceSlug: string;
+  signal: AbortSignal;
+}
+
+/** The hub serves the console only when it is built before the hub starts. */
+export function prepareConsole(root: string): Promise<{ note?: string }> {
+  return step('The console is built', async () => {
+    let note = 'is fresh';
+    await buildConsole(root, (line) => {
+      note = line;
+    });
+    return { note };
+  });
+}
+
+/** Seeds the workspace, says how to sign in, and returns when a person ends the demo. */
+export async function keepOpen(demo: OpenDemo): Promise<void> {
+  const { hub, owner, workspaceSlug, signal } = demo;
+  const failure = Promise.withResolvers<never>();
+  // It may come before anybody waits for it.
+  failure.promise.catch(() => {});
+  say();
+  await step('The jobs of an invented team are made', async () => {
+    await seedWorkspace(hub.url, owner, { signal, onError: failure.reject });
+    return { note: await countJobs(owner) };
+  });
+  say('  Scripts play its agents: there is no model, and their commits exist nowhere.');
+  sayHeading('Look around');
+  say(`  Console   ${styleText('cyan', `${hub.url}/w/${workspaceSlug}/jobs`)}`);
+  say(`  E-mail    ${owner.email}`);
+  say(`  Password  ${owner.password}`);
+  say();
+  say('Ctrl-C ends the hub and deletes everything.');
+  try {
+    await Promise.race([hub.ended, failure.promise]);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  throw new Error('The hub has ended by itself.');
+}
+
+async function countJobs({ console, workspaceId }: Owner): Promise<string> {
+  const { jobs } = await console.jobs.list({ workspaceId, limit: 200 });
+  const counts = jobStatuses.map((status) => {
+    const count = jobs.filter((job) => job.status === status).length;
+    return `${count} ${status}`;
+  });
+  return `${jobs.length} jobs: ${counts.join(', ')}`;
+}
