@@ -11,23 +11,22 @@ interface OpenDemo {
   hub: RunningHub;
   owner: Owner;
   workspaceSlug: string;
+  /** The directory stays when the demo ends. */
+  isKept: boolean;
   signal: AbortSignal;
 }
 
 /** The hub serves the console only when it is built before the hub starts. */
 export function prepareConsole(root: string): Promise<{ note?: string }> {
   return step('The console is built', async () => {
-    let note = 'is fresh';
-    await buildConsole(root, (line) => {
-      note = line;
-    });
-    return { note };
+    await buildConsole(root, () => {});
+    return {};
   });
 }
 
 /** Seeds the workspace, says how to sign in, and returns when a person ends the demo. */
 export async function keepOpen(demo: OpenDemo): Promise<void> {
-  const { hub, owner, workspaceSlug, signal } = demo;
+  const { hub, owner, workspaceSlug, isKept, signal } = demo;
   const failure = Promise.withResolvers<never>();
   // It may come before anybody waits for it.
   failure.promise.catch(() => {});
@@ -42,12 +41,13 @@ export async function keepOpen(demo: OpenDemo): Promise<void> {
   say(`  E-mail    ${owner.email}`);
   say(`  Password  ${owner.password}`);
   say();
-  say('Ctrl-C ends the hub and deletes everything.');
+  say(isKept ? 'Ctrl-C ends the hub.' : 'Ctrl-C ends the hub and deletes everything.');
   try {
     await Promise.race([hub.ended, failure.promise]);
   } catch (error) {
-    if (signal.aborted) return;
-    throw error;
+    if (!signal.aborted) throw error;
+    say('\nEnding the hub …');
+    return;
   }
   throw new Error('The hub has ended by itself.');
 }

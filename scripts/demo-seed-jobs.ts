@@ -296,7 +296,6 @@ export const seedJobs: readonly SeedJob[] = [
     course: {
       status: 'blocked',
       log: ['Reading src/checkout/payment.tsx', 'Both libraries fit the code. Asking a person.'],
-      message: 'Which library takes the wallets?',
       question: {
         prompt: 'Which library takes payments by wallet on the checkout page?',
         kind: 'choice',
@@ -328,7 +327,6 @@ export const seedJobs: readonly SeedJob[] = [
     course: {
       status: 'blocked',
       log: ['1,204 accounts have not been used since 2024-11', '17 of them have an open invoice'],
-      message: 'May accounts with an open invoice be deleted?',
       question: {
         prompt: 'May accounts with an open invoice be deleted?',
         kind: 'approval',
@@ -358,7 +356,6 @@ export const seedJobs: readonly SeedJob[] = [
         'Rehearsed on a copy: 38 s of downtime',
         'The maintenance window is not in the repository',
       ],
-      message: 'When may the database be down?',
       question: {
         prompt: 'When may the database of the search service be down for a minute?',
         kind: 'missing_fact',

@@ -30,7 +30,7 @@ export type SeedCourse =
       answer: string;
     }
   | { status: 'failed'; log: string[]; message: string; category: string; code: string }
-  | { status: 'blocked'; log: string[]; message: string; question: SeedQuestion }
+  | { status: 'blocked'; log: string[]; question: SeedQuestion }
   /** `loop` is printed again and again while the demo is open; `{n}` counts up. */
   | { status: 'running'; log: string[]; loop: string[] }
   | { status: 'canceled'; reason: string }

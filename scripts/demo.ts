@@ -69,6 +69,7 @@ async function main(): Promise<number> {
     await processes.endAll();
     if (options.keep) say(`Kept in ${directory}`);
     else rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    if (options.keepOpen && !options.keep) say('Everything is deleted.');
   }
 }
 
@@ -94,7 +95,8 @@ async function playDemo(demo: Demo): Promise<void> {
   );
   await showResult(demo, job.jobId, result);
   say(`\n${styleText('green', '✔')} All done in ${seconds(startMs)}.`);
-  if (options.keepOpen) await keepOpen({ hub, owner, workspaceSlug, signal: demo.signal });
+  if (options.keepOpen)
+    await keepOpen({ hub, owner, workspaceSlug, isKept: options.keep, signal: demo.signal });
 }
 
 /** The person: reads the code in the terminal, and types it on the approval page. */

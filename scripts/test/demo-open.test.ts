@@ -146,6 +146,7 @@ suite('a demo that is kept open', { concurrency: true }, () => {
     demo.child.kill('SIGINT');
     const { exitCode, output, temporary } = await demo.ended;
     assert.equal(exitCode, 0, output);
+    assert.match(output, /Everything is deleted\.\n$/);
     await assertIsGone(visitor.url, temporary);
   });
 
