@@ -81,9 +81,14 @@ export function createProcesses(place: {
   };
 }
 
-/** Nothing of a person's own Signalbox reaches the demo, and nothing of the demo reaches it. */
+/**
+ * The demo and a person's own Signalbox must not affect each other. What is made for tests stays:
+ * by it the test runner finds processes that a demo has left behind.
+ */
 function demoEnvironment(directory: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX|SVC)_/.test(name));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(SIGNALBOX|SVC)_(?!TEST_)/.test(name),
+  );
   const wantsColor = process.stdout.isTTY && !process.env.NO_COLOR;
   return {
     ...Object.fromEntries(kept),
