@@ -1,28 +1,28 @@
 // `npm run demo`: the main job on real input, unattended. A hub, its first owner, a machine that
-// logs in, a repository, a job, an agent that does it: each is the real thing, in processes of its
-// own; only the person and (unless a real one is named) the coding tool are played.
+// logs in, a repository, a job, an agent that does it: each is real, in a process of its own. Only
+// the person and, unless a real one is named, the coding tool are simulated.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { styleText } from 'node:util';
-import { keepOpen, prepareConsole } from './demo-open.ts';
-import { type DemoOptions, demoUsage, readDemoOptions } from './demo-options.ts';
-import { approveDevice, makeOwner, type Owner } from './demo-owner.ts';
-import { type CommandRun, createProcesses, type Processes } from './demo-processes.ts';
-import { checkEvidence, type Result } from './demo-result.ts';
-import { say, sayHeading, sayOutput, seconds, step } from './demo-screen.ts';
+import { type DemoOptions, demoUsage, readDemoOptions } from './demo/demo-options.ts';
+import { keepOpen, prepareConsole } from './demo/keep-open.ts';
+import { approveDevice, makeOwner, type Owner } from './demo/owner.ts';
+import { type CommandRun, createProcesses, type Processes } from './demo/processes.ts';
+import { checkEvidence, type Result } from './demo/result.ts';
+import { say, sayHeading, sayOutput, seconds, step } from './demo/screen.ts';
 
 const root = join(import.meta.dirname, '..');
 const workspaceSlug = 'demo';
-/** What an interrupted demo exits with. */
+/** Exit codes of an interrupted demo. */
 const signals = [
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const;
 
-/** What the steps hand on. */
+/** The state that the steps share. */
 interface Demo {
   options: DemoOptions;
   processes: Processes;
@@ -117,7 +117,7 @@ async function logIn({ processes }: Demo, url: string, owner: Owner) {
 }
 
 async function linkClone({ options, processes, clone }: Demo) {
-  // A clone of the clone: whatever happens here, the person's repository stays as it is.
+  // A clone of the clone, so that the demo cannot change the person's repository.
   execFileSync('git', ['clone', '--quiet', options.repo, clone], { stdio: 'pipe' });
   const label = basename(options.repo);
   await finish(processes.startCommand(['repo', 'link', clone, '--label', label]));

@@ -1,7 +1,7 @@
-// What the demo prints: its steps, and the output of its commands, in the width of the terminal.
+// Prints the demo's steps and the output of its commands in the width of the terminal.
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-/** A step is told on one line, which is replaced when the step has ended. */
+/** A step is shown on one line, which is replaced when the step has ended. */
 const CLEAR_LINE = '\r\u001b[2K';
 /** A pseudo-terminal that was never given a size says 0. */
 const COLUMNS_DEFAULT = 80;
@@ -30,7 +30,7 @@ export async function step<T extends { note?: string }>(
   { isLong = false } = {},
 ): Promise<T> {
   const beganMs = performance.now();
-  // The lines of a long step stand between its beginning and its end.
+  // A long step prints lines between its beginning and its end.
   const isReplaced = isTerminal() && !isLong;
   const opening = `${styleText('cyan', '▸')} ${title} …`;
   if (isLong) say(opening);
@@ -47,7 +47,7 @@ export async function step<T extends { note?: string }>(
   }
 }
 
-/** On one line where it fits; else the note and the time stand below. */
+/** Prints one line if it fits; otherwise the note and the time go below. */
 function sayEnd(title: string, note: string | undefined, took: string): void {
   const head = `${styleText('green', '✔')} ${title}`;
   const time = styleText('dim', took);
@@ -80,9 +80,9 @@ function widthOf(text: string): number {
 }
 
 /**
- * Breaks a line at spaces. What follows stands under the last column of the first half, as in a
- * table, or behind the bar that marks the output of a tool. A word that is wider than the terminal
- * is left whole: it may be an address that a person copies.
+ * Breaks a line at spaces. The rest is aligned with the last column of the first half, as in a
+ * table, or follows the bar that marks a tool's output. A word that is wider than the terminal
+ * stays whole, because it may be an address that a person copies.
  */
 export function wrapLine(line: string, width: number): string {
   if (widthOf(line) <= width) return line;

@@ -12,9 +12,9 @@ import {
   type Stage,
   startTeam,
   type Team,
-} from './demo-agents.ts';
-import type { Owner } from './demo-owner.ts';
-import { seedJobs } from './demo-seed-jobs.ts';
+} from './agents.ts';
+import type { Owner } from './owner.ts';
+import { seedJobs } from './seed-jobs.ts';
 import {
   agentOfRepository,
   type SeedCourse,
@@ -23,9 +23,9 @@ import {
   type SeedRepository,
   type SeedRun,
   seedRuns,
-} from './demo-seed-texts.ts';
+} from './seed-texts.ts';
 
-/** What the seeding has made so far. */
+/** The records that the seeding has created so far. */
 interface Seeding {
   stage: Stage;
   owner: Owner;
@@ -177,7 +177,7 @@ function resultOf(job: SeedJob, course: Extract<SeedCourse, { status: 'done' | '
   }
   const { files: changedFiles } = course;
   const costUsd = 'costUsd' in course ? course.costUsd : undefined;
-  // Looks like the id of a commit. The demo says that there is none.
+  // Looks like the id of a commit. The demo says that these commits do not exist.
   const commitSha = createHash('sha1').update(job.prompt).digest('hex');
   return {
     ...({ outcome: 'done', message } as const),

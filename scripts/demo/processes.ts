@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { sayOutput } from './demo-screen.ts';
+import { sayOutput } from './screen.ts';
 
 export interface RunningHub {
   url: string;
@@ -33,7 +33,7 @@ export interface Processes {
     args: readonly string[],
     options?: { input?: string; showsOutput?: boolean },
   ): CommandRun;
-  /** Ends whatever still runs, in order, and returns when it is gone. */
+  /** Ends the processes that still run, in order, and returns when they are gone. */
   endAll(): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ function watch(
     return { exitCode: typeof code === 'number' ? code : 1, output, errorOutput };
   });
   const ended = Promise.race([closed, interrupted]);
-  // Whoever waits for it hears of it; a hub is waited for by nobody.
+  // Callers of a command await its end; no caller awaits the hub's.
   ended.catch(() => {});
   return {
     words,

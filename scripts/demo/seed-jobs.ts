@@ -1,6 +1,6 @@
 // The jobs of the seeded workspace, in the order in which they are enqueued. Lists show the last
 // ones first, so what waits and what runs comes at the end.
-import type { SeedJob } from './demo-seed-texts.ts';
+import type { SeedJob } from './seed-texts.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 

@@ -20,7 +20,7 @@ export interface DemoEnd {
   temporary: string;
 }
 
-const script = join(import.meta.dirname, '../demo.ts');
+const script = join(import.meta.dirname, '../../demo.ts');
 
 /** Starts the demo with pipes, or in a pseudo-terminal of so many columns. */
 export function startDemo(

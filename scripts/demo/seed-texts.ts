@@ -1,4 +1,4 @@
-// What the workspace of `npm run demo -- --keep-open` holds: the work of an invented team.
+// Texts of the workspace that `npm run demo -- --keep-open` makes: the work of an invented team.
 import type { JobKind, UncertaintyKind } from '@signalbox/contract';
 
 export type SeedRepository = 'acme/api' | 'acme/web' | 'acme/infra';
@@ -98,7 +98,7 @@ export const seedRuns: Readonly<
   },
   privacy: {
     repository: 'acme/api',
-    title: 'Keep no data that nobody needs',
+    title: 'Delete data that no feature needs',
     goal: 'The service does by itself what the privacy policy promises.',
     status: 'in_progress',
     milestone: 'implementation',
@@ -119,7 +119,7 @@ export const seedRuns: Readonly<
   },
 };
 
-/** What an agent prints of a job that it takes while the demo is open. */
+/** The output of a job that an agent claims while the demo is open. */
 export const seedLaterLog = [
   'Reading the prompt',
   'Looking for the files that it names',

@@ -6,7 +6,7 @@ export interface DemoOptions {
   help: boolean;
   /** The repository that is cloned for the job. */
   repo: string;
-  /** What `signalbox agent start` is told of the coding tool. */
+  /** Arguments of `signalbox agent start` that choose the coding tool. */
   toolArgs: readonly string[];
   /** For the person who watches. */
   toolName: string;
@@ -71,7 +71,7 @@ export function readDemoOptions(argv: readonly string[], root: string): DemoOpti
 function chooseTool(executor: string | undefined, command: string | undefined) {
   if (command !== undefined) return { toolArgs: ['--command', command], toolName: command };
   if (executor !== undefined) return { toolArgs: ['--executor', executor], toolName: executor };
-  const standIn = join(import.meta.dirname, 'demo-stand-in.ts');
+  const standIn = join(import.meta.dirname, 'stand-in.ts');
   const line = [process.execPath, standIn].map(quoteForShell).join(' ');
   return { toolArgs: ['--command', line], toolName: 'a scripted stand-in (not a model)' };
 }
@@ -80,7 +80,7 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The top of the repository that holds a path; null when there is none, or nothing in it. */
+/** The root of the repository that contains a path; null without a repository or a commit. */
 function findRepository(path: string): string | null {
   try {
     const ask = (...args: string[]) =>

@@ -56,7 +56,7 @@ function git(...args: string[]): string {
   return execFileSync('git', args, { encoding: 'utf8' });
 }
 
-/** What the tool reports of its work, where an agent asks for it. */
+/** The tool's report of its work, if an agent asks for it. */
 function sayResult(message: string): void {
   const file = process.env.SIGNALBOX_RESULT_FILE;
   if (file !== undefined) writeFileSync(file, JSON.stringify({ outcome: 'done', message }));

@@ -1,11 +1,11 @@
 // `npm run demo -- --keep-open`: a seeded workspace, to be looked at until Ctrl-C.
 import { styleText } from 'node:util';
 import { jobStatuses } from '@signalbox/contract';
-import { buildConsole } from './console-build.ts';
-import type { Owner } from './demo-owner.ts';
-import type { RunningHub } from './demo-processes.ts';
-import { say, sayHeading, step } from './demo-screen.ts';
-import { seedWorkspace } from './demo-seed.ts';
+import { buildConsole } from '../build/console-build.ts';
+import type { Owner } from './owner.ts';
+import type { RunningHub } from './processes.ts';
+import { say, sayHeading, step } from './screen.ts';
+import { seedWorkspace } from './seed.ts';
 
 interface OpenDemo {
   hub: RunningHub;
@@ -28,7 +28,7 @@ export function prepareConsole(root: string): Promise<{ note?: string }> {
 export async function keepOpen(demo: OpenDemo): Promise<void> {
   const { hub, owner, workspaceSlug, isKept, signal } = demo;
   const failure = Promise.withResolvers<never>();
-  // It may come before anybody waits for it.
+  // The failure may come before the race below awaits it.
   failure.promise.catch(() => {});
   say();
   await step('The jobs of an invented team are made', async () => {
@@ -49,7 +49,7 @@ export async function keepOpen(demo: OpenDemo): Promise<void> {
     say('\nEnding the hub …');
     return;
   }
-  throw new Error('The hub has ended by itself.');
+  throw new Error('The hub ended by itself.');
 }
 
 async function countJobs({ console, workspaceId }: Owner): Promise<string> {

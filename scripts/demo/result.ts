@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { Job } from '@signalbox/contract';
-import type { Processes } from './demo-processes.ts';
+import type { Processes } from './processes.ts';
 
 export interface Result {
   commitSha: string;

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { jobStatuses } from '@signalbox/contract';
-import { type ConsoleClient, openConsole } from '../demo-owner.ts';
+import { type ConsoleClient, openConsole } from '../owner.ts';
 import { makeRepository, startDemo } from './demo-run.ts';
 import { terminalSkip } from './pseudo-terminal.ts';
 
@@ -115,7 +115,7 @@ async function assertOutputGrows({ console, workspaceId }: Visitor): Promise<voi
   }
 }
 
-/** A person answers as recommended, and the job goes on. */
+/** A person answers as recommended, and the job continues. */
 async function assertAnswerCounts({ console, workspaceId }: Visitor): Promise<void> {
   const { uncertainties } = await console.uncertainties.list({ workspaceId, status: 'open' });
   assert.ok(uncertainties.length >= 3);
@@ -129,7 +129,7 @@ async function assertAnswerCounts({ console, workspaceId }: Visitor): Promise<vo
   assert.ok(value);
   const resolution = { mode: 'answered', value, confidence: 1 } as const;
   await console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
-  await waitUntil('the job that asked goes on', async () => {
+  await waitUntil('the job that asked continues', async () => {
     const { job } = await console.jobs.get({ workspaceId, jobId });
     return job.status === 'running';
   });

@@ -1,4 +1,4 @@
-// The agents of the seeded workspace. They are played here: real calls to the hub, no coding tool.
+// The simulated agents of the seeded workspace: real calls to the hub, no coding tool.
 import { setTimeout as wait } from 'node:timers/promises';
 import { AGENT_HEARTBEAT_INTERVAL_MS, LEASE_MS_DEFAULT, LEASE_MS_MIN } from '@signalbox/contract';
 import { ApiError, type Client, UnreachableError } from '@signalbox/sdk';
@@ -9,15 +9,15 @@ import {
   seedAgents,
   seedLaterLog,
   seedLaterMessage,
-} from './demo-seed-texts.ts';
+} from './seed-texts.ts';
 
-/** What every call of the seeded workspace needs. */
+/** The context of every call to the seeded workspace. */
 export interface Stage {
   client: Client;
   workspaceId: string;
   /** Aborts when the demo ends. */
   signal: AbortSignal;
-  /** Told of an error in work that nobody waits for. */
+  /** Called with an error of background work. */
   onError: (error: unknown) => void;
 }
 

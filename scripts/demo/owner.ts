@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { consoleEndpoints, consolePathOf, mirroredEndpoints } from '@signalbox/contract';
 import { type ClientOf, createClientOf } from '@signalbox/sdk';
-import type { RunningHub } from './demo-processes.ts';
+import type { RunningHub } from './processes.ts';
 
 const consoleTable = { ...consoleEndpoints, ...mirroredEndpoints } as const;
 
@@ -44,7 +44,7 @@ function makePassword(): string {
   return (randomBytes(8).toString('hex').match(/.{4}/g) ?? []).join('-');
 }
 
-/** What the approval page does when a person has typed the code of the terminal. */
+/** Approves a device as the approval page does after a person has typed the code. */
 export async function approveDevice(
   { console }: Owner,
   { deviceId, userCode }: { deviceId: string; userCode: string },
