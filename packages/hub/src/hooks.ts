@@ -1,5 +1,5 @@
 import type { IdSource } from '@signalbox/contract';
-import type { ItemRow } from './context/store.ts';
+import type { ContextItemRow } from './context/store.ts';
 import type { Tx } from './db/engine.ts';
 import type { Queue } from './queue/queue.ts';
 
@@ -26,7 +26,7 @@ export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unkn
 
 export interface Hooks {
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
-  onItemAdded: readonly Hook<ItemRow>[];
+  onItemAdded: readonly Hook<ContextItemRow>[];
 }
 
 /** Runs the functions of a hook in their order. */

@@ -1,5 +1,5 @@
 import { ATTEMPTS_MAX_DEFAULT, type ContextItemKind } from '@signalbox/contract';
-import type { ItemRow } from '../context/store.ts';
+import type { ContextItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -31,7 +31,11 @@ const ingestedKinds: ReadonlySet<string> = new Set<ContextItemKind>([
  *
  * @returns the job's id; null when there is nothing to do.
  */
-export async function offerSummary(deps: OfferDeps, tx: Tx, item: ItemRow): Promise<string | null> {
+export async function offerSummary(
+  deps: OfferDeps,
+  tx: Tx,
+  item: ContextItemRow,
+): Promise<string | null> {
   const isWanted = item.text.length >= SUMMARIZED_CHARS_MIN && item.superseded_by === null;
   if (!isWanted || !ingestedKinds.has(item.kind)) return null;
   const { workspace_id: workspaceId } = item;

@@ -20,7 +20,7 @@ const decisionDraft = Compile(DecisionDraft);
  * alone. Of other jobs the result is whoever's enqueued them.
  */
 export async function placeResult(
-  deps: Pick<HubDeps, 'ids'>,
+  deps: Pick<HubDeps, 'ids' | 'queue' | 'hooks'>,
   tx: Tx,
   row: CloudAiJobRow,
   result: CloudAiResult,
@@ -35,7 +35,7 @@ export async function placeResult(
 }
 
 async function placeSummary(
-  deps: Pick<HubDeps, 'ids'>,
+  deps: Pick<HubDeps, 'ids' | 'queue' | 'hooks'>,
   tx: Tx,
   summary: { workspaceId: string; subject: string; text: string },
 ): Promise<void> {

@@ -1,64 +1,60 @@
 import { hash } from 'node:crypto';
-import type { ContextItemKind, IdSource, TrustLabel } from '@signalbox/contract';
+import type { ContextItemKind, TrustLabel } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
-import { assert, HubError, invalidField } from '../errors.ts';
-import { readWorkspace } from '../workspaces/store.ts';
-import { applyDataPolicy, type DataPolicy } from './data-policy.ts';
-import { indexItem, unindexItem } from './search/search.ts';
-import {
-  deleteItem,
-  type ItemRow,
-  listOldItemIds,
-  readItem,
-  readItemBySource,
-  writeItem,
-} from './store.ts';
-import { estimateTokens } from './token-estimate.ts';
+import { HubError, invalidField } from '../errors.ts';
+import { type HookDeps, runHooks } from '../hooks.ts';
+import { applyDataPolicy, readDataPolicy } from './data-policy.ts';
+import { indexItem } from './search/search.ts';
+import { type ContextItemRow, readItem, readItemBySource, writeItem } from './store.ts';
 
-/** What a new or replaced item says; absent fields are as in the contract's upsert. */
+/**
+ * The fields of a new or replaced item. Absent fields mean the same as in the contract's upsert.
+ */
 export interface ContextItemDraft {
   workspaceId: string;
-  /** Writes this item; it must exist. */
+  /** Replaces this item, which must exist. */
   itemId?: string | undefined;
   kind: ContextItemKind;
   title: string;
   text: string;
   source: string;
-  /** With `source`, the item's name at its source: the same again replaces the item. */
+  /** Identifies the item within `source`: the same reference replaces the item. */
   sourceRef?: string | undefined;
   threadRef?: string | undefined;
   trust: TrustLabel;
   pinned?: boolean | undefined;
-  /** Whether `text` is less than there was before the hub got it. */
+  /** Whether the text was already shortened before it reached the hub. */
   truncated?: boolean | undefined;
   occurredAtMs?: number | undefined;
   supersededBy?: string | undefined;
   validFromMs?: number | undefined;
   validToMs?: number | undefined;
-  /** A principal's id, or who else wrote it, such as `integration`. */
+  /** A principal's id, or the name of the part that wrote the item, such as `integration`. */
   createdBy: string;
 }
 
-/** Where the summaries come from that the hub lets make; they refer to the item by its id. */
+/**
+ * The source of summaries that the hub requested. Their `sourceRef` is the summarized item's id.
+ */
 export const SUMMARY_SOURCE = 'cloud-ai';
-/** Kinds that come from outside and fall under `retentionDays`; what people wrote stays. */
-const retainedForDays = ['event', 'chat_message', 'mail_message'] as const;
-/** Chains are as long as an item was replaced often; anything longer is a mistake. */
+/** A chain gets one item per replacement of its first item; a longer one is a mistake. */
 const SUCCESSORS_MAX = 100;
+/** Current tokenizers make about one token of four characters of English or of code. */
+const ASCII_CHARS_PER_TOKEN = 4;
 
 /**
  * Adds a context item, or replaces the one with the same id or the same source and reference, in
- * the caller's own transaction. The workspace's data policy is read in it and applied before
- * anything is written; the item's words are indexed in it as well.
+ * the caller's transaction. The workspace's data policy is read in the same transaction and applied
+ * before anything is written. The item's words are indexed in it and `onItemAdded` runs.
  *
  * @throws HubError CONTEXT_ITEM_NOT_FOUND for an unknown `itemId` or `supersededBy`;
- *   INVALID_REQUEST for an item that would supersede itself, by whatever detour.
+ *   INVALID_REQUEST for an item that would supersede itself, directly or through other items.
  */
 export async function addContextItem(
   tx: Tx,
-  { ids }: { ids: IdSource },
+  deps: HookDeps,
   draft: ContextItemDraft,
-): Promise<{ item: ItemRow; created: boolean }> {
+): Promise<{ item: ContextItemRow; created: boolean }> {
   const { workspaceId } = draft;
   const kept = applyDataPolicy(await readDataPolicy(tx, workspaceId), {
     title: draft.title,
@@ -67,9 +63,9 @@ export async function addContextItem(
     threadRef: draft.threadRef ?? null,
   });
   const known = await findKnown(tx, draft, kept.sourceRef);
-  const itemId = known?.item_id ?? ids('contextItem');
+  const itemId = known?.item_id ?? deps.ids('contextItem');
   await checkSuccessor(tx, workspaceId, itemId, draft.supersededBy);
-  const item: ItemRow = {
+  const item: ContextItemRow = {
     workspace_id: workspaceId,
     item_id: itemId,
     kind: draft.kind,
@@ -99,54 +95,15 @@ export async function addContextItem(
     text: item.text,
     isCurrent: item.superseded_by === null,
   });
+  await runHooks(deps.hooks.onItemAdded, deps, tx, item);
   return { item, created: known === undefined };
-}
-
-/**
- * Forgets items from outside that are past their retention, in packs as well: what is to be gone
- * after so many days is gone, also from snapshots. For the retention loop.
- *
- * @returns how many; as many as `limit` when there may be more.
- */
-export async function forgetOldContext(
-  tx: Tx,
-  age: { workspaceId: string; beforeMs: number; limit: number },
-): Promise<number> {
-  const { workspaceId } = age;
-  const itemIds = await listOldItemIds(tx, workspaceId, { ...age, kinds: retainedForDays });
-  for (const itemId of itemIds) await forgetItem(tx, workspaceId, itemId);
-  return itemIds.length;
-}
-
-/** Takes an item away, its copies in packs and its summary with it. */
-export async function forgetItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  const summary = await readItemBySource(tx, workspaceId, SUMMARY_SOURCE, itemId);
-  const itemIds = summary === undefined ? [itemId] : [itemId, summary.item_id];
-  for (const id of itemIds) {
-    await unindexItem(tx, workspaceId, id);
-    await deleteItem(tx, workspaceId, id);
-    await tx.runSql('DELETE FROM context_pack_items WHERE workspace_id = ? AND item_id = ?', [
-      workspaceId,
-      id,
-    ]);
-  }
-}
-
-/** The policy of a workspace that is known to exist. */
-export async function readDataPolicy(
-  reader: Pick<Tx, 'firstSql'>,
-  workspaceId: string,
-): Promise<DataPolicy> {
-  const row = await readWorkspace(reader as Tx, workspaceId);
-  assert(row !== undefined, 'a workspace that was entered exists');
-  return { contentStorage: row.content_storage, redactSecrets: row.redact_secrets === 1 };
 }
 
 async function findKnown(
   tx: Tx,
   draft: ContextItemDraft,
   sourceRef: string | null,
-): Promise<ItemRow | undefined> {
+): Promise<ContextItemRow | undefined> {
   const { workspaceId, itemId, source } = draft;
   const named =
     sourceRef === null ? undefined : await readItemBySource(tx, workspaceId, source, sourceRef);
@@ -154,7 +111,7 @@ async function findKnown(
   const known = await readItem(tx, workspaceId, itemId);
   if (known === undefined) throw new HubError('CONTEXT_ITEM_NOT_FOUND');
   if (named !== undefined && named.item_id !== itemId) {
-    throw invalidField('/sourceRef', 'is the reference of another item of this source');
+    throw invalidField('/sourceRef', 'must not be the reference of another item of this source');
   }
   return known;
 }
@@ -168,14 +125,25 @@ async function checkSuccessor(
   let next = supersededBy ?? null;
   for (let steps = 0; next !== null; steps++) {
     if (next === itemId || steps > SUCCESSORS_MAX) {
-      throw invalidField('/supersededBy', 'leads back to the item itself');
+      throw invalidField('/supersededBy', 'must not lead back to the item itself');
     }
     const successor = await readItem(tx, workspaceId, next);
     if (successor === undefined) {
-      // A successor further down may have been forgotten since; the one that is named may not.
+      // Later successors may have been deleted since; the one in the request must exist.
       if (steps > 0) return;
       throw new HubError('CONTEXT_ITEM_NOT_FOUND');
     }
     next = successor.superseded_by;
   }
+}
+
+/**
+ * Estimates how many tokens a model reads for a text: a quarter of a token for each ASCII
+ * character, one for any other. Models differ, and the hub does not know which one will read the
+ * text. The estimate is too high rather than too low for most scripts, so a budget holds.
+ */
+function estimateTokens(text: string): number {
+  let others = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others += 1;
+  return Math.ceil((text.length - others) / ASCII_CHARS_PER_TOKEN) + others;
 }

@@ -3,19 +3,13 @@ import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
+import { readRun } from '../runs/store.ts';
 import type { ContextDeps } from './deps.ts';
 import { PackSelection } from './pack-selection.ts';
 import { searchItemIds } from './search/search.ts';
-import { tellingTermsOf } from './search/terms.ts';
-import { type Candidate, listPinned, listRecent, readCandidates } from './store-candidates.ts';
-import {
-  insertPack,
-  insertPackItem,
-  listRecentPrompts,
-  type RunTopic,
-  readNextVersion,
-  readRunTopic,
-} from './store-packs.ts';
+import { significantTermsOf } from './search/terms.ts';
+import { listPinned, listRecent, type PackCandidate, readCandidates } from './store.ts';
+import { insertPack, insertPackItem, listRecentPrompts, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
 
@@ -31,29 +25,30 @@ export interface PackAnswer {
   idempotent?: boolean;
 }
 
-/** Candidates of each kind that are looked at: more than any usual budget holds. */
+/** How many candidates of each kind are considered: more than any usual budget holds. */
 const PINNED_MAX = 200;
 const RELEVANT_MAX = 300;
 const RECENT_MAX = 300;
 const PROMPTS_MAX = 5;
-/** Telling words taken from the goal, and from the prompts together. */
+/** How many significant words are taken from the goal, and from all prompts together. */
 const GOAL_TERMS_MAX = 20;
 const PROMPT_TERMS_MAX = 12;
-/** With less left than this, the search for something small enough ends. */
+/** Selection ends when fewer tokens than this are left. */
 const TOKENS_WORTH_FILLING = 16;
 const SUCCESSORS_MAX = 20;
 const WARNED_IDS_MAX = 20;
-/** Choices made beside other writes, of which any may change what was chosen. */
-const FREE_CHOICES_MAX = 3;
+/** Selections made concurrently with other writes, which may change the selected items. */
+const CONCURRENT_SELECTIONS_MAX = 3;
 
-/** An item was changed between its choice and its copying into the pack. */
-class StaleChoice extends Error {}
+/** An item was changed between its selection and its copying into the pack. */
+class StaleSelectionError extends Error {}
 
 /**
- * Builds the next pack of a run. Items are chosen from what is committed, outside of any write;
- * then the chosen ones, if they are still the same, are copied into the pack in one action. Where
- * items change all the time, that action makes the choice as well.
- * Every build makes a new version, also when nothing changed: the hash tells.
+ * Builds the next pack of a run. Items are selected from committed data, outside of any
+ * transaction, because the selection takes long. Then one transaction copies the selected items
+ * into the pack, if none has changed since. When items change too often, the transaction makes the
+ * selection as well. Every build makes a new version, even when nothing changed; the content hash
+ * shows that.
  *
  * @throws HubError RUN_NOT_FOUND
  */
@@ -64,33 +59,33 @@ export async function buildRunPack(
 ): Promise<PackAnswer> {
   const { idempotencyKey: key, ...body } = input;
   const call = { workspaceId: input.workspaceId, operation: 'contextPacksBuildRunV1', key, body };
-  const build = (choose: (tx: Tx) => Choice | Promise<Choice>) =>
+  const build = (select: (tx: Tx) => Selected | Promise<Selected>) =>
     deps.database.write(input.workspaceId, (tx) =>
-      answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await choose(tx))),
+      answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await select(tx))),
     );
-  for (let choices = 0; choices < FREE_CHOICES_MAX; choices++) {
-    const choice = await chooseItems(deps, deps.database.reader, input);
+  for (let tries = 0; tries < CONCURRENT_SELECTIONS_MAX; tries++) {
+    const selected = await selectItems(deps, deps.database.reader, input);
     try {
-      return await build(() => choice);
+      return await build(() => selected);
     } catch (error) {
-      if (!(error instanceof StaleChoice)) throw error;
+      if (!(error instanceof StaleSelectionError)) throw error;
     }
   }
-  return build((tx) => chooseItems(deps, tx, input));
+  return build((tx) => selectItems(deps, tx, input));
 }
 
-interface Choice {
+interface Selected {
   selection: PackSelection;
   warnings: string[];
 }
 
-async function chooseItems(
+async function selectItems(
   { clock }: ContextDeps,
   reader: Reader,
   input: BuildInput,
-): Promise<Choice> {
+): Promise<Selected> {
   const { workspaceId, runId } = input;
-  const run = await readRunTopic(reader, workspaceId, runId);
+  const run = await readRun(reader, workspaceId, runId);
   if (run === undefined) throw new HubError('RUN_NOT_FOUND');
   const selection = new PackSelection(input.tokenBudget, clock.nowMs());
   const warnings = await offerRequested(reader, input, selection);
@@ -128,8 +123,8 @@ async function offerRequested(
   return warnings;
 }
 
-/** What stands in for a superseded item at the end of the chain; null for a current one. */
-async function findSuccessor(reader: Reader, item: Candidate): Promise<Candidate | null> {
+/** Finds the current item at the end of a superseded item's chain. Null for a current item. */
+async function findSuccessor(reader: Reader, item: PackCandidate): Promise<PackCandidate | null> {
   let current = item;
   for (let steps = 0; steps < SUCCESSORS_MAX && current.superseded_by !== null; steps++) {
     const successorId: string = current.superseded_by;
@@ -144,17 +139,17 @@ async function findSuccessor(reader: Reader, item: Candidate): Promise<Candidate
 async function offerRelevant(
   reader: Reader,
   workspaceId: string,
-  run: RunTopic,
+  run: { run_id: string; title: string | null; goal: string | null },
   selection: PackSelection,
 ): Promise<string[]> {
-  const goal = [run.title, run.goal].filter((text) => text != null).join('\n');
+  const goal = [run.title, run.goal].filter((text) => text !== null).join('\n');
   const prompts = await listRecentPrompts(reader, workspaceId, run.run_id, PROMPTS_MAX);
   const terms = new Set([
-    ...tellingTermsOf(goal, GOAL_TERMS_MAX),
-    ...tellingTermsOf(prompts.join('\n'), PROMPT_TERMS_MAX),
+    ...significantTermsOf(goal, GOAL_TERMS_MAX),
+    ...significantTermsOf(prompts.join('\n'), PROMPT_TERMS_MAX),
   ]);
   if (terms.size === 0) {
-    return ['The run has no goal and no jobs, so nothing was chosen by relevance.'];
+    return ['The run has no goal and no jobs, so no item was selected by relevance.'];
   }
   if (selection.tokensLeft < TOKENS_WORTH_FILLING) return [];
   const ids = await searchItemIds(reader, {
@@ -188,7 +183,7 @@ async function writePack(
   tx: Tx,
   principal: Principal,
   input: BuildInput,
-  { selection, warnings }: Choice,
+  { selection, warnings }: Selected,
 ): Promise<PackAnswer> {
   const { workspaceId, runId } = input;
   const packId = ids('contextPack');
@@ -208,7 +203,7 @@ async function writePack(
       ),
     ),
   );
-  if (copies.includes(false)) throw new StaleChoice();
+  if (copies.includes(false)) throw new StaleSelectionError();
   const contentHash = hashJson(
     chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
   );

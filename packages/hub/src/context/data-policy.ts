@@ -1,12 +1,15 @@
 import { CONTEXT_TEXT_CHARS_MAX, redactTokens } from '@signalbox/contract';
+import type { Reader } from '../db/engine.ts';
+import { assert } from '../errors.ts';
+import { readWorkspace } from '../workspaces/store.ts';
 
-/** What a workspace allows to be kept (contract, section 9). */
+/** What a workspace allows to be stored. */
 export interface DataPolicy {
   contentStorage: 'full' | 'excerpt' | 'metadata';
   redactSecrets: boolean;
 }
 
-/** The fields of a piece of content that the policy is about; null: there is none. */
+/** The fields that the policy applies to. Null for an absent reference. */
 export interface PolicyContent {
   title: string;
   text: string;
@@ -15,30 +18,37 @@ export interface PolicyContent {
 }
 
 export interface PolicyResult extends PolicyContent {
-  /** Whether less of the text is kept than there was. */
+  /** Whether the policy shortened the text. */
   truncated: boolean;
 }
 
-/** Characters of text that `excerpt` keeps: enough to tell what it is about. */
+/** Characters of text that `excerpt` keeps: enough to recognize the subject. */
 export const EXCERPT_CHARS = 1_000;
-/** As in the contract's schema: a redacted name may be longer than it was. */
+/** The contract's limits, applied again because redaction may lengthen a text. */
 const TITLE_CHARS_MAX = 1_000;
 const SOURCE_REF_CHARS_MAX = 2_000;
 const THREAD_REF_CHARS_MAX = 1_000;
 const REDACTED = '[redacted]';
 
+/** Reads the policy of a workspace that is known to exist. */
+export async function readDataPolicy(reader: Reader, workspaceId: string): Promise<DataPolicy> {
+  const row = await readWorkspace(reader, workspaceId);
+  assert(row !== undefined, 'the workspace of an authorized operation exists');
+  return { contentStorage: row.content_storage, redactSecrets: row.redact_secrets === 1 };
+}
+
 /**
- * Applies a workspace's data policy. Everything that comes into the context store goes through it
- * before anything of it is written: what the policy keeps out is nowhere in the database, its
- * index or its log. Secrets go first, so that no excerpt ends within one. Names are redacted too;
- * equal names stay equal, so replacing by reference works as before.
+ * Applies a workspace's data policy. All content passes through it before it is written, so text
+ * that the policy excludes reaches neither the database nor its index or log. Secrets are redacted
+ * before the text is cut, so that no excerpt ends inside a secret. References are redacted too;
+ * equal references stay equal, so replacing an item by its reference still works.
  */
 export function applyDataPolicy(policy: DataPolicy, content: PolicyContent): PolicyResult {
   const redact = policy.redactSecrets ? redactSecrets : (text: string) => text;
   const redactName = (name: string | null, charsMax: number) =>
     name === null ? null : cutText(redact(name), charsMax);
   const text = redact(content.text);
-  const kept = keepOf(policy.contentStorage, text);
+  const kept = cutByStorage(policy.contentStorage, text);
   return {
     title: cutText(redact(content.title), TITLE_CHARS_MAX),
     text: kept,
@@ -48,7 +58,7 @@ export function applyDataPolicy(policy: DataPolicy, content: PolicyContent): Pol
   };
 }
 
-function keepOf(storage: DataPolicy['contentStorage'], text: string): string {
+function cutByStorage(storage: DataPolicy['contentStorage'], text: string): string {
   switch (storage) {
     case 'full':
       return cutText(text, CONTEXT_TEXT_CHARS_MAX);
@@ -59,7 +69,7 @@ function keepOf(storage: DataPolicy['contentStorage'], text: string): string {
   }
 }
 
-/** The first characters of a text, never half of a surrogate pair. */
+/** Cuts a text to a number of characters, without splitting a surrogate pair. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const last = text.charCodeAt(charsMax - 1);
@@ -68,22 +78,22 @@ export function cutText(text: string, charsMax: number): string {
 }
 
 /**
- * Forms of secrets that are told by their shape alone. Each pattern is linear: no part of one can
- * match the same characters in two ways. Lengths are those that the issuers document, or wider.
+ * Secrets that are recognized by their format alone. Each pattern runs in linear time: no two parts
+ * of one can match the same characters. Lengths are those that the issuers document, or wider.
  */
 const secretPatterns: readonly RegExp[] = [
-  // Private keys in PEM, also cut off at the end of the text.
+  // Private keys in PEM, including one that is cut off at the end of the text.
   /-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY[A-Z ]{0,10}-----(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]+-----)?/g,
-  // Amazon Web Services: access key ids. The secrets beside them have no form but their name.
+  // Amazon Web Services: access key ids. Their secret keys are recognized only by a name.
   /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g,
   // GitHub, classic and fine-grained.
   /\bgh[pousr]_[0-9A-Za-z]{30,255}/g,
   /\bgithub_pat_[0-9A-Za-z_]{30,255}/g,
   /\bglpat-[0-9A-Za-z_-]{20,255}/g,
-  // Slack: tokens, and addresses that post without one.
+  // Slack: tokens, and webhook URLs that post without one.
   /\bx(?:ox[abeoprs]|app)-[0-9A-Za-z-]{10,255}/g,
   /\bhttps:\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/[0-9A-Za-z/_-]{10,255}/g,
-  // Anthropic, OpenAI and those who took their form.
+  // Anthropic, OpenAI, and issuers that use the same format.
   /\bsk-[0-9A-Za-z_-]{20,255}/g,
   // Stripe.
   /\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,255}/g,
@@ -103,23 +113,23 @@ const secretPatterns: readonly RegExp[] = [
   /\beyJ[0-9A-Za-z_-]{10,4000}\.eyJ[0-9A-Za-z_-]{10,8000}\.[0-9A-Za-z_-]{0,2000}/g,
 ];
 
-/** Those of which a part tells where the secret was: it stays, the secret goes. */
+/** Secrets that follow a name. The name is kept, the secret is replaced. */
 const namedPatterns: readonly RegExp[] = [
-  // user:password@ in an address.
+  // user:password@ in a URL.
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@]{0,200}:)[^\s/?#@]{1,500}(?=@)/gi,
   // Authorization headers.
   /(\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s{1,3})[0-9A-Za-z+/=_.~-]{8,4000}/gi,
-  // password = …, "apiKey": "…", AWS_SECRET_ACCESS_KEY=…: a name that says secret, and a value.
-  // After a colon prose may follow, so there the value must look like more than a word.
+  // A secret's name and a value: password = …, "apiKey": "…", AWS_SECRET_ACCESS_KEY=….
+  // Prose may follow a colon, so a value there must contain more than lower-case letters.
   /((?:password|passwd|passphrase|secret|(?:api|access|private)[_-]?key|(?:auth|access|refresh)[_-]?token)["']?\s{0,3}[:=]\s{0,3}["'])[^"'\r\n]{6,500}(?=["'])/gi,
   /((?:password|passwd|passphrase|secret|(?:api|access|private)[_-]?key|(?:auth|access|refresh)[_-]?token)\s{0,3}=\s{0,3})[^\s"',;&<>[\]]{6,500}/gi,
   /((?:[Pp]assword|[Pp]asswd|[Pp]assphrase|[Ss]ecret|[Kk]ey|[Tt]oken|PASSWORD|SECRET|KEY|TOKEN)\s{0,3}:\s{0,3})(?=[a-z]{0,500}[0-9A-Z!#$%^*+/=~_-])[^\s"',;&<>[\]]{8,500}/g,
 ];
 
 /**
- * Takes secrets out of a text: our own tokens, keys of well-known forms, credentials in addresses
- * and headers, and values whose name says that they are secret. What has neither a form nor such
- * a name is not found.
+ * Replaces secrets in a text: Signalbox tokens, keys of well-known formats, credentials in URLs and
+ * headers, and values that follow a secret's name. A secret with neither a known format nor such a
+ * name is not found.
  */
 export function redactSecrets(text: string): string {
   let clean = redactTokens(text);

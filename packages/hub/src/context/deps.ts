@@ -1,6 +1,7 @@
 import { FRESH_TOTAL_MS, type IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
+import type { Hooks } from '../hooks.ts';
 import type { PrivateHosts } from '../outbound-hosts.ts';
 import type { Queue } from '../queue/queue.ts';
 import { ConnectionSlots } from './mail/connection-slots.ts';
@@ -9,24 +10,25 @@ export interface ContextDeps {
   database: Database;
   clock: Clock;
   ids: IdSource;
-  /** For the summaries that long items may get. */
+  /** Enqueues the summaries of long items. */
   queue: Queue;
-  /** Seals mail secrets, and marks the fences of untrusted text. */
+  hooks: Hooks;
+  /** Encrypts mail secrets, and derives the marks around untrusted text. */
   secretKey: Buffer;
   mail: MailDeps;
 }
 
-/** How the hub reads mail for live threads. */
+/** Settings and shared limits for fetching live mail threads. */
 export interface MailDeps {
-  /** Where mail servers may be beside the public internet. */
+  /** Private hosts that mail servers may be on. */
   allowPrivateHosts: PrivateHosts;
-  /** All live fetching of one resolve together, in ms. */
+  /** Time limit for all live fetching of one resolve call. */
   totalMs: number;
-  /** Shared by all resolves of the hub. */
+  /** Shared by all resolve calls of the hub. */
   connections: ConnectionSlots;
 }
 
-/** Of the whole hub: enough for several resolves at a time, few enough for any mail server. */
+/** For the whole hub: enough for several resolve calls, few enough for any mail server. */
 const CONNECTIONS_MAX = 8;
 
 export function createMailDeps(allowPrivateHosts: PrivateHosts): MailDeps {

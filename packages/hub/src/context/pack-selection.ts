@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import type { OmittedItem, PackItem } from '@signalbox/contract';
-import type { Candidate } from './store-candidates.ts';
+import type { PackCandidate } from './store.ts';
 
 export type PackReason = PackItem['reason'];
 
-/** As in the contract's schema. */
+/** The limit of the contract's schema. */
 const ITEMS_MAX = 1_000;
-/** Items whose text was not kept are not copies of each other. */
+/** Items without text are not duplicates of each other, although their hashes are equal. */
 const hashOfNothing = hash('sha256', '');
 
 /**
- * Spends a budget of tokens on items in the order in which they are offered. Each item is decided
- * once: what was left out for one reason is not looked at again for another.
+ * Selects items within a budget of tokens, in the order in which they are offered. Each item is
+ * decided once: an item that was omitted is not considered again for another reason.
  */
 export class PackSelection {
-  readonly chosen: { item: Candidate; reason: PackReason }[] = [];
+  readonly chosen: { item: PackCandidate; reason: PackReason }[] = [];
   readonly omitted: OmittedItem[] = [];
   readonly #nowMs: number;
   readonly #decided = new Set<string>();
@@ -30,8 +30,8 @@ export class PackSelection {
     return this.#tokensLeft;
   }
 
-  /** Takes the item or notes why not. An item that does not fit leaves room for smaller ones. */
-  offer(item: Candidate, reason: PackReason): void {
+  /** Selects the item or records why not. A smaller item may fit after one that did not. */
+  offer(item: PackCandidate, reason: PackReason): void {
     if (this.#decided.has(item.item_id)) return;
     this.#decided.add(item.item_id);
     const refusal = this.#refusalOf(item);
@@ -44,7 +44,7 @@ export class PackSelection {
     this.chosen.push({ item, reason });
   }
 
-  #refusalOf(item: Candidate): OmittedItem['reason'] | null {
+  #refusalOf(item: PackCandidate): OmittedItem['reason'] | null {
     if (item.superseded_by !== null) return 'superseded';
     if (item.valid_from !== null && this.#nowMs < item.valid_from) return 'outside_validity';
     if (item.valid_to !== null && this.#nowMs >= item.valid_to) return 'outside_validity';
@@ -55,6 +55,6 @@ export class PackSelection {
   }
 }
 
-function omittedOf(item: Candidate, reason: OmittedItem['reason']): OmittedItem {
+function omittedOf(item: PackCandidate, reason: OmittedItem['reason']): OmittedItem {
   return { itemId: item.item_id, title: item.title, reason, tokens: item.tokens };
 }

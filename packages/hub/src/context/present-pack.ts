@@ -8,7 +8,7 @@ import { cutText } from './data-policy.ts';
 import type { PackItemRow, PackRow } from './store-packs.ts';
 import { fenceUntrusted, stripHidden } from './untrusted-text.ts';
 
-/** Room for the label, the title and the fences around a text of the greatest length. */
+/** Reserved for the label, the title and the fences around a text of maximum length. */
 const FENCE_CHARS_MAX = 4_000;
 
 export interface LiveText {
@@ -18,10 +18,10 @@ export interface LiveText {
 }
 
 /**
- * One item of a pack as it leaves the hub. What anybody outside may have written is fenced; live
- * mail always is, whatever the trust of the item that named it.
+ * Presents one item of a pack. Text of external trust is fenced. Live mail is always fenced,
+ * whatever the trust of the item that names its thread.
  *
- * @param live in place of the cached text.
+ * @param live replaces the cached text.
  */
 export function presentSection(row: PackItemRow, key: Buffer, live?: LiveText): PackSection {
   const trust = live === undefined ? row.trust : 'external';
@@ -30,7 +30,7 @@ export function presentSection(row: PackItemRow, key: Buffer, live?: LiveText): 
   const { title, source } = row;
   return {
     itemId: row.item_id,
-    // Only kinds of the contract are ever written.
+    // Only kinds of the contract are written.
     kind: row.kind as ContextItemKind,
     source,
     title,
@@ -45,7 +45,7 @@ export function presentSection(row: PackItemRow, key: Buffer, live?: LiveText): 
   };
 }
 
-/** All sections as one document. Titles from outside stand within their fences only. */
+/** Presents all sections as one document. External titles appear only inside their fences. */
 export function presentMarkdown(pack: PackRow, sections: readonly PackSection[]): string {
   const head = [
     `# Context for run ${pack.run_id}`,

@@ -1,25 +1,25 @@
 import type { ContextItem, ContextItemKind, ContextItemSummary } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import { excerptOf } from './search/excerpt.ts';
-import type { ItemHead, ItemRow } from './store.ts';
+import type { ContextItemHead, ContextItemRow } from './store.ts';
 
-export function presentItem(row: ItemRow): ContextItem {
+export function presentItem(row: ContextItemRow): ContextItem {
   return { ...presentHead(row), text: row.text };
 }
 
-/** @param excerpt the part of the text to show; its beginning when absent. */
+/** @param excerpt the part of the text to show. Default: its beginning. */
 export function presentSummary(
-  row: ItemHead,
+  row: ContextItemHead,
   excerpt: string = excerptOf(row.beginning),
 ): ContextItemSummary {
   return { ...presentHead(row), excerpt };
 }
 
-function presentHead(row: Omit<ItemRow, 'text'>) {
+function presentHead(row: Omit<ContextItemRow, 'text'>) {
   return {
     itemId: row.item_id,
     workspaceId: row.workspace_id,
-    // Only kinds of the contract are ever written.
+    // Only kinds of the contract are written.
     kind: row.kind as ContextItemKind,
     title: row.title,
     source: row.source,

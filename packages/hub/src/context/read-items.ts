@@ -5,13 +5,19 @@ import { presentSummary } from './present.ts';
 import { excerptAround } from './search/excerpt.ts';
 import { searchItemIds } from './search/search.ts';
 import { termsOf } from './search/terms.ts';
-import { type ItemRow, readItem, readItemHeads } from './store.ts';
+import {
+  type ContextItemRow,
+  filterItemIdsByKind,
+  readItem,
+  readItemHeads,
+  readTextBeginning,
+} from './store.ts';
 
-/** A search shows this many of the best matches, on as many pages; further ones are no use. */
+/** How many of the best matches a search returns over all its pages. */
 export const MATCHES_MAX = 1_000;
-/** Words of a query; a longer text is searched for by its beginning. */
+/** How many words of a query are used; the rest of a longer text is ignored. */
 const QUERY_TERMS_MAX = 32;
-/** Of each match shown, the part that is looked through for the place of the match. */
+/** How much of each match is read to find the place for its excerpt. */
 const SCANNED_CHARS = 100_000;
 
 /** @throws HubError CONTEXT_ITEM_NOT_FOUND, the same for unknown and foreign ids. */
@@ -19,7 +25,7 @@ export async function requireItem(
   reader: Reader,
   workspaceId: string,
   itemId: string,
-): Promise<ItemRow> {
+): Promise<ContextItemRow> {
   const row = await readItem(reader, workspaceId, itemId);
   if (row === undefined) throw new HubError('CONTEXT_ITEM_NOT_FOUND');
   return row;
@@ -32,7 +38,7 @@ export interface ItemSearch {
   includeSuperseded: boolean;
 }
 
-/** A page of matches, best first. `hasMore` when there is a next page. */
+/** Returns a page of matches, best first, and whether there is a next page. */
 export async function searchItems(
   { reader }: Pick<Database, 'reader'>,
   search: ItemSearch,
@@ -46,8 +52,9 @@ export async function searchItems(
     includeSuperseded,
     limit: MATCHES_MAX,
   });
-  const wanted = kinds === undefined ? ids : await keepKinds(reader, workspaceId, ids, kinds);
-  const shown = wanted.slice(page.offset, page.offset + page.limit);
+  const matches =
+    kinds === undefined ? ids : await filterItemIdsByKind(reader, workspaceId, ids, kinds);
+  const shown = matches.slice(page.offset, page.offset + page.limit);
   const heads = new Map(
     (await readItemHeads(reader, workspaceId, shown)).map((head) => [head.item_id, head]),
   );
@@ -55,37 +62,8 @@ export async function searchItems(
   for (const id of shown) {
     const head = heads.get(id);
     if (head === undefined) continue;
-    const text = await readScannedText(reader, workspaceId, id);
+    const text = await readTextBeginning(reader, workspaceId, id, SCANNED_CHARS);
     items.push(presentSummary(head, excerptAround(text, terms)));
   }
-  return { items, hasMore: wanted.length > page.offset + page.limit };
-}
-
-async function keepKinds(
-  reader: Reader,
-  workspaceId: string,
-  ids: readonly string[],
-  kinds: readonly ContextItemKind[],
-): Promise<string[]> {
-  const rows = await reader.allSql<{ item_id: string }>(
-    `SELECT item_id FROM context_items
-     WHERE workspace_id = ? AND item_id IN (SELECT value FROM json_each(?))
-       AND kind IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(ids), JSON.stringify(kinds)],
-  );
-  const kept = new Set(rows.map((row) => row.item_id));
-  return ids.filter((id) => kept.has(id));
-}
-
-async function readScannedText(
-  reader: Reader,
-  workspaceId: string,
-  itemId: string,
-): Promise<string> {
-  const row = await reader.firstSql<{ text: string }>(
-    `SELECT substr(text, 1, ${SCANNED_CHARS}) AS text FROM context_items
-     WHERE workspace_id = ? AND item_id = ?`,
-    [workspaceId, itemId],
-  );
-  return row?.text ?? '';
+  return { items, hasMore: matches.length > page.offset + page.limit };
 }

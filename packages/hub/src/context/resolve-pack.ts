@@ -8,14 +8,14 @@ import {
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
-import { readDataPolicy } from './add-item.ts';
-import { redactSecrets } from './data-policy.ts';
+import { readRun } from '../runs/store.ts';
+import { readDataPolicy, redactSecrets } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';
 import { fetchLiveThreads } from './mail/fetch-live-threads.ts';
-import { bareId } from './mail/message-id.ts';
-import { type ThreadText, writeThread } from './mail/thread-text.ts';
+import { parseMessageId } from './mail/message-id.ts';
+import { renderThread, type ThreadText } from './mail/thread-text.ts';
 import { presentMarkdown, presentSection } from './present-pack.ts';
-import { listPackItems, type PackItemRow, readPack, readRunTopic } from './store-packs.ts';
+import { listPackItems, type PackItemRow, readPack } from './store-packs.ts';
 
 type ResolveInput = RequestInput<typeof endpoints.contextPacks.resolveRunV1.request>;
 
@@ -26,17 +26,18 @@ export interface ResolveAnswer {
   freshness: PackFreshness;
 }
 
-/** Further threads stay as they were cached; ten seconds are not enough for more. */
+/** The time limit allows no more. Further threads keep their cached text. */
 const LIVE_THREADS_MAX = 20;
 
-/** A thread of the pack, with its live text or with why there is none. */
+/** A thread of the pack with its live text, or the reason why it could not be fetched. */
 type ThreadState = { live: ThreadText; fetchedAtMs: number } | { failure: string };
 
 /**
- * The content of a pack: the texts as they were when it was built, and for mail threads, when
- * `fresh_v1` was asked for now or at the build, what the mail server has of them now.
+ * Returns the content of a pack: the texts as of its build. Mail threads are fetched from the mail
+ * server when the hint `fresh_v1` was given now or at the build.
  *
- * @throws HubError RUN_NOT_FOUND, CONTEXT_PACK_NOT_FOUND; nothing for what a mail server does.
+ * @throws HubError RUN_NOT_FOUND, CONTEXT_PACK_NOT_FOUND. A failing mail server is reported in
+ *   `freshness` instead.
  */
 export async function resolveRunPack(
   deps: ContextDeps,
@@ -45,7 +46,7 @@ export async function resolveRunPack(
 ): Promise<ResolveAnswer> {
   const { reader } = deps.database;
   const { workspaceId, runId, format } = input;
-  if ((await readRunTopic(reader, workspaceId, runId)) === undefined) {
+  if ((await readRun(reader, workspaceId, runId)) === undefined) {
     throw new HubError('RUN_NOT_FOUND');
   }
   const pack = await readPack(reader, workspaceId, runId, input.packId);
@@ -85,18 +86,18 @@ async function fetchThreads(
     refs.slice(0, LIVE_THREADS_MAX),
     signal,
   );
-  // Live text is never written, so how much of it may be stored is no question; secrets are.
+  // Live text is not stored, so only the redaction of the data policy applies.
   const { redactSecrets: redacts } = await readDataPolicy(deps.database.reader, workspaceId);
   const fetchedAtMs = deps.clock.nowMs();
   for (const ref of refs) {
     const thread = fetched.get(ref);
     if (thread === undefined) {
-      const failure = `Only ${LIVE_THREADS_MAX} threads are fetched at a time.`;
+      const failure = `At most ${LIVE_THREADS_MAX} threads are fetched per call.`;
       states.set(ref, { failure });
     } else if ('failure' in thread) {
       states.set(ref, thread);
     } else {
-      const live = writeThread(thread.messages, thread.leftOut);
+      const live = renderThread(thread.messages, thread.leftOut);
       if (redacts) live.text = redactSecrets(live.text);
       states.set(ref, { live, fetchedAtMs });
     }
@@ -105,15 +106,17 @@ async function fetchThreads(
 }
 
 /**
- * One section has all of a live thread, the others say where theirs is. Of a message that the
- * server has no more the cached text stays.
+ * Puts the whole text of a live thread into one section; the other sections of the thread refer to
+ * it. A message that the server no longer has keeps its cached text.
  */
 function writeSections(
   { secretKey }: ContextDeps,
   rows: readonly PackItemRow[],
   threads: ReadonlyMap<string, ThreadState>,
 ): PackSection[] {
-  const bearers = new Map([...threads.keys()].map((ref) => [ref, findBearer(rows, threads, ref)]));
+  const carriers = new Map(
+    [...threads.keys()].map((ref) => [ref, findCarrier(rows, threads, ref)]),
+  );
   return rows.map((row) => {
     const state = isMail(row) ? threads.get(row.thread_ref) : undefined;
     if (!isMail(row) || state === undefined || 'failure' in state) {
@@ -121,34 +124,37 @@ function writeSections(
     }
     const { live, fetchedAtMs } = state;
     const fetchedAt = timestampOf(fetchedAtMs);
-    const bearer = bearers.get(row.thread_ref);
-    if (row.item_id === bearer) {
+    const carrier = carriers.get(row.thread_ref);
+    if (row.item_id === carrier) {
       const { text, truncated } = live;
       return presentSection(row, secretKey, { text, truncated, fetchedAt });
     }
     if (!isInThread(row, live)) return presentSection(row, secretKey);
-    const text = `(This message is part of the thread in the section of ${bearer}.)`;
+    const text = `(This message is part of the thread in the section of ${carrier}.)`;
     return presentSection(row, secretKey, { text, truncated: false, fetchedAt });
   });
 }
 
-/** The first item that loses nothing by it; when no message is known by its id, the first. */
-function findBearer(
+/**
+ * Finds the item whose section carries the live thread: the first whose message is part of it,
+ * else the first item of the thread.
+ */
+function findCarrier(
   rows: readonly PackItemRow[],
   threads: ReadonlyMap<string, ThreadState>,
   threadRef: string,
 ): string | undefined {
   const state = threads.get(threadRef);
   const own = rows.filter((row) => isMail(row) && row.thread_ref === threadRef);
-  const bearer =
+  const carrier =
     state !== undefined && 'live' in state
       ? own.find((row) => isInThread(row, state.live))
       : undefined;
-  return (bearer ?? own[0])?.item_id;
+  return (carrier ?? own[0])?.item_id;
 }
 
 function isInThread(row: PackItemRow, { messageIds }: ThreadText): boolean {
-  const messageId = bareId(row.source_ref ?? undefined);
+  const messageId = parseMessageId(row.source_ref ?? undefined);
   return messageId !== null && messageIds.has(messageId);
 }
 

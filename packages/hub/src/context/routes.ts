@@ -7,7 +7,7 @@ import type { ContextDeps } from './deps.ts';
 import { presentItem, presentSummary } from './present.ts';
 import { MATCHES_MAX, requireItem, searchItems } from './read-items.ts';
 import { resolveRunPack } from './resolve-pack.ts';
-import { type ItemHead, type ItemPlace, listItemHeads } from './store.ts';
+import { type ContextItemHead, type ItemPlace, listItemHeads } from './store.ts';
 import { upsertContextItem } from './upsert-item.ts';
 
 export function bindContextRoutes(api: Api, deps: ContextDeps): void {
@@ -41,8 +41,8 @@ function bindItemRoutes(api: Api, deps: ContextDeps): void {
   });
 }
 
-/** Lists are ordered by time, so their cursors hold the time beside the id. */
-function keyOf(row: ItemHead): string {
+/** The list is ordered by time and id, so its cursor has both. */
+function keyOf(row: ContextItemHead): string {
   return `${row.item_id}:${row.occurred_at}`;
 }
 
@@ -53,7 +53,7 @@ function placeOf(key: string | null): ItemPlace | null {
   return { itemId, occurredAtMs: Number(time) };
 }
 
-/** Matches have no lasting order to hold on to, so their cursors count. */
+/** Matches have no stable order, so the cursor of a search is an offset. */
 function offsetOf(key: string | null): number {
   if (key === null) return 0;
   const [, digits] = /^ctx_search:(\d{1,4})$/.exec(key) ?? [];
@@ -62,5 +62,5 @@ function offsetOf(key: string | null): number {
 }
 
 function notOfThisList(): Error {
-  return invalidField('/cursor', 'is not a nextCursor of this list');
+  return invalidField('/cursor', 'must be a nextCursor of this list');
 }

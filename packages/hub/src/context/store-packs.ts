@@ -1,31 +1,13 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
-import type { RunsTable } from '../db/schema/tables.ts';
 
 export type PackRow = ContextPacksTable;
 export type PackItemRow = ContextPackItemsTable;
 
-/** What is read of a run: its goal and title say what is relevant to it. */
-export type RunTopic = Pick<RunsTable, 'run_id' | 'run_ref'> & {
-  title?: string | null;
-  goal?: string | null;
-};
-
-/** Of a prompt, enough to know its subject by. */
+/** How much of a prompt is read: enough to find its subject. */
 const PROMPT_CHARS = 4_000;
 
-export function readRunTopic(
-  reader: Reader,
-  workspaceId: string,
-  runId: string,
-): Promise<RunTopic | undefined> {
-  return reader.firstSql<RunTopic>('SELECT * FROM runs WHERE workspace_id = ? AND run_id = ?', [
-    workspaceId,
-    runId,
-  ]);
-}
-
-/** What the run's latest jobs were asked to do, latest first. */
+/** Lists the prompts of the run's latest jobs, latest first. */
 export async function listRecentPrompts(
   reader: Reader,
   workspaceId: string,
@@ -73,7 +55,7 @@ export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
   );
 }
 
-/** An item as it was chosen, to be copied as long as it is still the same. */
+/** An item as it was selected. It is copied only if it has not changed since. */
 export interface ChosenItem {
   itemId: string;
   contentHash: string;
@@ -81,7 +63,7 @@ export interface ChosenItem {
   reason: PackItemRow['reason'];
 }
 
-/** Copies an item into a pack. False when it was changed or superseded since it was chosen. */
+/** Copies an item into a pack. Returns false when it was changed or superseded since selection. */
 export async function insertPackItem(
   tx: Tx,
   pack: { workspaceId: string; packId: string; position: number },
@@ -108,7 +90,7 @@ export async function insertPackItem(
   return changes === 1;
 }
 
-/** A pack of the run: the one named, or the latest. */
+/** Reads a pack of the run: the one with the given id, or the latest. */
 export function readPack(
   reader: Reader,
   workspaceId: string,
@@ -125,6 +107,14 @@ export function readPack(
         'SELECT * FROM context_packs WHERE workspace_id = ? AND pack_id = ? AND run_id = ?',
         [workspaceId, packId, runId],
       );
+}
+
+/** Deletes the copies of an item from all packs. */
+export async function deletePackCopies(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
+  await tx.runSql('DELETE FROM context_pack_items WHERE workspace_id = ? AND item_id = ?', [
+    workspaceId,
+    itemId,
+  ]);
 }
 
 export function listPackItems(

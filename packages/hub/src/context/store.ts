@@ -1,12 +1,12 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
 
-export type ItemRow = ContextItemsTable;
+export type ContextItemRow = ContextItemsTable;
 
-/** An item without its text, of which only the beginning was read. */
-export type ItemHead = Omit<ItemRow, 'text'> & { beginning: string };
+/** An item with only the beginning of its text. */
+export type ContextItemHead = Omit<ContextItemRow, 'text'> & { beginning: string };
 
-/** Where a list goes on: behind this item. */
+/** A place in the list of items: the next page starts after this item. */
 export interface ItemPlace {
   occurredAtMs: number;
   itemId: string;
@@ -42,7 +42,7 @@ const headColumns = [
   'created_by',
   'created_at',
   'updated_at',
-] as const satisfies readonly (keyof ItemRow)[];
+] as const satisfies readonly (keyof ContextItemRow)[];
 const columns = [...headColumns, 'text'] as const;
 const selectHead = `SELECT ${headColumns.join(', ')}, substr(text, 1, ${BEGINNING_CHARS}) AS beginning
   FROM context_items`;
@@ -51,8 +51,8 @@ export function readItem(
   reader: Reader,
   workspaceId: string,
   itemId: string,
-): Promise<ItemRow | undefined> {
-  return reader.firstSql<ItemRow>(
+): Promise<ContextItemRow | undefined> {
+  return reader.firstSql<ContextItemRow>(
     'SELECT * FROM context_items WHERE workspace_id = ? AND item_id = ?',
     [workspaceId, itemId],
   );
@@ -63,15 +63,29 @@ export function readItemBySource(
   workspaceId: string,
   source: string,
   sourceRef: string,
-): Promise<ItemRow | undefined> {
-  return reader.firstSql<ItemRow>(
+): Promise<ContextItemRow | undefined> {
+  return reader.firstSql<ContextItemRow>(
     `SELECT * FROM context_items WHERE workspace_id = ? AND source = ? AND source_ref = ?`,
     [workspaceId, source, sourceRef],
   );
 }
 
-/** Writes an item whole, new or over what there was. */
-export async function writeItem(tx: Tx, row: ItemRow): Promise<void> {
+/** Reads the first characters of an item's text; empty when the item does not exist. */
+export async function readTextBeginning(
+  reader: Reader,
+  workspaceId: string,
+  itemId: string,
+  charsMax: number,
+): Promise<string> {
+  const row = await reader.firstSql<{ text: string }>(
+    'SELECT substr(text, 1, ?) AS text FROM context_items WHERE workspace_id = ? AND item_id = ?',
+    [charsMax, workspaceId, itemId],
+  );
+  return row?.text ?? '';
+}
+
+/** Inserts an item or replaces the whole row. */
+export async function writeItem(tx: Tx, row: ContextItemRow): Promise<void> {
   const set = columns
     .filter((name) => name !== 'workspace_id' && name !== 'item_id')
     .map((name) => `${name} = excluded.${name}`);
@@ -89,13 +103,15 @@ export async function deleteItem(tx: Tx, workspaceId: string, itemId: string): P
   ]);
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/**
+ * Newest first. One row more than `limit`, so that the caller sees whether there is a next page.
+ */
 export function listItemHeads(
   reader: Reader,
   workspaceId: string,
   filter: ItemFilter,
   page: { limit: number; before: ItemPlace | null },
-): Promise<ItemHead[]> {
+): Promise<ContextItemHead[]> {
   const conditions = ['workspace_id = ?'];
   const values: SqlValue[] = [workspaceId];
   const narrow = (condition: string, ...more: SqlValue[]) => {
@@ -109,26 +125,43 @@ export function listItemHeads(
   if (page.before !== null) {
     narrow('(occurred_at, item_id) < (?, ?)', page.before.occurredAtMs, page.before.itemId);
   }
-  return reader.allSql<ItemHead>(
+  return reader.allSql<ContextItemHead>(
     `${selectHead} WHERE ${conditions.join(' AND ')}
      ORDER BY occurred_at DESC, item_id DESC LIMIT ?`,
     [...values, page.limit + 1],
   );
 }
 
-/** Those of the ids that exist, in no order. */
+/** Reads the items that exist among some ids, in no particular order. */
 export function readItemHeads(
   reader: Reader,
   workspaceId: string,
   itemIds: readonly string[],
-): Promise<ItemHead[]> {
-  return reader.allSql<ItemHead>(
+): Promise<ContextItemHead[]> {
+  return reader.allSql<ContextItemHead>(
     `${selectHead} WHERE workspace_id = ? AND item_id IN (SELECT value FROM json_each(?))`,
     [workspaceId, JSON.stringify(itemIds)],
   );
 }
 
-/** Ids of items that came from outside and were last written before a time; oldest first. */
+/** Filters ids by the kinds of their items, in the given order. */
+export async function filterItemIdsByKind(
+  reader: Reader,
+  workspaceId: string,
+  ids: readonly string[],
+  kinds: readonly string[],
+): Promise<string[]> {
+  const rows = await reader.allSql<{ item_id: string }>(
+    `SELECT item_id FROM context_items
+     WHERE workspace_id = ? AND item_id IN (SELECT value FROM json_each(?))
+       AND kind IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(ids), JSON.stringify(kinds)],
+  );
+  const found = new Set(rows.map((row) => row.item_id));
+  return ids.filter((id) => found.has(id));
+}
+
+/** Lists the ids of items of some kinds that were created before a time, oldest first. */
 export async function listOldItemIds(
   reader: Reader,
   workspaceId: string,
@@ -141,4 +174,64 @@ export async function listOldItemIds(
     [workspaceId, age.beforeMs, JSON.stringify(age.kinds), age.limit],
   );
   return rows.map((row) => row.item_id);
+}
+
+/** The columns that the selection of a pack's items reads. Texts are copied within the database. */
+const candidateColumns = [
+  'workspace_id',
+  'item_id',
+  'title',
+  'source',
+  'trust',
+  'tokens',
+  'content_hash',
+  'superseded_by',
+  'valid_from',
+  'valid_to',
+  'updated_at',
+] as const satisfies readonly (keyof ContextItemRow)[];
+
+/** An item that may be selected for a pack. */
+export type PackCandidate = Pick<ContextItemRow, (typeof candidateColumns)[number]>;
+
+const selectCandidate = `SELECT ${candidateColumns.join(', ')} FROM context_items`;
+
+/** Reads the items that exist among some ids, as a map by id. */
+export async function readCandidates(
+  reader: Reader,
+  workspaceId: string,
+  itemIds: readonly string[],
+): Promise<Map<string, PackCandidate>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await reader.allSql<PackCandidate>(
+    `${selectCandidate} WHERE workspace_id = ? AND item_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(itemIds)],
+  );
+  return new Map(rows.map((row) => [row.item_id, row]));
+}
+
+/** Lists pinned current items, newest first. */
+export function listPinned(
+  reader: Reader,
+  workspaceId: string,
+  limit: number,
+): Promise<PackCandidate[]> {
+  return reader.allSql<PackCandidate>(
+    `${selectCandidate} WHERE workspace_id = ? AND pinned = 1 AND superseded_by IS NULL
+     ORDER BY occurred_at DESC, item_id DESC LIMIT ?`,
+    [workspaceId, limit],
+  );
+}
+
+/** Lists current items, newest first. */
+export function listRecent(
+  reader: Reader,
+  workspaceId: string,
+  limit: number,
+): Promise<PackCandidate[]> {
+  return reader.allSql<PackCandidate>(
+    `${selectCandidate} WHERE workspace_id = ? AND superseded_by IS NULL
+     ORDER BY occurred_at DESC, item_id DESC LIMIT ?`,
+    [workspaceId, limit],
+  );
 }

@@ -1,5 +1,4 @@
 import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
-import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -16,12 +15,9 @@ export interface UpsertAnswer {
   idempotent?: boolean;
 }
 
-/**
- * Writes an item as a client says, once per idempotency key. Where the workspace wants summaries of
- * long ingested items, one is asked for in the same action.
- */
+/** Adds or replaces an item for a client, once per idempotency key. */
 export function upsertContextItem(
-  deps: Pick<HubDeps, 'database' | 'ids' | 'queue'>,
+  deps: Pick<HubDeps, 'database' | 'ids' | 'queue' | 'hooks'>,
   principal: Principal,
   input: UpsertInput,
 ): Promise<UpsertAnswer> {
@@ -31,7 +27,6 @@ export function upsertContextItem(
   return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
       const { item, created } = await addContextItem(tx, deps, draft);
-      await offerSummary(deps, tx, item);
       return { itemId: item.item_id, item: presentItem(item), created };
     }),
   );

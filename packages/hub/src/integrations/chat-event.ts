@@ -1,9 +1,8 @@
 import type { IgnoredReason } from '@signalbox/contract';
 
 /*
- * The inner events of the Slack Events API (docs.slack.dev/reference/events), as far as they are
- * messages. Every field is looked at before it is used: the signature says who sent it, not that
- * it has the form that we know.
+ * Reads the inner events of the Slack Events API (docs.slack.dev/reference/events) that are about
+ * messages. Every field is checked before use: the signature proves the sender, not the format.
  */
 
 export interface ChatFile {
@@ -12,13 +11,13 @@ export interface ChatFile {
   sizeBytes: number | null;
 }
 
-/** A message as it is now. */
+/** A message in its current version. */
 export interface ChatMessage {
   channel: string;
   channelType: string | null;
-  /** The chat's time of the message, which is its name within the channel. */
+  /** The chat's timestamp of the message, which identifies it within the channel. */
   ts: string;
-  /** Of the first message of the thread; the message's own when it is in none. */
+  /** The timestamp of the thread's first message; the message's own outside a thread. */
   threadTs: string;
   user: string | null;
   text: string;
@@ -39,10 +38,10 @@ const TYPE_CHARS_MAX = 100;
 const FILES_MAX = 20;
 const FILE_NAME_CHARS_MAX = 255;
 /** Subtypes of messages that people write. */
-const written = new Set(['file_share', 'me_message', 'thread_broadcast']);
+const humanSubtypes = new Set(['file_share', 'me_message', 'thread_broadcast']);
 const MS_PER_SECOND = 1_000;
 
-/** What an inner event says; what is of no use is `ignored`, with the reason. */
+/** Reads an inner event. An event that is not used is `ignored`, with the reason. */
 export function readChatEvent(event: Fields): ChatReading {
   const type = textOf(event.type) ?? '';
   const subtype = textOf(event.subtype);
@@ -52,14 +51,14 @@ export function readChatEvent(event: Fields): ChatReading {
   if (isByBot(event) || isByBot(fieldsOf(event.message) ?? {})) return ignore('bot_message');
   if (subtype === 'message_changed') return readChange(event) ?? ignore('event_type');
   if (subtype === 'message_deleted') return readDeletion(event) ?? ignore('event_type');
-  if (subtype !== null && !written.has(subtype)) return ignore('event_type');
+  if (subtype !== null && !humanSubtypes.has(subtype)) return ignore('event_type');
   const message = readMessage(event, event);
   if (message === null) return ignore('event_type');
   const kindOfMessage = subtype === 'file_share' ? 'file_share' : type;
   return { kind: 'message', type: kindOfMessage, message };
 }
 
-/** Milliseconds of one of the chat's times. */
+/** Converts a timestamp of the chat to milliseconds. */
 export function timeOfTs(ts: string): number {
   return Math.floor(Number(ts) * MS_PER_SECOND);
 }
@@ -68,7 +67,7 @@ function readChange(event: Fields): ChatReading | null {
   const now = fieldsOf(event.message);
   const message = now && readMessage(event, now);
   if (now === null || message === null) return null;
-  // The first message of a thread that goes on without it.
+  // The deleted first message of a thread whose replies remain.
   if (now.subtype === 'tombstone') return deletionOf(message, event.event_ts);
   const before = fieldsOf(event.previous_message);
   const editedTs = tsOf(fieldsOf(now.edited)?.ts) ?? tsOf(event.event_ts) ?? message.ts;
@@ -90,7 +89,7 @@ function deletionOf({ channel, ts }: { channel: string; ts: string }, at: unknow
   return { kind: 'deletion', channel, ts, atTs: tsOf(at) ?? ts };
 }
 
-/** @param event has the channel; @param fields the rest: they differ for an edited message. */
+/** @param event has the channel; @param fields has the rest. They differ for an edited message. */
 function readMessage(event: Fields, fields: Fields): ChatMessage | null {
   const channel = idOf(event.channel);
   const ts = tsOf(fields.ts);
@@ -124,7 +123,7 @@ function isByBot(fields: Fields): boolean {
   return fields.subtype === 'bot_message' || textOf(fields.bot_id) !== null;
 }
 
-/** The three characters that the chat escapes in texts. */
+/** Unescapes the three characters that the chat escapes in texts. */
 function unescapeText(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

@@ -20,8 +20,8 @@ interface TeamRef {
 }
 
 /**
- * Sends the messages of a chat team to a workspace. Who is first has it: another workspace cannot
- * take it away, only be given it after it was let go.
+ * Maps a chat team to a workspace, which then receives the team's messages. The first workspace
+ * that maps a team keeps it: another one can map it only after the first has unmapped it.
  *
  * @throws HubError NOT_ALLOWED, INVALID_REQUEST
  */
@@ -35,7 +35,7 @@ export function mapChatTeam(
     const teams = await listChatTeams(tx, workspaceId);
     const known = teams.find((team) => team.team_id === teamId);
     if (known === undefined && teams.length >= CHAT_TEAMS_MAX) {
-      throw invalidField('', `would be chat team ${CHAT_TEAMS_MAX + 1}; remove one first`);
+      throw invalidField('', `exceeds the limit of ${CHAT_TEAMS_MAX} chat teams: unmap one first`);
     }
     const row: ChatTeamRow = {
       workspace_id: workspaceId,
@@ -45,7 +45,10 @@ export function mapChatTeam(
       created_at: known?.created_at ?? tx.nowMs,
     };
     if (!(await putChatTeam(tx, row))) {
-      throw invalidField('/teamId', 'belongs to another workspace of this hub');
+      throw invalidField(
+        '/teamId',
+        'must not be a team that is mapped to another workspace of this hub',
+      );
     }
     const action = known === undefined ? 'chat-team.add' : 'chat-team.rename';
     const entry = { workspaceId, actor: personId, action, subject: teamId, data: { name } };
@@ -64,7 +67,7 @@ export async function listMappedTeams(
   return listChatTeams(reader, workspaceId);
 }
 
-/** False when it was not there. @throws HubError NOT_ALLOWED */
+/** @returns false when the team was not mapped. @throws HubError NOT_ALLOWED */
 export function unmapChatTeam(
   { database }: TeamDeps,
   principal: Principal,
@@ -72,11 +75,11 @@ export function unmapChatTeam(
 ): Promise<boolean> {
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
-    const removed = await deleteChatTeam(tx, workspaceId, teamId);
-    if (removed) {
+    const deleted = await deleteChatTeam(tx, workspaceId, teamId);
+    if (deleted) {
       const action = 'chat-team.remove';
       await appendAudit(tx, { workspaceId, actor: personId, action, subject: teamId });
     }
-    return removed;
+    return deleted;
   });
 }

@@ -5,17 +5,17 @@ import { invalidField } from '../errors.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 
-/** An inbound event, whichever way and form it came in. */
+/** An inbound event in the form that all channels share. */
 export interface InboundEvent {
   channel: 'ingest' | 'chat';
-  /** What makes two deliveries the same event. */
+  /** Hash of the event's identity: deliveries with the same hash are the same event. */
   keyHash: string;
   source: string;
   type: string;
-  /** Null: when it arrived. */
+  /** Null: the time of arrival is used. */
   occurredAtMs: number | null;
   title: string | null;
-  /** Text of the context item; null: what can be said of `data`. */
+  /** The text of the context item. Null: `data` as JSON is used. */
   content: string | null;
   actor: string | null;
   threadRef: string | null;
@@ -24,7 +24,7 @@ export interface InboundEvent {
   extensions: Record<string, unknown>;
 }
 
-/** Whom it is for, as it says itself. */
+/** The workspace that an event names. */
 export interface EventAddress {
   workspaceId: string | undefined;
   workspaceSlug: string | undefined;
@@ -35,7 +35,7 @@ const cloudEventNames = new Set(Object.keys(CloudEvent.properties));
 const base64Pattern = /^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$/;
 const textTypePattern = /^(?:text\/|application\/(?:json\b|xml\b|[^;]+\+(?:json|xml)\b))/i;
 
-/** Whether a body is to be read as a CloudEvent, whose further attributes are kept. */
+/** Whether a body is read as a CloudEvent, whose extension attributes are kept. */
 export function isCloudEvent(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'specversion' in body;
 }
@@ -43,21 +43,24 @@ export function isCloudEvent(body: unknown): boolean {
 /** @throws HubError INVALID_REQUEST */
 export function readIngest(input: IngestInput): { event: InboundEvent; address: EventAddress } {
   if (!isCloudEvent(input)) {
-    // The schema lets in one form or the other, and this is not the other.
+    // The schema accepts the two forms only, and this is not a CloudEvent.
     const own = input as OwnEvent;
     const { workspaceId, workspaceSlug } = own;
     return { event: readOwnEvent(own), address: { workspaceId, workspaceSlug } };
   }
   if (!wholeCloudEvent.Check(input)) {
-    throw invalidField('', 'has a specversion, so it must be a CloudEvent 1.0 with a workspaceid');
+    throw invalidField(
+      '',
+      'must be a CloudEvent 1.0 with a workspaceid, since it has a specversion',
+    );
   }
   const address = { workspaceId: input.workspaceid, workspaceSlug: undefined };
   return { event: readCloudEvent(input), address };
 }
 
-/** The hash of what identifies an event on its way in. */
-export function hashEventKey(way: 'own' | 'cloudevent' | 'chat', ...parts: string[]): string {
-  return hash('sha256', JSON.stringify([way, ...parts]));
+/** Hashes the identity of an event within its form or channel. */
+export function hashEventKey(form: 'own' | 'cloudevent' | 'chat', ...parts: string[]): string {
+  return hash('sha256', JSON.stringify([form, ...parts]));
 }
 
 function readOwnEvent(own: OwnEvent): InboundEvent {
@@ -80,7 +83,7 @@ function readOwnEvent(own: OwnEvent): InboundEvent {
 function readCloudEvent(event: CloudEvent): InboundEvent {
   const { data, data_base64: encoded, subject } = event;
   if (data !== undefined && encoded !== undefined) {
-    throw invalidField('/data_base64', 'must not stand beside data');
+    throw invalidField('/data_base64', 'must be absent when data is present');
   }
   const decoded = encoded === undefined ? null : decodeText(encoded, event.datacontenttype);
   return {
@@ -104,9 +107,9 @@ function readCloudEvent(event: CloudEvent): InboundEvent {
   };
 }
 
-/** Text in base64 becomes text; other bytes are not for a store of texts. */
+/** Decodes base64 of textual types. Other content is not stored. */
 function decodeText(encoded: string, contentType: string | undefined): string | null {
-  if (!base64Pattern.test(encoded)) throw invalidField('/data_base64', 'is not base64');
+  if (!base64Pattern.test(encoded)) throw invalidField('/data_base64', 'must be base64');
   if (contentType === undefined || !textTypePattern.test(contentType)) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   return text.replaceAll('\0', '');
@@ -115,6 +118,6 @@ function decodeText(encoded: string, contentType: string | undefined): string | 
 function readTime(path: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const timeMs = Date.parse(text);
-  if (Number.isNaN(timeMs)) throw invalidField(path, 'is no time that exists');
+  if (Number.isNaN(timeMs)) throw invalidField(path, 'must be a valid RFC 3339 timestamp');
   return timeMs;
 }

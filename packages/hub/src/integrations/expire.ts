@@ -1,38 +1,39 @@
-import { forgetOldContext } from '../context/add-item.ts';
+import { expireContextItems } from '../context/expire-items.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
-import { deleteEvent, forgetOldEvents, listOldEventIds } from './store.ts';
+import { deleteEvent, deleteOldEventContent, listOldEventIds } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** What is said of unmapped chat teams, and of slots of schedules. */
-const OWN_RETENTION_DAYS = 90;
+/** Retention of events from unmapped chat teams, and of firings of schedules. */
+const HUB_RETENTION_DAYS = 90;
 
-export interface RetentionResult {
-  /** Context items that are gone. */
+export interface ContentRetentionResult {
+  /** Context items that were deleted. */
   items: number;
-  /** Events without content from now on. */
-  forgotten: number;
-  /** Events that are gone, their keys with them. */
+  /** Events whose content was deleted. */
+  contents: number;
+  /** Events that were deleted, with their keys. */
   events: number;
+  /** Firings of schedules that were deleted. */
   slots: number;
   hasMore: boolean;
 }
 
 /**
- * Takes away content past the retention of its workspace, a batch of each kind per workspace: of
- * context items from outside all, of events first the content and then, when their keys have been
- * kept as long as the contract says, the line itself.
+ * Deletes content past the retention of its workspace, a batch of each kind per workspace. Context
+ * items from outside are deleted whole. Of an event, the content is deleted first; its row is
+ * deleted when its key has been kept for as long as the contract says.
  */
-export async function forgetExpiredContent(
+export async function expireContent(
   { database }: Pick<HubDeps, 'database'>,
   limit: number,
-): Promise<RetentionResult> {
-  const total: RetentionResult = { items: 0, forgotten: 0, events: 0, slots: 0, hasMore: false };
+): Promise<ContentRetentionResult> {
+  const total = { items: 0, contents: 0, events: 0, slots: 0, hasMore: false };
   const workspaces = await listRetainingWorkspaces(database.reader);
-  const all = [...workspaces, { workspaceId: NO_WORKSPACE, retentionDays: OWN_RETENTION_DAYS }];
+  const all = [...workspaces, { workspaceId: NO_WORKSPACE, retentionDays: HUB_RETENTION_DAYS }];
   for (const { workspaceId, retentionDays } of all) {
     const part = await database.write(workspaceId, async (tx) => {
       const beforeMs = tx.nowMs - retentionDays * DAY_MS;
@@ -44,18 +45,18 @@ export async function forgetExpiredContent(
       await deleteFiringsOf(tx, workspaceId, eventIds);
       for (const eventId of eventIds) await deleteEvent(tx, workspaceId, eventId);
       return {
-        items: await forgetOldContext(tx, age),
-        forgotten: await forgetOldEvents(tx, age),
+        items: await expireContextItems(tx, age),
+        contents: await deleteOldEventContent(tx, age),
         events: eventIds.length,
       };
     });
     total.items += part.items;
-    total.forgotten += part.forgotten;
+    total.contents += part.contents;
     total.events += part.events;
     total.hasMore ||= Object.values(part).includes(limit);
   }
   total.slots = await database.write(NO_WORKSPACE, (tx) =>
-    deleteOldSlots(tx, tx.nowMs - OWN_RETENTION_DAYS * DAY_MS, limit),
+    deleteOldSlots(tx, tx.nowMs - HUB_RETENTION_DAYS * DAY_MS, limit),
   );
   total.hasMore ||= total.slots === limit;
   return total;

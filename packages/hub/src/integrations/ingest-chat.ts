@@ -5,7 +5,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';
 import { recordEvent } from './record-event.ts';
-import { type EventRow, insertEvent, readEventByKey } from './store.ts';
+import { type IntegrationEventRow, insertEvent, readEventByKey } from './store.ts';
 import { readChatTeam } from './store-chat-teams.ts';
 import {
   CHAT_SOURCE,
@@ -30,22 +30,23 @@ const MS_PER_SECOND = 1_000;
 const teamPattern = /^[A-Z0-9]{1,100}$/;
 
 /**
- * Takes in an event of the team chat, once per event id, all that comes of it in one transaction;
- * it is durable when it is answered.
+ * Ingests an event of the team chat, once per event id. Like `ingestEvent`, it writes everything in
+ * one transaction, which is committed before the answer.
  *
- * @throws HubError INVALID_REQUEST
+ * @throws HubError INVALID_REQUEST; UNAVAILABLE when the team was moved to another workspace
+ *   meanwhile: the chat sends the event again.
  */
-export async function receiveChatEvent(deps: HubDeps, input: ChatInput): Promise<ChatAnswer> {
+export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<ChatAnswer> {
   if (input.type === 'url_verification') {
     if (input.challenge === undefined) throw invalidField('/challenge', 'is required');
     return { challenge: input.challenge };
   }
-  // Such as app_rate_limited, which is about no message.
+  // Such as app_rate_limited, which is not about a message.
   if (input.type !== 'event_callback') return { ignored: 'event_type' };
   const { event_id: chatEventId, team_id: teamId } = input;
   if (chatEventId === undefined) throw invalidField('/event_id', 'is required');
   if (teamId === undefined || !teamPattern.test(teamId)) {
-    throw invalidField('/team_id', 'is required, in upper-case letters and digits');
+    throw invalidField('/team_id', 'must be 1 to 100 upper-case letters and digits');
   }
   const reading = readChatEvent(input.event ?? {});
   const event = eventOf(reading, teamId, {
@@ -56,7 +57,10 @@ export async function receiveChatEvent(deps: HubDeps, input: ChatInput): Promise
   return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
     const team = await readChatTeam(tx, teamId);
     if (team?.workspace_id !== known?.workspace_id) {
-      throw new HubError('UNAVAILABLE', 'The chat team has just changed hands; send it again.');
+      throw new HubError(
+        'UNAVAILABLE',
+        'The chat team was moved to another workspace: send the event again.',
+      );
     }
     if (team === undefined) return ignoreUnmapped(deps, tx, event, teamId);
     const place = { workspaceId: team.workspace_id, teamId };
@@ -69,21 +73,21 @@ export async function receiveChatEvent(deps: HubDeps, input: ChatInput): Promise
   });
 }
 
-function answerOf(row: EventRow, duplicate: boolean): ChatAnswer {
+function answerOf(row: IntegrationEventRow, duplicate: boolean): ChatAnswer {
   const answer: ChatAnswer = { eventId: row.event_id, duplicate };
-  // Written from the same list of reasons.
+  // Only reasons of the contract are written.
   if (row.ignored_reason !== null) answer.ignored = row.ignored_reason as IgnoredReason;
   return answer;
 }
 
-/** A team that no workspace has: the ledger says that it knocked, and nothing of what it said. */
+/** Records that an unmapped team sent an event. Its content is not stored. */
 async function ignoreUnmapped(
   { database, ids }: HubDeps,
   tx: Tx,
   event: InboundEvent,
   teamId: string,
 ): Promise<ChatAnswer> {
-  const row: EventRow = {
+  const row: IntegrationEventRow = {
     workspace_id: NO_WORKSPACE,
     event_id: ids('integrationEvent'),
     key_hash: event.keyHash,
@@ -111,7 +115,7 @@ async function ignoreUnmapped(
   return answerOf(first ?? row, true);
 }
 
-/** A chat event in the fields that all events have; triggers match on these. */
+/** Converts a chat event to the fields that all events have, which triggers match on. */
 function eventOf(
   reading: ChatReading,
   teamId: string,

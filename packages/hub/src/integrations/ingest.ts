@@ -1,5 +1,4 @@
 import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
-import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem } from '../context/add-item.ts';
 import { readItemBySource } from '../context/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
@@ -8,8 +7,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
 import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
-import type { KeptEvent } from './keeping-actions.ts';
-import { recordEvent } from './record-event.ts';
+import { recordEvent, type StorableEvent } from './record-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 
@@ -21,17 +19,18 @@ export interface IngestAnswer {
 }
 
 /**
- * Takes in an event of another system: once per key, whatever races, and all that comes of it in
- * one transaction.
+ * Ingests an event of another system: the ledger's row, the context item, and the runs and jobs of
+ * matching triggers are written in one transaction. Concurrent deliveries with the same key count
+ * as one event.
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
 export async function ingestEvent(deps: HubDeps, input: IngestInput): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
-  const workspaceId = await findAddressee(deps.database.reader, address);
+  const workspaceId = await findWorkspaceId(deps.database.reader, address);
   return deps.database.write(workspaceId, async (tx) => {
-    const recorded = await recordEvent(deps, tx, workspaceId, event, (kept) =>
-      writeEventItem(deps, tx, workspaceId, event, kept),
+    const recorded = await recordEvent(deps, tx, workspaceId, event, (storable) =>
+      addEventItem(deps, tx, workspaceId, event, storable),
     );
     const { row, isDuplicate } = recorded;
     const firings = isDuplicate
@@ -46,53 +45,53 @@ export async function ingestEvent(deps: HubDeps, input: IngestInput): Promise<In
   });
 }
 
-async function findAddressee(reader: Reader, address: EventAddress): Promise<string> {
+async function findWorkspaceId(reader: Reader, address: EventAddress): Promise<string> {
   const { workspaceId, workspaceSlug } = address;
   const workspace =
     workspaceId === undefined
       ? await readWorkspaceBySlug(reader, workspaceSlug ?? '')
       : await readWorkspace(reader, workspaceId);
-  const isMeant = workspaceSlug === undefined || workspace?.slug === workspaceSlug;
-  if (workspace === undefined || !isMeant) throw new HubError('WORKSPACE_NOT_FOUND');
+  const isMatch = workspaceSlug === undefined || workspace?.slug === workspaceSlug;
+  if (workspace === undefined || !isMatch) throw new HubError('WORKSPACE_NOT_FOUND');
   return workspace.workspace_id;
 }
 
 /**
- * An event with a reference is the newest word about that thing and takes the place of the event
- * before. What is no event stays, whoever names it: the secret is no key to what people wrote.
+ * Adds the context item of an event. The newest event with the same reference replaces the item of
+ * the event before; an older one is added as superseded. Only event items are replaced: the ingest
+ * secret must not overwrite items that people wrote.
  */
-async function writeEventItem(
+async function addEventItem(
   deps: HubDeps,
   tx: Tx,
   workspaceId: string,
   event: InboundEvent,
-  kept: KeptEvent,
+  storable: StorableEvent,
 ): Promise<{ itemId: string }> {
-  const { source, sourceRef } = kept;
+  const { source, sourceRef } = storable;
   const known =
     sourceRef === null ? undefined : await readItemBySource(tx, workspaceId, source, sourceRef);
   const occurredAtMs = event.occurredAtMs ?? tx.nowMs;
   const isNewest = known === undefined || known.occurred_at <= occurredAtMs;
-  const takesPlace = known === undefined || (known.kind === 'event' && isNewest);
+  const takesReference = known === undefined || (known.kind === 'event' && isNewest);
   const { item } = await addContextItem(tx, deps, {
     workspaceId,
     kind: 'event',
-    title: kept.title,
-    text: kept.content,
+    title: storable.title,
+    text: storable.content,
     source,
-    sourceRef: takesPlace ? (sourceRef ?? undefined) : undefined,
-    threadRef: kept.threadRef ?? undefined,
+    sourceRef: takesReference ? (sourceRef ?? undefined) : undefined,
+    threadRef: storable.threadRef ?? undefined,
     trust: 'external',
-    truncated: kept.truncated,
+    truncated: storable.truncated,
     occurredAtMs,
     supersededBy: known?.kind === 'event' && !isNewest ? known.item_id : undefined,
     createdBy: 'integration',
   });
-  await offerSummary(deps, tx, item);
   return { itemId: item.item_id };
 }
 
-/** What the event itself started when it came; a replay is no part of the first answer. */
+/** Selects what the event started when it arrived; replays are not part of this answer. */
 function triggeredBy(firing: FiringRow): TriggeredRun[] {
   const { trigger_id: triggerId, run_id: runId, job_id: jobId } = firing;
   const isFirst = firing.replay === 0 && firing.outcome === 'started';

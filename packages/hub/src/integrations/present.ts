@@ -6,12 +6,12 @@ import type {
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { presentFiring } from '../triggers/present.ts';
-import type { EventHead, EventRow } from './store.ts';
+import type { IntegrationEventHead, IntegrationEventRow } from './store.ts';
 import type { ChatTeamRow } from './store-chat-teams.ts';
 
 type FiringRow = Parameters<typeof presentFiring>[0];
 
-export function presentEventHead(row: EventHead): IntegrationEventSummary {
+export function presentEventHead(row: IntegrationEventHead): IntegrationEventSummary {
   return {
     eventId: row.event_id,
     workspaceId: row.workspace_id,
@@ -25,7 +25,7 @@ export function presentEventHead(row: EventHead): IntegrationEventSummary {
     occurredAt: timestampOf(row.occurred_at),
     receivedAt: timestampOf(row.received_at),
     status: row.status,
-    // Written from the same list of reasons.
+    // Only reasons of the contract are written.
     ignored: row.ignored_reason as IntegrationEventSummary['ignored'],
     contextItemId: row.context_item_id,
     replays: row.replays,
@@ -33,11 +33,14 @@ export function presentEventHead(row: EventHead): IntegrationEventSummary {
   };
 }
 
-export function presentEvent(row: EventRow, firings: readonly FiringRow[]): IntegrationEvent {
+export function presentEvent(
+  row: IntegrationEventRow,
+  firings: readonly FiringRow[],
+): IntegrationEvent {
   return {
     ...presentEventHead(row),
     data: JSON.parse(row.data ?? 'null'),
-    // Written by the hub alone, as these.
+    // The hub serialized both columns from these types.
     extensions: JSON.parse(row.extensions ?? '{}') as Record<string, unknown>,
     firings: firings.map(presentFiring),
     unmatched: JSON.parse(row.unmatched) as UnmatchedTrigger[],

@@ -6,15 +6,15 @@ import { HubError } from '../errors.ts';
 /** The headers of a signed chat event (Slack, "Verifying requests from Slack"). */
 export const CHAT_SIGNATURE_HEADER = 'x-slack-signature';
 export const CHAT_TIMESTAMP_HEADER = 'x-slack-request-timestamp';
-/** How far the sender's time may be from ours: an older request may be one that was overheard. */
+/** How far the sender's clock may differ: an older request may be replayed by an attacker. */
 export const CHAT_WINDOW_MS = 5 * 60 * 1_000;
 const SIGNATURE_VERSION = 'v0';
 const MS_PER_SECOND = 1_000;
 
 /**
- * Holds the header of an ingest against the secrets of the hub.
+ * Checks the secret of an ingest request.
  *
- * @param secrets one, or two while they are changed; none: nobody gets in.
+ * @param secrets the valid ones: two during a rotation, none while ingestion is disabled.
  * @throws HubError INTEGRATION_UNAUTHORIZED
  */
 export function checkIntegrationSecret(
@@ -25,7 +25,7 @@ export function checkIntegrationSecret(
   if (secrets.length === 0) {
     throw new HubError(
       'INTEGRATION_UNAUTHORIZED',
-      'The hub takes no events: its operator sets SVC_INTEGRATION_EVENT_SECRET first.',
+      'Event ingestion is disabled. Set SVC_INTEGRATION_EVENT_SECRET to enable it.',
     );
   }
   if (typeof sent !== 'string' || !isOneOf(secrets, sent)) {
@@ -37,7 +37,7 @@ export function checkIntegrationSecret(
 }
 
 /**
- * What of a chat event's proof can be told before its body is there.
+ * Checks the timestamp of a chat event, before its body is read.
  * @throws HubError INTEGRATION_UNAUTHORIZED
  */
 export function checkChatTimestamp(
@@ -48,7 +48,7 @@ export function checkChatTimestamp(
   if (secrets.length === 0) {
     throw new HubError(
       'INTEGRATION_UNAUTHORIZED',
-      'The hub takes no chat events: its operator sets SVC_CHAT_SIGNING_SECRET first.',
+      'Chat events are disabled. Set SVC_CHAT_SIGNING_SECRET to enable them.',
     );
   }
   const { timestamp } = readProof(headers);
@@ -61,7 +61,7 @@ export function checkChatTimestamp(
 }
 
 /**
- * Holds the signature against the bytes as they came.
+ * Checks the signature over the bytes of the body.
  * @throws HubError INTEGRATION_UNAUTHORIZED
  */
 export function checkChatSignature(
@@ -74,7 +74,7 @@ export function checkChatSignature(
   if (!isOneOf(expected, signature)) throw new HubError('INTEGRATION_UNAUTHORIZED');
 }
 
-/** The signature that the chat sends for a body. */
+/** Computes the signature that the chat sends for a body. */
 export function signChatEvent(secret: string, timestamp: string, bytes: Uint8Array): string {
   const mac = createHmac('sha256', secret).update(`${SIGNATURE_VERSION}:${timestamp}:`);
   return `${SIGNATURE_VERSION}=${mac.update(bytes).digest('hex')}`;
@@ -93,7 +93,7 @@ function readProof(headers: IncomingHttpHeaders): { timestamp: string; signature
   return { timestamp, signature };
 }
 
-/** In a time that tells nothing of where they differ, or of which it was. */
+/** Compares in constant time, so that it leaks neither where nor which secret differs. */
 function isOneOf(secrets: readonly string[], sent: string): boolean {
   const digest = hash('sha256', sent, 'buffer');
   let found = false;

@@ -1,56 +1,95 @@
-import type { UnmatchedTrigger } from '@signalbox/contract';
-import { readDataPolicy } from '../context/add-item.ts';
+import { SOURCE_CHARS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
+import { timestampOf } from '../clock.ts';
+import {
+  applyDataPolicy,
+  cutText,
+  type DataPolicy,
+  readDataPolicy,
+  redactSecrets,
+} from '../context/data-policy.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
+import type { EventView } from '../triggers/match-event.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import type { InboundEvent } from './event.ts';
-import { type KeptEvent, keepEvent } from './keeping-actions.ts';
-import { type EventRow, insertEvent, readEventByKey, updateEventResult } from './store.ts';
-import { viewArrived, viewKept } from './view-actions.ts';
+import {
+  type IntegrationEventRow,
+  insertEvent,
+  readEventByKey,
+  updateEventResult,
+} from './store.ts';
 
-/** What writing an event's content came to: an item of the context store, or why there is none. */
-export type Written = { itemId: string | null } | { ignored: string };
+/** An event after its workspace's data policy was applied. Only this is stored. */
+export interface StorableEvent {
+  source: string;
+  type: string;
+  title: string;
+  content: string;
+  actor: string | null;
+  threadRef: string | null;
+  sourceRef: string | null;
+  /** Null unless the policy stores content in full. */
+  data: unknown;
+  extensions: Record<string, unknown>;
+  /** Whether the policy shortened `content`. */
+  truncated: boolean;
+}
 
-export interface Recorded {
-  row: EventRow;
-  /** Its key was there before: nothing was written. */
+/** The context item that was written for an event, or the reason why the event is ignored. */
+export type ItemOutcome = { itemId: string | null } | { ignored: string };
+
+export interface RecordedEvent {
+  row: IntegrationEventRow;
+  /** Whether an event with the same key was recorded before; then nothing was written. */
   isDuplicate: boolean;
   firings: FiringRow[];
 }
 
+/** The contract's limits, applied again because redaction may lengthen a text. */
+const TYPE_CHARS_MAX = 255;
+const ACTOR_CHARS_MAX = 300;
+const REDACTED = '[redacted]';
+/** Names whose value is a secret whatever its format. */
+const secretName =
+  /(?:password|passwd|passphrase|secret|(?:api|access|private)[_-]?key|(?:^|[_-])token|[a-z]Token)$/i;
+/** Shorter values are words such as true or none. */
+const SECRET_CHARS_MIN = 6;
+
 /**
- * Takes an event in, once: the line of the ledger, then what `write` makes of it in the context
- * store, then the triggers that it matches, all in the caller's action. The data policy is applied
- * before the first of them.
+ * Records an event once, within the caller's transaction: inserts the ledger's row, adds the
+ * context item by `addItem`, and fires the matching triggers. The data policy is applied before all
+ * of these. Triggers see the whole event in their conditions, but render their templates from what
+ * the policy allows to be stored.
  */
 export async function recordEvent(
   deps: HubDeps,
   tx: Tx,
   workspaceId: string,
   event: InboundEvent,
-  write: (kept: KeptEvent) => Promise<Written>,
-): Promise<Recorded> {
-  const kept = keepEvent(await readDataPolicy(tx, workspaceId), event);
-  const row = rowOf(tx, workspaceId, deps.ids('integrationEvent'), { event, kept });
+  addItem: (storable: StorableEvent) => Promise<ItemOutcome>,
+): Promise<RecordedEvent> {
+  const storable = applyEventPolicy(await readDataPolicy(tx, workspaceId), event);
+  const row = rowOf(tx, workspaceId, deps.ids('integrationEvent'), { event, storable });
   if (!(await insertEvent(deps.database, tx, row))) {
     const first = await readEventByKey(tx, workspaceId, event.keyHash);
-    assert(first !== undefined, 'an event that was in the way is there');
+    assert(first !== undefined, 'the event that blocked the insert exists');
     return { row: first, isDuplicate: true, firings: [] };
   }
-  const written = await write(kept);
+  const outcome = await addItem(storable);
   let firings: FiringRow[] = [];
   let unmatched: UnmatchedTrigger[] = [];
-  if ('ignored' in written) {
-    Object.assign(row, { status: 'ignored', ignored_reason: written.ignored });
+  if ('ignored' in outcome) {
+    Object.assign(row, { status: 'ignored', ignored_reason: outcome.ignored });
   } else {
-    row.context_item_id = written.itemId;
-    const seen = viewArrived(event, row);
-    const evaluation = { workspaceId, eventId: row.event_id, replay: 0, seen };
+    row.context_item_id = outcome.itemId;
     ({ firings, unmatched } = await fireForEvent(deps, tx, {
-      ...evaluation,
-      kept: viewKept(kept, row),
+      workspaceId,
+      eventId: row.event_id,
+      replay: 0,
+      matched: viewInbound(event, row),
+      rendered: viewStorable(storable, row),
     }));
     row.unmatched = JSON.stringify(unmatched);
   }
@@ -58,19 +97,70 @@ export async function recordEvent(
   return { row, isDuplicate: false, firings };
 }
 
+/**
+ * Applies the data policy to every part of an event that may be stored: in the context item, the
+ * ledger, and texts rendered from templates. Data counts as content: only `full` stores it.
+ */
+function applyEventPolicy(policy: DataPolicy, event: InboundEvent): StorableEvent {
+  const redact = policy.redactSecrets ? redactSecrets : (text: string) => text;
+  const kept = applyDataPolicy(policy, {
+    title: event.title ?? `${event.type} from ${event.source}`,
+    text: event.content ?? describeData(event.data),
+    sourceRef: event.sourceRef,
+    threadRef: event.threadRef,
+  });
+  const storesData = policy.contentStorage === 'full';
+  const redactJson = (value: unknown) => (policy.redactSecrets ? redactValue(value) : value);
+  return {
+    source: cutText(redact(event.source), SOURCE_CHARS_MAX),
+    type: cutText(redact(event.type), TYPE_CHARS_MAX),
+    title: kept.title,
+    content: kept.text,
+    actor: event.actor === null ? null : cutText(redact(event.actor), ACTOR_CHARS_MAX),
+    threadRef: kept.threadRef,
+    sourceRef: kept.sourceRef,
+    data: storesData ? redactJson(event.data) : null,
+    // Redaction maps an object to an object.
+    extensions: storesData ? (redactJson(event.extensions) as Record<string, unknown>) : {},
+    truncated: kept.truncated,
+  };
+}
+
+/** Data without a text is described by its JSON. */
+function describeData(data: unknown): string {
+  return data === null || data === undefined ? '' : JSON.stringify(data, null, 2);
+}
+
+/** Recursion is bounded: bodies are at most 32 levels deep. */
+function redactValue(value: unknown): unknown {
+  if (typeof value === 'string') return redactSecrets(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(redactValue);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      redactSecrets(name),
+      isSecret(name, member) ? REDACTED : redactValue(member),
+    ]),
+  );
+}
+
+function isSecret(name: string, value: unknown): boolean {
+  return secretName.test(name) && typeof value === 'string' && value.length >= SECRET_CHARS_MIN;
+}
+
 function rowOf(
   tx: Tx,
   workspaceId: string,
   eventId: string,
-  { event, kept }: { event: InboundEvent; kept: KeptEvent },
-): EventRow {
+  { event, storable }: { event: InboundEvent; storable: StorableEvent },
+): IntegrationEventRow {
   return {
     workspace_id: workspaceId,
     event_id: eventId,
     key_hash: event.keyHash,
     channel: event.channel,
-    source: kept.source,
-    type: kept.type,
+    source: storable.source,
+    type: storable.type,
     status: 'accepted',
     ignored_reason: null,
     context_item_id: null,
@@ -79,12 +169,54 @@ function rowOf(
     replays: 0,
     unmatched: '[]',
     forgotten_at: null,
-    title: kept.title,
-    actor: kept.actor,
-    thread_ref: kept.threadRef,
-    source_ref: kept.sourceRef,
-    data: kept.data === null ? null : JSON.stringify(kept.data),
-    extensions: JSON.stringify(kept.extensions),
-    content: kept.content,
+    title: storable.title,
+    actor: storable.actor,
+    thread_ref: storable.threadRef,
+    source_ref: storable.sourceRef,
+    data: storable.data === null ? null : JSON.stringify(storable.data),
+    extensions: JSON.stringify(storable.extensions),
+    content: storable.content,
+  };
+}
+
+/** The whole event as the sender sent it. It is matched against conditions and never stored. */
+function viewInbound(event: InboundEvent, row: IntegrationEventRow): EventView {
+  const { channel, source, type, title, content, actor, threadRef, sourceRef, data } = event;
+  const { extensions } = event;
+  const fields = { channel, source, type, title, content, actor, threadRef, sourceRef, data };
+  return { ...fields, extensions, ...rowFieldsOf(row) };
+}
+
+/** The event as the data policy allows it to be stored. */
+function viewStorable(storable: StorableEvent, row: IntegrationEventRow): EventView {
+  const { truncated: _unused, ...fields } = storable;
+  return { ...fields, channel: row.channel, ...rowFieldsOf(row) };
+}
+
+/** An event of the ledger, as it was stored. */
+export function viewRecorded(row: IntegrationEventRow): EventView {
+  return {
+    channel: row.channel,
+    source: row.source,
+    type: row.type,
+    title: row.title,
+    content: row.content,
+    actor: row.actor,
+    threadRef: row.thread_ref,
+    sourceRef: row.source_ref,
+    // Both columns were serialized by `rowOf`.
+    data: JSON.parse(row.data ?? 'null'),
+    extensions: JSON.parse(row.extensions ?? '{}') as Record<string, unknown>,
+    ...rowFieldsOf(row),
+  };
+}
+
+function rowFieldsOf(
+  row: IntegrationEventRow,
+): Pick<EventView, 'id' | 'occurredAt' | 'contextItemId'> {
+  return {
+    id: row.event_id,
+    occurredAt: timestampOf(row.occurred_at),
+    contextItemId: row.context_item_id,
   };
 }

@@ -1,14 +1,14 @@
 import { REPLAYS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Reader } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { fireForEvent } from '../triggers/fire.ts';
-import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
-import { type EventRow, readEvent, updateReplay } from './store.ts';
-import { viewStored } from './view-actions.ts';
+import type { FiringRow } from '../triggers/store-firings.ts';
+import { requireEvent } from './read-events.ts';
+import { viewRecorded } from './record-event.ts';
+import { type IntegrationEventRow, updateReplay } from './store.ts';
 
 export interface Replay {
   replay: number;
@@ -17,16 +17,16 @@ export interface Replay {
 }
 
 /**
- * Holds an event of the ledger against the triggers again. The rules, which make the outcome a
- * function of the ledger and the triggers alone:
- * - the triggers are those that are enabled now, in the order in which they were made;
- * - conditions and templates see what the data policy kept, never more;
+ * Evaluates the triggers again for an event of the ledger. The result depends on the ledger and the
+ * triggers only:
+ * - the triggers that are enabled now are evaluated, in the order of their creation;
+ * - conditions and templates see what the data policy stored, never more;
  * - the context item is neither written nor read;
- * - a trigger that has started a run for this event, at any time, starts none again;
- * - hourly caps count this like everything else.
+ * - a trigger that has ever started a run for this event does not start another;
+ * - a replay counts towards hourly caps.
  *
- * @throws HubError EVENT_NOT_FOUND, NOT_ALLOWED; INVALID_REQUEST for an event that was ignored or
- *   forgotten, or replayed too often.
+ * @throws HubError EVENT_NOT_FOUND, NOT_ALLOWED; INVALID_REQUEST for an event that was ignored,
+ *   whose content was deleted, or that was replayed too often.
  */
 export function replayEvent(
   deps: HubDeps,
@@ -34,15 +34,15 @@ export function replayEvent(
   { workspaceId, eventId }: { workspaceId: string; eventId: string },
 ): Promise<Replay> {
   return deps.database.write(workspaceId, async (tx) => {
-    // A token proves itself by its scope; a person also by her role.
+    // A token is authorized by its scope, a person also needs the role.
     if (principal.kind === 'person') {
       await requireAct(tx, principal, workspaceId, 'trigger.manage');
     }
     const row = await requireEvent(tx, workspaceId, eventId);
     checkReplay(row);
     const replay = row.replays + 1;
-    const view = viewStored(row);
-    const evaluation = { workspaceId, eventId, replay, seen: view, kept: view };
+    const view = viewRecorded(row);
+    const evaluation = { workspaceId, eventId, replay, matched: view, rendered: view };
     const { firings, unmatched } = await fireForEvent(deps, tx, evaluation);
     await updateReplay(tx, { ...row, replays: replay, unmatched: JSON.stringify(unmatched) });
     await appendAudit(tx, {
@@ -56,38 +56,14 @@ export function replayEvent(
   });
 }
 
-/**
- * An event and all that triggers made of it.
- * @throws HubError EVENT_NOT_FOUND
- */
-export async function readHistory(
-  reader: Reader,
-  workspaceId: string,
-  eventId: string,
-): Promise<{ row: EventRow; firings: FiringRow[] }> {
-  const row = await requireEvent(reader, workspaceId, eventId);
-  return { row, firings: await listFirings(reader, workspaceId, eventId) };
-}
-
-/** @throws HubError EVENT_NOT_FOUND, the same for unknown and foreign ids. */
-async function requireEvent(
-  reader: Reader,
-  workspaceId: string,
-  eventId: string,
-): Promise<EventRow> {
-  const row = await readEvent(reader, workspaceId, eventId);
-  if (row === undefined) throw new HubError('EVENT_NOT_FOUND');
-  return row;
-}
-
-function checkReplay(row: EventRow): void {
+function checkReplay(row: IntegrationEventRow): void {
   if (row.status === 'ignored') {
-    throw invalidField('/eventId', `names an event that was ignored (${row.ignored_reason})`);
+    throw invalidField('/eventId', `must not be an ignored event (${row.ignored_reason})`);
   }
   if (row.forgotten_at !== null) {
-    throw invalidField('/eventId', 'names an event whose content is gone');
+    throw invalidField('/eventId', 'must be an event whose content still exists');
   }
   if (row.replays >= REPLAYS_MAX) {
-    throw invalidField('/eventId', `names an event that was replayed ${REPLAYS_MAX} times`);
+    throw invalidField('/eventId', `exceeds the limit of ${REPLAYS_MAX} replays of an event`);
   }
 }

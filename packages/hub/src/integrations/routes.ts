@@ -5,9 +5,10 @@ import type { HubDeps } from '../hub-deps.ts';
 import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-teams.ts';
 import { isCloudEvent } from './event.ts';
 import { ingestEvent } from './ingest.ts';
-import { receiveChatEvent } from './ingest-chat.ts';
+import { ingestChatEvent } from './ingest-chat.ts';
 import { presentChatTeam, presentEvent, presentEventHead, presentReplay } from './present.ts';
-import { readHistory, replayEvent } from './replay.ts';
+import { readEventHistory } from './read-events.ts';
+import { replayEvent } from './replay.ts';
 import { listEvents } from './store.ts';
 
 const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
@@ -18,8 +19,8 @@ export function bindIntegrationRoutes(api: Api, deps: HubDeps): void {
     contentTypes: [CLOUD_EVENT_TYPE],
     keepsUnknownFields: isCloudEvent,
   });
-  api.bind(integrations.chatEvents, (input) => receiveChatEvent(deps, input), {
-    // The chat sends far more than is used here, and nobody there reads our headers.
+  api.bind(integrations.chatEvents, (input) => ingestChatEvent(deps, input), {
+    // The chat sends many fields that are not used, and ignores warnings in our answers.
     keepsUnknownFields: () => true,
   });
   bindLedgerRoutes(api, deps);
@@ -37,7 +38,7 @@ function bindLedgerRoutes(api: Api, deps: HubDeps): void {
     return { events: page.items.map(presentEventHead), nextCursor: page.nextCursor };
   });
   api.bind(integrationEvents.get, async ({ workspaceId, eventId }) => {
-    const { row, firings } = await readHistory(reader, workspaceId, eventId);
+    const { row, firings } = await readEventHistory(reader, workspaceId, eventId);
     return { event: presentEvent(row, firings) };
   });
   api.bind(integrationEvents.replay, async (input, { principal }) =>

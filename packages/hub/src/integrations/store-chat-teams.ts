@@ -3,7 +3,7 @@ import type { ChatTeamsTable } from '../db/schema/integrations.ts';
 
 export type ChatTeamRow = ChatTeamsTable;
 
-/** Whose team it is: found by the team, since its messages name no workspace. */
+/** Finds the mapping of a team. The messages of a team name no workspace. */
 export function readChatTeam(reader: Reader, teamId: string): Promise<ChatTeamRow | undefined> {
   return reader.firstSql<ChatTeamRow>('SELECT * FROM chat_teams WHERE team_id = ?', [teamId]);
 }
@@ -15,7 +15,7 @@ export function listChatTeams(reader: Reader, workspaceId: string): Promise<Chat
   );
 }
 
-/** Adds a team, or renames it; false when another workspace has it. */
+/** Adds a team or renames it. False when it is mapped to another workspace. */
 export async function putChatTeam(tx: Tx, row: ChatTeamRow): Promise<boolean> {
   const { changes } = await tx.runSql(
     `INSERT INTO chat_teams (workspace_id, team_id, name, created_by, created_at)

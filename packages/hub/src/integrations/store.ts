@@ -1,16 +1,25 @@
 import type { Database, Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 
-export type EventRow = IntegrationEventsTable;
+export type IntegrationEventRow = IntegrationEventsTable;
 
-/** What a list shows of an event: all but its long fields. */
-export type EventHead = Omit<EventRow, 'data' | 'extensions' | 'content' | 'unmatched'>;
+/** An event without its long fields, for lists. */
+export type IntegrationEventHead = Omit<
+  IntegrationEventRow,
+  'data' | 'extensions' | 'content' | 'unmatched'
+>;
 
 /**
- * Adds an event unless its key is there; says whether it did. Of deliveries that race, one adds
- * it, and the others see it whole once that one is done.
+ * Inserts an event unless its key exists. Of concurrent deliveries one inserts it; the others wait
+ * for that transaction and then see the whole row.
+ *
+ * @returns whether the event was inserted.
  */
-export async function insertEvent(database: Database, tx: Tx, row: EventRow): Promise<boolean> {
+export async function insertEvent(
+  database: Database,
+  tx: Tx,
+  row: IntegrationEventRow,
+): Promise<boolean> {
   const { changes } = await tx.run(
     database.build
       .insertInto('integration_events')
@@ -24,8 +33,8 @@ export function readEvent(
   reader: Reader,
   workspaceId: string,
   eventId: string,
-): Promise<EventRow | undefined> {
-  return reader.firstSql<EventRow>(
+): Promise<IntegrationEventRow | undefined> {
+  return reader.firstSql<IntegrationEventRow>(
     'SELECT * FROM integration_events WHERE workspace_id = ? AND event_id = ?',
     [workspaceId, eventId],
   );
@@ -35,18 +44,18 @@ export function readEventByKey(
   reader: Reader,
   workspaceId: string,
   keyHash: string,
-): Promise<EventRow | undefined> {
-  return reader.firstSql<EventRow>(
+): Promise<IntegrationEventRow | undefined> {
+  return reader.firstSql<IntegrationEventRow>(
     'SELECT * FROM integration_events WHERE workspace_id = ? AND key_hash = ?',
     [workspaceId, keyHash],
   );
 }
 
-/** What came of an event, once that is known. */
+/** Writes the status, context item and unmatched triggers of an event. */
 export async function updateEventResult(
   tx: Tx,
   row: Pick<
-    EventRow,
+    IntegrationEventRow,
     'workspace_id' | 'event_id' | 'status' | 'ignored_reason' | 'context_item_id' | 'unmatched'
   >,
 ): Promise<void> {
@@ -66,7 +75,7 @@ export async function updateEventResult(
 
 export async function updateReplay(
   tx: Tx,
-  row: Pick<EventRow, 'workspace_id' | 'event_id' | 'replays' | 'unmatched'>,
+  row: Pick<IntegrationEventRow, 'workspace_id' | 'event_id' | 'replays' | 'unmatched'>,
 ): Promise<void> {
   await tx.runSql(
     `UPDATE integration_events SET replays = ?, unmatched = ?
@@ -100,15 +109,17 @@ const headColumns = [
   'actor',
   'thread_ref',
   'source_ref',
-] as const satisfies readonly (keyof EventHead)[];
+] as const satisfies readonly (keyof IntegrationEventHead)[];
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/**
+ * Newest first. One row more than `limit`, so that the caller sees whether there is a next page.
+ */
 export function listEvents(
   reader: Reader,
   workspaceId: string,
   filter: EventFilter,
   page: { limit: number; before: string | null },
-): Promise<EventHead[]> {
+): Promise<IntegrationEventHead[]> {
   const conditions = ['workspace_id = ?'];
   const values: SqlValue[] = [workspaceId];
   for (const name of ['channel', 'status', 'source', 'type'] as const) {
@@ -121,22 +132,22 @@ export function listEvents(
     conditions.push('event_id < ?');
     values.push(page.before);
   }
-  return reader.allSql<EventHead>(
+  return reader.allSql<IntegrationEventHead>(
     `SELECT ${headColumns.join(', ')} FROM integration_events
      WHERE ${conditions.join(' AND ')} ORDER BY event_id DESC LIMIT ?`,
     [...values, page.limit + 1],
   );
 }
 
-const takeContent = `UPDATE integration_events SET title = NULL, actor = NULL, thread_ref = NULL,
+const deleteContent = `UPDATE integration_events SET title = NULL, actor = NULL, thread_ref = NULL,
   source_ref = NULL, data = NULL, extensions = NULL, content = NULL, forgotten_at = ?`;
 
-/** Takes the content of all events about one thing, as when a message was deleted. */
-export async function forgetEventsAbout(
+/** Deletes the content of all events with one reference, as when a message was deleted. */
+export async function deleteEventContent(
   tx: Tx,
   where: { workspaceId: string; source: string; sourceRef: string },
 ): Promise<void> {
-  await tx.runSql(`${takeContent} WHERE workspace_id = ? AND source_ref = ? AND source = ?`, [
+  await tx.runSql(`${deleteContent} WHERE workspace_id = ? AND source_ref = ? AND source = ?`, [
     tx.nowMs,
     where.workspaceId,
     where.sourceRef,
@@ -144,14 +155,14 @@ export async function forgetEventsAbout(
   ]);
 }
 
-/** Takes the content of events of before a time. Returns how many. */
-export async function forgetOldEvents(
+/** Deletes the content of events that were received before a time. @returns how many. */
+export async function deleteOldEventContent(
   tx: Tx,
   age: { workspaceId: string; beforeMs: number; limit: number },
 ): Promise<number> {
   const { workspaceId, beforeMs, limit } = age;
   const { changes } = await tx.runSql(
-    `${takeContent} WHERE workspace_id = ? AND event_id IN (
+    `${deleteContent} WHERE workspace_id = ? AND event_id IN (
        SELECT event_id FROM integration_events
        WHERE workspace_id = ? AND received_at < ? AND forgotten_at IS NULL
        ORDER BY received_at LIMIT ?)`,
@@ -160,7 +171,7 @@ export async function forgetOldEvents(
   return changes;
 }
 
-/** Ids of events of before a time, the oldest first. */
+/** Lists the ids of events that were received before a time, oldest first. */
 export async function listOldEventIds(
   reader: Reader,
   age: { workspaceId: string; beforeMs: number; limit: number },

@@ -1,37 +1,34 @@
-import { offerSummary } from '../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem, type ContextItemDraft } from '../context/add-item.ts';
-import { type ItemRow, readItem, readItemBySource } from '../context/store.ts';
+import { type ContextItemRow, readItem, readItemBySource } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HookDeps } from '../hooks.ts';
 import { type ChatMessage, type ChatReading, timeOfTs } from './chat-event.ts';
-import type { Written } from './record-event.ts';
-import { forgetEventsAbout } from './store.ts';
+import type { ItemOutcome } from './record-event.ts';
+import { deleteEventContent } from './store.ts';
 
-/** Where the items of one chat team stand. */
+/** A chat team and the workspace that its items belong to. */
 export interface ChatPlace {
   workspaceId: string;
   teamId: string;
 }
 
-type ItemDeps = Pick<HubDeps, 'ids' | 'queue'>;
-
-/** Edits of one message that are followed; nobody edits that often. */
+/** How many edits of one message are followed. */
 const EDITS_MAX = 1_000;
 const CREATED_BY = 'chat';
 
-/** What triggers name as the source of all chat events. */
+/** The source of all chat events, as triggers name it. */
 export const CHAT_SOURCE = 'slack';
 
 export function chatSource(teamId: string): string {
   return `${CHAT_SOURCE}:${teamId}`;
 }
 
-/** A message's name in the ledger, whose source is all of the chat. */
+/** The reference of a message in the ledger, unique among all teams. */
 export function chatEventRef(teamId: string, message: Pick<ChatMessage, 'channel' | 'ts'>): string {
   return `${chatSource(teamId)}/${chatRef(message)}`;
 }
 
-/** A message's name in its team. */
+/** The reference of a message within its team. */
 function chatRef({ channel, ts }: Pick<ChatMessage, 'channel' | 'ts'>): string {
   return `${channel}/${ts}`;
 }
@@ -45,7 +42,7 @@ export function chatTitle({ channel, user, ts, threadTs }: ChatMessage): string 
   return `${what} in ${channel}${user === null ? '' : ` by ${user}`}`;
 }
 
-/** The words of a message, and the names of its files. */
+/** The text of a message with the names of its files. */
 export function chatText({ text, files }: ChatMessage): string {
   const names = files.map(({ name, contentType, sizeBytes }) => {
     const more = [contentType, sizeBytes === null ? '' : `${sizeBytes} bytes`].filter(Boolean);
@@ -55,16 +52,16 @@ export function chatText({ text, files }: ChatMessage): string {
 }
 
 /**
- * Brings a message into the context store. A message is written once, however often and in
- * whatever order its events come; an edit is an item of its own that supersedes the one before;
- * a deletion takes the words and ends the validity of all of them.
+ * Applies a chat event to the context items. A message gets one item, even if its events arrive
+ * repeatedly or out of order. An edit gets its own item, which supersedes the one before. A
+ * deletion empties the texts of the message and its edits and ends their validity.
  */
 export async function writeChatItem(
-  deps: ItemDeps,
+  deps: HookDeps,
   tx: Tx,
   place: ChatPlace,
   reading: Exclude<ChatReading, { kind: 'ignored' }>,
-): Promise<Written> {
+): Promise<ItemOutcome> {
   switch (reading.kind) {
     case 'message': {
       const first = await readFirst(tx, place, reading.message);
@@ -73,16 +70,16 @@ export async function writeChatItem(
     case 'edit':
       return writeEdit(deps, tx, place, reading);
     case 'deletion':
-      return endMessage(deps, tx, place, reading);
+      return writeDeletion(deps, tx, place, reading);
   }
 }
 
 async function writeEdit(
-  deps: ItemDeps,
+  deps: HookDeps,
   tx: Tx,
   place: ChatPlace,
   { message, editedTs, before }: Extract<ChatReading, { kind: 'edit' }>,
-): Promise<Written> {
+): Promise<ItemOutcome> {
   if (before !== null && chatText(before) === chatText(message)) return { ignored: 'unchanged' };
   const first = await readFirst(tx, place, message);
   if (first === undefined && before === null) {
@@ -93,39 +90,43 @@ async function writeEdit(
     tx,
     first ?? (await addMessage(deps, tx, place, before ?? message)),
   );
-  const last = chain.at(-1) as ItemRow;
+  const last = chain.at(-1) as ContextItemRow;
   if (last.valid_to !== null || timeOfEdit(last) >= Number(editedTs)) return { ignored: 'stale' };
   const next = await addMessage(deps, tx, place, message, editedTs);
   await rewrite(deps, tx, last, { supersededBy: next.item_id });
   return { itemId: next.item_id };
 }
 
-async function endMessage(
-  deps: ItemDeps,
+async function writeDeletion(
+  deps: HookDeps,
   tx: Tx,
   place: ChatPlace,
   { channel, ts, atTs }: Extract<ChatReading, { kind: 'deletion' }>,
-): Promise<Written> {
+): Promise<ItemOutcome> {
   const { workspaceId, teamId } = place;
   const source = chatSource(teamId);
   const first = await readItemBySource(tx, workspaceId, source, chatRef({ channel, ts }));
-  // Its message never came, or comes later: then it finds this and stays away.
-  const gone = { channel, channelType: null, ts, threadTs: ts, user: null, text: '', files: [] };
-  const chain = await readChain(tx, first ?? (await addMessage(deps, tx, place, gone)));
+  // If the message arrives after its deletion, it finds this empty item and is not added.
+  const empty = { channel, channelType: null, ts, threadTs: ts, user: null, text: '', files: [] };
+  const chain = await readChain(tx, first ?? (await addMessage(deps, tx, place, empty)));
   for (const item of chain) {
     await rewrite(deps, tx, item, { text: '', validToMs: item.valid_to ?? timeOfTs(atTs) });
   }
   const sourceRef = chatEventRef(teamId, { channel, ts });
-  await forgetEventsAbout(tx, { workspaceId, source: CHAT_SOURCE, sourceRef });
-  return { itemId: (chain.at(-1) as ItemRow).item_id };
+  await deleteEventContent(tx, { workspaceId, source: CHAT_SOURCE, sourceRef });
+  return { itemId: (chain.at(-1) as ContextItemRow).item_id };
 }
 
-function readFirst(tx: Tx, place: ChatPlace, message: ChatMessage): Promise<ItemRow | undefined> {
+function readFirst(
+  tx: Tx,
+  place: ChatPlace,
+  message: ChatMessage,
+): Promise<ContextItemRow | undefined> {
   return readItemBySource(tx, place.workspaceId, chatSource(place.teamId), chatRef(message));
 }
 
-/** A message and its edits, oldest first. */
-async function readChain(tx: Tx, first: ItemRow): Promise<ItemRow[]> {
+/** Reads the items of a message and its edits, oldest first. */
+async function readChain(tx: Tx, first: ContextItemRow): Promise<ContextItemRow[]> {
   const chain = [first];
   let next = first.superseded_by;
   while (next !== null && chain.length <= EDITS_MAX) {
@@ -138,12 +139,12 @@ async function readChain(tx: Tx, first: ItemRow): Promise<ItemRow[]> {
 }
 
 async function addMessage(
-  deps: ItemDeps,
+  deps: HookDeps,
   tx: Tx,
   { workspaceId, teamId }: ChatPlace,
   message: ChatMessage,
   editedTs?: string,
-): Promise<ItemRow> {
+): Promise<ContextItemRow> {
   const { item } = await addContextItem(tx, deps, {
     workspaceId,
     kind: 'chat_message',
@@ -156,15 +157,14 @@ async function addMessage(
     occurredAtMs: timeOfTs(message.ts),
     createdBy: CREATED_BY,
   });
-  await offerSummary(deps, tx, item);
   return item;
 }
 
-/** Writes an item again with something changed; the policy has kept what there is of its text. */
+/** Writes an item again with changes. Its text has passed the data policy before. */
 async function rewrite(
-  deps: ItemDeps,
+  deps: HookDeps,
   tx: Tx,
-  row: ItemRow,
+  row: ContextItemRow,
   changes: Partial<ContextItemDraft>,
 ): Promise<void> {
   await addContextItem(tx, deps, {
@@ -188,7 +188,7 @@ async function rewrite(
   });
 }
 
-/** When an item's text was written, in the chat's own time; 0 for a message as it was sent. */
-function timeOfEdit({ source_ref: sourceRef }: ItemRow): number {
+/** Returns the chat's time of an edit from its item's reference; 0 for the original message. */
+function timeOfEdit({ source_ref: sourceRef }: ContextItemRow): number {
   return Number(sourceRef?.split('#')[1] ?? 0);
 }

@@ -1,5 +1,5 @@
 import type { HubDeps } from '../hub-deps.ts';
-import { forgetExpiredContent, type RetentionResult } from '../integrations/expire.ts';
+import { type ContentRetentionResult, expireContent } from '../integrations/expire.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Retention counts in days: a minute is soon enough, and small pieces block no one for long. */
@@ -10,12 +10,12 @@ const BATCH_MAX = 200;
 export function createContentRetention(
   deps: HubDeps,
   onError: (error: unknown) => void,
-): Loop<RetentionResult> {
+): Loop<ContentRetentionResult> {
   return createLoop({
     name: 'content-retention',
     intervalMs: CONTENT_RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    work: () => forgetExpiredContent(deps, BATCH_MAX),
+    work: () => expireContent(deps, BATCH_MAX),
     hasMore: ({ hasMore }) => hasMore,
     onError,
   });

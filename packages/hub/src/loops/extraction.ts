@@ -1,10 +1,6 @@
 import type { UploadDeps } from '../uploads/deps.ts';
-import {
-  type ExtractionResult,
-  extractDueTexts,
-  hasMoreTexts,
-  settleArrived,
-} from '../uploads/extraction/extract-due.ts';
+import { type ExtractionResult, extractDueTexts } from '../uploads/extraction/extract-due.ts';
+import { collectUploads } from '../uploads/receive.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const EXTRACTION_INTERVAL_MS = 1_000;
@@ -18,16 +14,16 @@ export function createExtraction(
   onError: (error: unknown) => void,
 ): Loop<ExtractionResult> {
   const stopping = new AbortController();
-  let settled: Awaited<ReturnType<typeof settleArrived>> = null;
+  let collected: Awaited<ReturnType<typeof collectUploads>> = null;
   const loop = createLoop({
     name: 'extraction',
     intervalMs: EXTRACTION_INTERVAL_MS,
     clock: deps.clock,
     async work() {
-      settled = await settleArrived(deps, settled);
+      collected = await collectUploads(deps, collected);
       return extractDueTexts(deps, stopping.signal);
     },
-    hasMore: hasMoreTexts,
+    hasMore: ({ hasMore }) => hasMore,
     onError,
   });
   return {

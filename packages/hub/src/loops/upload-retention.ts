@@ -1,10 +1,5 @@
 import type { UploadDeps } from '../uploads/deps.ts';
-import { retireOldUploads } from '../uploads/expire.ts';
-import {
-  clearForgottenUploads,
-  hasMoreForgotten,
-  type UploadRetentionResult,
-} from '../uploads/retention-actions.ts';
+import { expireUploads, type UploadRetentionResult } from '../uploads/expire.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const UPLOAD_RETENTION_INTERVAL_MS = 60_000;
@@ -13,16 +8,12 @@ const UPLOAD_RETENTION_INTERVAL_MS = 60_000;
 export function createUploadRetention(
   deps: UploadDeps,
   onError: (error: unknown) => void,
-): Loop<UploadRetentionResult & { retired: number; hasMore: boolean }> {
+): Loop<UploadRetentionResult> {
   return createLoop({
     name: 'upload-retention',
     intervalMs: UPLOAD_RETENTION_INTERVAL_MS,
     clock: deps.clock,
-    async work() {
-      const { retired, hasMore } = await retireOldUploads(deps);
-      const cleared = await clearForgottenUploads(deps);
-      return { ...cleared, retired, hasMore: hasMore || hasMoreForgotten(cleared) };
-    },
+    work: () => expireUploads(deps),
     hasMore: ({ hasMore }) => hasMore,
     onError,
   });

@@ -5,16 +5,16 @@ import { countMissed, nextSlot } from './schedule.ts';
 import { claimSlot, listDueTriggers, type TriggerRow } from './store.ts';
 
 export interface ScheduleResult {
-  /** Schedules that were due, whatever came of them. */
+  /** Schedules that were due. */
   due: number;
-  /** Slots that this hub took. */
+  /** Slots that this hub fired. */
   fired: number;
 }
 
 /**
- * Fires the schedules whose slot has come: each slot once, on whichever hub. Of slots that passed
- * while no hub was up, the first is fired now and stands for all; its firing and the job's first
- * event say how many were missed.
+ * Fires the schedules whose slot is due, each slot once among all hubs. When several slots passed
+ * while no hub was running, only the first is fired; its firing and the job's first event record
+ * how many were missed.
  */
 export async function fireDueSchedules(deps: HubDeps, limit: number): Promise<ScheduleResult> {
   const nowMs = deps.clock.nowMs();

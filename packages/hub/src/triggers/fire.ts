@@ -12,8 +12,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/actions.ts';
 import { readRepository } from '../repositories/store.ts';
 import { insertRun, readRunByRef } from '../runs/store.ts';
-import type { EventView } from './event-view.ts';
-import { findMismatch } from './match-event.ts';
+import { type EventView, findMismatch } from './match-event.ts';
 import { listEventTriggers, type TriggerRow } from './store.ts';
 import {
   causeOfSlot,
@@ -25,50 +24,50 @@ import {
 } from './store-firings.ts';
 import { cut, renderTemplate, type TemplateScope } from './template.ts';
 
-/** As in the contract: what a run's reference and title may be long. */
+/** The contract's limits for a run's reference and title. */
 const RUN_REF_CHARS_MAX = 255;
 const RUN_TITLE_CHARS_MAX = 300;
-/** Leaves room beside it in what agents are given. */
+/** Leaves space for other parts of an agent's input. */
 const PROMPT_CHARS_MAX = 100_000;
-/** Of its hash, what tells one cut reference from another. */
+/** Characters of a hash that keep references unique after they were cut. */
 const HASH_CHARS = 16;
 
 export interface EventEvaluation {
   workspaceId: string;
   eventId: string;
   replay: number;
-  /** What conditions look at. When the event arrives, this is all of it. */
-  seen: EventView;
-  /** What templates write: the event as the data policy keeps it. */
-  kept: EventView;
+  /** The view that conditions are matched against. On arrival, this is the whole event. */
+  matched: EventView;
+  /** The view that templates render: the event as the data policy allows it to be stored. */
+  rendered: EventView;
 }
 
 /**
- * Holds an event against the triggers of its workspace and starts what matches, within the action
- * that keeps the event. A trigger that cannot start leaves a line that says why; it never takes
- * the event with it.
+ * Matches an event against the triggers of its workspace and starts a run and a job for each match,
+ * in the transaction that records the event. A trigger that cannot start records a firing with the
+ * reason; it does not make the event fail.
  */
 export async function fireForEvent(
   deps: HubDeps,
   tx: Tx,
-  { workspaceId, eventId, replay, seen, kept }: EventEvaluation,
+  { workspaceId, eventId, replay, matched, rendered }: EventEvaluation,
 ): Promise<{ firings: FiringRow[]; unmatched: UnmatchedTrigger[] }> {
   const firings: FiringRow[] = [];
   const unmatched: UnmatchedTrigger[] = [];
   for (const trigger of await listEventTriggers(tx, workspaceId)) {
-    // Written by the trigger actions alone, from a checked match.
-    const failed = findMismatch(JSON.parse(trigger.match ?? '{}') as TriggerMatch, seen);
+    // `save.ts` checked the match before it serialized it.
+    const failed = findMismatch(JSON.parse(trigger.match ?? '{}') as TriggerMatch, matched);
     if (failed !== null) {
       unmatched.push({ triggerId: trigger.trigger_id, failed });
       continue;
     }
     const cause = { cause: eventId, replay, missed_slots: 0 };
-    firings.push(await fire(deps, tx, trigger, cause, { event: kept }));
+    firings.push(await fire(deps, tx, trigger, cause, { event: rendered }));
   }
   return { firings, unmatched };
 }
 
-/** Fires a schedule for one slot, within the action that took the slot. */
+/** Fires a schedule for one slot, in the transaction that claimed the slot. */
 export function fireForSlot(
   deps: HubDeps,
   tx: Tx,
@@ -110,7 +109,7 @@ async function fire(
   return row;
 }
 
-/** What the firing says of it: the run and the job, or why there are none. */
+/** Starts the run and the job. Returns the firing's columns for them, or for the refusal. */
 async function start(
   deps: HubDeps,
   tx: Tx,
@@ -162,7 +161,7 @@ function refuse(reason: RefusalReason): Partial<FiringRow> {
   return { outcome: 'refused', reason };
 }
 
-/** One line without control characters; a reference that is too long stays one of its own. */
+/** Renders one line without control characters. A reference that is too long stays unique. */
 function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: TemplateScope): string {
   const whole = renderTemplate(trigger.run_ref_template, scope, {
     missing: cause,
@@ -174,7 +173,7 @@ function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: Templa
   return `${cut(line, RUN_REF_CHARS_MAX - HASH_CHARS - 1)}-${mark}`;
 }
 
-/** A run that is there already goes on as it is: only a new one gets title and goal. */
+/** Finds or creates the run. An existing run keeps its title and goal. */
 async function ensureRun(
   { database, ids }: HubDeps,
   tx: Tx,

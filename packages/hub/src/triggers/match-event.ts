@@ -2,12 +2,29 @@ import { createRequire } from 'node:module';
 import { PATTERN_CHARS_MAX, type TriggerCondition, type TriggerMatch } from '@signalbox/contract';
 import type { RE2JS } from 're2js';
 import { invalidField } from '../errors.ts';
-import type { EventView } from './event-view.ts';
 import { parsePath, readPath } from './value-path.ts';
 
+/** An inbound event as conditions and templates see it. The names are those of their paths. */
+export interface EventView {
+  id: string;
+  channel: 'ingest' | 'chat';
+  source: string;
+  type: string;
+  title: string | null;
+  content: string | null;
+  actor: string | null;
+  threadRef: string | null;
+  sourceRef: string | null;
+  occurredAt: string;
+  contextItemId: string | null;
+  data: unknown;
+  /** Extension attributes of a CloudEvent. */
+  extensions: Record<string, unknown>;
+}
+
 /**
- * Of a value, how much a pattern looks at. RE2 takes time in proportion to text and pattern, so
- * this and the two bounds below are all that a hostile event can cost.
+ * How much of a value a pattern is matched against. RE2 takes time in proportion to text and
+ * pattern, so this and the next two limits bound the cost of a hostile event.
  */
 export const MATCHED_CHARS_MAX = 10_000;
 /** Steps of a compiled pattern. */
@@ -15,23 +32,23 @@ const PROGRAM_STEPS_MAX = 500;
 const PATTERNS_KEPT_MAX = 500;
 
 const require = createRequire(import.meta.url);
-/** RE2 has all of Unicode's tables in it: most hubs never meet a pattern, and it is not loaded. */
+/** Loaded on first use: RE2 contains Unicode's tables, and most hubs never use a pattern. */
 const loadRe2 = (): typeof import('re2js') => require('re2js');
 
 const patterns = new Map<string, RE2JS>();
 
 /**
- * The first part of a match that an event does not fit, such as `type` or `where/1`; null when it
- * fits all of them.
+ * Returns the first part of a match that an event does not fulfil, such as `type` or `where/1`.
+ * Null when it fulfils all parts.
  */
 export function findMismatch(match: TriggerMatch, view: EventView): string | null {
   if (match.source !== undefined && match.source !== view.source) return 'source';
   if (match.type !== undefined && match.type !== view.type) return 'type';
-  const at = (match.where ?? []).findIndex((condition) => !fits(condition, view));
+  const at = (match.where ?? []).findIndex((condition) => !isFulfilled(condition, view));
   return at === -1 ? null : `where/${at}`;
 }
 
-function fits({ path, op, value: wanted }: TriggerCondition, view: EventView): boolean {
+function isFulfilled({ path, op, value: wanted }: TriggerCondition, view: EventView): boolean {
   const value = readPath(view, parsePath(path) ?? []);
   const isThere = value !== undefined && value !== null;
   switch (op) {
@@ -68,16 +85,16 @@ function compilePattern(pattern: string): RE2JS {
 }
 
 /**
- * Refuses conditions that could never be evaluated.
+ * Refuses conditions that cannot be evaluated.
  * @throws HubError INVALID_REQUEST
  */
 export function checkMatch(match: TriggerMatch): void {
   for (const [at, { path, op, value }] of (match.where ?? []).entries()) {
     const place = `/match/where/${at}`;
-    if (parsePath(path) === null) throw invalidField(`${place}/path`, 'is no path to a value');
+    if (parsePath(path) === null) throw invalidField(`${place}/path`, 'must be a path to a value');
     if (op === 'exists') {
       if (value !== undefined && typeof value !== 'boolean') {
-        throw invalidField(`${place}/value`, 'is true or false with exists');
+        throw invalidField(`${place}/value`, 'must be true or false with exists');
       }
     } else if (value === undefined) {
       throw invalidField(`${place}/value`, `is required with ${op}`);
@@ -89,14 +106,14 @@ export function checkMatch(match: TriggerMatch): void {
 
 function checkPattern(place: string, value: unknown): void {
   if (typeof value !== 'string' || value.length > PATTERN_CHARS_MAX) {
-    throw invalidField(place, `takes a pattern of at most ${PATTERN_CHARS_MAX} characters`);
+    throw invalidField(place, `must be a pattern of at most ${PATTERN_CHARS_MAX} characters`);
   }
   try {
     if (compilePattern(value).programSize() <= PROGRAM_STEPS_MAX) return;
   } catch (error) {
     if (!(error instanceof loadRe2().RE2JSSyntaxException)) throw error;
-    throw invalidField(place, `is no regular expression of RE2 (${error.getDescription()})`);
+    throw invalidField(place, `must be a regular expression of RE2 (${error.getDescription()})`);
   }
   patterns.delete(value);
-  throw invalidField(place, 'repeats too much: ask for fewer repetitions');
+  throw invalidField(place, 'must have fewer repetitions');
 }

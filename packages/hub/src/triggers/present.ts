@@ -10,7 +10,7 @@ export function presentTrigger(row: TriggerWithUse): Trigger {
     name: row.name,
     type: row.type,
     enabled: row.enabled === 1,
-    // Written by the trigger actions alone, from a checked match.
+    // `save.ts` checked the match before it serialized it.
     match: row.match === null ? null : (JSON.parse(row.match) as TriggerMatch),
     cron: row.cron,
     timeZone: row.time_zone,
@@ -32,7 +32,7 @@ export function presentFiring(row: FiringRow): TriggerFiring {
     triggerId: row.trigger_id,
     replay: row.replay,
     outcome: row.outcome,
-    // Written by the firing actions alone, from the same list.
+    // `fire.ts` writes reasons of the contract only.
     reason: row.reason as TriggerFiring['reason'],
     runId: row.run_id,
     jobId: row.job_id,

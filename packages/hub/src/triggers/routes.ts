@@ -3,13 +3,13 @@ import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { presentTrigger } from './present.ts';
+import { requireTrigger } from './read.ts';
 import {
   changeTrigger,
   createTrigger,
+  deleteTrigger,
   disableTrigger,
   enableTrigger,
-  removeTrigger,
-  requireTrigger,
 } from './save.ts';
 import { listTriggers } from './store.ts';
 
@@ -44,7 +44,7 @@ function bindSettingsRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): 
     trigger: presentTrigger(await disableTrigger(deps, principal, input)),
   }));
   api.bind(triggerSettings.delete, async (input, { principal }) => {
-    await removeTrigger(deps, principal, input);
+    await deleteTrigger(deps, principal, input);
     return { deleted: true as const };
   });
 }

@@ -6,19 +6,18 @@ import {
 } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Reader, Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
+import type { Tx } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { checkMatch } from './match-event.ts';
-import { isScheduled } from './policy.ts';
+import { requireTrigger } from './read.ts';
 import { checkSchedule, nextSlot } from './schedule.ts';
 import {
   countTriggers,
-  deleteTrigger,
+  deleteTriggerRow,
   insertTrigger,
-  readTrigger,
   type TriggerRow,
   type TriggerWithUse,
   updateTrigger,
@@ -45,9 +44,9 @@ export function createTrigger(
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     if ((await countTriggers(tx, workspaceId)) >= TRIGGERS_MAX) {
-      throw invalidField('', `would be trigger ${TRIGGERS_MAX + 1}; delete one first`);
+      throw invalidField('', `exceeds the limit of ${TRIGGERS_MAX} triggers: delete one first`);
     }
-    const row = await complete(tx, {
+    const row = await checkTrigger(tx, {
       workspace_id: workspaceId,
       trigger_id: ids('trigger'),
       name: input.name,
@@ -83,7 +82,7 @@ export function changeTrigger(
   return change(deps, principal, input, 'trigger.update', columnsOf(input));
 }
 
-/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND, INVALID_REQUEST for a slot that is over */
+/** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND; INVALID_REQUEST when no slot is left */
 export function enableTrigger(
   deps: TriggerDeps,
   principal: Principal,
@@ -102,7 +101,7 @@ export function disableTrigger(
 }
 
 /** @throws HubError NOT_ALLOWED, TRIGGER_NOT_FOUND */
-export function removeTrigger(
+export function deleteTrigger(
   { database }: TriggerDeps,
   principal: Principal,
   { workspaceId, triggerId }: TriggerRef,
@@ -110,20 +109,9 @@ export function removeTrigger(
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const row = await requireTrigger(tx, workspaceId, triggerId);
-    await deleteTrigger(tx, workspaceId, triggerId);
+    await deleteTriggerRow(tx, workspaceId, triggerId);
     await audit(tx, row, personId, 'trigger.delete');
   });
-}
-
-/** @throws HubError TRIGGER_NOT_FOUND, the same for unknown and foreign ids. */
-export async function requireTrigger(
-  reader: Reader,
-  workspaceId: string,
-  triggerId: string,
-): Promise<TriggerWithUse> {
-  const row = await readTrigger(reader, workspaceId, triggerId);
-  if (row === undefined) throw new HubError('TRIGGER_NOT_FOUND');
-  return row;
 }
 
 function change(
@@ -136,14 +124,14 @@ function change(
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const { last_fired_at, ...known } = await requireTrigger(tx, workspaceId, triggerId);
-    const row = await complete(tx, { ...known, ...changes, updated_at: tx.nowMs });
+    const row = await checkTrigger(tx, { ...known, ...changes, updated_at: tx.nowMs });
     await updateTrigger(database, tx, row);
     await audit(tx, row, personId, action);
     return { ...row, last_fired_at };
   });
 }
 
-/** The columns that a request writes: what it leaves out stays as it is. */
+/** Returns the columns that a request changes. Absent fields keep their values. */
 function columnsOf(input: CreateInput | UpdateInput): Partial<TriggerRow> {
   return {
     ...(input.name !== undefined && { name: input.name }),
@@ -159,28 +147,31 @@ function columnsOf(input: CreateInput | UpdateInput): Partial<TriggerRow> {
   };
 }
 
-/** Holds a row against what its type needs, and sets when the clock is to fire it. */
-async function complete(tx: Tx, row: TriggerRow): Promise<TriggerRow> {
+/** Checks a row against the rules of its type, and sets when the schedule fires next. */
+async function checkTrigger(tx: Tx, row: TriggerRow): Promise<TriggerRow> {
   await requireRepository(tx, row.workspace_id, row.repo_id);
   checkTemplate('/runRefTemplate', row.run_ref_template);
   checkTemplate('/promptTemplate', row.prompt_template);
   if (row.title_template !== null) checkTemplate('/titleTemplate', row.title_template);
-  if (row.type === 'event') return completeEvent(row);
-  if (row.match !== null) throw invalidField('/match', 'is for triggers of type event');
+  if (row.type === 'event') return checkEventTrigger(row);
+  if (row.match !== null)
+    throw invalidField('/match', 'must be absent for triggers of type schedule');
   const { cron, time_zone } = row;
   if (cron === null || time_zone === null) {
     throw invalidField('/cron', 'is required for triggers of type schedule');
   }
   const schedule = { cron, timeZone: time_zone };
   checkSchedule(schedule, tx.nowMs);
-  return { ...row, next_fire_at: isScheduled(row) ? nextSlot(schedule, tx.nowMs) : null };
+  const isEnabled = row.enabled === 1;
+  return { ...row, next_fire_at: isEnabled ? nextSlot(schedule, tx.nowMs) : null };
 }
 
-function completeEvent(row: TriggerRow): TriggerRow {
-  if (row.cron !== null) throw invalidField('/cron', 'is for triggers of type schedule');
-  if (row.time_zone !== null) throw invalidField('/timeZone', 'is for triggers of type schedule');
+function checkEventTrigger(row: TriggerRow): TriggerRow {
+  if (row.cron !== null) throw invalidField('/cron', 'must be absent for triggers of type event');
+  if (row.time_zone !== null)
+    throw invalidField('/timeZone', 'must be absent for triggers of type event');
   if (row.match === null) throw invalidField('/match', 'is required for triggers of type event');
-  // Just written from the request, or by an earlier one.
+  // Serialized from a request that passed the schema.
   checkMatch(JSON.parse(row.match) as TriggerMatch);
   return row;
 }

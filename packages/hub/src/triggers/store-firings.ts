@@ -3,17 +3,17 @@ import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
 export type FiringRow = TriggerFiringsTable;
 
-/** What a firing is of: an event, or a slot of a schedule. */
+/** The event or the slot of a schedule that caused a firing. */
 export type FiringCause = Pick<FiringRow, 'cause' | 'replay' | 'missed_slots'>;
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** The cause of a slot, as the table has it. */
+/** Returns the value of the column `cause` for a slot. */
 export function causeOfSlot(slotMs: number): string {
   return `slot:${slotMs}`;
 }
 
-/** The firing that started a run for this cause, if there was one. */
+/** Reads the firing that started a run for this cause, if there is one. */
 export function readStarted(
   reader: Reader,
   workspaceId: string,
@@ -27,7 +27,7 @@ export function readStarted(
   );
 }
 
-/** Runs that a trigger has started within the hour before now. */
+/** Counts the runs that a trigger started within the last hour. */
 export async function countStartedInHour(
   tx: Tx,
   workspaceId: string,
@@ -60,7 +60,7 @@ export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
   );
 }
 
-/** All that triggers made of a cause, in the order in which it happened. */
+/** Lists all firings of a cause, in the order in which they happened. */
 export function listFirings(
   reader: Reader,
   workspaceId: string,
@@ -86,7 +86,7 @@ export async function deleteFiringsOf(
   }
 }
 
-/** Forgets slots of before a time, in all workspaces. Returns how many. */
+/** Deletes firings of slots before a time, in all workspaces. @returns how many. */
 export async function deleteOldSlots(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const { changes } = await tx.runSql(
     `DELETE FROM trigger_firings WHERE (workspace_id, cause, replay, trigger_id) IN (

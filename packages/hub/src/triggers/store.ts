@@ -3,7 +3,7 @@ import type { TriggersTable } from '../db/schema/integrations.ts';
 
 export type TriggerRow = TriggersTable;
 
-/** A trigger, and when it last started a run. */
+/** A trigger with the time when it last started a run. */
 export type TriggerWithUse = TriggerRow & { last_fired_at: number | null };
 
 const selectWithUse = `SELECT t.*, (
@@ -22,7 +22,9 @@ export function readTrigger(
   );
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/**
+ * Newest first. One row more than `limit`, so that the caller sees whether there is a next page.
+ */
 export function listTriggers(
   reader: Reader,
   workspaceId: string,
@@ -44,7 +46,7 @@ export function listTriggers(
   );
 }
 
-/** Those that an event is held against, in the order in which they were made. */
+/** Lists the enabled event triggers, in the order of their creation. */
 export function listEventTriggers(reader: Reader, workspaceId: string): Promise<TriggerRow[]> {
   return reader.allSql<TriggerRow>(
     `SELECT * FROM triggers WHERE workspace_id = ? AND type = 'event' AND enabled = 1
@@ -79,7 +81,7 @@ export async function updateTrigger(
   );
 }
 
-export async function deleteTrigger(
+export async function deleteTriggerRow(
   tx: Tx,
   workspaceId: string,
   triggerId: string,
@@ -91,7 +93,7 @@ export async function deleteTrigger(
   return changes > 0;
 }
 
-/** Schedules whose slot has come, in all workspaces, the longest due first. */
+/** Lists schedules whose slot is due, in all workspaces, longest due first. */
 export function listDueTriggers(
   reader: Reader,
   nowMs: number,
@@ -105,8 +107,8 @@ export function listDueTriggers(
 }
 
 /**
- * Takes a slot: of all hubs that saw it due, one gets true. A trigger that was changed or disabled
- * since has another slot, or none.
+ * Claims a slot: among all hubs that saw it due, one gets true. False also when the trigger was
+ * changed or disabled since it was read.
  */
 export async function claimSlot(
   tx: Tx,

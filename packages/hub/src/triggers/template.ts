@@ -1,12 +1,12 @@
 import { invalidField } from '../errors.ts';
 import { parsePath, readPath } from './value-path.ts';
 
-/** Of one value, so that an event cannot fill a prompt with one field. */
+/** Limit for one value, so that one field of an event cannot fill a prompt. */
 const VALUE_CHARS_MAX = 50_000;
 const placeholder = /\{\{\s*([^{}\s]{1,300})\s*\}\}/g;
 const roots = new Set(['event', 'trigger', 'schedule']);
 
-/** What placeholders may name. */
+/** The values that placeholders can name. */
 export interface TemplateScope {
   event?: object;
   trigger: { id: string; name: string };
@@ -14,10 +14,10 @@ export interface TemplateScope {
 }
 
 /**
- * Puts values where `{{event.title}}` and the like stand. Values are text, never templates
- * themselves, and nothing is evaluated: a placeholder is a path.
+ * Replaces placeholders such as `{{event.title}}` by their values. A placeholder is a path; nothing
+ * is evaluated. Values are inserted as text, so placeholders in values are not replaced.
  *
- * @param missing stands where there is no value.
+ * @param missing replaces placeholders without a value.
  */
 export function renderTemplate(
   template: string,
@@ -31,16 +31,19 @@ export function renderTemplate(
   return cut(text, options.charsMax);
 }
 
-/** @throws HubError INVALID_REQUEST for braces that are no placeholder, or name nothing known. */
+/** @throws HubError INVALID_REQUEST for double braces that are not a known placeholder. */
 export function checkTemplate(place: string, template: string): void {
   for (const [, path = ''] of template.matchAll(placeholder)) {
     const [root = ''] = parsePath(path) ?? [];
     if (!roots.has(root)) {
-      throw invalidField(place, `names ${path}: it takes event.…, trigger.… and schedule.…`);
+      throw invalidField(place, `must use event.…, trigger.… and schedule.… only, not ${path}`);
     }
   }
   if (/\{\{|\}\}/.test(template.replaceAll(placeholder, ''))) {
-    throw invalidField(place, 'has double braces that are no placeholder such as {{event.title}}');
+    throw invalidField(
+      place,
+      'must use double braces for placeholders such as {{event.title}} only',
+    );
   }
 }
 
@@ -49,7 +52,7 @@ function describe(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The first characters of a text, never half of a surrogate pair. */
+/** Cuts a text to a number of characters, without splitting a surrogate pair. */
 export function cut(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : text.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,10 +1,10 @@
 const STEPS_MAX = 32;
-/** The last place that a list can have: bodies are smaller. */
+/** Indexes up to six digits: no list in a body is longer. */
 const indexPattern = /^(?:0|[1-9]\d{0,5})$/;
 
 /**
- * The names on the way to a value: `data.labels.0`, or the JSON pointer `/data/labels/0` where a
- * name holds a dot itself. Null for what is no path.
+ * Splits a path into its steps. A path is `data.labels.0`, or the JSON pointer `/data/labels/0` for
+ * names that contain a dot. Null for an invalid path.
  */
 export function parsePath(path: string): string[] | null {
   const steps = path.startsWith('/')
@@ -17,8 +17,8 @@ export function parsePath(path: string): string[] | null {
 }
 
 /**
- * Walks along a path over own members and list positions alone: what every object has of its
- * prototype is out of reach. Undefined where there is nothing.
+ * Reads the value at a path. Only own members and list positions are followed, never members of a
+ * prototype. Undefined when there is no value.
  */
 export function readPath(value: unknown, steps: readonly string[]): unknown {
   let at = value;

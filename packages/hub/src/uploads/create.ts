@@ -1,15 +1,11 @@
 import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
-import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { readJob } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
-import { attachmentOf } from './attachment.ts';
 import type { UploadDeps } from './deps.ts';
-import { mayReadUpload } from './policy.ts';
-import { incomingKeyOf, settleUpload } from './receive.ts';
+import { incomingKeyOf } from './receive.ts';
 import { signUrl } from './signed-url.ts';
-import { insertObject, insertUpload, readUpload, type UploadRow } from './store.ts';
+import { insertObject, insertUpload, type UploadRow } from './store.ts';
 
 const { uploads } = endpoints;
 type CreateInput = RequestInput<typeof uploads.create.request>;
@@ -22,8 +18,8 @@ export interface CreatedUpload {
 }
 
 /**
- * Announces an upload. The URL is made from what is kept, so a repeated call gets the very same one
- * without its being kept anywhere.
+ * Announces an upload and returns the URL to send its bytes to. The URL is derived from the stored
+ * row, so a repeated call returns the same URL although no URL is stored.
  *
  * @throws HubError IDEMPOTENCY_CONFLICT
  */
@@ -55,7 +51,7 @@ export async function createUpload(
       };
       await insertUpload(deps.database, tx, row);
       if (deps.byteStore.signer !== null) {
-        // Whatever the client sends there, whenever it does, is known and will be cleared away.
+        // Recorded first, so that bytes are deleted even if the client sends them late.
         const { workspace_id, upload_id } = row;
         await insertObject(tx, { workspace_id, upload_id, object_key: incomingKeyOf(row) });
       }
@@ -87,65 +83,4 @@ async function signUploadUrl(
     expiresAt: timestampOf(createdAtMs + SIGNED_URL_MS),
     bytesMax: sizeBytes,
   });
-}
-
-/** An upload with all its bytes. */
-export type StoredUpload = UploadRow & { status: 'stored'; object_key: string; sha256: string };
-
-/** @throws HubError UPLOAD_NOT_FOUND: unknown, foreign, not for this job, or not complete. */
-export async function requireStoredUpload(
-  deps: UploadDeps,
-  workspaceId: string,
-  uploadId: string,
-  principal: Principal | null = null,
-): Promise<StoredUpload> {
-  const row = await readUpload(deps.database.reader, workspaceId, uploadId);
-  if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
-  if (principal !== null && !mayReadUpload(principal, row, await readJobText(deps, principal))) {
-    throw new HubError('UPLOAD_NOT_FOUND');
-  }
-  // The client may have sent the bytes to the object store a moment ago.
-  if (row.status === 'pending' && deps.byteStore.signer !== null) await settleUpload(deps, row);
-  const current =
-    row.status === 'stored' ? row : await readUpload(deps.database.reader, workspaceId, uploadId);
-  if (current?.status !== 'stored') throw new HubError('UPLOAD_NOT_FOUND');
-  // Set together with the status.
-  return current as StoredUpload;
-}
-
-/** What the job of a job token says of itself; empty for other tokens. */
-async function readJobText(deps: UploadDeps, { job, workspaceId }: Principal): Promise<string> {
-  if (job === null || workspaceId === null) return '';
-  const row = await readJob(deps.database.reader, workspaceId, job.jobId);
-  return row === undefined ? '' : `${row.prompt}\n${row.requirements ?? ''}`;
-}
-
-export interface DownloadUrl {
-  downloadUrl: string;
-  expiresAt: string;
-}
-
-/** A URL of this hub or of the object store that opens the bytes for a while. */
-export async function signDownloadUrl(
-  { byteStore, urlKey, baseUrl, clock }: UploadDeps,
-  row: StoredUpload,
-): Promise<DownloadUrl> {
-  const nowMs = clock.nowMs();
-  const expiresAt = timestampOf(nowMs + SIGNED_URL_MS);
-  if (byteStore.signer !== null) {
-    const downloadUrl = await byteStore.signer.signGet(row.object_key, {
-      contentType: row.content_type,
-      contentDisposition: attachmentOf(row.file_name),
-      signedAtMs: nowMs,
-    });
-    return { downloadUrl, expiresAt };
-  }
-  const downloadUrl = signUrl(urlKey, baseUrl + uploads.readBytes.path, {
-    method: 'GET',
-    workspaceId: row.workspace_id,
-    uploadId: row.upload_id,
-    expiresAt,
-    bytesMax: row.size_bytes,
-  });
-  return { downloadUrl, expiresAt };
 }

@@ -3,41 +3,44 @@ import type { IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Config, S3Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
+import type { Hooks } from '../hooks.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
 import { createDirectoryStore } from './bytes/directory-store.ts';
 import { createS3Store } from './bytes/s3-store.ts';
 import { deriveUrlKey } from './signed-url.ts';
 
-/** Within the data directory. */
+/** The directory of uploads within the data directory. */
 const DIRECTORY = 'uploads';
-/** Where objects of an object store lie while their text is extracted. */
+/** For temporary copies of objects of an object store, while their text is extracted. */
 const LENT = 'lent';
-/** The archive's own directory, beside that of uploads. */
+/** The directory of the archive within the data directory. */
 const ARCHIVE = 'archive';
 
 export interface UploadDeps {
   database: Database;
   clock: Clock;
   ids: IdSource;
-  /** Long texts are offered to it for a summary. */
+  /** Enqueues the summaries of long texts. */
   queue: Queue;
+  hooks: Hooks;
   byteStore: ByteStore;
-  /** Signs the URLs that lead to this hub. */
+  /** Signs the upload and download URLs of this hub. */
   urlKey: Buffer;
-  /** Where clients reach this hub; known once it listens. */
+  /** The URL at which clients reach this hub. Known once the hub listens. */
   readonly baseUrl: string;
 }
 
-/** @param dataDir where uploads lie unless an object store is configured. */
+/** @param dataDir the directory of uploads unless an object store is configured. */
 export function createUploadDeps(
   {
     database,
     clock,
     ids,
     queue,
+    hooks,
     secretKey,
-  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue'> & {
+  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue' | 'hooks'> & {
     secretKey: Buffer;
   },
   { s3, dataDir }: { s3: S3Config | null; dataDir: string },
@@ -49,6 +52,7 @@ export function createUploadDeps(
     clock,
     ids,
     queue,
+    hooks,
     byteStore:
       s3 === null ? createDirectoryStore(directory) : createS3Store(s3, join(directory, LENT)),
     urlKey: deriveUrlKey(secretKey),
@@ -59,8 +63,8 @@ export function createUploadDeps(
 }
 
 /**
- * Where the archive of jobs is kept: in the object store when there is one, which all hubs share;
- * otherwise in the data directory, in a directory for each workspace and month.
+ * Creates the store of archived jobs: in the object store that all hubs share, if one is
+ * configured; otherwise in the data directory, with a directory for each workspace and month.
  */
 export function createArchiveStore({
   archiveJobs,

@@ -1,38 +1,65 @@
-import { forgetItem } from '../context/add-item.ts';
-import type { Tx } from '../db/engine.ts';
+import { deleteContextItem } from '../context/expire-items.ts';
+import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteExtractsOf, moveExtracts } from './extraction/store.ts';
-import { deleteUpload, insertObject, listStoredBefore, readOtherWithBytes } from './store.ts';
+import {
+  deleteObject,
+  deleteUnfinishedUploads,
+  deleteUpload,
+  insertObject,
+  listLeftoverObjects,
+  listStoredBefore,
+  readOtherWithBytes,
+} from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Uploads of a workspace that one action takes away: a few milliseconds. */
-const PIECE_MAX = 50;
+/** Uploads of a workspace that one transaction deletes: a few milliseconds. */
+const EXPIRED_BATCH_MAX = 50;
+/** Longer than any upload can continue after its URL has expired. */
+const LEFTOVER_AFTER_MS = 60 * 60 * 1_000;
+const LEFTOVER_BATCH_MAX = 100;
 
-/**
- * Takes away uploads past the retention of their workspace, with the texts made of them. The bytes
- * are noted as belonging to none in the same action, and go as whatever else is forgotten.
- *
- * @returns how many, and whether there may be more.
- */
-export async function retireOldUploads({
-  database,
-  clock,
-}: Pick<UploadDeps, 'database' | 'clock'>): Promise<{ retired: number; hasMore: boolean }> {
-  let retired = 0;
-  let hasMore = false;
-  for (const { workspaceId, retentionDays } of await listRetainingWorkspaces(database.reader)) {
-    const before = { storedAtMs: clock.nowMs() - retentionDays * DAY_MS, limit: PIECE_MAX };
-    const due = await listStoredBefore(database.reader, workspaceId, { ...before, limit: 1 });
-    if (due.length === 0) continue;
-    const piece = await database.write(workspaceId, (tx) => retirePiece(tx, workspaceId, before));
-    retired += piece;
-    hasMore ||= piece === PIECE_MAX;
-  }
-  return { retired, hasMore };
+export interface UploadRetentionResult {
+  /** Uploads past the retention of their workspace. */
+  expired: number;
+  /** Uploads that were never completed. */
+  unfinished: number;
+  /** Objects of the byte store that belong to no upload. */
+  objects: number;
+  hasMore: boolean;
 }
 
-async function retirePiece(
+/** Deletes a batch of uploads past retention, of unfinished uploads, and of leftover objects. */
+export async function expireUploads(deps: UploadDeps): Promise<UploadRetentionResult> {
+  const { expired, hasMore } = await deleteOldUploads(deps);
+  const { unfinished, objects } = await deleteLeftovers(deps);
+  const hasMoreLeftovers = unfinished === LEFTOVER_BATCH_MAX || objects === LEFTOVER_BATCH_MAX;
+  return { expired, unfinished, objects, hasMore: hasMore || hasMoreLeftovers };
+}
+
+async function deleteOldUploads({
+  database,
+  clock,
+}: UploadDeps): Promise<{ expired: number; hasMore: boolean }> {
+  let expired = 0;
+  let hasMore = false;
+  for (const { workspaceId, retentionDays } of await listRetainingWorkspaces(database.reader)) {
+    const before = { storedAtMs: clock.nowMs() - retentionDays * DAY_MS, limit: EXPIRED_BATCH_MAX };
+    const due = await listStoredBefore(database.reader, workspaceId, { ...before, limit: 1 });
+    if (due.length === 0) continue;
+    const deleted = await database.write(workspaceId, (tx) => deleteBatch(tx, workspaceId, before));
+    expired += deleted;
+    hasMore ||= deleted === EXPIRED_BATCH_MAX;
+  }
+  return { expired, hasMore };
+}
+
+/**
+ * Deletes uploads with the texts extracted from them. Their objects are recorded as leftover in the
+ * same transaction, so a later batch deletes the bytes.
+ */
+async function deleteBatch(
   tx: Tx,
   workspaceId: string,
   before: { storedAtMs: number; limit: number },
@@ -45,11 +72,31 @@ async function retirePiece(
       await moveExtracts(tx, upload, other.upload_id);
     } else {
       for (const itemId of await deleteExtractsOf(tx, workspaceId, sha256)) {
-        await forgetItem(tx, workspaceId, itemId);
+        await deleteContextItem(tx, workspaceId, itemId);
       }
     }
     await insertObject(tx, { workspace_id: workspaceId, object_key, upload_id });
     await deleteUpload(tx, workspaceId, upload_id);
   }
   return uploads.length;
+}
+
+/** Deletes uploads that were never completed and objects that belong to no upload. */
+async function deleteLeftovers({
+  database,
+  byteStore,
+  clock,
+}: UploadDeps): Promise<{ unfinished: number; objects: number }> {
+  const beforeMs = clock.nowMs() - LEFTOVER_AFTER_MS;
+  const unfinished = await database.write(NO_WORKSPACE, (tx) =>
+    deleteUnfinishedUploads(tx, { expiresAtMs: beforeMs, limit: LEFTOVER_BATCH_MAX }),
+  );
+  const before = { createdAtMs: beforeMs, limit: LEFTOVER_BATCH_MAX };
+  const objects = await listLeftoverObjects(database.reader, before);
+  for (const object of objects) {
+    // Bytes first. After a crash in between, the record remains and the next batch repeats both.
+    await byteStore.delete(object.object_key);
+    await database.write(object.workspace_id, (tx) => deleteObject(tx, object));
+  }
+  return { unfinished, objects: objects.length };
 }

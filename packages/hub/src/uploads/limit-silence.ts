@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 
-/** How long a client may send nothing in the middle of an upload. */
+/** How long a client may pause in the middle of an upload. */
 export const SILENCE_MS_MAX = 30_000;
 
 /**
- * Passes a client's bytes on, and gives up when it falls silent or goes away.
+ * Yields a client's bytes, and fails when the client pauses too long or disconnects.
  *
- * @throws HubError UPLOAD_MISMATCH: not all bytes came.
+ * @throws HubError UPLOAD_MISMATCH: not all bytes arrived.
  */
 export async function* limitSilence(
   source: AsyncIterable<Uint8Array>,
@@ -22,14 +22,14 @@ export async function* limitSilence(
         isSilent = true;
         throw new HubError(
           'UPLOAD_MISMATCH',
-          `No bytes came for ${SILENCE_MS_MAX / 1_000} s: send them all again.`,
+          `No bytes arrived for ${SILENCE_MS_MAX / 1_000} s: send all of them again.`,
         );
       }
       if (next.done) return;
       yield next.value;
     }
   } finally {
-    // Waiting for a silent source to end would be waiting for its next byte.
+    // Ending a silent source would wait for its next byte.
     if (!isSilent) await iterator.return?.();
   }
 }
@@ -45,7 +45,7 @@ async function nextOf(
   } catch (cause) {
     throw new HubError(
       'UPLOAD_MISMATCH',
-      'The connection ended before all bytes had come: send them all again.',
+      'The connection ended before all bytes arrived: send all of them again.',
       { cause },
     );
   } finally {

@@ -2,8 +2,9 @@ import type { Principal } from '../principal.ts';
 import type { UploadRow } from './store.ts';
 
 /**
- * The tool of a job reads what came in for this job or its run, and what the job itself names: a
- * requirement document that a person attached. Everybody else reads what they know.
+ * Whether a principal may read an upload. A job token reads the uploads of its job and run, and
+ * those whose id is in the job's text, such as a requirements document that a person attached.
+ * Other principals read every upload of the workspace whose id they know.
  *
  * @param jobText prompt and requirements of the principal's job.
  */

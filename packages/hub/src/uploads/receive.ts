@@ -6,52 +6,64 @@ import type { UploadDeps } from './deps.ts';
 import { formatOf } from './extraction/document-format.ts';
 import { insertExtract } from './extraction/store.ts';
 import { limitSilence } from './limit-silence.ts';
-import type { SignedAct } from './signed-url.ts';
-import { deleteObject, insertObject, markStored, readUpload, type UploadRow } from './store.ts';
+import type { SignedRequest } from './signed-url.ts';
+import {
+  deleteObject,
+  insertObject,
+  listPending,
+  markStored,
+  readUpload,
+  type UploadRow,
+} from './store.ts';
 
-/** Bytes on their way from a client. */
-export interface Arrival {
+/** Uploads that one call of `collectUploads` checks. */
+const PENDING_PAGE = 20;
+
+/** The body of a request that sends an upload's bytes. */
+export interface IncomingBytes {
   body: AsyncIterable<Uint8Array>;
   lengthBytes: number | null;
 }
 
 /**
- * Takes the bytes of an upload. Sent again, they are compared and answered alike.
+ * Receives the bytes of an upload. Bytes that are sent again are compared with the announced ones
+ * and get the same answer.
  *
  * @throws HubError UPLOAD_NOT_FOUND; UPLOAD_MISMATCH; UNAVAILABLE when they cannot be stored.
  */
 export async function receiveUpload(
   deps: UploadDeps,
-  { workspaceId, uploadId, bytesMax }: SignedAct,
-  { body, lengthBytes }: Arrival,
+  { workspaceId, uploadId, bytesMax }: SignedRequest,
+  { body, lengthBytes }: IncomingBytes,
 ): Promise<BytesStored> {
   const row = await readUpload(deps.database.reader, workspaceId, uploadId);
   if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
   if (lengthBytes !== null && lengthBytes !== bytesMax) {
-    throw mismatch(`${lengthBytes} bytes, not the ${bytesMax} announced`);
+    throw mismatch(`${lengthBytes} bytes instead of the announced ${bytesMax}`);
   }
   const source = limitSilence(body, deps.clock);
-  if (row.status === 'pending') return keepBytes(deps, row, source);
+  if (row.status === 'pending') return storeBytes(deps, row, source);
   return takeBytes(source, { sizeBytes: bytesMax, sha256: row.sha256 }, async () => undefined);
 }
 
-/** Where a client of an object store puts the bytes; the hub takes them from there. */
+/** The key at which a client of an object store puts the bytes, for the hub to collect. */
 export function incomingKeyOf(row: Pick<UploadRow, 'workspace_id' | 'upload_id'>): string {
   return `${row.workspace_id}.${row.upload_id}.incoming`;
 }
 
 /**
- * Takes over what a client has put into the object store: read once, checked on the way, and kept
- * under a key that no URL ever writes to, so that the client cannot change it afterwards.
+ * Collects the bytes that a client has put into the object store. The hub reads them once, checks
+ * them on the way, and stores them under a key that no URL ever writes to, so that the client
+ * cannot change them afterwards.
  *
  * @returns whether the upload is complete now. Wrong bytes are deleted: the client may try again.
  */
-export async function settleUpload(deps: UploadDeps, row: UploadRow): Promise<boolean> {
+export async function collectUpload(deps: UploadDeps, row: UploadRow): Promise<boolean> {
   const key = incomingKeyOf(row);
   const bytes = await deps.byteStore.read(key, null);
   if (bytes === null) return false;
   try {
-    await keepBytes(deps, row, bytes);
+    await storeBytes(deps, row, bytes);
     return true;
   } catch (error) {
     if (error instanceof HubError && error.code === 'UPLOAD_MISMATCH') return false;
@@ -63,10 +75,34 @@ export async function settleUpload(deps: UploadDeps, row: UploadRow): Promise<bo
 }
 
 /**
- * Bytes first, then the row that makes them visible. The object is noted before either: one that
- * is left over, by a crash or by a second upload of the same bytes, is found by retention.
+ * Collects the bytes of pending uploads from the object store, a page of uploads per call: the
+ * store does not notify the hub when bytes arrive.
+ *
+ * @param after the end of the page before. Null: from the beginning.
+ * @returns the end of this page. Null after the last page.
  */
-async function keepBytes(
+export async function collectUploads(
+  deps: UploadDeps,
+  after: { expiresAtMs: number; uploadId: string } | null,
+): Promise<{ expiresAtMs: number; uploadId: string } | null> {
+  if (deps.byteStore.signer === null) return null;
+  const rows = await listPending(deps.database.reader, {
+    afterExpiryMs: after?.expiresAtMs ?? 0,
+    afterId: after?.uploadId ?? '',
+    limit: PENDING_PAGE,
+  });
+  for (const row of rows) await collectUpload(deps, row);
+  const last = rows.at(-1);
+  if (last === undefined || rows.length < PENDING_PAGE) return null;
+  return { expiresAtMs: last.expires_at, uploadId: last.upload_id };
+}
+
+/**
+ * Stores the bytes, then marks the upload as stored, which makes them visible. The object is
+ * recorded before either. An object that is left over, by a crash or by a second upload of the
+ * same bytes, is deleted by retention.
+ */
+async function storeBytes(
   { database, byteStore }: UploadDeps,
   row: UploadRow,
   source: AsyncIterable<Uint8Array>,
@@ -90,6 +126,6 @@ async function keepBytes(
   if (isFirst) return stored;
   const winner = await readUpload(database.reader, workspace_id, upload_id);
   if (winner === undefined) throw new HubError('UPLOAD_NOT_FOUND');
-  if (winner.sha256 !== sha256) throw mismatch('other bytes than those that came first');
+  if (winner.sha256 !== sha256) throw mismatch('bytes other than those that arrived first');
   return stored;
 }

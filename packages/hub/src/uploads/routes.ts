@@ -1,8 +1,8 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { attachmentOf } from './attachment.ts';
-import { createUpload, requireStoredUpload, signDownloadUrl } from './create.ts';
+import { createUpload } from './create.ts';
 import type { UploadDeps } from './deps.ts';
+import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './download.ts';
 import { receiveUpload } from './receive.ts';
 import { openSignedUrl } from './signed-url.ts';
 
@@ -12,9 +12,9 @@ export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
   api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
-    async receive(act, arrival) {
-      const { sizeBytes, sha256 } = await receiveUpload(deps, act, arrival);
-      return { uploadId: act.uploadId, sizeBytes, sha256 };
+    async receive(request, bytes) {
+      const { sizeBytes, sha256 } = await receiveUpload(deps, request, bytes);
+      return { uploadId: request.uploadId, sizeBytes, sha256 };
     },
   });
   api.bind(uploads.getDownloadUrl, async ({ workspaceId, uploadId }, { principal }) => {
@@ -34,7 +34,7 @@ export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
       return {
         sizeBytes: row.size_bytes,
         contentType: row.content_type,
-        contentDisposition: attachmentOf(row.file_name),
+        contentDisposition: contentDispositionOf(row.file_name),
         etag: `"${row.sha256}"`,
         async open(range) {
           const body = await deps.byteStore.read(row.object_key, range);

@@ -2,44 +2,44 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../errors.ts';
 import { deriveKey } from '../sealing.ts';
 
-/** What a signed URL opens, for whom it needs no bearer. */
-export interface SignedAct {
+/** A request that a signed URL authorizes without a bearer token. */
+export interface SignedRequest {
   method: 'PUT' | 'GET';
   workspaceId: string;
   uploadId: string;
-  /** RFC 3339, as it stands in the URL. */
+  /** RFC 3339, exactly as in the URL. */
   expiresAt: string;
-  /** The most bytes that may go through the URL; it stands before the dot of the signature. */
+  /** How many bytes the URL allows at most. In the URL it precedes the dot of the signature. */
   bytesMax: number;
 }
 
 const KEY_PURPOSE = 'signalbox signed upload URL v1';
 const SIGNATURE = /^(0|[1-9]\d{0,11})\.([A-Za-z0-9_-]{43})$/;
 
-/** The key that signs, from the hub's own secret; it opens nothing else. */
+/** Derives the signing key from the hub's key. It is used for nothing else. */
 export function deriveUrlKey(secretKey: Buffer): Buffer {
   return deriveKey(secretKey, '', KEY_PURPOSE);
 }
 
-/** The URL of an act. The same act has the same URL. */
-export function signUrl(key: Buffer, address: string, act: SignedAct): string {
-  const { workspaceId, uploadId, expiresAt, bytesMax } = act;
-  const signature = `${bytesMax}.${macOf(key, act).toString('base64url')}`;
+/** Signs a URL. The same request gets the same URL. */
+export function signUrl(key: Buffer, address: string, request: SignedRequest): string {
+  const { workspaceId, uploadId, expiresAt, bytesMax } = request;
+  const signature = `${bytesMax}.${macOf(key, request).toString('base64url')}`;
   return `${address}?${new URLSearchParams({ workspaceId, uploadId, expiresAt, signature })}`;
 }
 
 /**
- * Proves a request by its URL alone.
+ * Verifies a request by its URL alone.
  *
- * @param query as it came; nothing of it is trusted before the signature fits.
- * @throws HubError SIGNED_URL_INVALID, the same for what is forged, altered, foreign or too late.
+ * @param query of the request; nothing in it is trusted before the signature is verified.
+ * @throws HubError SIGNED_URL_INVALID, the same for forged, altered, foreign and expired URLs.
  */
 export function openSignedUrl(
   key: Buffer,
-  method: SignedAct['method'],
+  method: SignedRequest['method'],
   query: Readonly<Record<string, unknown>>,
   nowMs: number,
-): SignedAct {
+): SignedRequest {
   const { workspaceId, uploadId, expiresAt, signature } = query;
   if (
     typeof workspaceId !== 'string' ||
@@ -50,20 +50,20 @@ export function openSignedUrl(
     throw new HubError('SIGNED_URL_INVALID');
   }
   const [, bytesMax = '', mac = ''] = SIGNATURE.exec(signature) ?? [];
-  const act = { method, workspaceId, uploadId, expiresAt, bytesMax: Number(bytesMax) };
+  const request = { method, workspaceId, uploadId, expiresAt, bytesMax: Number(bytesMax) };
   const sent = Buffer.from(mac, 'base64url');
-  const right = macOf(key, act);
-  if (sent.length !== right.length || !timingSafeEqual(sent, right)) {
+  const expected = macOf(key, request);
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
     throw new HubError('SIGNED_URL_INVALID');
   }
-  // Only now: what the time says of an unproved URL is nobody's business.
+  // Check expiry only after the signature, so that the answer leaks nothing about other URLs.
   if (Date.parse(expiresAt) <= nowMs) throw new HubError('SIGNED_URL_INVALID');
-  return act;
+  return request;
 }
 
-/** JSON of a list keeps the parts apart, whatever they hold. */
-function macOf(key: Buffer, act: SignedAct): Buffer {
-  const { method, workspaceId, uploadId, expiresAt, bytesMax } = act;
+/** The parts are encoded as JSON, so that different parts never give the same text. */
+function macOf(key: Buffer, request: SignedRequest): Buffer {
+  const { method, workspaceId, uploadId, expiresAt, bytesMax } = request;
   const parts = JSON.stringify([method, workspaceId, uploadId, expiresAt, bytesMax]);
   return createHmac('sha256', key).update(parts).digest();
 }

@@ -19,7 +19,7 @@ export async function insertUpload(database: Database, tx: Tx, row: UploadRow): 
   await tx.run(database.build.insertInto('uploads').values(row));
 }
 
-/** @returns false when others were faster. */
+/** @returns false when the upload was stored already. */
 export async function markStored(
   tx: Tx,
   upload: Pick<UploadRow, 'workspace_id' | 'upload_id'>,
@@ -33,7 +33,7 @@ export async function markStored(
   return changes > 0;
 }
 
-/** Uploads whose bytes may be on their way, in all workspaces, oldest first. */
+/** Lists uploads whose bytes may still arrive, in all workspaces, oldest first. */
 export function listPending(
   reader: Reader,
   page: { afterExpiryMs: number; afterId: string; limit: number },
@@ -45,8 +45,8 @@ export function listPending(
   );
 }
 
-/** Forgets uploads that were never completed, in all workspaces. @returns how many. */
-export async function deleteNeverCompleted(
+/** Deletes uploads that were never completed, in all workspaces. @returns how many. */
+export async function deleteUnfinishedUploads(
   tx: Tx,
   before: { expiresAtMs: number; limit: number },
 ): Promise<number> {
@@ -59,7 +59,7 @@ export async function deleteNeverCompleted(
   return changes;
 }
 
-/** Notes an object before the byte store is touched; see `UploadObjectsTable`. */
+/** Records an object before the byte store writes it; see `UploadObjectsTable`. */
 export async function insertObject(
   tx: Tx,
   row: Omit<UploadObjectRow, 'created_at'>,
@@ -81,8 +81,8 @@ export async function deleteObject(
   ]);
 }
 
-/** Objects that were noted before a time and are still not an upload's, in all workspaces. */
-export function listForgottenObjects(
+/** Lists objects recorded before a time that belong to no upload, in all workspaces. */
+export function listLeftoverObjects(
   reader: Reader,
   before: { createdAtMs: number; limit: number },
 ): Promise<UploadObjectRow[]> {
@@ -92,29 +92,29 @@ export function listForgottenObjects(
   );
 }
 
-/** An upload whose bytes are there. */
-export type KeptUpload = Pick<UploadRow, 'workspace_id' | 'upload_id'> & {
+/** The columns of a stored upload that retention needs. */
+export type ExpiringUpload = Pick<UploadRow, 'workspace_id' | 'upload_id'> & {
   object_key: string;
   sha256: string;
 };
 
-/** Uploads that were stored before a time, oldest first. */
+/** Lists uploads that were stored before a time, oldest first. */
 export function listStoredBefore(
   reader: Reader,
   workspaceId: string,
   before: { storedAtMs: number; limit: number },
-): Promise<KeptUpload[]> {
-  return reader.allSql<KeptUpload>(
+): Promise<ExpiringUpload[]> {
+  return reader.allSql<ExpiringUpload>(
     `SELECT workspace_id, upload_id, object_key, sha256 FROM uploads
      WHERE workspace_id = ? AND stored_at < ? ORDER BY stored_at LIMIT ?`,
     [workspaceId, before.storedAtMs, before.limit],
   );
 }
 
-/** Another upload of the same bytes, which shares the texts made of them. */
+/** Finds another upload of the same bytes, which shares the texts extracted from them. */
 export function readOtherWithBytes(
   reader: Reader,
-  upload: KeptUpload,
+  upload: ExpiringUpload,
 ): Promise<{ upload_id: string } | undefined> {
   return reader.firstSql(
     `SELECT upload_id FROM uploads

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import fc from 'fast-check';
-import { addContextItem, forgetOldContext } from '../../src/context/add-item.ts';
+import { addContextItem } from '../../src/context/add-item.ts';
+import { expireContextItems } from '../../src/context/expire-items.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
 import { idsOf, startContextWorld } from '../support/context-world.ts';
 
@@ -244,7 +245,7 @@ test('retention forgets what came from outside, in packs too, and keeps what peo
   const mail = await add({ text: 'A billing mail.', kind: 'mail_message', trust: 'external' });
   const beforeMs = clock.nowMs() - 7 * DAY_MS;
   const forget = () =>
-    hub.database.write(null, (tx) => forgetOldContext(tx, { workspaceId, beforeMs, limit: 10 }));
+    hub.database.write(null, (tx) => expireContextItems(tx, { workspaceId, beforeMs, limit: 10 }));
   assert.equal(await forget(), 1);
   assert.equal(await forget(), 0);
   const { items } = await call(contextItems.list, { workspaceId });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { addContextItem, forgetOldContext } from '../../src/context/add-item.ts';
+import { addContextItem } from '../../src/context/add-item.ts';
+import { expireContextItems } from '../../src/context/expire-items.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { getDownload, upload } from '../support/upload-setup.ts';
@@ -94,7 +95,7 @@ test('a summary goes with the item that it is of, and one of a note stays with t
     await add('knowledge_artifact', 'cloud-ai', item.item_id);
   }
   const age = { workspaceId, beforeMs: h.clock.nowMs() + 1, limit: 10 };
-  assert.equal(await database.write(workspaceId, (tx) => forgetOldContext(tx, age)), 1);
+  assert.equal(await database.write(workspaceId, (tx) => expireContextItems(tx, age)), 1);
   const rows = await database.reader.allSql<{ kind: string }>(
     'SELECT kind FROM context_items ORDER BY kind',
     [],

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TriggerCondition, TriggerMatch } from '@signalbox/contract';
-import type { EventView } from '../../src/triggers/event-view.ts';
-import { checkMatch, findMismatch, MATCHED_CHARS_MAX } from '../../src/triggers/match-event.ts';
+import {
+  checkMatch,
+  type EventView,
+  findMismatch,
+  MATCHED_CHARS_MAX,
+} from '../../src/triggers/match-event.ts';
 import { checkTemplate, renderTemplate } from '../../src/triggers/template.ts';
 import { parsePath, readPath } from '../../src/triggers/value-path.ts';
 

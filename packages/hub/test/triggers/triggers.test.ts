@@ -226,7 +226,7 @@ test('a trigger that could never work is refused', async (t) => {
   const answer = await world.owner.send(triggerSettings.create.path, {
     ...{ ...oneMore, cron: undefined, runRefTemplate: 'r', promptTemplate: 'p' },
   });
-  assert.match(String(answer.body.message), /would be trigger 101/);
+  assert.match(String(answer.body.message), /limit of 100 triggers/);
 });
 
 test('what is past its retention is gone: items and content first, then the ledger’s lines', async (t) => {
@@ -246,13 +246,13 @@ test('what is past its retention is gone: items and content first, then the ledg
     tx.runSql('UPDATE workspaces SET retention_days = 1 WHERE workspace_id = ?', [workspaceId]),
   );
   assert.partialDeepStrictEqual(await retention.runOnce(), {
-    ...{ items: 1, forgotten: 1, events: 0, hasMore: false },
+    ...{ items: 1, contents: 1, events: 0, hasMore: false },
   });
   const event = await world.readEvent(eventId);
   assert.partialDeepStrictEqual(event, { isForgotten: true, title: null, data: null, actor: null });
   assert.equal(event.firings.length, 1);
   const replay = await world.send(integrationEvents.replay.path, { workspaceId, eventId });
-  assert.match(String(replay.body.message), /content is gone/);
+  assert.match(String(replay.body.message), /content still exists/);
   // The key is still known: a late delivery starts nothing.
   assert.deepEqual((await world.sendEvent(body)).body, { ...first.body, duplicate: true });
   world.clock.advance(5 * DAY_MS + 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Format, formatOf } from '../../src/uploads/extraction/document-format.ts';
+import { type DocumentFormat, formatOf } from '../../src/uploads/extraction/document-format.ts';
 import type { ExtractOutcome } from '../../src/uploads/extraction/extract-outcome.ts';
 import {
   type ExtractorLimits,
@@ -25,7 +25,7 @@ const TURN_MS_MAX = 1_500;
 /** Extracts, and holds that the hub's own thread was free all the while. */
 async function extract(
   t: TestContext,
-  format: Format,
+  format: DocumentFormat,
   bytes: Buffer | string,
   limits: Partial<ExtractorLimits> = {},
 ): Promise<ExtractOutcome> {
@@ -60,7 +60,7 @@ const mail = [
   '--x--',
 ].join('\r\n');
 
-const documents: [name: string, format: Format, bytes: Buffer | string, text: RegExp][] = [
+const documents: [name: string, format: DocumentFormat, bytes: Buffer | string, text: RegExp][] = [
   [
     'a PDF',
     'pdf',
@@ -102,7 +102,12 @@ for (const [name, format, bytes, text] of documents) {
 }
 
 const spaces = Buffer.alloc(100 * MB, ' ');
-const hostile: [name: string, format: Format, bytes: () => Buffer | string, failure: string][] = [
+const hostile: [
+  name: string,
+  format: DocumentFormat,
+  bytes: () => Buffer | string,
+  failure: string,
+][] = [
   [
     'a Word document of 100 MB in 100 KB',
     'docx',
@@ -191,7 +196,7 @@ test('a document that takes too long is given up', async (t) => {
 });
 
 test('the format follows the type, and the name where the type says nothing', () => {
-  const rows: [contentType: string, fileName: string, format: Format | null][] = [
+  const rows: [contentType: string, fileName: string, format: DocumentFormat | null][] = [
     ['application/pdf', 'x.txt', 'pdf'],
     ['Text/HTML; charset=utf-8', 'x', 'html'],
     ['text/plain', 'README.md', 'markdown'],

@@ -135,6 +135,6 @@ test('what never came to an end is cleared out of the object store', skip, async
   assert.notEqual(await store.read(key, null), null);
   aheadMs = SIGNED_URL_MS + HOUR_MS + 1;
   const result = await harness.hub.loops.uploadRetention.runOnce();
-  assert.deepEqual(result, { uploads: 1, objects: 1, retired: 0, hasMore: false });
+  assert.deepEqual(result, { expired: 0, unfinished: 1, objects: 1, hasMore: false });
   assert.equal(await store.read(key, null), null);
 });

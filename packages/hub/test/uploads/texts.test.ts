@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { takeDueExtracts } from '../../src/uploads/extraction/store.ts';
+import { claimDueExtracts } from '../../src/uploads/extraction/store.ts';
 import { makeDocx, makePdf } from '../support/document-files.ts';
 import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
@@ -52,8 +52,8 @@ test('the text of an upload becomes a context item, once for the same bytes', as
   const other = await harness.addWorkspace('other');
   await upload(harness, pdf, draft, other);
   await upload(harness, 'not read', { contentType: 'image/png' });
-  assert.deepEqual(await extractionOf(harness).runOnce(), { taken: 2, done: 2 });
-  assert.deepEqual(await extractionOf(harness).runOnce(), { taken: 0, done: 0 });
+  assert.deepEqual(await extractionOf(harness).runOnce(), { claimed: 2, hasMore: true });
+  assert.deepEqual(await extractionOf(harness).runOnce(), { claimed: 0, hasMore: false });
   const items = await listItems(harness);
   assert.equal(items.length, 2, 'one in each workspace');
   const item = items.find(({ source_ref }) => source_ref === uploadId);
@@ -89,13 +89,13 @@ test('an attempt that a crash cut short is made again, three times at most', asy
     fileName: 'a.docx',
     contentType: 'application/octet-stream',
   });
-  // What a hub that dies in the middle leaves behind: taken, never finished.
+  // What a hub that dies in the middle leaves behind: claimed, never finished.
   const die = () =>
     harness.hub.database.write(null, (tx) =>
-      takeDueExtracts(tx, { limit: 1, attemptMs: 2 * MINUTE_MS }),
+      claimDueExtracts(tx, { limit: 1, attemptMs: 2 * MINUTE_MS }),
     );
   assert.equal((await die()).length, 1);
-  assert.deepEqual(await extractionOf(harness).runOnce(), { taken: 0, done: 0 });
+  assert.deepEqual(await extractionOf(harness).runOnce(), { claimed: 0, hasMore: false });
   clock.advance(2 * MINUTE_MS);
   assert.equal((await die()).length, 1);
   clock.advance(2 * MINUTE_MS);

@@ -280,7 +280,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 const retentionOf = ({ hub }: HomeWorld) => hub.loops.uploadRetention;
 
-test('uploads that were never completed are forgotten, others are not', async (t) => {
+test('uploads that were never completed are deleted, others are not', async (t) => {
   const clock = createManualClock();
   const harness = await startHomeWorld(t, { clock });
   const kept = await upload(harness, 'kept');
@@ -289,9 +289,9 @@ test('uploads that were never completed are forgotten, others are not', async (t
   // It runs when the test says so, not when the clock is turned.
   await loop.stop();
   clock.advance(SIGNED_URL_MS);
-  assert.deepEqual(await loop.runOnce(), { uploads: 0, objects: 0, retired: 0, hasMore: false });
+  assert.deepEqual(await loop.runOnce(), { expired: 0, unfinished: 0, objects: 0, hasMore: false });
   clock.advance(HOUR_MS + 1);
-  assert.deepEqual(await loop.runOnce(), { uploads: 1, objects: 0, retired: 0, hasMore: false });
+  assert.deepEqual(await loop.runOnce(), { expired: 0, unfinished: 1, objects: 0, hasMore: false });
   assert.equal((await getDownload(harness, kept)).sizeBytes, 4);
 });
 

@@ -7,15 +7,16 @@ import { invalidField } from '../../errors.ts';
 import { isHostName, isPrivateAddress } from '../../outbound-hosts.ts';
 import { sealMailSecret } from './account-secret.ts';
 import {
-  deleteMailAccount,
+  deleteMailAccountRow,
   hasMailAccountName,
   listMailAccountHeads,
   type MailAccountHead,
+  type MailAccountRow,
   readMailAccount,
   writeMailAccount,
 } from './store.ts';
 
-/** A mail account as it is shown: the secret never leaves the hub. */
+/** A mail account as the API returns it. The secret never leaves the hub. */
 export interface MailAccount {
   accountId: string;
   name: string;
@@ -32,24 +33,25 @@ export interface MailAccount {
 
 export interface MailAccountDraft {
   workspaceId: string;
-  /** Absent: a new account. */
+  /** Replaces this account. Absent for a new one. */
   accountId?: string | undefined;
-  /** Unique in the workspace; it is what agents read when the account does not work. */
+  /** Unique in the workspace. Agents see it in messages about a failing account. */
   name: string;
   host: string;
   port: number;
-  /** `tls` from the first byte, `starttls` before the sign-in, `none` only on private hosts. */
+  /** `tls` from the first byte; `starttls` before the sign-in; `none` for private hosts only. */
   tlsMode: 'tls' | 'starttls' | 'none';
-  /** PEM of an authority to trust beside the usual ones. */
+  /** PEM of a certificate authority to trust in addition to the public ones. */
   caCertificate?: string | null | undefined;
   userName: string;
   authKind: 'password' | 'oauth';
   /**
-   * The password, or the OAuth access token. Absent: as before, but only for the same host, user
-   * and kind: who may change the host must not have an old secret sent there.
+   * The password or the OAuth access token. Absent: the stored one, but only while host, port, TLS
+   * mode, user and kind stay the same. Otherwise a change of the host would send the stored secret
+   * to another server.
    */
   secret?: string | undefined;
-  /** Where to look for threads; absent or empty: all mail, or the inbox, sent mail and archive. */
+  /** Mailboxes to search. Absent or empty: all mail, or the inbox, sent mail and archive. */
   mailboxes?: string[] | undefined;
 }
 
@@ -71,7 +73,7 @@ const ACCOUNTS_MAX = 20;
  * Adds a mail account to a workspace, or replaces one. Audited, without the secret.
  *
  * @param actor the principal's id.
- * @returns null when `accountId` names none of the workspace's.
+ * @returns null when the workspace has no account `accountId`.
  * @throws HubError INVALID_REQUEST
  */
 export async function putMailAccount(
@@ -83,19 +85,22 @@ export async function putMailAccount(
   const { workspaceId } = draft;
   const accountId = draft.accountId ?? `mail_${randomUUIDv7().replaceAll('-', '')}`;
   const place = { workspaceId, accountId };
-  // Sealed before the action, which waits for nothing but the database.
+  // Encrypted before the transaction, which should wait for the database only.
   const sealed =
     draft.secret === undefined ? undefined : sealMailSecret(draft.secret, secretKey, place);
   return database.write(workspaceId, async (tx) => {
     const known = await readMailAccount(tx, workspaceId, accountId);
     if (known === undefined && draft.accountId !== undefined) return null;
     if (await hasMailAccountName(tx, workspaceId, draft.name, accountId)) {
-      throw invalidField('/name', 'is the name of another mail account');
+      throw invalidField('/name', 'must not be the name of another mail account');
     }
     if (known === undefined) {
       const accounts = await listMailAccountHeads(tx, workspaceId);
       if (accounts.length >= ACCOUNTS_MAX) {
-        throw invalidField('', `would be mail account ${ACCOUNTS_MAX + 1}; remove one first`);
+        throw invalidField(
+          '',
+          `exceeds the limit of ${ACCOUNTS_MAX} mail accounts: delete one first`,
+        );
       }
     }
     const row = {
@@ -127,24 +132,24 @@ export async function putMailAccount(
   });
 }
 
-/** Removes an account with its secret. False when there is none. */
-export function removeMailAccount(
+/** Deletes an account with its secret. False when it does not exist. */
+export function deleteMailAccount(
   { database }: Pick<AccountDeps, 'database'>,
   actor: string,
   where: { workspaceId: string; accountId: string },
 ): Promise<boolean> {
   const { workspaceId, accountId } = where;
   return database.write(workspaceId, async (tx) => {
-    const removed = await deleteMailAccount(tx, workspaceId, accountId);
-    if (removed) {
+    const deleted = await deleteMailAccountRow(tx, workspaceId, accountId);
+    if (deleted) {
       const action = 'mail-account.remove';
       await appendAudit(tx, { workspaceId, actor, action, subject: accountId });
     }
-    return removed;
+    return deleted;
   });
 }
 
-/** The accounts of a workspace, by name. */
+/** Lists the accounts of a workspace by name. */
 export async function listMailAccounts(
   { database }: Pick<AccountDeps, 'database'>,
   workspaceId: string,
@@ -169,19 +174,7 @@ function presentMailAccount(row: MailAccountHead): MailAccount {
   };
 }
 
-function keepSecret(
-  draft: MailAccountDraft,
-  known:
-    | {
-        host: string;
-        user_name: string;
-        auth_kind: string;
-        sealed_secret: string;
-        port: number;
-        tls_mode: string;
-      }
-    | undefined,
-): string {
+function keepSecret(draft: MailAccountDraft, known: MailAccountRow | undefined): string {
   const isSame =
     known !== undefined &&
     known.host === draft.host &&
@@ -190,7 +183,10 @@ function keepSecret(
     known.user_name === draft.userName &&
     known.auth_kind === draft.authKind;
   if (isSame) return known.sealed_secret;
-  throw invalidField('/secret', 'must be sent when the account is new or reached otherwise');
+  throw invalidField(
+    '/secret',
+    'must be sent for a new account or when host, port, TLS mode, user or kind change',
+  );
 }
 
 function checkDraft(draft: MailAccountDraft): void {
@@ -198,25 +194,25 @@ function checkDraft(draft: MailAccountDraft): void {
   checkLine('/name', draft.name, NAME_CHARS_MAX);
   checkLine('/userName', draft.userName, USER_CHARS_MAX);
   if (draft.secret !== undefined) checkLine('/secret', draft.secret, SECRET_CHARS_MAX);
-  if (!isHostName(host)) throw invalidField('/host', 'takes a host name or an IP address');
+  if (!isHostName(host)) throw invalidField('/host', 'must be a host name or an IP address');
   if (!Number.isInteger(port) || port < 1 || port > PORT_MAX) {
-    throw invalidField('/port', `takes a port from 1 to ${PORT_MAX}`);
+    throw invalidField('/port', `must be a port from 1 to ${PORT_MAX}`);
   }
   if (tlsMode === 'none' && isIP(host) !== 0 && !isPrivateAddress(host)) {
-    throw invalidField('/tlsMode', 'must not be none on the public internet');
+    throw invalidField('/tlsMode', 'must not be none for a host on the public internet');
   }
   checkCertificate(draft.caCertificate ?? null);
   const mailboxes = draft.mailboxes ?? [];
   if (mailboxes.length > MAILBOXES_MAX) {
-    throw invalidField('/mailboxes', `takes at most ${MAILBOXES_MAX} mailboxes`);
+    throw invalidField('/mailboxes', `must have at most ${MAILBOXES_MAX} mailboxes`);
   }
   for (const mailbox of mailboxes) checkLine('/mailboxes', mailbox, MAILBOX_CHARS_MAX);
 }
 
 function checkLine(path: string, text: string, charsMax: number): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line on the wire.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end a protocol line.
   if (text.length < 1 || text.length > charsMax || /[\u0000-\u001f\u007f]/.test(text)) {
-    throw invalidField(path, `takes 1 to ${charsMax} characters on one line`);
+    throw invalidField(path, `must be 1 to ${charsMax} characters on one line`);
   }
 }
 
@@ -226,6 +222,6 @@ function checkCertificate(pem: string | null): void {
     if (pem.length > CERTIFICATE_CHARS_MAX) throw new RangeError('too long');
     new X509Certificate(pem);
   } catch {
-    throw invalidField('/caCertificate', 'is no certificate in PEM form');
+    throw invalidField('/caCertificate', 'must be a certificate in PEM format');
   }
 }

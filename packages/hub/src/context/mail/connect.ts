@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import type { ImapFlow } from 'imapflow';
 import { OutboundHostError, type PrivateHosts, resolveOutboundHost } from '../../outbound-hosts.ts';
 
-/** How a mail account is reached, its secret opened. */
+/** How to connect to a mail account, with the decrypted secret. */
 export interface MailAccess {
   host: string;
   port: number;
@@ -13,17 +13,18 @@ export interface MailAccess {
   secret: string;
 }
 
-/** Of one message at most this is fetched (reliability, security 10). */
+/** How much of one message is fetched at most. */
 export const MESSAGE_BYTES_MAX = 1_048_576;
-/** A response holds one message, and the framing around it. */
+/** A response contains one message and its framing. */
 const RESPONSE_BYTES_MAX = MESSAGE_BYTES_MAX + 262_144;
 const LINE_BYTES_MAX = 262_144;
 
 /**
- * Connects and signs in. The connection goes to the address that was judged, not to the name; the
- * certificate is held against the name. It ends with the signal, and with `client.close()`.
+ * Connects and signs in. The connection goes to the address that was checked, not to the name, so
+ * that a second DNS answer cannot redirect it. The certificate must be for the name. The connection
+ * ends with the signal or `client.close()`.
  *
- * @throws OutboundHostError when the host may not be called; whatever the connection throws.
+ * @throws OutboundHostError when the host is not allowed; connection errors.
  */
 export async function connectMail(
   access: MailAccess,
@@ -34,10 +35,10 @@ export async function connectMail(
   signal.throwIfAborted();
   if (access.tlsMode === 'none' && !isPrivate) {
     throw new OutboundHostError(
-      `The host ${access.host} is on the public internet: without TLS the password could be read.`,
+      `The host ${access.host} is on the public internet, where TLS is required.`,
     );
   }
-  // Read when it is first needed: most hubs fetch no mail, and it is the largest of all packages.
+  // Loaded on first use: most hubs fetch no mail, and this is the largest of all packages.
   const imapflow = await import('imapflow');
   const client = new imapflow.ImapFlow({
     host: address,
@@ -61,7 +62,7 @@ export async function connectMail(
     maxLiteralSize: MESSAGE_BYTES_MAX + 1,
     maxResponseSize: RESPONSE_BYTES_MAX,
   });
-  // Every command rejects by itself when the connection fails; the event has nothing to add.
+  // When the connection fails, each pending command rejects; the event adds nothing.
   client.on('error', () => undefined);
   const close = () => client.close();
   signal.addEventListener('abort', close, { once: true });

@@ -1,4 +1,4 @@
-/** A number of connections that may be open at a time; whoever comes later waits for a turn. */
+/** Limits how many connections are open at a time. Further callers wait in order. */
 export class ConnectionSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -8,8 +8,8 @@ export class ConnectionSlots {
   }
 
   /**
-   * Does `work` when there is a free slot.
-   * @throws the signal's reason when it aborts before there is one.
+   * Runs `work` when a slot is free.
+   * @throws the signal's reason when it aborts before a slot is free.
    */
   async use<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#take(signal);
@@ -37,7 +37,7 @@ export class ConnectionSlots {
         signal.addEventListener('abort', leave, { once: true });
       });
     }
-    // Who was woken and does not want it any more passes the turn on.
+    // An aborted caller that was already woken passes its turn to the next one.
     if (signal.aborted) this.#waiting.shift()?.();
     signal.throwIfAborted();
     this.#free -= 1;

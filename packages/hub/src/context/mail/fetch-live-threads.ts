@@ -1,15 +1,15 @@
 import type { ImapFlow } from 'imapflow';
+import { OutboundHostError } from '../../outbound-hosts.ts';
 import { cutText } from '../data-policy.ts';
 import type { ContextDeps } from '../deps.ts';
 import { openMailSecret } from './account-secret.ts';
 import { connectMail, type MailAccess } from './connect.ts';
 import { type FetchedMessage, fetchThread, listThreadMailboxes } from './fetch-thread.ts';
-import { describeMailFailure } from './mail-failure.ts';
 import { MailReader, UnreadableMailError } from './message-reader.ts';
 import type { MailMessage } from './read-message.ts';
 import { listSealedMailAccounts, type MailAccountRow } from './store.ts';
 
-/** A message of a live thread; one that could not be read has no `content`. */
+/** A message of a live thread. `content` is null when the message could not be parsed. */
 export interface LiveMessage {
   messageId: string | null;
   receivedAtMs: number;
@@ -17,21 +17,34 @@ export interface LiveMessage {
   truncated: boolean;
 }
 
-/** The messages of a thread, oldest first, and how many came before; or why there are none. */
+/** The messages of a thread, oldest first, and how many older ones were left out; or a failure. */
 export type LiveThread = { messages: LiveMessage[]; leftOut: number } | { failure: string };
 
 type LiveDeps = Pick<ContextDeps, 'database' | 'secretKey' | 'mail'>;
 
-/** Further accounts are not asked: five servers are what fits into ten seconds. */
+/** Only the first accounts are asked: more servers do not fit into the time limit. */
 const ACCOUNTS_MAX = 5;
 const CONNECTIONS_PER_ACCOUNT = 2;
-/** As in the contract's schema: five failures can be longer together. */
+/** The contract's limit; the failures of five accounts together may be longer. */
 const FAILURE_CHARS_MAX = 1_000;
+
+/** Error codes of a server that cannot be reached. */
+const unreachableCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+  'CONNECT_TIMEOUT',
+  'NoConnection',
+  'EConnectionClosed',
+]);
 
 interface Account {
   name: string;
   mailboxes: string[];
-  /** Null: its secret cannot be opened. */
+  /** Null when the secret cannot be decrypted. */
   access: MailAccess | null;
 }
 
@@ -44,8 +57,8 @@ interface Finding {
 
 /**
  * Fetches mail threads from all mail accounts of a workspace, in parallel and within
- * `mail.totalMs` in all. It never throws for what a server does: a thread that was not found in
- * time has a sentence that says why.
+ * `mail.totalMs`. A failing mail server is no error: a thread that was not found in time has a
+ * sentence that says why.
  */
 export async function fetchLiveThreads(
   deps: LiveDeps,
@@ -84,7 +97,7 @@ function openAccess(row: MailAccountRow, key: Buffer): MailAccess | null {
   try {
     secret = openMailSecret(row.sealed_secret, key, place);
   } catch {
-    // The hub's key is another one now; the account says so instead of failing the call.
+    // The hub's key has changed. The account reports that instead of failing the whole call.
     return null;
   }
   return {
@@ -105,7 +118,7 @@ function shareOut(threadRefs: readonly string[]): string[][] {
   return shares.filter((share) => share.length > 0);
 }
 
-/** Looks for some threads over one connection, one after the other. */
+/** Searches an account for some threads over one connection, one after the other. */
 async function searchAccount(
   deps: LiveDeps,
   account: Account,
@@ -115,7 +128,7 @@ async function searchAccount(
   const findings: Finding[] = [];
   const { access } = account;
   try {
-    if (access === null) throw new Error('the secret cannot be opened');
+    if (access === null) throw new Error('the secret cannot be decrypted');
     await abortable(
       signal,
       deps.mail.connections.use(signal, () =>
@@ -125,14 +138,14 @@ async function searchAccount(
   } catch (error) {
     const failure =
       access === null
-        ? `The secret of the mail account "${account.name}" cannot be opened: enter it again.`
+        ? `The secret of the mail account "${account.name}" cannot be decrypted: enter it again.`
         : describeMailFailure(error, account.name, signal, deps.mail.totalMs);
     const found = new Set(findings.map(({ threadRef }) => threadRef));
     for (const threadRef of threadRefs) {
       if (!found.has(threadRef)) findings.push({ threadRef, messages: [], leftOut: 0, failure });
     }
   }
-  // A copy: what the connection still does after the end of time is nobody's any more.
+  // A copy, because the connection may still add findings after the time limit.
   return [...findings];
 }
 
@@ -185,7 +198,7 @@ async function readMessage(reader: MailReader, fetched: FetchedMessage): Promise
   }
 }
 
-/** Rejects when the signal aborts, whatever the work still waits for. */
+/** Rejects as soon as the signal aborts, without waiting for the work to end. */
 function abortable(signal: AbortSignal, work: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -219,7 +232,7 @@ function explainNothing(accountCount: number): string {
     : 'No mailbox of the mail accounts has a message of this thread.';
 }
 
-/** One of each message, wherever copies of it lie, oldest first. */
+/** Merges copies of the same message from several accounts, and sorts oldest first. */
 function mergeMessages(messages: readonly LiveMessage[]): LiveMessage[] {
   const seen = new Set<string>();
   const merged = messages.filter(({ messageId }) => {
@@ -229,4 +242,32 @@ function mergeMessages(messages: readonly LiveMessage[]): LiveMessage[] {
     return true;
   });
   return merged.sort((a, b) => a.receivedAtMs - b.receivedAtMs);
+}
+
+/**
+ * Describes why an account could not be read, in a sentence for people and agents. It contains
+ * nothing that the server sent, which may be hostile, and nothing of the secret.
+ */
+function describeMailFailure(
+  error: unknown,
+  accountName: string,
+  signal: AbortSignal,
+  totalMs: number,
+): string {
+  const server = `The mail server of the account "${accountName}"`;
+  if (error instanceof OutboundHostError) {
+    return `The mail account "${accountName}" cannot be used. ${error.message}`;
+  }
+  if (signal.aborted) return `${server} did not answer within ${totalMs / 1_000} s.`;
+  const { authenticationFailed, code } = (error ?? {}) as {
+    authenticationFailed?: unknown;
+    code?: unknown;
+  };
+  if (authenticationFailed === true) return `${server} refused the sign-in.`;
+  if (typeof code !== 'string') return `${server} gave an answer that could not be read.`;
+  if (unreachableCodes.has(code)) return `${server} could not be reached.`;
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code)) {
+    return `${server} has a certificate that is not trusted, or not for its name.`;
+  }
+  return `${server} gave an answer that could not be read.`;
 }

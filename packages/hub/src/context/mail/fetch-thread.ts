@@ -2,31 +2,31 @@ import type { ImapFlow } from 'imapflow';
 import { MESSAGE_BYTES_MAX } from './connect.ts';
 import { findThread, type MessageHead, openMailbox } from './find-thread.ts';
 
-/** A message of a thread as it was fetched. */
+/** A message of a thread, not parsed yet. */
 export interface FetchedMessage {
   messageId: string | null;
   receivedAtMs: number;
   source: Uint8Array;
-  /** The message is longer than what was fetched of it. */
+  /** Whether only the beginning of the message was fetched. */
   truncated: boolean;
 }
 
 export interface FetchedThread {
   /** Oldest first. */
   messages: FetchedMessage[];
-  /** How many older messages there are besides. */
+  /** How many older messages were not fetched. */
   leftOut: number;
 }
 
-/** Of a longer thread the latest messages are fetched. */
+/** Only the latest messages of a longer thread are fetched. */
 const THREAD_MESSAGES_MAX = 30;
 /** All messages of one thread together. */
 const THREAD_BYTES_MAX = 8 * 1_048_576;
 const MAILBOXES_MAX = 5;
 
 /**
- * The mailboxes in which threads are looked for: those of the account's settings; else the one
- * with everything, where there is one; else the inbox, what was sent and what was put away.
+ * Lists the mailboxes to search for threads: those of the account's settings; else the mailbox with
+ * all mail, if the server has one; else the inbox, sent mail and the archive.
  */
 export async function listThreadMailboxes(
   client: ImapFlow,
@@ -42,10 +42,10 @@ export async function listThreadMailboxes(
 }
 
 /**
- * Finds a thread and fetches its latest messages, one of each. Nothing is marked as read.
+ * Finds a thread and fetches its latest messages, without duplicates. No message is marked as read.
  *
- * @param threadRef message ids of the thread, one is enough; or `thrid:` and the provider's own
- *   thread id (X-GM-THRID, or THREADID of RFC 8474).
+ * @param threadRef at least one message id of the thread; or `thrid:` and the provider's thread id
+ *   (X-GM-THRID, or THREADID of RFC 8474).
  */
 export async function fetchThread(
   client: ImapFlow,
@@ -56,7 +56,7 @@ export async function fetchThread(
   heads.sort((a, b) => a.receivedAtMs - b.receivedAtMs || a.uid - b.uid);
   const messages: FetchedMessage[] = [];
   let bytesLeft = THREAD_BYTES_MAX;
-  // Latest first, so that a thread that is too long loses its beginning.
+  // Latest first, so that the limits cut the beginning of a long thread.
   for (const head of heads.slice(-THREAD_MESSAGES_MAX).reverse()) {
     if (bytesLeft <= 0) break;
     const source = await fetchSource(client, head, Math.min(MESSAGE_BYTES_MAX, bytesLeft));
@@ -72,7 +72,7 @@ export async function fetchThread(
   return { messages, leftOut: heads.length - messages.length };
 }
 
-/** A message that was filed twice, or sent to oneself, lies in several mailboxes. */
+/** Drops copies: a message that was filed twice or sent to oneself is in several mailboxes. */
 function dropCopies(heads: readonly MessageHead[]): MessageHead[] {
   const seen = new Set<string>();
   return heads.filter(({ messageId }) => {

@@ -1,26 +1,27 @@
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
-import { bareId } from './message-id.ts';
+import { parseMessageId } from './message-id.ts';
 
-/** Each round finds the messages that name, or are named by, those of the round before. */
+/** Each round finds messages that refer to, or are referred to by, those of the round before. */
 const ROUNDS_MAX = 4;
 const HEADS_MAX = 200;
 const IDS_SEARCHED_MAX = 40;
 const REFERENCES_MAX = 40;
 const PROVIDER_THREAD_PREFIX = 'thrid:';
 
-/** What a search knows of a message. */
+/** The headers of a message that the search reads. */
 export interface MessageHead {
   mailbox: string;
   uid: number;
   messageId: string | null;
-  /** Every message that it says it answers. */
+  /** The ids of all messages that this one says it answers. */
   references: string[];
   receivedAtMs: number;
   sizeBytes: number;
 }
 
 /**
- * Finds the messages of a thread, in no order; one that lies in several mailboxes as often.
+ * Finds the messages of a thread, in no particular order. A message in several mailboxes is found
+ * several times.
  *
  * @param threadRef as in `fetchThread`.
  */
@@ -72,7 +73,7 @@ async function listThreadById(
 
 /**
  * Follows Message-ID, In-Reply-To and References through all mailboxes until no further message is
- * found: an answer in the inbox may be to one that lies in what was sent, and names no other.
+ * found. An answer in the inbox may refer only to a message in the mailbox of sent mail.
  */
 async function followReferences(
   client: ImapFlow,
@@ -95,7 +96,7 @@ async function followReferences(
   return [...heads.values()];
 }
 
-/** Servers search for parts of a header; only whole ids make a thread. */
+/** Servers match parts of a header, so the ids are compared here as a whole. */
 function addHead(heads: Map<string, MessageHead>, known: Set<string>, head: MessageHead): void {
   const named = [...(head.messageId === null ? [] : [head.messageId]), ...head.references];
   if (!named.some((id) => known.has(id))) return;
@@ -103,7 +104,7 @@ function addHead(heads: Map<string, MessageHead>, known: Set<string>, head: Mess
   for (const id of named) known.add(id);
 }
 
-/** The messages that have these ids, or answer those that have. */
+/** Finds the messages that have these ids or refer to them. */
 async function searchMentions(
   client: ImapFlow,
   mailbox: string,
@@ -118,7 +119,7 @@ async function searchMentions(
   return fetchHeads(client, mailbox, await searchUids(client, anyOf(conditions)));
 }
 
-/** Opens it to look only: nothing is marked as seen. */
+/** Opens a mailbox read-only, so that no message is marked as seen. */
 export async function openMailbox(client: ImapFlow, mailbox: string): Promise<void> {
   if (client.mailbox !== false && client.mailbox.path === mailbox) return;
   await client.mailboxOpen(mailbox, { readOnly: true });
@@ -150,7 +151,7 @@ function headOf(mailbox: string, message: FetchMessageObject): MessageHead {
   return {
     mailbox,
     uid: message.uid,
-    messageId: bareId(envelope?.messageId),
+    messageId: parseMessageId(envelope?.messageId),
     references: [...inReplyTo, ...messageIdsOf(header.replace(/^references:/i, ''))],
     receivedAtMs: Number.isNaN(receivedAtMs) ? 0 : receivedAtMs,
     sizeBytes: message.size ?? 0,
@@ -174,13 +175,13 @@ function byHeader(name: string, value: string): SearchObject {
   return { header: { [name]: value } };
 }
 
-/** Message ids in a header, or in a reference that a program made: with or without brackets. */
+/** Finds message ids in a header or in an item's thread reference, with or without brackets. */
 function messageIdsOf(text: string): string[] {
   const ids = text
     .split(/[\s,]+|(?<=>)(?=<)/)
-    .map(bareId)
+    .map(parseMessageId)
     .filter((id) => id !== null)
-    // Without an @ it is a word, and a search for a word finds anything.
+    // Text without an @ is an ordinary word, which would match unrelated messages.
     .filter((id) => id.includes('@') && /^[\x21-\x7e]+$/.test(id));
   return [...new Set(ids)].slice(-REFERENCES_MAX);
 }

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { MailMessage } from './read-message.ts';
 
-/** A message of a megabyte takes some tens of milliseconds; one that takes this long is hostile. */
+/** A normal message of a megabyte takes some tens of milliseconds. */
 const READ_MS_MAX = 2_000;
 const HEAP_MIB_MAX = 128;
 
 type Answer = { message: MailMessage } | { refusal: string };
 
-/** A message that could not be read within the limits of time, memory and nesting. */
+/** A message could not be parsed within the limits of time, memory and nesting. */
 export class UnreadableMailError extends Error {}
 
 /**
- * Reads messages in a thread of their own, one at a time. The thread is started by the first one
- * and ended by `close`; one that a message has brought down is replaced for the next.
+ * Parses messages in a separate thread, one at a time. The first message starts the thread, `close`
+ * ends it. A thread that a message made fail is replaced for the next message.
  */
 export class MailReader {
   readonly #readMsMax: number;
@@ -39,7 +39,7 @@ export class MailReader {
     } catch (error) {
       if (error instanceof UnreadableMailError) throw error;
       await this.close();
-      throw new UnreadableMailError('The thread that read the message was ended.', {
+      throw new UnreadableMailError('The thread that parsed the message was terminated.', {
         cause: error,
       });
     } finally {
@@ -56,12 +56,12 @@ export class MailReader {
   #open(): Worker {
     if (this.#thread === null) {
       const thread = new Worker(new URL('./parser-thread.ts', import.meta.url), {
-        // The thread needs nothing of the hub's flags and environment, where secrets are.
+        // The hub's flags and environment contain secrets, and the thread needs none of them.
         execArgv: [],
         env: {},
         resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
       });
-      // Between two messages nobody else listens, and an error without a listener is thrown.
+      // Between two messages there is no other listener, and an error without one is thrown.
       thread.on('error', () => {
         if (this.#thread === thread) this.#thread = null;
       });

@@ -2,11 +2,11 @@ import { parentPort } from 'node:worker_threads';
 import { readMailMessage } from './read-message.ts';
 
 /*
- * The thread in which messages are read, one after the other: whatever a message does to its
- * parser, the hub goes on answering, and can end this thread. `MailReader` is its other side.
+ * The thread that parses messages, one after the other. If a hostile message blocks the parser, the
+ * hub keeps answering and can terminate this thread. `MailReader` starts it and waits for it.
  */
 
-if (parentPort === null) throw new Error('this file is run as a thread');
+if (parentPort === null) throw new Error('this file runs as a worker thread only');
 const port = parentPort;
 
 port.on('message', (source: Uint8Array) => {

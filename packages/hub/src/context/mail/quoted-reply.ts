@@ -11,7 +11,7 @@ const originalWords = [
   '原始郵件',
   '元のメッセージ',
 ];
-/** Programs that quote without a mark put this line, in their language, before what they quote. */
+/** Mail programs that quote without marks put such a line, in their language, before the quote. */
 const originalLine = new RegExp(
   `^\\s*[-_]{2,}\\s*(?:${originalWords.join('|')})\\s*[-_]{2,}\\s*$`,
   'iu',
@@ -19,20 +19,20 @@ const originalLine = new RegExp(
 const fromLine = /^\s*\*?(?:from|von|de|da|van|发件人|寄件者|差出人)\*?\s?[:：]\s?\S/iu;
 const sentLine =
   /^\s*\*?(?:sent|date|gesendet|datum|envoyé|enviado(?: el)?|fecha|inviato|verzonden|发送时间|日期|送信日時|日時)\*?\s?[:：]\s?\S/iu;
-/** "On Tue, 3 Nov 2026, Ada wrote:" in many languages; it may be broken over a few lines. */
+/** "On Tue, 3 Nov 2026, Ada wrote:" in many languages. It may wrap over a few lines. */
 const attributionEnd =
   /(?:wrote|writes|schrieb|geschrieben|a écrit|escribió|escreveu|ha scritto|schreef|写道|寫道|書きました|のメール|のメッセージ)[^\n]{0,200}[:：]\s*$/iu;
 const quotedLine = /^\s*>/;
 const signatureLine = /^-- ?$/;
-/** The header block of a quoted message has its lines close together. */
+/** Within how many lines of "From:" the header block of a quoted message has "Sent:". */
 const HEADER_BLOCK_LINES = 4;
 const ATTRIBUTION_LINES_MAX = 3;
 const SIGNATURE_LINES_MAX = 20;
 
 /**
- * What the author of a reply wrote, without the messages quoted below it and without the
- * signature. Quotes that are answered in between stay, since the answers need them. A text that
- * would be left empty stays as it is.
+ * Returns the author's own text of a reply, without the messages quoted below it and without the
+ * signature. Quotes with answers between them stay, since the answers need them. A text that would
+ * become empty is returned whole.
  */
 export function trimQuotedReply(text: string): string {
   let lines = text.replace(/\r\n?/g, '\n').split('\n');
@@ -43,7 +43,7 @@ export function trimQuotedReply(text: string): string {
   return trimmed === '' ? text.trim() : trimmed;
 }
 
-/** Where a message that is quoted without marks begins; the end when there is none. */
+/** Finds where a message that is quoted without marks begins; the end if there is none. */
 function findUnmarkedQuote(lines: readonly string[]): number {
   const at = lines.findIndex((line, index) => {
     if (originalLine.test(line)) return true;
@@ -67,7 +67,7 @@ function trimTrailingQuote(lines: readonly string[]): string[] {
   return lines.slice(0, end);
 }
 
-/** The lines above a quote that say whose it is go with it. */
+/** Cuts the attribution above a quote ("… wrote:") as well. */
 function trimAttribution(lines: readonly string[], begin: number): number {
   const end = trimBlank(lines, begin);
   for (let count = 1; count <= ATTRIBUTION_LINES_MAX && count <= end; count++) {
@@ -78,7 +78,7 @@ function trimAttribution(lines: readonly string[], begin: number): number {
   return end;
 }
 
-/** How many lines an attribution takes: back to the line that begins one. */
+/** Counts the lines of a wrapped attribution, back to the line that begins it. */
 function wrappedLines(lines: readonly string[], end: number): number {
   let count = 1;
   while (count < ATTRIBUTION_LINES_MAX && count < end && !isBlank(lines[end - count - 1])) {

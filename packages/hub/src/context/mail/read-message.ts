@@ -2,29 +2,29 @@ import { convert } from 'html-to-text';
 import PostalMime, { type Address, type Attachment } from 'postal-mime';
 import { cutText } from '../data-policy.ts';
 import { stripHidden } from '../untrusted-text.ts';
-import { bareId } from './message-id.ts';
+import { parseMessageId } from './message-id.ts';
 import { trimQuotedReply } from './quoted-reply.ts';
 
-/** What is used of html-to-text, which brings no types of its own. */
+/** The part of html-to-text that is used; the package has no types. */
 type HtmlToText = (html: string, options: object) => string;
 
-/** A message as a thread shows it. */
+/** The parts of a message that a rendered thread shows. */
 export interface MailMessage {
-  /** Without angle brackets; null when the message names none. */
+  /** Without angle brackets. Null when the message has none. */
   messageId: string | null;
   from: string;
-  /** RFC 3339; null when there is none that can be read. */
+  /** RFC 3339. Null when the header is missing or invalid. */
   sentAt: string | null;
   subject: string;
-  /** Names and types; what is in them is not read. */
+  /** Names and types of attachments. Their content is not read. */
   attachments: string[];
   text: string;
 }
 
-/** Nesting deeper than this is an attack or a mistake. */
+/** Deeper nesting is an attack or a mistake. */
 const PARTS_NESTED_MAX = 20;
 const HEADERS_BYTES_MAX = 256 * 1_024;
-/** A message forwarded within this one is shown; one within that is named only. */
+/** A forwarded message is shown. A message forwarded inside it is only named. */
 const MESSAGES_NESTED_MAX = 1;
 const HTML_CHARS_MAX = 1_000_000;
 const HTML_DEPTH_MAX = 100;
@@ -47,10 +47,10 @@ const htmlOptions = {
 };
 
 /**
- * Reads a message of at most about a megabyte, which may be cut off at its end. It may be hostile:
- * call this where it can be ended from outside, since parsing takes as long as it takes.
+ * Parses a message of at most about a megabyte, which may be cut off at its end. The message may be
+ * hostile and parsing has no time limit, so call this in a thread that can be terminated.
  *
- * @throws when it is nested too deep, or has too many headers.
+ * @throws when the message is nested too deeply or has too many headers.
  */
 export async function readMailMessage(source: Uint8Array): Promise<MailMessage> {
   const email = await PostalMime.parse(source, {
@@ -61,7 +61,7 @@ export async function readMailMessage(source: Uint8Array): Promise<MailMessage> 
   const isReply = email.inReplyTo !== undefined || email.references !== undefined;
   const body = textOf(email.text, email.html);
   return {
-    messageId: bareId(email.messageId),
+    messageId: parseMessageId(email.messageId),
     from: nameOf(email.from),
     sentAt: timeOf(email.date),
     subject: headerOf(email.subject ?? ''),
@@ -76,7 +76,7 @@ export async function readMailMessage(source: Uint8Array): Promise<MailMessage> 
 function textOf(text: string | undefined, html: string | undefined): string {
   if (text !== undefined && text.trim() !== '') return stripHidden(text);
   if (html === undefined) return '';
-  // Cut here, since its own limit says so on standard error.
+  // Cut here, because the library reports its own limit on standard error.
   return stripHidden((convert as HtmlToText)(cutText(html, HTML_CHARS_MAX), htmlOptions));
 }
 
@@ -97,7 +97,7 @@ function describeAttachment({ filename, mimeType }: Attachment): string {
   return name === '' ? headerOf(mimeType) : `${name} (${headerOf(mimeType)})`;
 }
 
-/** On one line, and not longer than anybody reads. */
+/** Puts a header's value on one line and limits its length. */
 function headerOf(value: string): string {
   return cutText(stripHidden(value).replace(/\s+/g, ' ').trim(), HEADER_CHARS_MAX);
 }

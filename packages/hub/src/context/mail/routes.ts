@@ -4,9 +4,9 @@ import { HubError } from '../../errors.ts';
 import type { Api } from '../../http/bind.ts';
 import type { Principal } from '../../principal.ts';
 import type { ContextDeps } from '../deps.ts';
-import { listMailAccounts, putMailAccount, removeMailAccount } from './accounts.ts';
+import { deleteMailAccount, listMailAccounts, putMailAccount } from './accounts.ts';
 
-/** What owners and admins do about mail accounts at the console. */
+/** Binds the console's endpoints with which owners and admins manage mail accounts. */
 export function bindMailAccountRoutes(
   api: Api,
   deps: Pick<ContextDeps, 'database' | 'secretKey'>,
@@ -26,7 +26,7 @@ export function bindMailAccountRoutes(
   });
   api.bind(mailAccounts.remove, async (input, { principal }) => {
     const { personId } = await admit(principal, input.workspaceId);
-    if (!(await removeMailAccount(deps, personId, input))) {
+    if (!(await deleteMailAccount(deps, personId, input))) {
       throw new HubError('MAIL_ACCOUNT_NOT_FOUND');
     }
     return { removed: true as const };

@@ -3,7 +3,7 @@ import type { MailAccountsTable } from '../../db/schema/context.ts';
 
 export type MailAccountRow = MailAccountsTable;
 
-/** Everything but the secret. */
+/** A mail account without its secret. */
 export type MailAccountHead = Omit<MailAccountRow, 'sealed_secret'>;
 
 const headColumns = `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
@@ -43,7 +43,7 @@ export function listMailAccountHeads(
   );
 }
 
-/** With their sealed secrets, in order of their names. */
+/** Lists accounts with their encrypted secrets, by name. */
 export function listSealedMailAccounts(
   reader: Reader,
   workspaceId: string,
@@ -83,7 +83,7 @@ export async function writeMailAccount(tx: Tx, row: MailAccountRow): Promise<voi
   );
 }
 
-export async function deleteMailAccount(
+export async function deleteMailAccountRow(
   tx: Tx,
   workspaceId: string,
   accountId: string,

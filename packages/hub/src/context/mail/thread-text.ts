@@ -2,23 +2,23 @@ import { timestampOf } from '../../clock.ts';
 import { cutText } from '../data-policy.ts';
 import type { LiveMessage } from './fetch-live-threads.ts';
 
-/** A live thread is for reading, not for storing: longer ones lose their beginning. */
+/** The beginning of a longer thread is cut. */
 const THREAD_CHARS_MAX = 100_000;
 const SEPARATOR = '\n\n────────\n\n';
 
 export interface ThreadText {
   text: string;
   truncated: boolean;
-  /** Of the messages that are in the text. */
+  /** The ids of the messages that the text includes. */
   messageIds: Set<string>;
 }
 
 /**
- * A thread as text, oldest message first.
+ * Renders a thread as text, oldest message first.
  *
- * @param older how many messages came before these.
+ * @param older how many earlier messages were not fetched.
  */
-export function writeThread(messages: readonly LiveMessage[], older: number): ThreadText {
+export function renderThread(messages: readonly LiveMessage[], older: number): ThreadText {
   const parts: string[] = [];
   const messageIds = new Set<string>();
   let charsLeft = THREAD_CHARS_MAX;
@@ -26,7 +26,7 @@ export function writeThread(messages: readonly LiveMessage[], older: number): Th
   let leftOut = messages.length + older;
   for (const message of messages.toReversed()) {
     if (charsLeft <= 0) break;
-    const whole = writeMessage(message);
+    const whole = renderMessage(message);
     const part = cutText(whole, charsLeft);
     truncated ||= part.length < whole.length;
     charsLeft -= part.length;
@@ -41,7 +41,7 @@ export function writeThread(messages: readonly LiveMessage[], older: number): Th
   return { text: parts.join(SEPARATOR), truncated, messageIds };
 }
 
-function writeMessage({ content, receivedAtMs, truncated }: LiveMessage): string {
+function renderMessage({ content, receivedAtMs, truncated }: LiveMessage): string {
   if (content === null) {
     return `Received: ${timestampOf(receivedAtMs)}\n\n(This message could not be read.)`;
   }
@@ -53,6 +53,6 @@ function writeMessage({ content, receivedAtMs, truncated }: LiveMessage): string
     ...(attachments.length === 0 ? [] : [`Attachments, not included: ${attachments.join('; ')}`]),
     '',
     text,
-    ...(truncated ? ['', '(The message is longer than what was fetched of it.)'] : []),
+    ...(truncated ? ['', '(Only the beginning of this message was fetched.)'] : []),
   ].join('\n');
 }

@@ -2,21 +2,21 @@ import { cutText } from '../data-policy.ts';
 import { foldText, termsOf } from './terms.ts';
 
 const EXCERPT_CHARS = 300;
-/** What stands before the match, so that its sentence can be read. */
+/** Characters shown before the match, so that its sentence can be read. */
 const LEAD_CHARS = 80;
-/** A match further in is worth less than the time to find it. */
+/** Matches further in are not looked for: that takes too long. */
 const SCANNED_CHARS_MAX = 100_000;
 const STEM_CHARS_MIN = 3;
 
 const words = /[\p{L}\p{N}\p{M}]+/gu;
 const suffixes = /(?:ing|ed|es|ly|s|e)$/;
 
-/** The beginning of a text, on one line. */
+/** Returns the beginning of a text, on one line. */
 export function excerptOf(text: string): string {
   return onOneLine(cutText(text, EXCERPT_CHARS * 2), text.length > EXCERPT_CHARS * 2);
 }
 
-/** The part of a text where the first of the query's words stands; its beginning when none does. */
+/** Returns the part of a text around the first match of a query's words; else its beginning. */
 export function excerptAround(text: string, terms: readonly string[]): string {
   const scanned = cutText(text, SCANNED_CHARS_MAX);
   const stems = new Set(terms.map(stemOf));
@@ -33,7 +33,7 @@ export function excerptAround(text: string, terms: readonly string[]): string {
   return excerptOf(text);
 }
 
-/** Crude, and only for showing where a match is: the index has its own, better one. */
+/** A crude stemmer that is enough to find the place of a match. The index has a better one. */
 function stemOf(term: string): string {
   const stem = term.replace(suffixes, '');
   return stem.length < STEM_CHARS_MIN ? term : stem;

@@ -3,15 +3,16 @@ import { stemOf } from './stem.ts';
 import { type IndexedItem, indexedTermsOf } from './word-index.ts';
 
 /*
- * The keys of the word index on PostgreSQL. An item has two for each of its words: one says, for
- * the whole workspace, where the item has the word; the other names the item's era. All begin
- * with the workspace's number and with whether the item is current, and are free of spaces.
+ * The keys of the word index on PostgreSQL. An item has two keys for each of its words. One is
+ * searched over the whole workspace and says where the item has the word (title, text or both).
+ * The other contains the item's era, a range of consecutive writes. All keys begin with the
+ * workspace's number and whether the item is current, and contain no spaces.
  */
 
-/** Items of an era: as many postings as any word may have in it. */
+/** Items in an era, and so the maximum of postings that a word has in one. */
 export const ERA_ROWS = 4_096;
 
-/** Where an item may have a word, and how often it then counts. */
+/** Where an item may have a word, and the frequency that this counts as. */
 export const places = [
   { place: 'text', frequency: 1 },
   { place: 'title', frequency: TITLE_WEIGHT },
@@ -21,14 +22,14 @@ export type Place = (typeof places)[number]['place'];
 
 const placeMarks: Readonly<Record<Place, string>> = { text: 'x', title: 't', both: 'b' };
 
-/** Whose items a key is about. */
+/** The items that a key applies to. */
 export interface KeyScope {
-  /** Shorter than an id, and no other workspace's. */
+  /** Unique, and shorter than the workspace's id. */
   workspaceNo: number;
   isCurrent: boolean;
 }
 
-/** All keys of an item, with spaces between them. */
+/** Returns all keys of an item, separated by spaces. */
 export function keysOf(item: IndexedItem, workspaceNo: number, rowNo: number): string {
   const scope = { workspaceNo, isCurrent: item.isCurrent };
   const inTitle = stemsOf(item.title);
@@ -48,7 +49,7 @@ function stemsOf(text: string): Set<string> {
   return new Set(Array.from(new Set(indexedTermsOf(text)), stemOf));
 }
 
-/** @param rowNo which of the workspace's writes the item's was. */
+/** @param rowNo the item's number in the order of the workspace's writes. */
 export function eraOf(rowNo: number): number {
   return Math.floor(rowNo / ERA_ROWS);
 }

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
+import { assert } from '../../errors.ts';
 import {
   ERA_ROWS,
   eraKey,
@@ -8,7 +9,7 @@ import {
   placeKey,
   places,
 } from './postgres-keys.ts';
-import { type Corpus, roomOf, worthOf } from './rank.ts';
+import { type Corpus, lengthNormOf, weightOf } from './rank.ts';
 import { stemOf } from './stem.ts';
 import {
   indexedTermsOf,
@@ -19,28 +20,26 @@ import {
 } from './word-index.ts';
 
 /*
- * The word index on PostgreSQL: a GIN index over the keys of each item; `search-postgres-keys.ts`
- * says what they are.
+ * The word index on PostgreSQL: a GIN index over the keys of each item (see `postgres-keys.ts`).
  *
- * Such an index tells which items have a key and nothing else of them, and it tells of all of them
- * or of none. So what ranking wants to know is in the keys that it reads or in the row of an item.
- * What is common is looked for era by era, from the latest one on, so that no search reads all
- * postings of a common word.
+ * A GIN index returns which items have a key and nothing more, and it always reads all postings of
+ * a key. So the data for ranking is in the keys themselves or in the item's row. Common words are
+ * searched era by era, latest first, so that no search reads all postings of a common word.
  */
 
-/** A common word fills the first page of matches from the latest eras; a rarer one goes on. */
+/** A common word fills a page from the latest eras. Rarer ones read growing steps of eras. */
 const ERAS_AT_ONCE_MAX = 64;
 const ERAS_AT_ONCE_GROWTH = 4;
-/** Items that have all of some common words may be none: they are looked for in so many eras. */
+/** How many eras are searched for all of some common words, which perhaps no item has. */
 const ERAS_OF_ALL_MAX = 21;
-/** Up to this many items, a word's postings are counted without asking whether it is common. */
+/** Up to this many items, postings are counted without first sampling for common words. */
 const COUNTED_ITEMS = 20_000;
-/** Of a sample, so many items say well enough how many there are. */
+/** The fewest items of a sample that give a usable estimate. */
 const SAMPLED_MIN = 32;
-/** An estimate is believed where it is so many times what it is held against. */
+/** A word counts as common when its estimate exceeds the limit by this factor. */
 const SAMPLE_MARGIN = 2;
 
-/** What all searches of a workspace need to know of it. */
+/** The workspace's row that all its searches need. */
 interface WorkspaceWords extends Corpus {
   workspace_no: number;
   rows_written: number;
@@ -59,7 +58,7 @@ export const postgresWords: WordIndex = {
        RETURNING *`,
       [workspaceId, terms, known === undefined ? 1 : 0, terms - (known?.terms ?? 0)],
     );
-    if (words === undefined) throw new Error('an insert returned no row');
+    assert(words !== undefined, 'an upsert that returns its row returns one');
     const keys = keysOf(item, words.workspace_no, words.rows_written);
     await tx.runSql(
       `INSERT INTO context_search (workspace_id, item_id, row_no, terms, keys)
@@ -68,7 +67,7 @@ export const postgresWords: WordIndex = {
     );
   },
 
-  async remove(tx, workspaceId, itemId) {
+  async delete(tx, workspaceId, itemId) {
     const known = await deleteRow(tx, workspaceId, itemId);
     if (known === undefined) return;
     await tx.runSql(
@@ -102,7 +101,7 @@ class PostgresWordSearch implements WordSearch {
   readonly #reader: Reader;
   readonly #query: SearchQuery;
   readonly #words: WorkspaceWords;
-  /** Of the items looked for: the current ones, and perhaps the superseded ones. */
+  /** The searched items: the current ones and, if requested, the superseded ones. */
   readonly #scopes: readonly KeyScope[];
 
   constructor(reader: Reader, query: SearchQuery, words: WorkspaceWords) {
@@ -117,9 +116,9 @@ class PostgresWordSearch implements WordSearch {
   async countItems(limit: number): Promise<TermCount[]> {
     const { terms } = this.#query;
     const areCommon = await this.#findCommon(limit);
-    const asked = terms.filter((_term, at) => areCommon[at] !== true);
+    const rarer = terms.filter((_term, at) => areCommon[at] !== true);
     const counted = await this.#countMatches(
-      asked.map((term) => {
+      rarer.map((term) => {
         const stem = stemOf(term);
         return this.#scopes.flatMap((scope) =>
           places.map(({ place }) => placeKey(scope, place, stem)),
@@ -127,30 +126,30 @@ class PostgresWordSearch implements WordSearch {
       }),
       limit,
     );
-    const counts = new Map(asked.map((term, at) => [term, counted[at] ?? 0]));
+    const counts = new Map(rarer.map((term, at) => [term, counted[at] ?? 0]));
     return terms.map((term) => ({ term, items: counts.get(term) ?? limit }));
   }
 
   async listRanked(words: readonly TermCount[]): Promise<string[]> {
     const { workspaceId, limit } = this.#query;
-    const { base, perTerm } = roomOf(this.#words);
+    const { base, perTerm } = lengthNormOf(this.#words);
     const keys = words.flatMap(({ term, items }) => {
-      const worth = worthOf(this.#words, items);
+      const weight = weightOf(this.#words, items);
       return this.#scopes.flatMap((scope) =>
         places.map(({ place, frequency }) => ({
           key: placeKey(scope, place, stemOf(term)),
-          worth: worth * frequency,
+          weight: weight * frequency,
           frequency,
         })),
       );
     });
     const rows = await this.#reader.allSql<{ item_id: string }>(
       `SELECT found.item_id
-       FROM jsonb_to_recordset(?::jsonb) AS k(key text, worth float8, frequency float8)
+       FROM jsonb_to_recordset(?::jsonb) AS k(key text, weight float8, frequency float8)
        CROSS JOIN LATERAL ${rowsWith('@> ARRAY[k.key]')} found
        WHERE found.workspace_id = ?
        GROUP BY found.item_id, found.row_no
-       ORDER BY SUM(k.worth / (k.frequency + ?::float8 + ?::float8 * found.terms))::float4 DESC,
+       ORDER BY SUM(k.weight / (k.frequency + ?::float8 + ?::float8 * found.terms))::float4 DESC,
          found.row_no DESC LIMIT ?`,
       [JSON.stringify(keys), workspaceId, base, perTerm, limit],
     );
@@ -188,8 +187,8 @@ class PostgresWordSearch implements WordSearch {
   }
 
   /**
-   * Which words are plainly common, by their share of the last whole era: to count the postings of
-   * a common word, a GIN index reads all of them.
+   * Estimates which words are common, from their share of the last complete era. Counting the
+   * postings of a common word directly would read all of them.
    */
   async #findCommon(limit: number): Promise<boolean[]> {
     const { items, rows_written } = this.#words;
@@ -204,7 +203,7 @@ class PostgresWordSearch implements WordSearch {
     return (await this.#countMatches(sets, needed)).map((found) => found >= needed);
   }
 
-  /** How many items have any of the keys of each set; counting ends at the limit. */
+  /** Counts, for each set, the items that have any of its keys; counting stops at the limit. */
   async #countMatches(sets: readonly string[][], limit: number): Promise<number[]> {
     const rows = await this.#reader.allSql<{ items: number }>(
       `SELECT found.items
@@ -220,8 +219,8 @@ class PostgresWordSearch implements WordSearch {
 }
 
 /**
- * Rows found by their keys and by nothing else: OFFSET keeps the planner from asking for the
- * workspace first, of which it may believe that it has few items.
+ * Selects rows by their keys alone. OFFSET 0 keeps the planner from filtering by the workspace
+ * first, which it does when it underestimates the workspace's items.
  */
 function rowsWith(condition: string): string {
   return `(SELECT s.item_id, s.workspace_id, s.row_no, s.terms FROM context_search s

@@ -4,17 +4,18 @@ import { sqliteWords } from './sqlite-search.ts';
 import type { IndexedItem, SearchQuery, WordIndex } from './word-index.ts';
 
 /*
- * Full-text search of context items: what is looked for is the same on both engines, how it is
- * found is the engine's.
+ * Full-text search of context items. The query is the same on both engines; each engine has its own
+ * index.
  */
 
 /**
- * Ranking reads every posting of every word, so a search looks for this many at most, shared among
- * its words. What is too common for its share says little about any one item, and does not rank.
+ * Ranking reads every posting of every word, so a search has a limit of postings, shared equally
+ * among its words. A word with more postings than its share says little about an item and is not
+ * used for ranking.
  */
 const POSTINGS_MAX = 6_000;
 const POSTINGS_PER_TERM_MIN = 500;
-/** Of the telling words the rarest are enough to rank by. */
+/** Only the rarest of the significant words are used for ranking. */
 const RANKED_TERMS_MAX = 12;
 
 const indexes: Readonly<Record<EngineName, WordIndex>> = {
@@ -22,19 +23,19 @@ const indexes: Readonly<Record<EngineName, WordIndex>> = {
   postgres: postgresWords,
 };
 
-/** Writes an item's words anew; in the transaction that writes the item. */
+/** Indexes an item's words, replacing its earlier ones, in the transaction that writes the item. */
 export function indexItem(tx: Tx, item: IndexedItem): Promise<void> {
   return indexes[tx.engine].write(tx, item);
 }
 
 export function unindexItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  return indexes[tx.engine].remove(tx, workspaceId, itemId);
+  return indexes[tx.engine].delete(tx, workspaceId, itemId);
 }
 
 /**
- * The ids of the items that match, best first: by bm25 over the words that tell items apart; when
- * all words are common ones, those items that have all of them and then those that have any,
- * latest written first.
+ * Returns the ids of matching items, best first: ranked by BM25 over the significant words. When
+ * all words are common, first the items that have all of them and then those that have any, latest
+ * written first.
  */
 export async function searchItemIds(reader: Reader, query: SearchQuery): Promise<string[]> {
   if (query.terms.length === 0) return [];
@@ -42,9 +43,9 @@ export async function searchItemIds(reader: Reader, query: SearchQuery): Promise
   if (search === null) return [];
   const common = Math.max(POSTINGS_PER_TERM_MIN, Math.floor(POSTINGS_MAX / query.terms.length));
   const found = (await search.countItems(common)).filter(({ items }) => items > 0);
-  const telling = found.filter(({ items }) => items < common);
-  if (telling.length > 0) {
-    const rarest = telling.sort((a, b) => a.items - b.items).slice(0, RANKED_TERMS_MAX);
+  const significant = found.filter(({ items }) => items < common);
+  if (significant.length > 0) {
+    const rarest = significant.sort((a, b) => a.items - b.items).slice(0, RANKED_TERMS_MAX);
     return search.listRanked(rarest);
   }
   if (found.length === 0) return [];

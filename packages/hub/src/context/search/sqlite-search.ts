@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../../db/engine.ts';
-import { type Corpus, roomOf, TITLE_WEIGHT, worthOf } from './rank.ts';
+import { assert } from '../../errors.ts';
+import { type Corpus, lengthNormOf, TITLE_WEIGHT, weightOf } from './rank.ts';
 import {
   type IndexedItem,
   indexedTermsOf,
@@ -10,14 +11,14 @@ import {
 } from './word-index.ts';
 
 /*
- * The word index on SQLite: all that knows of FTS5 is in this file.
+ * The word index on SQLite. Only this file uses FTS5.
  *
- * Words are made here, not by FTS5: letters and digits only, each behind a mark of its workspace
- * and of whether its item is current. So a search reads the postings of its own workspace alone,
- * however many there are, and no text that a person types can be syntax of the query language.
+ * Words are split here, not by FTS5: letters and digits only, each prefixed with a mark of its
+ * workspace and of whether its item is current. So a search reads the postings of its own workspace
+ * only, and no text that a person types can be syntax of the query language.
  */
 
-/** The fields, and how often a word counts that stands in one of them. */
+/** The fields, and the frequency that an occurrence in each counts as. */
 const fields = [
   { field: 'title', frequency: TITLE_WEIGHT },
   { field: 'text', frequency: 1 },
@@ -26,23 +27,23 @@ const fields = [
 export const sqliteWords: WordIndex = {
   async write(tx, item) {
     const { workspaceId, itemId } = item;
-    await removeWords(tx, workspaceId, itemId);
+    await deleteWords(tx, workspaceId, itemId);
     const added = await tx.firstSql<{ row_id: number }>(
       'INSERT INTO context_search_rows (workspace_id, item_id) VALUES (?, ?) RETURNING row_id',
       [workspaceId, itemId],
     );
-    if (added === undefined) throw new Error('an insert returned no row');
+    assert(added !== undefined, 'an insert that returns its row returns one');
     await tx.runSql('INSERT INTO context_search (rowid, title, text) VALUES (?, ?, ?)', [
       added.row_id,
       wordsOf(item, item.title),
       wordsOf(item, item.text),
     ]);
   },
-  remove: removeWords,
+  delete: deleteWords,
   open: async (reader, query) => openSearch(reader, query),
 };
 
-async function removeWords(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
+async function deleteWords(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
   const known = await tx.firstSql<{ row_id: number }>(
     `DELETE FROM context_search_rows WHERE workspace_id = ? AND item_id = ? RETURNING row_id`,
     [workspaceId, itemId],
@@ -78,9 +79,9 @@ async function countMatches(reader: Reader, match: string, limit: number): Promi
 }
 
 /**
- * FTS5 has a bm25 of its own, which knows nothing of an index that holds neither text nor
- * positions: to it all matches are equal. So the words are looked up field by field; what the
- * index does know of lengths is read from its own tables (sqlite.org/fts5.html, section 9).
+ * Ranks by BM25. The bm25 function of FTS5 cannot be used: with an index that stores neither text
+ * nor positions, it scores all matches equally. So the words are looked up field by field, and the
+ * lengths are read from the index's own tables (sqlite.org/fts5.html, section 9).
  */
 async function listRanked(
   reader: Reader,
@@ -91,16 +92,16 @@ async function listRanked(
   const matches = [];
   for (const { term, items } of words) {
     const frequencies = await readFrequencies(reader, wordQuery(query, term));
-    matches.push({ worth: worthOf(corpus, items), frequencies });
+    matches.push({ weight: weightOf(corpus, items), frequencies });
   }
   const found = new Set(matches.flatMap(({ frequencies }) => [...frequencies.keys()]));
   const lengths = await readLengths(reader, [...found]);
-  const { base, perTerm } = roomOf(corpus);
+  const { base, perTerm } = lengthNormOf(corpus);
   const scores = new Map<number, number>();
-  for (const { worth, frequencies } of matches) {
+  for (const { weight, frequencies } of matches) {
     for (const [rowId, frequency] of frequencies) {
-      const room = base + perTerm * (lengths.get(rowId) ?? 0);
-      const score = (worth * frequency) / (frequency + room);
+      const lengthNorm = base + perTerm * (lengths.get(rowId) ?? 0);
+      const score = (weight * frequency) / (frequency + lengthNorm);
       scores.set(rowId, (scores.get(rowId) ?? 0) + score);
     }
   }
@@ -126,7 +127,7 @@ async function readFrequencies(reader: Reader, match: string): Promise<Map<numbe
   return frequencies;
 }
 
-/** Of all workspaces together: how the index counts. */
+/** Reads the totals of the index, which cover all workspaces. */
 async function readCorpus(reader: Reader): Promise<Corpus> {
   const row = await reader.firstSql<{ block: Uint8Array }>(
     'SELECT block FROM context_search_data WHERE id = 1',
@@ -145,7 +146,7 @@ async function readLengths(reader: Reader, rowIds: readonly number[]) {
   return new Map(rows.map(({ row_id, sz }) => [row_id, sumOf(readNumbers(sz))]));
 }
 
-/** In the same order. */
+/** Returns the item ids of rows, in the same order. */
 async function readItemIds(
   reader: Reader,
   workspaceId: string,
@@ -160,7 +161,7 @@ async function readItemIds(
   return rowIds.flatMap((rowId) => itemIds.get(rowId) ?? []);
 }
 
-/** SQLite's varints (sqlite.org/fileformat2.html#varint), one after the other. */
+/** Decodes a sequence of SQLite's varints (sqlite.org/fileformat2.html#varint). */
 function readNumbers(bytes: Uint8Array): number[] {
   const numbers: number[] = [];
   let number = 0;
@@ -189,7 +190,7 @@ async function listLatest(reader: Reader, query: SearchQuery, match: string): Pr
   return rows.map((row) => row.item_id);
 }
 
-/** Terms are letters and digits only, so a quoted one is one word to FTS5 whatever it says. */
+/** Terms are letters and digits only, so FTS5 always reads a quoted term as one word. */
 function wordQuery({ workspaceId, includeSuperseded }: SearchQuery, term: string): string {
   const current = `"${markOf(workspaceId, true)}${term}"`;
   return includeSuperseded
@@ -198,8 +199,8 @@ function wordQuery({ workspaceId, includeSuperseded }: SearchQuery, term: string
 }
 
 /**
- * Digits and a consonant, which the stemmer takes for the beginning of the word and leaves alone.
- * Two workspaces may share a mark by chance: every statement asks for the workspace as well.
+ * Returns the prefix of a workspace's words: digits and a consonant, which the stemmer does not
+ * change. Two workspaces may share a mark by chance, so every statement checks the workspace too.
  */
 function markOf(workspaceId: string, isCurrent: boolean): string {
   const number = Number.parseInt(workspaceId.slice(-8), 16);

@@ -1,21 +1,21 @@
 /*
- * Porter's stemmer for English (tartarus.org/martin/PorterStemmer), step by step as SQLite's FTS5
- * does it, so that the words of both engines are the same; `search-stem.test.ts` holds it to that.
+ * Porter's stemmer for English (tartarus.org/martin/PorterStemmer), step by step as in SQLite's
+ * FTS5, so that both engines index the same stems. `stem.test.ts` compares the two.
  */
 
-/** FTS5 leaves longer words as they are: 64 bytes, of which 11 are its mark's. */
+/** FTS5 does not stem words of over 64 bytes, of which the mark takes 11. */
 const STEMMED_BYTES_MAX = 53;
-/** Words carry a mark on SQLite, which ends in a consonant: after it, a `y` is a vowel. */
+/** On SQLite words are prefixed with a mark that ends in a consonant; a `y` after it is a vowel. */
 const MARK = 'q';
 
 const isAscii = /^[\da-z]*$/;
 
 type Condition = (stem: string) => boolean;
 
-/** An ending, and what it becomes. */
+/** An ending and its replacement. */
 type Ending = readonly [suffix: string, replacement: string];
 
-/** Of each step the endings by their last letter but one; the first that fits decides. */
+/** The endings of a step by their second-last letter. The first that fits is used. */
 type Endings = ReadonlyMap<string, readonly Ending[]>;
 
 const ionEndings: Endings = byLetter([
@@ -58,10 +58,10 @@ const lastEndings: Endings = byLetter(
   ),
 );
 
-/** The stem of a word; a run of other letters or digits stays as it is, but for such endings. */
+/** Returns the stem of a word. Words of other scripts and digits change only by such endings. */
 export function stemOf(term: string): string {
   if (isAscii.test(term)) return stemBytes(term);
-  // FTS5 takes each byte of another letter for a consonant of its own.
+  // FTS5 treats each byte of a non-ASCII letter as a consonant.
   const stem = stemBytes(Buffer.from(term, 'utf8').toString('latin1'));
   return Buffer.from(stem, 'latin1').toString('utf8');
 }
@@ -114,12 +114,12 @@ function shortenE(word: string): string {
   return short.endsWith('ll') && hasSyllables(short.slice(0, -1)) ? short.slice(0, -1) : short;
 }
 
-/** Porter's measure is greater than 0: there is a vowel with a consonant behind it. */
+/** Whether Porter's measure is greater than 0: a vowel is followed by a consonant. */
 function hasSyllable(stem: string): boolean {
   return measure(stem, 1) >= 1;
 }
 
-/** Porter's measure is greater than 1. */
+/** Whether Porter's measure is greater than 1. */
 function hasSyllables(stem: string): boolean {
   return measure(stem, 2) >= 2;
 }
@@ -139,7 +139,7 @@ function hasVowel(stem: string): boolean {
   return /[aeiou]|.y/s.test(stem);
 }
 
-/** It ends in consonant, vowel, consonant, the last none of w, x and y. */
+/** Whether it ends in consonant, vowel, consonant, and the last is not w, x or y. */
 function endsShort(stem: string): boolean {
   if (/[wxy]$/.test(stem)) return false;
   const kinds: boolean[] = [];
@@ -147,7 +147,7 @@ function endsShort(stem: string): boolean {
   return kinds.at(-1) === false && kinds.at(-2) === true && kinds.at(-3) === false;
 }
 
-/** A `y` is a vowel behind a consonant. */
+/** A `y` after a consonant is a vowel. */
 function isVowelAt(stem: string, at: number, wasVowel: boolean): boolean {
   const letter = stem.charAt(at);
   return 'aeiou'.includes(letter) || (letter === 'y' && at > 0 && !wasVowel);

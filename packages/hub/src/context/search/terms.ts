@@ -1,14 +1,14 @@
-/** Longer runs are keys and hashes; their beginning tells them apart well enough. */
+/** Longer words are keys and hashes, which their beginning distinguishes well enough. */
 const TERM_CHARS_MAX = 64;
 
 const marks = /\p{M}+/gu;
 const runs = /[\p{L}\p{N}]+/gu;
-/** Scripts that are written without spaces: words are taken to be any two neighbours. */
+/** Scripts written without spaces. Each pair of adjacent characters counts as a word. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words of English that say nothing about what a text is on. */
-const emptyWords = new Set(
+/** English words that say nothing about the subject of a text. */
+const stopWords = new Set(
   (
     'a about after all also an and any are as at be because been before but by can could do does ' +
     'for from get had has have how if in into is it its just like may more most must my no not of ' +
@@ -18,16 +18,16 @@ const emptyWords = new Set(
   ).split(' '),
 );
 
-/** Lower case, without accents, in the compatible form: what two writings of a word share. */
+/** Folds a text to lower case without accents, in compatibility form (NFKD). */
 export function foldText(text: string): string {
   return text.normalize('NFKD').toLowerCase().replace(marks, '');
 }
 
 /**
- * The words of a text as the index holds them: letters and digits only, so that no word can be
- * taken for syntax of a query.
+ * Splits a text into words as they are indexed: letters and digits only, so that no word can be
+ * syntax of a query.
  *
- * @param termsMax where to stop.
+ * @param termsMax how many words are returned at most.
  */
 export function termsOf(text: string, termsMax: number): string[] {
   const terms: string[] = [];
@@ -40,15 +40,15 @@ export function termsOf(text: string, termsMax: number): string[] {
   return terms;
 }
 
-/** The distinct words of a text that say something, in order: what to search for. */
-export function tellingTermsOf(text: string, termsMax: number): string[] {
-  const telling = new Set<string>();
-  // Most words of a text are repetitions or empty, so more are read than kept.
+/** Returns the distinct significant words of a text, in order. They are what to search for. */
+export function significantTermsOf(text: string, termsMax: number): string[] {
+  const significant = new Set<string>();
+  // Most words of a text are repetitions or stop words, so more are read than kept.
   for (const term of termsOf(text, termsMax * 50)) {
-    if (telling.size >= termsMax) break;
-    if (!emptyWords.has(term) && !isLetter(term)) telling.add(term);
+    if (significant.size >= termsMax) break;
+    if (!stopWords.has(term) && !isLetter(term)) significant.add(term);
   }
-  return [...telling];
+  return [...significant];
 }
 
 function isLetter(term: string): boolean {

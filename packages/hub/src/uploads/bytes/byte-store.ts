@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes of an object, both ends included, as in HTTP's `Range`. */
+/** A range of an object's bytes, both ends included, as in HTTP's `Range`. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
-/** What the bytes of an object must be. */
+/** The announced size and hash that the bytes of an object must have. */
 export interface BytesExpected {
   sizeBytes: number;
   /** Lower-case hex; null: any. */
@@ -19,36 +19,36 @@ export interface BytesStored {
 }
 
 /**
- * Where the bytes of uploads are kept: objects under opaque keys (`[A-Za-z0-9._-]+`), each written
- * once and never changed.
+ * Stores the bytes of uploads, as objects under opaque keys (`[A-Za-z0-9._-]+`). An object is
+ * written once and never changed.
  */
 export interface ByteStore {
   /**
-   * Streams an object in, whole or not at all: when this answers, the bytes are durable under the
-   * key and are what was expected; when it throws, nothing is there.
+   * Stores an object, whole or not at all. When this returns, the expected bytes are durable under
+   * the key. When it throws, there is no object.
    *
-   * @throws HubError UPLOAD_MISMATCH for other bytes than expected; whatever the source throws.
+   * @throws HubError UPLOAD_MISMATCH for other bytes than expected; errors of the source.
    */
   put(
     key: string,
     source: AsyncIterable<Uint8Array>,
     expected: BytesExpected,
   ): Promise<BytesStored>;
-  /** Null when there is no such object. A range must lie within the object. */
+  /** Opens an object. Null when it does not exist. A range must be within the object. */
   read(key: string, range: ByteRange | null): Promise<Readable | null>;
-  /** No object is no error. */
+  /** Deletes an object. A missing object is not an error. */
   delete(key: string): Promise<void>;
-  /** Lends an object as a file for as long as `use` takes. @throws when there is no such object. */
+  /** Provides an object as a file while `use` runs. @throws when the object does not exist. */
   withFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T>;
-  /** Deletes what earlier processes left half-written here, and says how much that was. */
+  /** Deletes files that earlier processes left half-written. @returns how many. */
   sweep(): Promise<number>;
-  /** How clients reach the store themselves; null: the bytes go through the hub. */
+  /** Signs URLs for direct access by clients. Null: the bytes go through the hub. */
   readonly signer: UrlSigner | null;
 }
 
-/** Makes URLs of an object store that open one object, for one method, for a while. */
+/** Signs URLs of an object store, each for one object and one method, for a limited time. */
 export interface UrlSigner {
-  /** The same arguments make the same URL. */
+  /** The same arguments give the same URL. */
   signPut(key: string, options: { sizeBytes: number; signedAtMs: number }): Promise<string>;
   signGet(
     key: string,

@@ -3,10 +3,10 @@ import { HubError } from '../../errors.ts';
 import type { BytesExpected, BytesStored } from './byte-store.ts';
 
 /**
- * Hands bytes on piece by piece while it counts and hashes them, and holds the last piece back
- * until all of them are what was expected: who takes them never has the whole of a wrong object.
+ * Passes bytes to `take` piece by piece while it counts and hashes them. The last piece is held
+ * back until all bytes are checked, so that `take` never gets the whole of a wrong object.
  *
- * @throws HubError UPLOAD_MISMATCH; whatever the source or `take` throws.
+ * @throws HubError UPLOAD_MISMATCH; errors of the source and of `take`.
  */
 export async function takeBytes(
   source: AsyncIterable<Uint8Array>,
@@ -26,13 +26,13 @@ export async function takeBytes(
   if (sizeBytes < expected.sizeBytes) throw mismatch('fewer bytes than announced');
   const sha256 = hash.digest('hex');
   if (expected.sha256 !== null && sha256 !== expected.sha256) {
-    throw mismatch('bytes of another SHA-256 than announced');
+    throw mismatch('bytes with a SHA-256 other than announced');
   }
   if (held !== null) await take(held);
   return { sizeBytes, sha256 };
 }
 
-/** @param what the bytes are, in the plural. */
-export function mismatch(what: string): HubError {
-  return new HubError('UPLOAD_MISMATCH', `These are ${what}: send the announced file.`);
+/** @param received describes the bytes, as in "fewer bytes than announced". */
+export function mismatch(received: string): HubError {
+  return new HubError('UPLOAD_MISMATCH', `The hub received ${received}: send the announced file.`);
 }

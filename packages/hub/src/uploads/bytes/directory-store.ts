@@ -9,17 +9,17 @@ import { takeBytes } from './check-bytes.ts';
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_DIRECTORY = 0o700;
-/** What a disk that takes no more says: space, quota, the limit of one file, or worse. */
-const diskTroubles = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
+/** Errors of a disk that is full or failing: space, quota, file size, I/O, read-only. */
+const diskErrorCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
 const INCOMING = 'incoming';
 const OBJECTS = 'objects';
 
 /**
- * Keeps objects as files under a directory: `incoming/` while they arrive, then
+ * Stores objects as files in a directory: in `incoming/` while they arrive, then as
  * `objects/ab/cd/<key>`, sharded by the key's hash so that no directory grows large. One hub owns
- * the directory, as it owns the data directory it lies in.
+ * the directory, like the data directory that contains it.
  *
- * @param placeOf the directory of a key within the root, when people are to find their way there.
+ * @param placeOf the directory of a key within the root, when people should find files there.
  */
 export function createDirectoryStore(
   root: string,
@@ -91,7 +91,7 @@ async function writeDurably<T>(
   }
 }
 
-/** A write near the end of the space may take only a part; the next one then says why. */
+/** A write to a nearly full disk may write only a part; the next write then fails. */
 async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) {
     const { bytesWritten } = await file.write(piece, at);
@@ -99,7 +99,7 @@ async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
   }
 }
 
-/** Makes a directory that survives a power cut: each new one is synced into its parent. */
+/** Creates a directory that survives a power failure: each new one is synced in its parent. */
 async function makeDurableDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   if (first === undefined) return;
@@ -122,9 +122,9 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** A full disk is nothing the client did; it may try again once there is room. */
+/** A full disk is not the client's fault, so the client may try again later. */
 function explainDiskError(error: unknown): unknown {
-  if (!diskTroubles.has((error as NodeJS.ErrnoException).code ?? '')) return error;
+  if (!diskErrorCodes.has((error as NodeJS.ErrnoException).code ?? '')) return error;
   return new HubError('UNAVAILABLE', 'The hub cannot store the bytes now: try again later.', {
     cause: error,
   });

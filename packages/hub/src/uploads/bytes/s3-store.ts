@@ -11,17 +11,17 @@ import { HubError } from '../../errors.ts';
 import type { ByteStore, UrlSigner } from './byte-store.ts';
 import { takeBytes } from './check-bytes.ts';
 
-/** How long the store may be silent. */
+/** How long the store may send nothing. */
 const IDLE_MS_MAX = 30_000;
 const ERROR_TEXT_CHARS_MAX = 500;
 const PREFIX = 'uploads/';
 
 /**
- * Keeps objects in an S3-compatible store, with nothing beyond PUT, GET (ranges), DELETE and
- * presigned URLs of Signature Version 4: what every such store has. No checksum headers of later
- * date are sent; the hub hashes all bytes itself.
+ * Stores objects in an S3-compatible store. It uses only what every such store supports: PUT, GET
+ * (with ranges), DELETE, and presigned URLs of Signature Version 4. It sends none of the newer
+ * checksum headers; the hub hashes all bytes itself.
  *
- * @param lendingDir where objects lie while they are lent as files.
+ * @param lendingDir the directory of temporary files for `withFile`.
  */
 export function createS3Store(settings: S3Config, lendingDir: string): ByteStore {
   return {
@@ -31,7 +31,7 @@ export function createS3Store(settings: S3Config, lendingDir: string): ByteStore
       const headers = { 'content-length': String(expected.sizeBytes) };
       const request = await openRequest(settings, 'PUT', key, headers);
       const answered = answerOf(request);
-      // A failure while bytes go out is told by the write; here it must only not be lost unheard.
+      // A failure during the upload is reported by `send`; this avoids an unhandled rejection.
       answered.catch(() => undefined);
       try {
         const stored = await takeBytes(source, expected, (piece) => send(request, piece));
@@ -39,7 +39,7 @@ export function createS3Store(settings: S3Config, lendingDir: string): ByteStore
         await expectStatus(await answered, [200, 201, 204]);
         return stored;
       } catch (error) {
-        // A body cut short of its content-length is no object: the store drops it.
+        // The store drops a body that is shorter than its content-length.
         request.destroy();
         throw error;
       }
@@ -99,11 +99,11 @@ function createSigner(settings: S3Config): UrlSigner {
       headers,
       datetime: new Date(signedAtMs).toISOString().replace(/[:-]|\.\d{3}/g, ''),
       signQuery: true,
-      // The length of the body among them: the store refuses a body of another length.
+      // Including content-length, so that the store refuses a body of another length.
       allHeaders: true,
     });
     const signed = await signer.sign();
-    // What is signed has %20; some stores read a plus as a plus.
+    // The signature is over %20, and some stores do not decode a plus as a blank.
     return signed.url.href.replaceAll('+', '%20');
   }
   return {
@@ -144,7 +144,9 @@ async function openRequest(
     method,
     headers: { ...Object.fromEntries(signed.headers), ...headers },
   });
-  request.setTimeout(IDLE_MS_MAX, () => request.destroy(new Error('the object store is silent')));
+  request.setTimeout(IDLE_MS_MAX, () =>
+    request.destroy(new Error('the object store sent nothing in time')),
+  );
   return request;
 }
 
@@ -170,7 +172,7 @@ async function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   }
 }
 
-/** @throws HubError UNAVAILABLE for any other answer; the store's own words go to the log. */
+/** @throws HubError UNAVAILABLE for any other status. The log gets the store's own message. */
 async function expectStatus(answer: IncomingMessage, statuses: number[]): Promise<Readable> {
   if (statuses.includes(answer.statusCode ?? 0)) return answer;
   let text = '';
@@ -182,10 +184,12 @@ async function expectStatus(answer: IncomingMessage, statuses: number[]): Promis
 }
 
 function unavailable(cause: unknown): HubError {
-  return new HubError('UNAVAILABLE', 'The object store is away: try again in a moment.', { cause });
+  return new HubError('UNAVAILABLE', 'The object store is unavailable: try again in a moment.', {
+    cause,
+  });
 }
 
-/** Waits while the connection is full. A connection that ends meanwhile ends the wait as well. */
+/** Writes a piece and waits for backpressure. The wait also ends when the connection ends. */
 async function send(request: ClientRequest, piece: Uint8Array): Promise<void> {
   if (request.destroyed) throw unavailable(request.errored);
   if (request.write(piece)) return;

@@ -1,10 +1,9 @@
 import { extname } from 'node:path';
 
-/** The documents whose text is extracted. */
-export const formats = ['pdf', 'docx', 'html', 'markdown', 'text', 'mail'] as const;
-export type Format = (typeof formats)[number];
+/** The formats whose text is extracted. */
+export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'markdown' | 'text' | 'mail';
 
-const formatOfType: Record<string, Format> = {
+const formatOfType: Record<string, DocumentFormat> = {
   'application/pdf': 'pdf',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
   'text/html': 'html',
@@ -15,7 +14,7 @@ const formatOfType: Record<string, Format> = {
   'message/rfc822': 'mail',
 };
 
-const formatOfExtension: Record<string, Format> = {
+const formatOfExtension: Record<string, DocumentFormat> = {
   '.pdf': 'pdf',
   '.docx': 'docx',
   '.html': 'html',
@@ -26,14 +25,17 @@ const formatOfExtension: Record<string, Format> = {
   '.eml': 'mail',
 };
 
-/** What clients call bytes whose type they do not know. */
+/** The type that clients send for bytes of unknown type. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The format that a document is to be read as; null: its text is not extracted. */
-export function formatOf(document: { contentType: string; fileName: string }): Format | null {
+/** Returns the format of a document. Null when its text is not extracted. */
+export function formatOf(document: {
+  contentType: string;
+  fileName: string;
+}): DocumentFormat | null {
   const type = document.contentType.replace(/;.*$/s, '').trim().toLowerCase();
   const extension = extname(document.fileName).toLowerCase();
-  // Plain text is also what clients call Markdown and mail.
+  // Clients send text/plain for Markdown files as well.
   if (type === UNKNOWN_TYPE) return formatOfExtension[extension] ?? null;
   if (type === 'text/plain')
     return formatOfExtension[extension] === 'markdown' ? 'markdown' : 'text';

@@ -1,74 +1,68 @@
-import { offerSummary } from '../../cloud-ai-jobs/offer-actions.ts';
 import { addContextItem } from '../../context/add-item.ts';
 import { NO_WORKSPACE } from '../../db/engine.ts';
-import type { StoredUpload } from '../create.ts';
 import type { UploadDeps } from '../deps.ts';
-import { settleUpload } from '../receive.ts';
-import { listPending, readUpload } from '../store.ts';
-import type { Format } from './document-format.ts';
+import type { StoredUpload } from '../download.ts';
+import { readUpload } from '../store.ts';
+import type { DocumentFormat } from './document-format.ts';
 import type { ExtractedText, ExtractFailure } from './extract-outcome.ts';
 import { extractText } from './extract-text.ts';
 import {
+  claimDueExtracts,
   type ExtractRow,
   finishExtract,
   hasDueExtract,
   returnExtract,
-  takeDueExtracts,
 } from './store.ts';
 
-/** Documents read at the same time: a thread each, of which two leave room on a small machine. */
-const DOCUMENTS_AT_ONCE = 2;
-/** Longer than any attempt lasts; then the hub that began it has died. */
+/** Documents read concurrently. Each takes a thread; two leave a small machine usable. */
+const CONCURRENT_MAX = 2;
+/** Longer than any attempt takes; after that, the hub that started it has died. */
 const ATTEMPT_MS = 120_000;
-/** An attempt ends without an answer only when the hub dies with it: perhaps of this document. */
+/** An attempt ends without a result only when the hub dies, perhaps because of this document. */
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 60_000;
-const PENDING_PAGE = 20;
 
 export interface ExtractionResult {
-  taken: number;
-  done: number;
+  claimed: number;
+  hasMore: boolean;
 }
 
-/** Extracts the texts of a few uploads, oldest first; their state is in the table throughout. */
+/** Extracts the texts of a few uploads, oldest first. The table always has their current state. */
 export async function extractDueTexts(
   deps: UploadDeps,
   signal: AbortSignal,
 ): Promise<ExtractionResult> {
   const { database, clock } = deps;
-  if (!(await hasDueExtract(database.reader, clock.nowMs()))) return { taken: 0, done: 0 };
+  if (!(await hasDueExtract(database.reader, clock.nowMs()))) return { claimed: 0, hasMore: false };
   const rows = await database.write(NO_WORKSPACE, (tx) =>
-    takeDueExtracts(tx, { limit: DOCUMENTS_AT_ONCE, attemptMs: ATTEMPT_MS }),
+    claimDueExtracts(tx, { limit: CONCURRENT_MAX, attemptMs: ATTEMPT_MS }),
   );
-  const ends = await Promise.allSettled(rows.map((row) => extractOne(deps, row, signal)));
-  const failed = ends.find((end) => end.status === 'rejected');
+  const results = await Promise.allSettled(rows.map((row) => extractOne(deps, row, signal)));
+  const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  return { taken: rows.length, done: rows.length };
-}
-
-/** Whether the next piece should follow at once. */
-export function hasMoreTexts({ taken }: ExtractionResult): boolean {
-  return taken === DOCUMENTS_AT_ONCE;
+  return { claimed: rows.length, hasMore: rows.length === CONCURRENT_MAX };
 }
 
 async function extractOne(deps: UploadDeps, row: ExtractRow, signal: AbortSignal): Promise<void> {
   const { database, byteStore } = deps;
   if (row.attempts > ATTEMPTS_MAX) return fail(deps, row, 'attempts_exhausted');
   try {
-    // Asked for in the action that stored the upload; neither goes away without the other.
+    // The extract was requested by the transaction that stored the upload, and both are deleted
+    // together, so the upload exists and is stored.
     const upload = (await readUpload(
       database.reader,
       row.workspace_id,
       row.upload_id,
     )) as StoredUpload;
     const outcome = await byteStore.withFile(upload.object_key, (path) =>
-      extractText({ path, format: row.format as Format }, signal),
+      // The column's values come from `formatOf`.
+      extractText({ path, format: row.format as DocumentFormat }, signal),
     );
     await ('failure' in outcome
       ? fail(deps, row, outcome.failure)
-      : keepText(deps, row, upload, outcome));
+      : storeText(deps, row, upload, outcome));
   } catch (error) {
-    // The hub stops, or the byte store is away: neither is the document's doing.
+    // The hub is stopping or the byte store is unavailable: no fault of the document.
     const delayMs = signal.aborted ? 0 : RETRY_MS;
     await database.write(row.workspace_id, (tx) => returnExtract(tx, row, delayMs));
     if (!signal.aborted) throw error;
@@ -80,60 +74,32 @@ async function fail({ database }: UploadDeps, row: ExtractRow, reason: ExtractFa
   await database.write(row.workspace_id, (tx) => finishExtract(tx, row, end));
 }
 
-/** The text and the row that says it is there, in one action. */
-async function keepText(
-  { database, ids, queue }: UploadDeps,
+/** Adds the text as a context item and finishes the extract, in one transaction. */
+async function storeText(
+  deps: UploadDeps,
   row: ExtractRow,
   upload: StoredUpload,
   { text, truncated }: ExtractedText,
 ): Promise<void> {
-  await database.write(row.workspace_id, async (tx) => {
+  await deps.database.write(row.workspace_id, async (tx) => {
     const end = { status: 'done', reason: null, truncated: truncated ? 1 : 0 } as const;
     if (text === '') {
       await finishExtract(tx, row, { ...end, context_item_id: null });
       return;
     }
-    const { item } = await addContextItem(
-      tx,
-      { ids },
-      {
-        workspaceId: row.workspace_id,
-        kind: 'upload_extract',
-        title: upload.file_name,
-        text,
-        source: 'upload',
-        sourceRef: upload.upload_id,
-        // Whoever sent it, what a document says was written by anybody.
-        trust: 'external',
-        truncated,
-        occurredAtMs: upload.created_at,
-        createdBy: upload.created_by,
-      },
-    );
-    await offerSummary({ ids, queue }, tx, item);
+    const { item } = await addContextItem(tx, deps, {
+      workspaceId: row.workspace_id,
+      kind: 'upload_extract',
+      title: upload.file_name,
+      text,
+      source: 'upload',
+      sourceRef: upload.upload_id,
+      // The uploader is known, but the author of the document is not.
+      trust: 'external',
+      truncated,
+      occurredAtMs: upload.created_at,
+      createdBy: upload.created_by,
+    });
     await finishExtract(tx, row, { ...end, context_item_id: item.item_id });
   });
-}
-
-/**
- * Looks into the object store for bytes that clients have put there, a page of uploads at a time:
- * the store tells nobody when they arrive.
- *
- * @param after where the page before ended; null: from the beginning.
- * @returns where to go on; null at the end.
- */
-export async function settleArrived(
-  deps: UploadDeps,
-  after: { expiresAtMs: number; uploadId: string } | null,
-): Promise<{ expiresAtMs: number; uploadId: string } | null> {
-  if (deps.byteStore.signer === null) return null;
-  const rows = await listPending(deps.database.reader, {
-    afterExpiryMs: after?.expiresAtMs ?? 0,
-    afterId: after?.uploadId ?? '',
-    limit: PENDING_PAGE,
-  });
-  for (const row of rows) await settleUpload(deps, row);
-  const last = rows.at(-1);
-  if (last === undefined || rows.length < PENDING_PAGE) return null;
-  return { expiresAtMs: last.expires_at, uploadId: last.upload_id };
 }

@@ -1,13 +1,13 @@
-import type { Format } from './document-format.ts';
+import type { DocumentFormat } from './document-format.ts';
 
-/** What a thread is started with, and what it answers. */
+/** The document and limit that an extraction thread is started with. */
 export interface ExtractionOrder {
   path: string;
-  format: Format;
+  format: DocumentFormat;
   charsMax: number;
 }
 
-/** Why a document has no text; stable words, kept in the table. */
+/** Why a document has no text. The table stores these values, so they must not change. */
 export type ExtractFailure =
   | 'malformed'
   | 'encrypted'
@@ -20,20 +20,20 @@ export type ExtractFailure =
 
 export interface ExtractedText {
   text: string;
-  /** The document holds more than that. */
+  /** Whether the document contains more text. */
   truncated: boolean;
 }
 
 export type ExtractOutcome = ExtractedText | { failure: ExtractFailure };
 
-/** What a format's reader gives; text beyond `charsMax` is cut off by its caller. */
+/** The result of a format's reader. Its caller cuts text beyond `charsMax`. */
 export interface ReadText {
   text: string;
-  /** Whether the reader itself left something out. */
+  /** Whether the reader itself omitted a part. */
   truncated: boolean;
 }
 
-/** A document whose text cannot be had, and why. */
+/** The text of a document cannot be extracted, for the given reason. */
 export class ExtractError extends Error {
   readonly failure: ExtractFailure;
 

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import type { Format } from './document-format.ts';
+import type { DocumentFormat } from './document-format.ts';
 import type { ExtractionOrder, ExtractOutcome } from './extract-outcome.ts';
 
 export interface ExtractorLimits {
-  /** For one document, from the start of its thread. */
+  /** Time limit for one document, from the start of its thread. */
   documentMs: number;
-  /** JavaScript heap of the thread. */
+  /** Limit of the thread's JavaScript heap. */
   heapMb: number;
-  /** Heap and buffers of the thread together. */
+  /** Limit of the thread's heap and buffers together. */
   memoryBytes: number;
   charsMax: number;
 }
@@ -16,23 +16,23 @@ export const extractorLimits: ExtractorLimits = {
   documentMs: 30_000,
   heapMb: 256,
   memoryBytes: 640 * 1024 * 1024,
-  // A long book. It is searched through and written in one action of the database.
+  // A long book. The text is indexed and written in one transaction.
   charsMax: 500_000,
 };
 
-/** How often a thread is asked for its buffers, which the heap's limit does not count. */
+/** How often the thread's buffers are measured, which the heap limit does not include. */
 const MEMORY_CHECK_MS = 25;
 const STACK_MB = 4;
 
 /**
- * Extracts the text of one document in a thread of its own, which ends with it: whatever a hostile
- * file does to a parser, it ends at the limits and leaves nothing behind. The hub's own thread only
- * waits.
+ * Extracts the text of one document in a separate thread, which is terminated afterwards. A hostile
+ * file can block its parser or use up memory only up to the limits, and leaves no state behind. The
+ * hub's own thread only waits.
  *
- * @throws the signal's reason when that aborts first; an error of the file itself.
+ * @throws the signal's reason when it aborts first; an error of reading the file.
  */
 export async function extractText(
-  document: { path: string; format: Format },
+  document: { path: string; format: DocumentFormat },
   signal: AbortSignal,
   limits: ExtractorLimits = extractorLimits,
 ): Promise<ExtractOutcome> {
@@ -41,11 +41,11 @@ export async function extractText(
   const worker = new Worker(new URL('./extract-thread.ts', import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: STACK_MB },
-    // Parsers need no settings, and the environment holds secrets.
+    // Parsers need no environment, and the hub's contains secrets.
     env: {},
     execArgv: [],
     argv: [],
-    // Parsers complain about documents at length; nobody reads that.
+    // The output of parsers about faulty documents is discarded.
     stdout: true,
     stderr: true,
   });
@@ -72,7 +72,7 @@ function answerOf(worker: Worker): Promise<ExtractOutcome> {
   });
 }
 
-/** Time and memory, watched from outside: a parser in a loop answers no questions itself. */
+/** Watches time and memory from outside, since a blocked parser cannot report itself. */
 function watch(worker: Worker, { documentMs, memoryBytes }: ExtractorLimits) {
   const { promise: outcome, resolve } = Promise.withResolvers<ExtractOutcome>();
   const deadline = setTimeout(() => resolve({ failure: 'timed_out' }), documentMs);
@@ -81,7 +81,7 @@ function watch(worker: Worker, { documentMs, memoryBytes }: ExtractorLimits) {
       ({ used_heap_size: heap, external_memory: buffers }) => {
         if (heap + buffers > memoryBytes) resolve({ failure: 'out_of_memory' });
       },
-      // The thread has not started yet, or has ended, which tells the outcome itself.
+      // The thread has not started yet, or it has ended and `answerOf` reports the outcome.
       () => undefined,
     );
   }, MEMORY_CHECK_MS);

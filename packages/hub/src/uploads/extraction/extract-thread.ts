@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Format } from './document-format.ts';
+import type { DocumentFormat } from './document-format.ts';
 import {
   ExtractError,
   type ExtractFailure,
@@ -15,7 +15,7 @@ import { decodeText, readHtml } from './read-text.ts';
 
 type DocumentReader = (bytes: Buffer, charsMax: number) => Promise<ReadText>;
 
-const readers: Record<Format, DocumentReader> = {
+const readers: Record<DocumentFormat, DocumentReader> = {
   pdf: readPdf,
   docx: readDocx,
   mail: readMail,
@@ -25,13 +25,13 @@ const readers: Record<Format, DocumentReader> = {
 };
 
 async function extract({ path, format, charsMax }: ExtractionOrder): Promise<ExtractOutcome> {
-  // A file that cannot be read says nothing about the document in it.
+  // Outside the try: an unreadable file is not a fault of the document.
   const bytes = readFileSync(path);
   try {
     const { text, truncated } = await readers[format](bytes, charsMax);
     const clean = text.replaceAll('\0', '').replaceAll('\r\n', '\n').trim();
     return {
-      // A cut may split a pair of surrogates.
+      // The cut may split a surrogate pair.
       text: clean.slice(0, charsMax).toWellFormed(),
       truncated: truncated || clean.length > charsMax,
     };
@@ -40,11 +40,11 @@ async function extract({ path, format, charsMax }: ExtractionOrder): Promise<Ext
   }
 }
 
-/** Whatever a parser throws about a document is the document's fault. */
+/** Any error of a parser counts as a fault of the document. */
 function failureOf(error: unknown): ExtractFailure {
   if (error instanceof ExtractError) return error.failure;
   return error instanceof RangeError && /call stack/.test(error.message) ? 'too_deep' : 'malformed';
 }
 
-// The file is only ever started as a thread, with an order.
+// This file only runs as a thread that is started with an order.
 parentPort?.postMessage(await extract(workerData as ExtractionOrder));

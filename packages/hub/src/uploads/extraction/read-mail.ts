@@ -2,11 +2,11 @@ import PostalMime, { type Address, type Email } from 'postal-mime';
 import { ExtractError, type ReadText } from './extract-outcome.ts';
 import { readHtml } from './read-text.ts';
 
-/** Real mail nests a handful of parts; forwarded mail in forwarded mail a few more. */
+/** More than real mail nests, even with forwarded mail inside forwarded mail. */
 const NESTING_MAX = 30;
 const FORWARDED_MAX = 10;
 const HEADERS_BYTES_MAX = 256 * 1024;
-/** A line that begins like a header. */
+/** A line that starts like a header. */
 const HEADER_LINE = /^[!-9;-~]+:[ \t]?\S/m;
 const HEADER_WITHIN_BYTES = 4_096;
 
@@ -33,7 +33,7 @@ async function parseMail(bytes: Buffer): Promise<Email> {
   }
 }
 
-/** What a reader of the mail sees above it; of attachments only that they are there. */
+/** Renders the headers that a mail program shows, and the names of attachments. */
 function describeMail(mail: Email): string {
   const lines: [label: string, value: string | undefined][] = [
     ['From', namesOf(mail.from === undefined ? [] : [mail.from])],

@@ -1,9 +1,9 @@
 import { getDocumentProxy } from 'unpdf';
 import { ExtractError, type ReadText } from './extract-outcome.ts';
 
-/** A header may stand behind some bytes of junk (ISO 32000-1, note 13 of annex H). */
+/** Other bytes may precede the header (ISO 32000-1, annex H, note 13). */
 const HEADER_WITHIN_BYTES = 1_024;
-/** Pages are read one by one for this long; then what was read is the text. */
+/** Reading stops after this time, and the text so far is returned as truncated. */
 const READING_MS_MAX = 20_000;
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
@@ -30,7 +30,7 @@ export async function readPdf(bytes: Buffer, charsMax: number): Promise<ReadText
 
 async function openPdf(bytes: Buffer): Promise<Pdf> {
   try {
-    // A copy that the parser may keep and hand about; scripts in the document are never run.
+    // A copy, since the parser transfers the buffer. Scripts in the document never run.
     return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === 'PasswordException';

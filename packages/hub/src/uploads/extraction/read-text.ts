@@ -1,7 +1,7 @@
 import { compile } from 'html-to-text';
 import { ExtractError, type ReadText } from './extract-outcome.ts';
 
-/** Markup grows a hundredfold as a tree; this much of the smallest elements fits into a thread. */
+/** A parsed tree takes about a hundred times its markup; this much fits the thread's memory. */
 const HTML_CHARS_MAX = 2_000_000;
 const HTML_DEPTH_MAX = 200;
 const HTML_CHILDREN_MAX = 100_000;
@@ -24,10 +24,10 @@ const toText = compile({
 });
 
 /**
- * Text of unknown encoding: by its byte order mark, else UTF-8, else Windows-1252, in which every
- * byte means something.
+ * Decodes text of unknown encoding: by its byte order mark, else as UTF-8, else as Windows-1252, in
+ * which every byte is valid.
  *
- * @throws ExtractError wrong_content_type for bytes that are no text.
+ * @throws ExtractError wrong_content_type for bytes that are not text.
  */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -40,7 +40,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** The text of a page as a person reads it: no scripts, no styles, no addresses. */
+/** Returns the visible text of a page, without scripts, styles and link addresses. */
 export function readHtml(html: string): ReadText {
   const text = toText(html.slice(0, HTML_CHARS_MAX));
   return { text, truncated: html.length > HTML_CHARS_MAX };

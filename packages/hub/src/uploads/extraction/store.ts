@@ -6,7 +6,7 @@ export type ExtractKey = Pick<ExtractRow, 'workspace_id' | 'content_hash' | 'for
 
 const KEY = 'workspace_id = ? AND content_hash = ? AND format = ?';
 
-/** Asks for the text of a document; nothing when it was asked for before. */
+/** Requests the text of a document, unless it was requested before. */
 export async function insertExtract(
   tx: Tx,
   row: ExtractKey & Pick<ExtractRow, 'upload_id'>,
@@ -30,10 +30,11 @@ export async function hasDueExtract(reader: Reader, nowMs: number): Promise<bool
 }
 
 /**
- * Takes extracts to be made, in all workspaces, oldest first. Each counts an attempt and comes up
- * again after `attemptMs` unless it is finished before: a crash costs the attempt, not the text.
+ * Claims due extracts, in all workspaces, oldest first. Each claim counts as an attempt. The
+ * extract is due again after `attemptMs` unless it is finished before: a crash costs an attempt,
+ * not the text.
  */
-export function takeDueExtracts(
+export function claimDueExtracts(
   tx: Tx,
   { limit, attemptMs }: { limit: number; attemptMs: number },
 ): Promise<ExtractRow[]> {
@@ -47,7 +48,7 @@ export function takeDueExtracts(
   );
 }
 
-/** Gives an attempt back that says nothing about the document, to be made again later. */
+/** Cancels an attempt that failed for reasons outside the document; it is due again later. */
 export async function returnExtract(tx: Tx, key: ExtractKey, delayMs: number): Promise<void> {
   await tx.runSql(
     `UPDATE upload_extracts SET attempts = attempts - 1, available_at = ?
@@ -56,7 +57,7 @@ export async function returnExtract(tx: Tx, key: ExtractKey, delayMs: number): P
   );
 }
 
-/** @returns false when it was finished before. */
+/** @returns false when it was finished already. */
 export async function finishExtract(
   tx: Tx,
   key: ExtractKey,
@@ -71,7 +72,7 @@ export async function finishExtract(
   return changes > 0;
 }
 
-/** Texts are made anew, if need be, from another upload of the same bytes. */
+/** Makes pending extracts read another upload of the same bytes. */
 export async function moveExtracts(
   tx: Tx,
   upload: { workspace_id: string; sha256: string; upload_id: string },
@@ -84,7 +85,7 @@ export async function moveExtracts(
   );
 }
 
-/** Forgets what was made of some bytes. @returns the context items that hold the texts. */
+/** Deletes the extracts of some bytes. @returns the ids of the context items with the texts. */
 export async function deleteExtractsOf(
   tx: Tx,
   workspaceId: string,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import {
+  deleteMailAccount,
   listMailAccounts,
   type MailAccountDraft,
   putMailAccount,
-  removeMailAccount,
 } from '../../../src/context/mail/accounts.ts';
 import { HubError } from '../../../src/errors.ts';
 import { startContextWorld } from '../../support/context-world.ts';
@@ -103,7 +103,7 @@ test('another workspace neither sees, changes nor removes an account', async (t)
   const { workspaceId } = await addWorkspace('other');
   assert.deepEqual(await listMailAccounts(hub.deps, workspaceId), []);
   assert.equal(await put({ workspaceId, accountId }), null);
-  assert.equal(await removeMailAccount(hub.deps, 'usr_eve', { workspaceId, accountId }), false);
+  assert.equal(await deleteMailAccount(hub.deps, 'usr_eve', { workspaceId, accountId }), false);
   assert.equal((await list()).length, 1);
 });
 
@@ -112,8 +112,8 @@ test('what is done to accounts is audited, without the secret', async (t) => {
   const { accountId = '' } = (await put()) ?? {};
   await put({ accountId, name: 'team', secret: undefined });
   const where = { workspaceId, accountId };
-  assert.equal(await removeMailAccount(hub.deps, 'usr_ada', where), true);
-  assert.equal(await removeMailAccount(hub.deps, 'usr_ada', where), false);
+  assert.equal(await deleteMailAccount(hub.deps, 'usr_ada', where), true);
+  assert.equal(await deleteMailAccount(hub.deps, 'usr_ada', where), false);
   const rows = await hub.database.reader.allSql<{ actor: string; action: string; data: string }>(
     `SELECT actor, action, data FROM audit_entries WHERE workspace_id = ? AND subject = ?
      ORDER BY seq`,
@@ -146,7 +146,7 @@ test('a sealed secret that was moved to another account opens nothing, and the p
   const { freshness } = await resolve({ expansionHints: ['fresh_v1'] });
   assert.equal(
     freshness.threads[0]?.message,
-    'The secret of the mail account "other" cannot be opened: enter it again.',
+    'The secret of the mail account "other" cannot be decrypted: enter it again.',
   );
   const { item } = await call(contextItems.get, { workspaceId, itemId });
   assert.equal(item.text, 'Cached.');
