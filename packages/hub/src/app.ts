@@ -21,7 +21,7 @@ import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
-import { bindDescription } from './http/description.ts';
+import { bindHealthRoutes } from './http/health-routes.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import { enterHubs } from './hub-start.ts';
@@ -309,7 +309,7 @@ function bindRooms(
   const gatekeeper = createGatekeeper(identity);
   const api = new Api(server, gatekeeper, checkAnswer);
   const { reader } = deps.database;
-  bindDescription(api, { reader, version: HUB_VERSION, baseUrl: () => address.baseUrl });
+  bindHealthRoutes(api, { reader, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...deps, gatekeeper });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);

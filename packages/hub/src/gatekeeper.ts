@@ -3,7 +3,7 @@ import { scopesOfRole } from './access/policy.ts';
 import { readRole } from './access/store.ts';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
-import { cookiesOf } from './http/context.ts';
+import { cookiesOf } from './http/request-context.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
 import {
   checkChatSignature,

@@ -9,16 +9,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Static, TObject } from 'typebox';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
-import { type BodyProof, requireProvedBody } from './body.ts';
+import { type BodyProof, requireProvedBody } from './body-parsers.ts';
 import {
   type BytesReceiver,
   type BytesServer,
   routeReceivedBytes,
   routeServedBytes,
-} from './bytes.ts';
-import { HttpContext } from './context.ts';
+} from './byte-routes.ts';
 import { replyWithError } from './error-reply.ts';
 import { admitsJobToken } from './job-token.ts';
+import { HttpContext } from './request-context.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
@@ -85,7 +85,10 @@ interface Address {
   readonly auth: EndpointAuth;
 }
 
-/** Binds rows of the endpoint table to handlers, and remembers which rows are bound. */
+/**
+ * Binds rows of the endpoint table to handlers, and remembers which rows are bound. The steps of a
+ * request: authenticate, read the body (`body-parsers.ts`), validate, enter, handle, reply.
+ */
 export class Api {
   readonly #server: FastifyInstance;
   readonly #gatekeeper: Gatekeeper;

@@ -1,4 +1,4 @@
-/** Bytes of a body, both ends included. */
+/** A range of bytes; both ends are included. */
 export interface ByteRange {
   first: number;
   last: number;
@@ -7,10 +7,10 @@ export interface ByteRange {
 const SINGLE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * Which bytes a `Range` header asks for (RFC 9110, section 14).
+ * Parses a `Range` header (RFC 9110, section 14).
  *
- * @returns null: all of them, since the header is absent, is none, or asks for several ranges,
- * which a server may answer whole; `unsatisfiable`: none of these bytes exist.
+ * @returns null: all bytes, because the header is absent, malformed or asks for several ranges, in
+ *   which case a server may send everything; `unsatisfiable`: none of the bytes exist.
  */
 export function parseRange(
   header: string | undefined,
@@ -31,8 +31,8 @@ export function parseRange(
 }
 
 /**
- * Whether `If-Range` lets the range stand: the client's part must be of these very bytes. A date or
- * a weak tag never is, since they are not exact.
+ * Whether `If-Range` allows a range: the client's tag must name exactly these bytes. A date or a
+ * weak tag never does.
  */
 export function allowsRange(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange === etag;

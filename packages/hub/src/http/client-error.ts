@@ -2,22 +2,22 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorBody, IdSource } from '@signalbox/contract';
 
-/** What reached the hub was no HTTP request, so no route and no hook ever sees it. */
+/** An error below HTTP requests, which no route and no hook sees. */
 interface ClientError extends Error {
   code?: string;
 }
 
-/** Requests that end here are plain HTTP's business; the contract has no codes for them. */
+/** Statuses of plain HTTP; the contract has no codes for these errors. */
 const answers: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive: send it again.'],
   HPE_HEADER_OVERFLOW: [431, 'The headers are larger than 16 KB: send fewer or shorter ones.'],
 };
 const notHttp: [status: number, message: string] = [
   400,
-  'What was sent is not a valid HTTP/1.1 request: check its request line, headers and length.',
+  'The request is not valid HTTP/1.1: check its request line, headers and length.',
 ];
 
-/** Answers what is not HTTP in the contract's words, and closes the connection. */
+/** Answers an invalid request with an error body of the contract and closes the connection. */
 export function createClientErrorHandler(
   ids: IdSource,
 ): (error: ClientError, socket: Socket) => void {
@@ -39,7 +39,7 @@ export function createClientErrorHandler(
       'connection: close',
     ];
     socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
-    // Where one request ends and the next begins is not known any more.
+    // It is not known where the next request on this connection would begin.
     socket.destroySoon();
   };
 }

@@ -5,7 +5,7 @@ import { HubError } from '../errors.ts';
 const RETRY_AFTER_DEFAULT_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 
-/** Fastify's own refusals, in the contract's words. */
+/** Translates Fastify's own errors into the codes of the contract. */
 function fromFastify(error: FastifyError): HubError | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -20,16 +20,20 @@ function fromFastify(error: FastifyError): HubError | null {
     case 'FST_ERR_BAD_URL':
       return new HubError('NOT_FOUND');
     default:
-      // Whatever else Fastify blames on the request is no fault of the hub.
+      // Other errors of Fastify with a status below 500 are faults of the request.
       return error.code?.startsWith('FST_') && (error.statusCode ?? 500) < 500
-        ? new HubError('INVALID_REQUEST', 'The request is not one that HTTP allows here.', {
-            cause: error,
-          })
+        ? new HubError(
+            'INVALID_REQUEST',
+            'The request is not valid HTTP: check its method, path and headers.',
+            {
+              cause: error,
+            },
+          )
         : null;
   }
 }
 
-/** The one place where an error becomes HTTP. The cause goes to the log and nowhere else. */
+/** Turns an error into an HTTP answer; nothing else does. Only the log gets its cause. */
 export function replyWithError(
   error: unknown,
   request: FastifyRequest,
@@ -38,9 +42,13 @@ export function replyWithError(
   const known = error instanceof HubError ? error : fromFastify(error as FastifyError);
   const refusal =
     known ??
-    new HubError('INTERNAL', 'The hub failed; its log has the cause under the request id.', {
-      cause: error,
-    });
+    new HubError(
+      'INTERNAL',
+      'Internal error. The log of the hub has the cause under the request id.',
+      {
+        cause: error,
+      },
+    );
   const status = statusOf(refusal.code);
   if (status >= 500) {
     request.log.error({ reqId: request.id, err: refusal.cause ?? refusal }, refusal.message);

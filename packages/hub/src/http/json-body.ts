@@ -4,8 +4,9 @@ export const JSON_DEPTH_MAX = 32;
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
 /**
- * What may be beyond 1.8e308: JSON.parse makes it infinite, JSON.stringify then makes it null. A
- * number ends where its value does, and an id that holds as much goes on.
+ * Matches texts that may hold a number beyond 1.8e308, which JSON.parse turns into Infinity and
+ * JSON.stringify into null. The end of the value is part of the pattern, so that most ids with such
+ * digits do not match.
  */
 const hugeNumber = /[eE]\+?\d{3,}\s*(?:[,\]}]|$)|\d{309}/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -20,12 +21,11 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Parses a request body strictly (contract, section 1): UTF-8, at most 32 levels deep, no duplicate
- * and no prototype keys, no NUL and no lone surrogate in any string, no number beyond a double.
- * `JSON.parse` alone keeps the last of two equal keys silently, so two readers of one body could
- * see different requests.
+ * Parses a request body strictly: UTF-8, at most 32 levels deep, no duplicate keys, no prototype
+ * keys, no NUL and no lone surrogate in any string, no number beyond a double. `JSON.parse` by
+ * itself keeps the last of two equal keys, so two readers of one body could see different requests.
  *
- * @throws HubError INVALID_JSON, or INVALID_REQUEST for what a string must not hold.
+ * @throws HubError INVALID_JSON, or INVALID_REQUEST for a value that is not allowed.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
@@ -42,22 +42,22 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    // JSON.parse quotes the body in its message; it stays in the cause.
+    // The message of JSON.parse quotes the body, so it stays in the cause.
     throw new HubError('INVALID_JSON', 'The body is not valid JSON: check commas and quotes.', {
       cause,
     });
   }
-  // Keys are read one by one only where that is to say which of them is wrong.
+  // Only a body with a wrong key is read key by key, to name that key.
   if (countMembers(value) !== members) checkKeys(text);
-  // Raw control characters are refused by JSON.parse and raw surrogates by UTF-8: both can only
-  // come from an escape.
+  // JSON.parse refuses raw control characters and UTF-8 raw surrogates, so both can only come from
+  // an escape.
   if (text.includes('\\u') || hugeNumber.test(text)) checkValues(value, '');
   return value;
 }
 
 /**
- * One pass over the text, for its depth. Syntax is JSON.parse's part.
- * @returns how many members its objects have together, equal keys counted each.
+ * Checks the depth in one pass over the text; JSON.parse checks the syntax.
+ * @returns how many members all objects have together, with duplicate keys counted separately.
  */
 function scanStructure(text: string): number {
   let depth = 0;
@@ -89,7 +89,7 @@ function scanStructure(text: string): number {
   return members;
 }
 
-/** The members that JSON.parse has kept; no number when a key is not allowed. */
+/** How many members JSON.parse has kept; NaN if a key is not allowed. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -98,7 +98,7 @@ function countMembers(value: unknown): number {
     return count;
   }
   const members = value as Record<string, unknown>;
-  // What JSON.parse made has no inherited members.
+  // Objects of JSON.parse have no inherited members.
   for (const key in members) {
     if (forbiddenKeys.has(key)) return Number.NaN;
     count += 1 + countMembers(members[key]);
@@ -106,7 +106,7 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-/** @throws HubError INVALID_JSON for the first key that stands twice or is not allowed. */
+/** @throws HubError INVALID_JSON for the first key that is duplicate or not allowed. */
 function checkKeys(text: string): void {
   // Per open level: the keys seen in an object, null for an array.
   const levels: (Set<string> | null)[] = [];
@@ -140,10 +140,10 @@ function checkKeys(text: string): void {
         break;
     }
   }
-  throw new Error('a body that its parser refuses has a key to name');
+  throw new Error('a body with a wrong key must have one to name');
 }
 
-/** The index of the closing quote, or the text's length when there is none. */
+/** The index of the closing quote, or the length of the text if it is missing. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {
@@ -156,13 +156,13 @@ function endOfString(text: string, start: number): number {
 }
 
 function keyOf(quoted: string): string {
-  // Escapes spell equal keys differently; only then is a real parse needed.
+  // With escapes, equal keys can be spelled differently, so such a key is parsed.
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
 function checkKey(key: string, keys: Set<string>): void {
   if (keys.has(key)) {
-    throw new HubError('INVALID_JSON', `The key ${JSON.stringify(key)} stands twice: keep one.`);
+    throw new HubError('INVALID_JSON', `Duplicate key ${JSON.stringify(key)}: keep one.`);
   }
   if (forbiddenKeys.has(key)) {
     throw new HubError('INVALID_JSON', `The key ${JSON.stringify(key)} is not allowed: rename it.`);
@@ -172,11 +172,11 @@ function checkKey(key: string, keys: Set<string>): void {
 
 function checkValues(value: unknown, path: string): void {
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw invalidField(path, 'is a number too large to be kept');
+    throw invalidField(path, 'must be a number of at most 1.8e308');
   }
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw invalidField(path, 'must not hold the NUL character');
-    if (!value.isWellFormed()) throw invalidField(path, 'must not hold a lone surrogate');
+    if (value.includes('\0')) throw invalidField(path, 'must not contain the NUL character');
+    if (!value.isWellFormed()) throw invalidField(path, 'must not contain a lone surrogate');
     return;
   }
   if (typeof value !== 'object' || value === null) return;

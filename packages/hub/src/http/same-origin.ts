@@ -4,11 +4,11 @@ import { HubError } from '../errors.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses a request that some other site made a browser send. Browsers set `Sec-Fetch-Site` and
- * `Origin` themselves and let no page change them; SameSite cookies alone would let sibling
- * subdomains in.
+ * Refuses a request that another site made a browser send. Browsers set `Sec-Fetch-Site` and
+ * `Origin` themselves and no page can change them; SameSite cookies would not be enough, because
+ * they allow sibling subdomains.
  *
- * @param baseUrl where people reach this hub, in case a proxy rewrites `Host`.
+ * @param baseUrl the public URL of this hub, in case a proxy rewrites `Host`.
  * @throws HubError NOT_ALLOWED
  */
 export function requireSameOrigin(
@@ -18,12 +18,12 @@ export function requireSameOrigin(
   if (safeMethods.has(request.method) || isSameOrigin(request.headers, baseUrl)) return;
   throw new HubError(
     'NOT_ALLOWED',
-    'Console calls come from the console itself: send Sec-Fetch-Site: same-origin, or the Origin ' +
-      'of this hub. Programs use the control plane with a token.',
+    'Only the console may make console calls: send Sec-Fetch-Site: same-origin, or the Origin of ' +
+      'this hub. Programs use the control plane with a token.',
   );
 }
 
-/** `Sec-Fetch-Site` decides where it is sent; browsers without it send `Origin` with each POST. */
+/** Uses `Sec-Fetch-Site` if it is sent; browsers without it send `Origin` with each POST. */
 export function isSameOrigin(headers: IncomingHttpHeaders, baseUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -31,16 +31,15 @@ export function isSameOrigin(headers: IncomingHttpHeaders, baseUrl: string): boo
   if (origin === undefined || !URL.canParse(origin)) return false;
   const { host: originHost, protocol } = new URL(origin);
   if (origin === new URL(baseUrl).origin) return true;
-  // Only the host: behind a proxy that ends TLS the scheme here is not the browser's.
+  // Compares the host only: behind a proxy that ends TLS the hub does not know the scheme.
   return /^https?:$/.test(protocol) && originHost === host?.toLowerCase();
 }
 
 const loopbackNames = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * Whether a request was meant for this machine by name. A page on the internet can point its own
- * name at 127.0.0.1 (DNS rebinding) and is then same-origin with the hub, but its name stays in
- * `Host`.
+ * Whether `Host` names this machine. A page on the internet can point its own name at 127.0.0.1
+ * (DNS rebinding) and is then same-origin with the hub, but `Host` still has its name.
  */
 export function isLocalHost(headers: IncomingHttpHeaders, baseUrl: string): boolean {
   const { host } = headers;

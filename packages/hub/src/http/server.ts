@@ -8,13 +8,13 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { HubError } from '../errors.ts';
-import { ARRIVAL_MS_OF_BYTES, limitArrival } from './arrival.ts';
-import { addBodyParsers } from './body.ts';
+import { addBodyParsers } from './body-parsers.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { replyWithError } from './error-reply.ts';
+import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often both are looked at; by Node's own 30 s a slow client would stay much longer. */
+/** How often Node checks both timeouts; its default of 30 s would let a slow client stay longer. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -24,33 +24,33 @@ const CONNECTIONS_MAX = 50_000;
 export interface ServerOptions {
   ids: IdSource;
   logger: NonNullable<FastifyServerOptions['logger']>;
-  /** Cookies only travel over TLS, and the browser is told to stay with it. */
+  /** Whether people use HTTPS: sends Strict-Transport-Security. */
   secure: boolean;
 }
 
 /**
- * Fastify's own would load Ajv and fast-json-stringify; routes give Fastify no schemas, because the
- * contract's are checked in validation.ts.
+ * Replaces Fastify's compilers, which would load Ajv and fast-json-stringify. Routes give Fastify
+ * no schemas, because `validation.ts` checks those of the contract.
  */
 const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
-  throw new Error('a route has a schema, which only the contract has here');
+  throw new Error('routes must not give Fastify a schema; the contract has them');
 }
 
-/** A Fastify that speaks the contract: strict JSON in, `{ok: false, …}` on every failure. */
+/** Creates the HTTP server: strict JSON in, `{ok: false, …}` for every failure. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for each request costs more than most of them log.
+    // A child logger per request would cost more than most requests log.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
     genReqId: () => options.ids('request'),
-    // The longest of all requests; the others have a limit of their own.
-    requestTimeout: ARRIVAL_MS_OF_BYTES,
+    // The longest limit of all routes; request-timeout.ts applies the shorter ones.
+    requestTimeout: UPLOAD_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // While the hub stops, requests on open connections are still served.
+    // A stopping hub still serves requests on open connections.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -60,7 +60,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       maxHeaderSize: HEADER_BYTES_MAX,
     },
     clientErrorHandler: createClientErrorHandler(options.ids),
-    // A path that cannot be decoded is refused before any hook runs.
+    // Called for a path that cannot be decoded; no hook has run by then.
     frameworkErrors(error, request, reply) {
       addHeaders(request, reply, options.secure);
       return replyWithError(error, request, reply);
@@ -69,29 +69,29 @@ export function createServer(options: ServerOptions): FastifyInstance {
     schemaController: { compilersFactory: noCompilers },
   });
   server.server.maxConnections = CONNECTIONS_MAX;
-  // Only console calls have cookies: they are parsed where they are asked for.
+  // Only console calls have cookies, so they are parsed on first use.
   server.register(cookie, { hook: false });
   addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
-  // Hooks of every request call back: a promise each would cost more than what they do.
+  // Hooks of every request use callbacks: a promise would cost more than their work.
   server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply, options.secure);
-    // Before the body is read: what is in it does not matter where nobody is.
+    // Rejects unknown paths before the body is read.
     if (request.is404) replyNotFound(request, reply);
     else done();
   });
-  limitArrival(server);
+  limitRequestTime(server);
   endConnectionsOnClose(server);
   return server;
 }
 
 function replyNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const message = 'There is no such path: GET /control-plane/openapi.json lists all.';
+  const message = 'Unknown path: GET /control-plane/openapi.json lists all paths.';
   return replyWithError(new HubError('NOT_FOUND', message), request, reply);
 }
 
-/** What every answer carries. */
+/** Adds the headers of every answer. */
 function addHeaders(request: FastifyRequest, reply: FastifyReply, secure: boolean): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
@@ -99,7 +99,7 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply, secure: boolea
   if (secure) reply.header('strict-transport-security', 'max-age=31536000');
 }
 
-/** While the server closes, each answer is the last on its connection: none stays open idle. */
+/** While the server closes, ends each connection after its current answer, so that none is idle. */
 function endConnectionsOnClose(server: FastifyInstance): void {
   let closing = false;
   server.addHook('preClose', async () => {
@@ -109,7 +109,7 @@ function endConnectionsOnClose(server: FastifyInstance): void {
     if (closing) reply.header('connection', 'close');
     done();
   });
-  // An answer that was on its way already leaves its connection open, and nobody else closes it.
+  // An answer that was already being sent has left its connection open: close it here.
   server.addHook('onResponse', (_request, _reply, done) => {
     if (closing) setImmediate(() => server.server.closeIdleConnections());
     done();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Security requirement 5: nothing by default, and what the console needs from the hub alone. */
+/** Allows nothing by default, and what the console needs only from the hub itself. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,15 +18,15 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The build names these files by their content, so what a name stands for never changes. */
+/** The build names these files by a hash of their content, so they never change. */
 const HASHED_FOLDER = '/assets/';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
-/** Everything else is asked for again each time; the tag makes that cheap. */
+/** Browsers revalidate every other file each time; the ETag makes that cheap. */
 const PLAIN_CACHING = 'no-cache';
 const INDEX = '/index.html';
 
-/** Paths of programs: an unknown one is an error there, never the console. */
-const programPaths = ['/control-plane', '/console-api', '/integrations'];
+/** Paths of the API: an unknown one is an error, never the console's page. */
+const apiPaths = ['/control-plane', '/console-api', '/integrations'];
 
 const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -40,8 +40,8 @@ const contentTypes: Record<string, string> = {
   '.ico': 'image/x-icon',
   '.woff2': 'font/woff2',
 };
-/** Of these types compression makes little or nothing. */
-const packedTypes = new Set(['.png', '.ico', '.woff2']);
+/** Files of these types are compressed already. */
+const compressedTypes = new Set(['.png', '.ico', '.woff2']);
 
 type Encoding = 'br' | 'gzip';
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
@@ -52,16 +52,16 @@ interface ConsoleFile {
   caching: string;
   etag: string;
   isCompressible: boolean;
-  /** Made when first asked for, once. */
+  /** Each encoding is made once, at the first request for it. */
   compressed: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
- * Serves the built console: its files, and its page under every path that a browser opens and no
- * program owns. The files are few and small, and are read once: no request's path ever reaches the
- * file system.
+ * Serves the built console: its files, and its page under every other path that a browser opens and
+ * that is not of the API. The files are few and small and are read once, so the path of a request
+ * never reaches the file system.
  *
- * @param directory the build; empty, or without an `index.html`: a plain page says how to make it.
+ * @param directory the build; if empty or without `index.html`, a page says how to build it.
  */
 export function serveConsole(server: FastifyInstance, directory: string): void {
   const files = directory === '' ? new Map<string, ConsoleFile>() : readConsole(directory);
@@ -93,16 +93,16 @@ function fileOf(path: string, bytes: Buffer): ConsoleFile {
     contentType: contentTypes[extension] ?? 'application/octet-stream',
     caching: path.startsWith(HASHED_FOLDER) ? HASHED_CACHING : PLAIN_CACHING,
     etag: `"${hash('sha256', bytes, 'base64url')}"`,
-    isCompressible: !packedTypes.has(extension),
+    isCompressible: !compressedTypes.has(extension),
     compressed: {},
   };
 }
 
-/** A page of the console: opened by a browser, and not the name of a missing file. */
+/** Whether a path is a page of the console: a browser opens it, and it names no missing file. */
 function isPage(request: FastifyRequest, path: string): boolean {
-  const isOfProgram = programPaths.some((own) => path === own || path.startsWith(`${own}/`));
+  const isApi = apiPaths.some((own) => path === own || path.startsWith(`${own}/`));
   const wantsPage = request.headers.accept?.includes('text/html') ?? false;
-  return path === '/' || (wantsPage && !isOfProgram && extname(path) === '');
+  return path === '/' || (wantsPage && !isApi && extname(path) === '');
 }
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile) {
@@ -141,9 +141,9 @@ const UNBUILT_PAGE = `<!doctype html>
   </head>
   <body>
     <h1>Signalbox is running</h1>
-    <p>Its console is not built. In the folder of the project, stop this hub and run:</p>
+    <p>The console is not built. Stop this hub and run in the project folder:</p>
     <pre>npm start</pre>
-    <p>That builds the console and starts the hub again. The HTTP API works without it.</p>
+    <p>This builds the console and starts the hub again. The HTTP API works without it.</p>
   </body>
 </html>
 `;

@@ -1,16 +1,15 @@
 import type { ErrorDetail } from '@signalbox/contract';
-import type { Static, TObject } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { HubError } from '../errors.ts';
-import { readShape, type Shape } from './shape.ts';
 
-/** Enough to mend a request by; a hostile one must not be answered at length. */
+/** Enough to correct a request; the answer to a hostile one must stay short. */
 const DETAILS_MAX = 20;
 const IGNORED_FIELDS_MAX = 20;
 
 export interface RequestValidator<R extends TObject> {
   /**
-   * Fills in defaults and checks.
+   * Fills in the defaults of absent fields, then checks the body against the schema.
    * @throws HubError INVALID_REQUEST with details.
    */
   validate(body: unknown): Static<R>;
@@ -21,12 +20,12 @@ export interface RequestValidator<R extends TObject> {
 export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
   // Compiled at the first request: compiling a hundred schemas would slow every start.
   let compiled: Validator<Record<never, never>, R> | null = null;
-  let known: Shape | null = null;
+  let fields: SchemaFields | null = null;
   return {
     validate(body) {
       compiled ??= Compile(schema);
-      known ??= readShape(schema);
-      fillDefaults(body, known);
+      fields ??= readFields(schema);
+      fillDefaults(body, fields);
       if (compiled.Check(body)) return body;
       const details = describeErrors(compiled.Errors(body));
       const first = details[0];
@@ -37,25 +36,25 @@ export function createRequestValidator<R extends TObject>(schema: R): RequestVal
       throw new HubError('INVALID_REQUEST', message, { details });
     },
     findIgnored(body) {
-      known ??= readShape(schema);
+      fields ??= readFields(schema);
       const found: string[] = [];
-      collectIgnored(body, known, '', found);
+      collectIgnored(body, fields, '', found);
       return found;
     },
   };
 }
 
-function fillDefaults(value: unknown, shape: Shape): void {
+function fillDefaults(value: unknown, schema: SchemaFields): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    if (shape.items === null) return;
-    for (const item of value) fillDefaults(item, shape.items);
+    if (schema.items === null) return;
+    for (const item of value) fillDefaults(item, schema.items);
     return;
   }
-  const fields = value as Record<string, unknown>;
-  for (const [name, nested] of shape.withDefaults) fillDefaults(fields[name], nested);
-  for (const [name, make] of shape.defaults) {
-    if (fields[name] === undefined) fields[name] = make();
+  const members = value as Record<string, unknown>;
+  for (const [name, nested] of schema.withDefaults) fillDefaults(members[name], nested);
+  for (const [name, make] of schema.defaults) {
+    if (members[name] === undefined) members[name] = make();
   }
 }
 
@@ -70,7 +69,7 @@ interface SchemaError {
 function describeErrors(errors: readonly SchemaError[]): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   for (const error of errors) {
-    // The branches of a union each complain; the union itself says enough.
+    // Each branch of a union reports errors of its own; the error of the union is enough.
     if (/\/anyOf\/\d+/.test(error.schemaPath)) continue;
     if (error.keyword === 'required') {
       const { requiredProperties } = error.params as { requiredProperties: string[] };
@@ -89,24 +88,77 @@ function messageOf(error: SchemaError): string {
     const { allowedValues } = error.params as { allowedValues?: unknown[] };
     if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`;
   }
-  return error.keyword === 'anyOf' ? 'has none of the allowed forms' : error.message;
+  return error.keyword === 'anyOf' ? 'must have one of the allowed forms' : error.message;
 }
 
-function collectIgnored(value: unknown, shape: Shape, path: string, found: string[]): void {
+function collectIgnored(value: unknown, schema: SchemaFields, path: string, found: string[]): void {
   if (found.length >= IGNORED_FIELDS_MAX || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    if (shape.items === null) return;
-    for (const item of value) collectIgnored(item, shape.items, path, found);
+    if (schema.items === null) return;
+    for (const item of value) collectIgnored(item, schema.items, path, found);
     return;
   }
-  if (shape.keepsUnknown) return;
+  if (schema.keepsUnknown) return;
   const members = value as Record<string, unknown>;
-  // What JSON.parse made has no inherited members.
+  // Objects of JSON.parse have no inherited members.
   for (const name in members) {
-    const field = shape.fields.get(name);
+    const field = schema.fields.get(name);
     if (field === null) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     if (field !== undefined) collectIgnored(members[name], field, fieldPath, found);
     else if (!found.includes(fieldPath) && found.length < IGNORED_FIELDS_MAX) found.push(fieldPath);
   }
+}
+
+/** The fields of a schema, read once for filling in defaults and finding unknown fields. */
+interface SchemaFields {
+  /** Every field by name; null: its value is not looked into. */
+  fields: ReadonlyMap<string, SchemaFields | null>;
+  /** Fields that are filled in when absent, each time with a new value. */
+  defaults: readonly (readonly [name: string, make: () => unknown])[];
+  /** Fields whose values may have absent fields to fill in. */
+  withDefaults: readonly (readonly [name: string, fields: SchemaFields])[];
+  /** The fields of the items of a list; null: the schema is no list of objects. */
+  items: SchemaFields | null;
+  /** Whether fields that the schema does not name are allowed. */
+  keepsUnknown: boolean;
+}
+
+type SchemaNode = TSchema & {
+  properties?: Record<string, SchemaNode>;
+  items?: SchemaNode;
+  default?: unknown;
+  additionalProperties?: unknown;
+};
+
+function readFields(schema: SchemaNode): SchemaFields {
+  const { properties, items } = schema;
+  const fields = new Map<string, SchemaFields | null>();
+  const defaults: [string, () => unknown][] = [];
+  const withDefaults: [string, SchemaFields][] = [];
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const isLookedInto = field.properties !== undefined || field.items?.properties !== undefined;
+    const nested = isLookedInto ? readFields(field) : null;
+    fields.set(name, nested);
+    if (field.default !== undefined) defaults.push([name, makerOf(field.default)]);
+    if (nested !== null && hasDefaults(nested)) withDefaults.push([name, nested]);
+  }
+  return {
+    fields,
+    defaults,
+    withDefaults,
+    items: items?.properties === undefined ? null : readFields(items),
+    keepsUnknown: properties === undefined || schema.additionalProperties !== undefined,
+  };
+}
+
+function hasDefaults({ defaults, withDefaults, items }: SchemaFields): boolean {
+  return defaults.length + withDefaults.length > 0 || (items !== null && hasDefaults(items));
+}
+
+/** Nearly all defaults are primitive values or an empty list; a real clone would be slow. */
+function makerOf(value: unknown): () => unknown {
+  if (typeof value !== 'object' || value === null) return () => value;
+  if (Array.isArray(value) && value.length === 0) return () => [];
+  return () => structuredClone(value);
 }

@@ -4,51 +4,53 @@ import type { Endpoint } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { HubError } from '../errors.ts';
-import { ARRIVAL_MS_OF_BYTES } from './arrival.ts';
 import { allowsRange, type ByteRange, parseRange } from './byte-range.ts';
+import { UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 
-/** After a refusal, how long the rest of a body is read and thrown away, so that the client can
- * finish sending and read the answer. */
+/**
+ * How long the rest of a refused body is read and discarded, so that the client can finish sending
+ * and read the answer.
+ */
 const DRAIN_MS = 10_000;
 
-/** Opened in a browser, such bytes run nothing, load nothing and are shown nowhere. */
+/** Keeps a browser that opens the bytes from running scripts, loading anything or framing them. */
 const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
-/** Bytes as they arrive; reading stops when the reader stops. */
+/** The body of an upload while it arrives. Reading pauses when the reader does. */
 export interface ArrivingBytes {
   body: AsyncIterable<Uint8Array>;
-  /** As announced by the client; null: unknown until the end. */
+  /** As the client announces it; null: unknown until the end. */
   lengthBytes: number | null;
 }
 
-/** Bytes to be served. */
+/** Bytes of a download. */
 export interface ServedBytes {
   sizeBytes: number;
   contentType: string;
   contentDisposition: string;
-  /** Strong: the same tag, the same bytes. */
+  /** A strong tag: equal tags mean equal bytes. */
   etag: string;
-  /** @param range null: all. Called once at most, and not for `HEAD`. */
+  /** @param range null: all bytes. Called at most once, and not for `HEAD`. */
   open(range: ByteRange | null): Promise<Readable>;
 }
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** How a row whose request is raw bytes is answered. `prove` runs before any byte is read. */
+/** Handles a row whose request is raw bytes. `prove` runs before any byte is read. */
 export interface BytesReceiver<Proof, Res extends TObject> {
   /** @throws HubError 401 */
   prove: (query: Query) => Proof;
   receive: (proof: Proof, bytes: ArrivingBytes) => Promise<Omit<Static<Res>, 'ok'>>;
 }
 
-/** How a row whose answer is raw bytes is answered. */
+/** Handles a row whose answer is raw bytes. */
 export interface BytesServer<Proof> {
   /** @throws HubError 401 */
   prove: (query: Query) => Proof;
   serve: (proof: Proof) => Promise<ServedBytes>;
 }
 
-/** A route that streams its request's body to `receive` and answers in JSON. */
+/** Adds a route that streams the request's body to `receive` and answers in JSON. */
 export function routeReceivedBytes<Proof, Res extends TObject>(
   server: FastifyInstance,
   endpoint: Endpoint<TObject, Res>,
@@ -56,16 +58,16 @@ export function routeReceivedBytes<Proof, Res extends TObject>(
   checkAnswer: (answer: unknown) => void,
 ): void {
   const proofs = new WeakMap<FastifyRequest, Proof>();
-  // A scope of its own: here bodies are not parsed, whatever they call themselves.
+  // In a scope of its own, where bodies are not parsed, whatever their content type.
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     scope.route({
       method: endpoint.method,
       url: endpoint.path,
-      config: { arrivalMs: ARRIVAL_MS_OF_BYTES },
+      config: { requestTimeoutMs: UPLOAD_TIMEOUT_MS },
       onRequest: async (request) => {
-        // Fastify refuses a malformed one; the type that counts was announced with the upload.
+        // Fastify would refuse a malformed one; the type that counts was announced earlier.
         delete request.raw.headers['content-type'];
         proofs.set(request, prove(queryOf(request)));
       },
@@ -84,7 +86,7 @@ export function routeReceivedBytes<Proof, Res extends TObject>(
   });
 }
 
-/** A route that answers with bytes, whole or a range of them (RFC 9110, section 14), and `HEAD`. */
+/** Adds a route that answers with all bytes or a range (RFC 9110, section 14), and its `HEAD`. */
 export function routeServedBytes<Proof>(
   server: FastifyInstance,
   endpoint: Endpoint,
@@ -133,14 +135,14 @@ function chooseRange(
 
 function arrivingOf(request: FastifyRequest): ArrivingBytes {
   const length = request.headers['content-length'];
-  // Its iterator leaves the request open when the reader stops, so that it can be answered.
+  // When the reader stops early, the request stays open so that it can be answered.
   return {
     body: request.raw.iterator({ destroyOnReturn: false }),
     lengthBytes: length === undefined ? null : Number(length),
   };
 }
 
-/** Throws the rest of a refused body away, and the connection with it if that takes too long. */
+/** Discards the rest of a refused body; closes the connection if that takes too long. */
 function drain({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed) return;
   raw.resume();
@@ -148,7 +150,7 @@ function drain({ raw }: FastifyRequest): void {
   raw.once('close', () => clearTimeout(timer));
 }
 
-/** Fastify's query is an object of strings and lists of them. */
+/** Fastify parses the query into an object of strings and lists of strings. */
 function queryOf(request: FastifyRequest): Query {
   return request.query as Query;
 }

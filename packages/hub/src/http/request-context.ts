@@ -3,12 +3,12 @@ import type { Principal, RequestContext } from '../principal.ts';
 
 type Cookies = RequestContext['cookies'];
 
-/** A request as actions see it. What few of them ask for is made when they do. */
+/** The part of a request that handlers see. The signal and the cookies are created on first use. */
 export class HttpContext implements RequestContext {
   readonly principal: Principal;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  #gone: AbortController | null = null;
+  #disconnect: AbortController | null = null;
 
   constructor(request: FastifyRequest, reply: FastifyReply, principal: Principal) {
     this.#request = request;
@@ -29,17 +29,17 @@ export class HttpContext implements RequestContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#gone === null) {
-      const gone = new AbortController();
+    if (this.#disconnect === null) {
+      const disconnect = new AbortController();
       const { raw } = this.#reply;
-      this.#gone = gone;
-      // An answer that has been sent whole closes as well, and then nobody listens.
+      this.#disconnect = disconnect;
+      // A completely sent answer emits `close` too; that is no disconnect.
       raw.once('close', () => {
-        if (!raw.writableFinished) gone.abort();
+        if (!raw.writableFinished) disconnect.abort();
       });
-      if (raw.destroyed) gone.abort();
+      if (raw.destroyed) disconnect.abort();
     }
-    return this.#gone.signal;
+    return this.#disconnect.signal;
   }
 
   get cookies(): Cookies {
@@ -57,7 +57,7 @@ export class HttpContext implements RequestContext {
   }
 }
 
-/** The cookies of a request; they are not parsed before. */
+/** Parses the cookies of a request. */
 export function cookiesOf(request: FastifyRequest): Cookies {
   const { cookie } = request.headers;
   return cookie === undefined ? {} : request.server.parseCookie(cookie);

@@ -2,17 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HubError } from '../errors.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** JSON by another name, on the routes that say so. */
+/** Further content types of JSON; a route must accept them by `contentTypes`. */
 const FURTHER_TYPES = ['application/cloudevents+json'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Further content types of JSON that the route takes. */
+    /** Content types of JSON that the route accepts in addition to application/json. */
     contentTypes?: readonly string[];
   }
 
   interface FastifyRequest {
-    /** Holds the bytes of the body against the request's proof; null: nothing is left to prove. */
+    /** Checks a proof that covers the body, such as a signature; null: checked, or none needed. */
     proveBody: BodyProof | null;
   }
 }
@@ -20,14 +20,14 @@ declare module 'fastify' {
 /** @throws HubError 401 */
 export type BodyProof = (request: FastifyRequest, bytes: Uint8Array) => void;
 
-/** Takes JSON and nothing else; bytes that need a proof are parsed when they have it. */
+/** Accepts JSON bodies only. If the proof of a request covers its body, it is checked first. */
 export function addBodyParsers(server: FastifyInstance): void {
   server.decorateRequest('proveBody', null);
   server.removeAllContentTypeParsers();
   const add = (type: string, read: (request: FastifyRequest, bytes: Buffer) => unknown) =>
     server.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
       try {
-        // Asked for as a buffer, so it is one.
+        // `parseAs` makes the body a Buffer.
         done(null, read(request, body as Buffer));
       } catch (error) {
         done(error as Error, undefined);
@@ -50,7 +50,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   return parseJsonBody(bytes);
 }
 
-/** A request without a body reaches its handler unparsed: it is held against its proof here. */
+/** Checks the proof of a request without a body, for which Fastify calls no parser. */
 export function requireProvedBody(request: FastifyRequest): void {
   if (request.proveBody !== null) proveBytes(request, new Uint8Array());
 }

@@ -2,25 +2,25 @@ import { buildOpenApi, endpointList, endpoints } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import type { Api } from './bind.ts';
 
-/** Health, and the description of what this hub answers. */
-export function bindDescription(
+/** Binds the health check and the OpenAPI document. */
+export function bindHealthRoutes(
   api: Api,
   { reader, version, baseUrl }: { reader: Reader; version: string; baseUrl: () => string },
 ): void {
   const { health } = endpoints;
   api.bind(health.health, async () => {
-    // A hub without its database answers, but not healthily: a balancer should look elsewhere.
+    // Without its database a hub is not healthy: a load balancer should use another one.
     await reader.firstSql('SELECT 1 AS one', []);
     return {};
   });
-  // Built at the first request: the base URL is known once the hub listens, and a start need not
-  // wait for it.
+  // Built at the first request: the base URL is known only once the hub listens, and building it
+  // would slow the start.
   let document: ReturnType<typeof buildOpenApi> | null = null;
   api.bind(
     health.openapi,
     async () => {
       document ??= buildOpenApi({
-        // The console's own rows are nobody else's business.
+        // Rows of the console alone are not described.
         endpoints: endpointList.filter((row) => api.bound.includes(row)),
         baseUrl: baseUrl(),
         version,
