@@ -1,22 +1,22 @@
 import type { Clock } from '../clock.ts';
 
 /**
- * The one shape of every background loop. `runOnce` does a bounded piece of work and reports what
- * it did. The loop calls it again after its interval, or at once while there is more to do, and
- * never twice at a time. A failed piece is logged and tried again at the next tick: the work is in
- * the database, so nothing is lost.
+ * The shape of every background loop. `runOnce` does a bounded piece of work and returns what it
+ * did. The loop calls it again after its interval, or immediately while there is more to do, and
+ * never twice at a time. A failed piece is logged and retried at the next tick: the work is in the
+ * database, so nothing is lost.
  *
  * Of the hubs that share a database, only the leader works (`cluster/hub-group.ts`). A hub that
- * froze may finish its piece while another one leads already, so a piece must be safe to run twice
- * at a time: what it finds, it reads again in the action that changes it.
+ * froze may finish its piece while another one already leads, so a piece must be safe to run twice
+ * at a time: it reads a row again in the action that changes it.
  */
 export interface Loop<Result> {
   readonly name: string;
-  /** @param isMine whether it is this hub that works, of those that share a database. */
-  start(isMine?: () => boolean): void;
-  /** One piece of work now; tests call it instead of waiting. */
+  /** @param isLeader whether this hub works at the moment; absent: it always does. */
+  start(isLeader?: () => boolean): void;
+  /** Does one piece of work now; tests call it instead of waiting. */
   runOnce(): Promise<Result>;
-  /** Ends after the piece under way. */
+  /** Resolves when the piece in progress has ended. */
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface LoopOptions<Result> {
   intervalMs: number;
   clock: Clock;
   work: () => Promise<Result>;
-  /** Whether the piece was cut short, so that the next should follow at once. */
+  /** Whether the piece reached its limit, so that the next should follow immediately. */
   hasMore: (result: Result) => boolean;
   onError: (error: unknown) => void;
 }
@@ -34,24 +34,24 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
   let cancelTimer: (() => void) | null = null;
-  let underWay: Promise<void> | null = null;
+  let running: Promise<void> | null = null;
   let stopped = false;
-  let isMine = () => true;
+  let mayWork = () => true;
   let reportedAtMs: number | null = null;
 
   async function tick(): Promise<void> {
     let again = false;
     try {
-      again = isMine() && options.hasMore(await options.work());
+      again = mayWork() && options.hasMore(await options.work());
       reportedAtMs = null;
     } catch (error) {
       report(error);
     }
-    underWay = null;
+    running = null;
     if (!stopped) schedule(again ? 0 : options.intervalMs);
   }
 
-  /** A database that is away fails every loop at every tick: that is worth saying now and then. */
+  /** While the database is unavailable, every loop fails at every tick; most are not logged. */
   function report(error: unknown): void {
     const nowMs = options.clock.nowMs();
     if (reportedAtMs !== null && nowMs - reportedAtMs < REPORT_INTERVAL_MS) return;
@@ -61,21 +61,21 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
 
   function schedule(delayMs: number): void {
     cancelTimer = options.clock.schedule(delayMs, () => {
-      underWay = tick();
+      running = tick();
     });
   }
 
   return {
     name: options.name,
-    start(isOwn = () => true) {
-      isMine = isOwn;
+    start(isLeader = () => true) {
+      mayWork = isLeader;
       schedule(options.intervalMs);
     },
     runOnce: options.work,
     async stop() {
       stopped = true;
       cancelTimer?.();
-      await underWay;
+      await running;
     },
   };
 }

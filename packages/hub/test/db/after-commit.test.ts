@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
-/** Resolves with the next error that nobody catches; the runner would fail the test for it. */
+/** Resolves with the next uncaught error, in place of the runner, which would fail the test. */
 function catchUncaught(t: TestContext): Promise<unknown> {
   const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
@@ -14,7 +14,7 @@ function catchUncaught(t: TestContext): Promise<unknown> {
   return new Promise((resolve) => process.once('uncaughtException', resolve));
 }
 
-test('a call after the commit that throws hides no answer, stops no other call, and is heard', async (t) => {
+test('an afterCommit call that throws hides no answer, stops no other call, and is reported', async (t) => {
   const database = await openTestDatabase(t, systemClock);
   const uncaught = catchUncaught(t);
   const calls: string[] = [];

@@ -9,7 +9,7 @@ import {
 } from '../../src/db/data-directory.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
-test('makes the directory and a key that only its owner reads, and finds both again', (t) => {
+test('creates the directory and a key that only the owner may read, and uses both again', (t) => {
   const path = join(makeTempDir(t), 'deep', 'data');
   const first = prepareDataDirectory(path);
   assert.equal(first.secretKey.length, 32);
@@ -24,7 +24,7 @@ test('refuses a path that is a file', (t) => {
   assert.throws(() => prepareDataDirectory(path), StartError);
 });
 
-test('refuses a network file system, and says which', (t) => {
+test('refuses a network file system and names it', (t) => {
   const nfs = 0x6969;
   assert.throws(
     () => prepareDataDirectory(makeTempDir(t), { typeOfFileSystem: () => nfs }),
@@ -32,19 +32,19 @@ test('refuses a network file system, and says which', (t) => {
   );
 });
 
-test('takes a network file system when the database lies elsewhere', (t) => {
+test('accepts a network file system when the database is elsewhere', (t) => {
   const use = { holdsDatabase: false, typeOfFileSystem: () => 0x6969 };
   assert.ok(prepareDataDirectory(makeTempDir(t), use).directoryId);
 });
 
-test('makes no key of its own when one is set', (t) => {
+test('creates no key when one is set', (t) => {
   const path = makeTempDir(t);
   const secretKey = Buffer.alloc(32, 7);
   assert.deepEqual(prepareDataDirectory(path, { secretKey }).secretKey, secretKey);
   assert.equal(existsSync(join(path, 'secret.key')), false);
 });
 
-test('refuses a key file that is cut short, and does not replace it', (t) => {
+test('refuses a truncated key file and does not replace it', (t) => {
   const path = makeTempDir(t);
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=\n');
@@ -52,7 +52,7 @@ test('refuses a key file that is cut short, and does not replace it', (t) => {
   assert.equal(readFileSync(join(path, 'secret.key'), 'utf8'), 'c2hvcnQ=\n');
 });
 
-test('one hub has the directory at a time', (t) => {
+test('one hub at a time may use the directory', (t) => {
   const path = makeTempDir(t);
   const release = lockDataDirectory(path);
   assert.throws(() => lockDataDirectory(path), /Another hub is running/);

@@ -10,7 +10,7 @@ test('placeholders are numbered, but not within literals', () => {
   assert.equal(numberPlaceholders('SELECT $1'), 'SELECT $1');
 });
 
-test('what cannot be told apart by rows of values is not merged', () => {
+test('a statement whose answer does not number the rows of values is not merged', () => {
   const unmerged = [
     'INSERT INTO notes (a) VALUES ($1) ON CONFLICT DO NOTHING',
     'INSERT INTO notes (a) VALUES ($1) RETURNING a',

@@ -6,8 +6,8 @@ import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 import { HubError } from '../../src/errors.ts';
 
 /*
- * What `db/engine.ts` promises, where PostgreSQL has more to do for it than SQLite: several
- * transactions at once, several hubs, statements that become one.
+ * The promises of `db/engine.ts` that take more on PostgreSQL than on SQLite: concurrent
+ * transactions, several hubs, merged statements.
  */
 
 const limits = { connectMs: 3_000, statementMs: 5_000, lockMs: 4_000, idleInTransactionMs: 5_000 };
@@ -27,7 +27,7 @@ const template = {
   },
 };
 
-/** A database, and as many hubs on it as are asked for. */
+/** Opens a database and the given number of hubs on it. */
 async function openHubs<Count extends number>(t: TestContext, count: Count) {
   const { url, drop } = await createTestDatabase(template);
   const hubs = Array.from({ length: count }, () =>
@@ -40,7 +40,7 @@ async function openHubs<Count extends number>(t: TestContext, count: Count) {
   return { url, hubs };
 }
 
-/** A hub whose statements may hardly take any time. */
+/** A hub with very short time limits for statements. */
 function openHasty(t: TestContext, { url, isPooled }: { url: string; isPooled: boolean }) {
   const hasty = { ...limits, statementMs: 200 };
   const hub = openPostgres({ url, sessionsMax: 3, limits: hasty, isPooled });
@@ -76,7 +76,7 @@ async function listNotes(database: Database): Promise<string[]> {
   return rows.map((row) => row.note);
 }
 
-/** Does the same to many at once, twice: the first time the engine learns the statements. */
+/** Runs concurrent actions twice: the engine only merges statements that it has seen before. */
 async function runConcurrently<T>(
   database: Database,
   names: readonly string[],
@@ -92,9 +92,9 @@ async function runConcurrently<T>(
 const namesOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${prefix} ${String(at).padStart(3, '0')}`);
 
-test('actions side by side share transactions, and each has its own answers', async (t) => {
+test('concurrent actions share transactions, and each gets its own answers', async (t) => {
   const database = await openHub(t);
-  // The statements are learnt at their first use; after that they are done set-wise.
+  // Statements are described at their first use and merged after that.
   for (const prefix of ['first', 'second', 'third']) {
     const names = namesOf(prefix, 60);
     const transactions = await runConcurrently(database, names, async (tx, name, at) => {
@@ -131,7 +131,7 @@ test('actions side by side share transactions, and each has its own answers', as
   assert.equal((await listNotes(database)).length, 180);
 });
 
-test('an action that takes too long is refused alone', async (t) => {
+test('an action that takes too long is refused without the others', async (t) => {
   const { url, hubs } = await openHubs(t, 1);
   const hasty = openHasty(t, { url, isPooled: false });
   const ends = await Promise.allSettled([
@@ -151,7 +151,7 @@ test('an action that takes too long is refused alone', async (t) => {
   assert.deepEqual(await listNotes(hub), ['after', 'before']);
 });
 
-test('where no setting outlives a transaction, a read by itself has its time limit too', async (t) => {
+test('behind a pooler, a single read has its time limit too', async (t) => {
   const { url } = await openHubs(t, 1);
   const pooled = openHasty(t, { url, isPooled: true });
   const ask = (text: string) => pooled.reader.firstSql<{ answer: string }>(text, []);
@@ -160,7 +160,7 @@ test('where no setting outlives a transaction, a read by itself has its time lim
   assert.deepEqual(await ask("SELECT 'still there' AS answer"), { answer: 'still there' });
 });
 
-test('reads that ask the same at the same time are one, and others are not', async (t) => {
+test('equal reads at the same time become one, and different reads do not', async (t) => {
   const database = await openHub(t);
   const draw = (asked: (at: number) => string) =>
     runConcurrently(database, namesOf('draw', 20), async (tx, _name, at) => {
@@ -176,7 +176,7 @@ test('reads that ask the same at the same time are one, and others are not', asy
   assert.ok(new Set(await draw((at) => `half ${at % 2}`)).size <= 6);
 });
 
-test('an action that is refused before it writes leaves those beside it as they are', async (t) => {
+test('an action that is refused before it writes does not affect the concurrent ones', async (t) => {
   const database = await openHub(t);
   const ends = await Promise.allSettled(
     namesOf('n', 20).map((name, at) =>
@@ -195,7 +195,7 @@ test('an action that is refused before it writes leaves those beside it as they 
   assert.equal((await listNotes(database)).length, 19);
 });
 
-test('of an action that fails after it wrote nothing is kept, and all of those beside it is', async (t) => {
+test('an action that fails after it wrote leaves nothing, and the concurrent ones commit', async (t) => {
   const database = await openHub(t);
   let runs = 0;
   const ends = await Promise.allSettled(
@@ -216,7 +216,7 @@ test('of an action that fails after it wrote nothing is kept, and all of those b
   assert.ok(runs > 20, 'the others of its transaction were restarted');
 });
 
-test('a statement that PostgreSQL refuses fails its own action alone, with its own error', async (t) => {
+test('a statement that PostgreSQL refuses fails only its own action, with its own error', async (t) => {
   const database = await openHub(t);
   const ends = await Promise.allSettled(
     namesOf('n', 5).map((name, at) =>
@@ -234,7 +234,7 @@ test('a statement that PostgreSQL refuses fails its own action alone, with its o
   assert.equal((await listNotes(database)).length, 4);
 });
 
-test('of two actions that add the same, the second sees what the first has done', async (t) => {
+test('when two actions add the same row, the second sees the row of the first', async (t) => {
   const { hubs } = await openHubs(t, 2);
   const add = (hub: Database) =>
     hub.writeConcurrent({ workspaceId: 'home', keys: [] }, async (tx) => {
@@ -246,7 +246,7 @@ test('of two actions that add the same, the second sees what the first has done'
   assert.deepEqual(answers.sort(), ['added', 'found', 'found', 'found', 'found', 'found']);
 });
 
-/** Reads, lets others in, and writes what it read plus one. */
+/** Reads a number, lets other actions run, and writes the number plus one. */
 async function countUp(tx: Tx, note: string): Promise<void> {
   const before = await readNote(tx, note);
   await tx.firstSql('SELECT pg_sleep(0.001)::text AS slept', []);
@@ -280,7 +280,7 @@ test('actions of one workspace on several hubs lose none of each other’s write
   assert.equal(row?.amount, 75);
 });
 
-test('of actions that share a key a hub runs one at a time', async (t) => {
+test('a hub runs one action at a time of those that share a key', async (t) => {
   const database = await openHub(t);
   await database.write('home', (tx) => insertNote(tx, 'count', 0));
   await Promise.all(
@@ -294,7 +294,7 @@ test('of actions that share a key a hub runs one at a time', async (t) => {
   assert.equal(row?.amount, 30);
 });
 
-test('an action holds up its own workspace alone; one of the hub holds up all', async (t) => {
+test('an exclusive action blocks only its own workspace; one of the hub blocks all', async (t) => {
   const { hubs } = await openHubs(t, 2);
   const [first, second] = hubs;
   assert(first !== undefined && second !== undefined);
@@ -327,7 +327,7 @@ test('an action holds up its own workspace alone; one of the hub holds up all', 
   assert.equal(order.length, 6);
 });
 
-test('batched work is done once for all that ask for it, in their order', async (t) => {
+test('batched work runs once for all that ask for it and keeps their order', async (t) => {
   const database = await openHub(t);
   const sizes: number[] = [];
   const doubling = {
@@ -355,7 +355,7 @@ test('batched work is done once for all that ask for it, in their order', async 
   assert.equal(single, 42);
 });
 
-test('calls after the commit come once, in order, and not for what was not kept', async (t) => {
+test('calls after the commit are made once, in order, and not for actions that failed', async (t) => {
   const database = await openHub(t);
   const calls: number[] = [];
   await Promise.allSettled(
@@ -370,7 +370,7 @@ test('calls after the commit come once, in order, and not for what was not kept'
   assert.deepEqual(calls, [0, 1, 3, 4, 5]);
 });
 
-test('the time of an action is the database’s', async (t) => {
+test('the time of an action is that of the database', async (t) => {
   const database = await openHub(t);
   const [nowMs, row] = await database.write('home', async (tx) => [
     tx.nowMs,
@@ -383,7 +383,7 @@ test('the time of an action is the database’s', async (t) => {
   assert.ok(laterMs >= nowMs && laterMs - nowMs < 5_000);
 });
 
-test('an action whose connection dies is refused as unavailable, and the next one has another', async (t) => {
+test('an action whose connection breaks is refused as unavailable, and the next one gets another', async (t) => {
   const database = await openHub(t);
   const dying = database.write('home', async (tx) => {
     await insertNote(tx, 'lost');
@@ -394,7 +394,7 @@ test('an action whose connection dies is refused as unavailable, and the next on
   assert.deepEqual(await listNotes(database), ['kept']);
 });
 
-test('the end waits for the actions that were handed in before it', async (t) => {
+test('closing waits for the actions that were handed in before', async (t) => {
   const { url } = await openHubs(t, 1);
   const database = openPostgres({ url, sessionsMax: 3, limits, isPooled: false });
   const names = namesOf('n', 10);

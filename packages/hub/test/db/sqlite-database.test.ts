@@ -37,7 +37,7 @@ async function createNotes(t: TestContext) {
   return { ...opened, insert, list };
 }
 
-test('waiting actions share one transaction, and each is answered with its own value', async (t) => {
+test('waiting actions share one transaction, and each gets its own value', async (t) => {
   const { insert, list, path } = await createNotes(t);
   const observer = new DatabaseSync(path);
   t.after(() => observer.close());
@@ -49,7 +49,7 @@ test('waiting actions share one transaction, and each is answered with its own v
   assert.notEqual(version(), before);
 });
 
-test('an action that throws leaves nothing, and its neighbours in the batch commit', async (t) => {
+test('an action that throws leaves nothing, and the others of its transaction commit', async (t) => {
   const { database, insert, list } = await createNotes(t);
   const refused = database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['half']);
@@ -63,7 +63,7 @@ test('an action that throws leaves nothing, and its neighbours in the batch comm
   assert.deepEqual(await list(), ['a', 'b']);
 });
 
-test('where actions may be run again, one that fails after it wrote leaves nothing', async (t) => {
+test('a concurrent action that fails after it wrote leaves nothing, and the others commit', async (t) => {
   const { database, list } = await createNotes(t);
   const calls: string[] = [];
   const runs = new Map<string, number>();
@@ -95,11 +95,11 @@ test('where actions may be run again, one that fails after it wrote leaves nothi
   );
   assert.deepEqual(await list(), ['a', 'b', 'c']);
   assert.deepEqual(calls, ['a', 'b', 'c']);
-  // The first two were run again for the second's sake; after that each had its savepoint.
+  // The failure of the second made both run again; after that each action had a savepoint.
   assert.deepEqual(Object.fromEntries(runs), { a: 3, half: 2, b: 1, c: 1 });
 });
 
-test('an action that may be run again and is refused before it writes disturbs nobody', async (t) => {
+test('a concurrent action that is refused before it writes makes no other run again', async (t) => {
   const { database, list } = await createNotes(t);
   let runs = 0;
   const scope = { workspaceId: 'w', keys: [] };
@@ -117,7 +117,7 @@ test('an action that may be run again and is refused before it writes disturbs n
   assert.deepEqual(await list(), ['kept']);
 });
 
-test('readers see nothing of an action before it is committed', async (t) => {
+test('readers see nothing of an action before it commits', async (t) => {
   const { database, list } = await createNotes(t);
   let seenWithin: string[] | undefined;
   await database.write(null, async (tx) => {
@@ -128,7 +128,7 @@ test('readers see nothing of an action before it is committed', async (t) => {
   assert.deepEqual(await list(), ['pending']);
 });
 
-test('afterCommit calls come once the action is durable, and never for a refused one', async (t) => {
+test('afterCommit calls are made once the action is durable, and never for a refused one', async (t) => {
   const { database, list } = await createNotes(t);
   const calls: string[] = [];
   const accepted = database.write(null, async (tx) => {
@@ -160,7 +160,7 @@ test('a database that cannot grow refuses with UNAVAILABLE and works again after
   assert.deepEqual(await list(), ['after']);
 });
 
-/** A disk whose syncs end when the test says so. */
+/** A disk whose syncs end when the test decides. */
 function createSlowDisk() {
   const syncs: ((error: Error | null) => void)[] = [];
   const waiting: ((count: number) => void)[] = [];
@@ -169,7 +169,7 @@ function createSlowDisk() {
       syncs.push(done);
       for (const tell of waiting.splice(0)) tell(syncs.length);
     },
-    /** Resolves when a sync is under way. */
+    /** Resolves when a sync is in progress. */
     async sync(): Promise<(error: Error | null) => void> {
       if (syncs.length === 0) await new Promise((resolve) => waiting.push(resolve));
       const done = syncs.shift();
@@ -195,7 +195,7 @@ async function openOnSlowDisk(t: TestContext) {
   return { disk, database, insert, list };
 }
 
-test('nobody is told of a commit, and nobody reads it, before the disk has it', async (t) => {
+test('no caller learns of a commit, and no reader sees it, before it is on the disk', async (t) => {
   const { disk, database, insert, list } = await openOnSlowDisk(t);
   const told: string[] = [];
   const first = insert('first').then((note) => told.push(note));
@@ -212,7 +212,7 @@ test('nobody is told of a commit, and nobody reads it, before the disk has it', 
   await database.close();
 });
 
-test('an action that wrote nothing needs no disk, but for what it read of others', async (t) => {
+test('an action that wrote nothing waits only for the syncs of commits that it read', async (t) => {
   const { disk, database, insert } = await openOnSlowDisk(t);
   const count = async () => {
     const rows = await database.writeConcurrent({ workspaceId: 'w', keys: [] }, (tx) =>
@@ -220,7 +220,7 @@ test('an action that wrote nothing needs no disk, but for what it read of others
     );
     return rows.length;
   };
-  // No sync is let through here.
+  // No sync ends here.
   assert.equal(await count(), 0);
   const told: string[] = [];
   const inserted = insert('first').then((note) => told.push(note));
@@ -234,7 +234,7 @@ test('an action that wrote nothing needs no disk, but for what it read of others
   await database.close();
 });
 
-test('a disk that fails to sync refuses what it lost, and later writes are safe again', async (t) => {
+test('a failed sync refuses the affected actions, and later writes are durable again', async (t) => {
   const { disk, database, insert, list } = await openOnSlowDisk(t);
   const lost = insert('lost');
   (await disk.sync())(Object.assign(new Error('I/O error'), { code: 'EIO' }));
@@ -242,14 +242,14 @@ test('a disk that fails to sync refuses what it lost, and later writes are safe 
   const kept = insert('kept');
   (await disk.sync())(null);
   assert.equal(await kept, 'kept');
-  // All that was in the log when the disk failed has been written and synced once more.
+  // Everything that was in the log when the disk failed was written and synced again.
   assert.ok((await list()).some(({ note }) => note === 'kept'));
   await database.close();
 });
 
-test('rows numbered beyond what JavaScript counts exactly hinder nothing', async (t) => {
+test('row ids beyond the safe integers of JavaScript do no harm', async (t) => {
   const { database, insert, list } = await createNotes(t);
-  // Full-text search writes such rows of its own accord, and SQLite tells of the last one.
+  // Full-text search writes such rows itself, and SQLite reports the last row id.
   await database.write(null, async (tx) => {
     await tx.runSql('INSERT INTO notes (rowid, note) VALUES (9009535716950016, ?)', ['far']);
     await tx.runSql('DELETE FROM notes WHERE note = ?', ['none']);
@@ -258,7 +258,7 @@ test('rows numbered beyond what JavaScript counts exactly hinder nothing', async
   assert.deepEqual(await list(), ['far', 'near']);
 });
 
-test('only the owner reads the database and its logs', async (t) => {
+test('only the owner may read the database and its logs', async (t) => {
   const { insert, path } = await createNotes(t);
   await insert('secret');
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
@@ -283,7 +283,7 @@ test('a closed database refuses new actions and has finished the earlier ones', 
   assert.equal(reopened.prepare('SELECT COUNT(*) AS n FROM notes').get()?.n, 1);
 });
 
-test('migrations run once, in order, and resume where a database stands', async (t) => {
+test('migrations run once, in order, and continue from the version of the database', async (t) => {
   const { database } = openTestDatabase(t);
   const first = { version: 1, name: 'one', statements: () => ['CREATE TABLE one (x INTEGER)'] };
   const second = { version: 2, name: 'two', statements: () => ['CREATE TABLE two (x INTEGER)'] };
@@ -307,7 +307,7 @@ test('a migration that fails leaves the schema as it was', async (t) => {
   assert.deepEqual(tables, []);
 });
 
-test('a database from a newer version is refused and left alone', async (t) => {
+test('a database of a newer version is refused and not changed', async (t) => {
   const { database } = openTestDatabase(t);
   await migrate(database, [{ version: 1_000_000, name: 'future', statements: () => [] }]);
   await assert.rejects(migrate(database), NewerDatabaseError);

@@ -1,9 +1,9 @@
 import type { EngineName } from '../engine.ts';
 
 /**
- * The tables of the foundation, in the SQL that both engines share. On SQLite, tables that are read
- * by their key alone are stored in it (WITHOUT ROWID): one tree less to write. Jobs are not: their
- * rows are long, and long rows make such a tree deep.
+ * The first tables, in SQL that both engines understand. On SQLite, tables that are only read by
+ * key are stored in the key's tree (WITHOUT ROWID), which saves writing a second one. Jobs are not:
+ * their rows are long, and long rows make such a tree deep.
  */
 export function foundation(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
@@ -11,7 +11,7 @@ export function foundation(engine: EngineName): string[] {
   return [...functions, ...hubTables(keyed), ...queueTables(keyed), ...recordTables(keyed)];
 }
 
-/** The values of a JSON array in a text, under the name that they have on SQLite. */
+/** Returns the values of a JSON array, like SQLite's function of this name. */
 const jsonEach = `CREATE FUNCTION json_each(list text) RETURNS TABLE (value text)
   LANGUAGE sql IMMUTABLE ROWS 10 AS 'SELECT jsonb_array_elements_text(list::jsonb)'`;
 
@@ -153,7 +153,7 @@ function hubTables(keyed: string): string[] {
   ];
 }
 
-/** The narrow, hot half of a job. No index holds the lease's expiry: a renewal touches no index. */
+/** The narrow, hot row of a job. No index has the lease's expiry, so a renewal changes no index. */
 function queueTables(keyed: string): string[] {
   return [
     `CREATE TABLE queue_lanes (

@@ -1,6 +1,6 @@
 /**
- * Runs as the contract has them, uncertainties with their resolutions, and the hold `preferred` of
- * the queue, in the SQL that both engines share.
+ * Runs, uncertainties with their resolutions, and the hold `preferred` of the queue, in SQL that
+ * both engines understand.
  */
 export function runsAndUncertainties(): string[] {
   return [...runStatements, ...uncertaintyStatements, ...preferenceStatements];

@@ -1,10 +1,10 @@
 import type { EngineName } from '../engine.ts';
 
-/** Model calls in the leased queue: their wide half, and what the hub enqueues by itself. */
+/** Model calls in the leased queue: their wide rows, and the settings of the hub's own jobs. */
 export function cloudAiJobs(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
   return [
-    // Like jobs: long rows would make a tree that holds them in its key deep.
+    // With row ids, like jobs: long rows would make a tree without row ids deep.
     `CREATE TABLE cloud_ai_jobs (
       workspace_id TEXT NOT NULL,
       cloud_ai_job_id TEXT NOT NULL,
@@ -23,7 +23,7 @@ export function cloudAiJobs(engine: EngineName): string[] {
       completion_hash TEXT,
       PRIMARY KEY (workspace_id, cloud_ai_job_id)
     )`,
-    // One subject is summarized, or answered, by one job, however often the hub is asked to.
+    // One job per subject and purpose, however often the hub is asked for it.
     `CREATE UNIQUE INDEX cloud_ai_jobs_by_subject ON cloud_ai_jobs (workspace_id, kind, subject_id)
       WHERE subject_id IS NOT NULL`,
     `CREATE TABLE cloud_ai_settings (

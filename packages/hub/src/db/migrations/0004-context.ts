@@ -1,11 +1,11 @@
 import type { EngineName } from '../engine.ts';
 
-/** Context items, the packs made of them, and the mail accounts that live mail is read with. */
+/** Context items, packs, and the mail accounts for live mail. */
 export function context(engine: EngineName): string[] {
   return [...itemTables(), ...packTables(), ...mailTables(), ...searchTables(engine)];
 }
 
-/** Rows are long, so they are stored by row id: long rows make a tree without row ids deep. */
+/** Stored by row id, because long rows make a tree without row ids deep. */
 function itemTables(): string[] {
   return [
     `CREATE TABLE context_items (
@@ -108,14 +108,14 @@ function mailTables(): string[] {
   ];
 }
 
-/** The word index; `context/search/sqlite-search.ts` and `search-postgres.ts` say what is in it. */
+/** The word index; the files of `context/search/` for the two engines describe its content. */
 function searchTables(engine: EngineName): string[] {
   return engine === 'sqlite' ? sqliteSearchTables() : postgresSearchTables();
 }
 
 /**
- * The index keeps no text of its own (contentless), and no positions (detail=column): searching
- * reads half as much. Its numeric row ids need a table from and to item ids.
+ * The index stores no text (contentless) and no positions (detail=column), so a search reads half
+ * as much. Its numeric row ids need a table that maps them to item ids.
  */
 function sqliteSearchTables(): string[] {
   return [
@@ -132,11 +132,11 @@ function sqliteSearchTables(): string[] {
 }
 
 /**
- * - Keys go out of the row as soon as they can: a search reads many rows and no row's keys.
- * - The cost of the function keeps the planner from reading keys row by row; statistics on words
- *   would only make it waver.
+ * - Keys are stored outside of the row early: a search reads many rows and no keys of theirs.
+ * - The cost of the function keeps the planner from reading keys row by row; statistics about words
+ *   would only make its plans unstable.
  * - No pending list (fastupdate): each search would read all of it, and one writer in a thousand
- *   would write what the others left.
+ *   would have to write the entries of all the others.
  */
 function postgresSearchTables(): string[] {
   return [

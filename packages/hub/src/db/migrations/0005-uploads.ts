@@ -1,6 +1,6 @@
 import type { EngineName } from '../engine.ts';
 
-/** Uploads, the objects of the byte store that are on their way in or out, and extracted texts. */
+/** Uploads, objects that are being added to or deleted from the byte store, extracted texts. */
 export function uploads(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
   return [

@@ -1,6 +1,6 @@
 import type { EngineName } from '../engine.ts';
 
-/** The ledger of inbound events, the chat teams of workspaces, triggers and what they started. */
+/** The ledger of inbound events, chat teams, triggers and their firings. */
 export function integrationsTriggers(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
   return [...eventTables(keyed), ...triggerTables(keyed)];
@@ -86,12 +86,12 @@ function triggerTables(keyed: string): string[] {
       at BIGINT NOT NULL,
       PRIMARY KEY (workspace_id, cause, replay, trigger_id)
     )${keyed}`,
-    // One run for one cause per trigger, whatever races.
+    // At most one run for each trigger and cause, even in a race.
     `CREATE UNIQUE INDEX trigger_firings_started
       ON trigger_firings (workspace_id, trigger_id, cause) WHERE outcome = 'started'`,
     `CREATE INDEX trigger_firings_by_time
       ON trigger_firings (workspace_id, trigger_id, at) WHERE outcome = 'started'`,
-    // Of schedules: those of events go with their events.
+    // Only firings of schedules; those of events are deleted with their events.
     `CREATE INDEX trigger_firings_of_slots ON trigger_firings (at)
       WHERE cause >= 'slot:' AND cause < 'slot;'`,
   ];

@@ -1,6 +1,6 @@
 import type { EngineName } from '../engine.ts';
 
-/** Invitations, and the ways in which people look through the audit log. */
+/** Invitations, and indexes for the filters of the audit log. */
 export function membersInvitations(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
   return [
@@ -18,7 +18,7 @@ export function membersInvitations(engine: EngineName): string[] {
       revoked_at BIGINT,
       PRIMARY KEY (workspace_id, invitation_id)
     )${keyed}`,
-    // One open invitation per address, whoever invites at the same moment.
+    // At most one open invitation per address, even when two people invite at once.
     `CREATE UNIQUE INDEX invitations_open ON invitations (workspace_id, email)
       WHERE accepted_at IS NULL AND revoked_at IS NULL`,
     'CREATE INDEX audit_entries_by_actor ON audit_entries (workspace_id, actor, seq)',

@@ -1,6 +1,6 @@
 import type { EngineName } from '../engine.ts';
 
-/** What keeps an installation of millions of jobs as quick as one of a thousand. */
+/** Keeps an installation with millions of jobs as fast as one with a thousand. */
 export function scale(engine: EngineName): string[] {
   const keyed = engine === 'sqlite' ? ' WITHOUT ROWID' : '';
   return [
@@ -12,8 +12,8 @@ export function scale(engine: EngineName): string[] {
 }
 
 /**
- * Lists by repository, kind, status and agent. They hold what has ended and what is pending, not
- * what runs, so that a claim and a completion together pay for two of them.
+ * Indexes for lists by repository, kind, status and agent. They contain ended and pending entries
+ * but no running ones, so that a claim and a completion together write only two of them.
  */
 const listStatements = [
   'DROP INDEX queue_entries_by_agent',
@@ -30,7 +30,7 @@ const listStatements = [
 
 function retentionStatements(keyed: string): string[] {
   return [
-    // Written at most once an hour and hub, so that lanes that nobody uses can go.
+    // Written at most once an hour by each hub, so that unused lanes can be deleted.
     'ALTER TABLE queue_lanes ADD COLUMN used_at BIGINT NOT NULL DEFAULT 0',
     'CREATE INDEX queue_lanes_by_use ON queue_lanes (used_at)',
     'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',
@@ -39,7 +39,7 @@ function retentionStatements(keyed: string): string[] {
     'CREATE INDEX uploads_by_content ON uploads (workspace_id, sha256) WHERE sha256 IS NOT NULL',
     `CREATE INDEX upload_extracts_by_age ON upload_extracts (workspace_id, finished_at)
       WHERE finished_at IS NOT NULL`,
-    // Files of the archive: noted before the file is written, sealed when it is whole.
+    // Files of the archive: recorded before the file is written, sealed when it is complete.
     `CREATE TABLE archive_parts (
       workspace_id TEXT NOT NULL,
       object_key TEXT NOT NULL,
@@ -53,7 +53,7 @@ function retentionStatements(keyed: string): string[] {
       PRIMARY KEY (workspace_id, object_key)
     )${keyed}`,
     'CREATE INDEX archive_parts_open ON archive_parts (created_at) WHERE sealed_at IS NULL',
-    // Ended entries that are to go, as they were when that was decided.
+    // Ended entries to delete, with their state when that was decided.
     `CREATE TABLE entry_removals (
       workspace_id TEXT NOT NULL,
       entry_id TEXT NOT NULL,
@@ -65,7 +65,7 @@ function retentionStatements(keyed: string): string[] {
   ];
 }
 
-/** Entries that were done and whose many dependents are still being told. */
+/** Entries that are done while their many dependents are still being updated. */
 function dependentStatements(keyed: string): string[] {
   return [
     `CREATE TABLE queue_settlements (
@@ -77,9 +77,9 @@ function dependentStatements(keyed: string): string[] {
 }
 
 /**
- * PostgreSQL writes a new version of a row for each update. With room left in its page, a renewal
- * stays there and touches no index; and dead versions of the tables that churn go before they are
- * many, however long the tables are.
+ * PostgreSQL writes a new version of a row for each update. With free space in the page, a renewal
+ * stays in it and changes no index. Autovacuum removes dead versions from tables with many updates
+ * before they are many, however long the tables are.
  */
 const storageStatements = [
   ...[

@@ -1,17 +1,17 @@
 import type { EngineName } from '../engine.ts';
 
-/** What hubs on one PostgreSQL know of each other. SQLite has one hub, which knows itself. */
+/** The hubs that share one PostgreSQL. With SQLite there is only one hub, so no table. */
 export function hubs(engine: EngineName): string[] {
   if (engine === 'sqlite') return [];
   return [
-    // Written twice a second by each hub: a row that fits its page again and touches no index.
+    // Each hub updates its row twice a second: the update stays in its page and changes no index.
     `CREATE TABLE hubs (
       hub_id TEXT NOT NULL PRIMARY KEY,
       directory_id TEXT NOT NULL,
       started_at BIGINT NOT NULL,
       seen_at BIGINT NOT NULL
     ) WITH (fillfactor = 20)`,
-    // Which hub does what only one should do, and until when.
+    // The leader: the hub that does the work of only one hub, and until when.
     `CREATE TABLE hub_leases (
       name TEXT NOT NULL PRIMARY KEY,
       hub_id TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
- * A job token opens nothing once its attempt has ended, so only those of running attempts are
- * looked for. Hashes come in no order: an index of all there ever were costs each claim a page of
- * its own.
+ * A job token is not valid once its attempt has ended, so the index contains only those of running
+ * attempts. Hashes are random, so with an index of all tokens each claim would write a different
+ * page.
  */
 export function jobTokens(): string[] {
   return [

@@ -11,13 +11,13 @@ import { hubs } from './0009-hubs.ts';
 import { jobTokens } from './0010-job-tokens.ts';
 
 export interface Migration {
-  /** Rises by one; a database with a version unknown here comes from a newer Signalbox. */
+  /** Increases by one; a database with a version unknown here is of a newer Signalbox. */
   version: number;
   name: string;
   statements: (engine: EngineName) => string[];
 }
 
-/** In order; a migration that has landed is never changed. */
+/** In order. A migration that was released is never changed. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', statements: foundation },
   { version: 2, name: 'runs-uncertainties', statements: runsAndUncertainties },

@@ -1,33 +1,33 @@
-/** The tables of cloud AI jobs as Kysely sees them; see `schema.ts`. */
+/** The tables of cloud AI jobs as Kysely sees them; `tables.ts` has the conventions. */
 
 export interface CloudAiJobsTable {
   workspace_id: string;
   cloud_ai_job_id: string;
   kind: string;
   model: string | null;
-  /** JSON: what the model is given. */
+  /** JSON: the input of the model. */
   input: string;
-  /** JSON Schema of the wanted result. */
+  /** JSON Schema that the result must match. */
   response_schema: string | null;
   run_id: string | null;
   job_id: string | null;
-  /** Of a job that the hub itself enqueued: the context item or uncertainty that it is about. */
+  /** The context item or uncertainty of a job that the hub itself enqueued. */
   subject_id: string | null;
   created_by: string;
   outcome: 'done' | 'failed' | null;
   result: string | null;
   usage: string | null;
   message: string | null;
-  /** Of the accepted completion: a replay is known by it. */
+  /** Hash of the accepted completion; identifies its replays. */
   completion_hash: string | null;
 }
 
-/** What the hub enqueues by itself in a workspace; no row: nothing. */
+/** Jobs that the hub enqueues by itself in a workspace; without a row, none. */
 export interface CloudAiSettingsTable {
   workspace_id: string;
   summarize_sources: 0 | 1;
   draft_decision_answers: 0 | 1;
-  /** The model that these jobs ask for; null: whichever their executor has. */
+  /** The model that these jobs request; null: the executor's default. */
   model: string | null;
 }
 

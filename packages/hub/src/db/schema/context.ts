@@ -1,4 +1,4 @@
-/** A piece of knowledge, as the workspace's data policy let it be written. */
+/** A context item, reduced as the workspace's data policy requires. */
 export interface ContextItemsTable {
   workspace_id: string;
   item_id: string;
@@ -9,11 +9,11 @@ export interface ContextItemsTable {
   thread_ref: string | null;
   trust: 'internal' | 'member' | 'external';
   pinned: 0 | 1;
-  /** 1: the data policy kept less than there was. */
+  /** 1: the data policy removed or shortened content. */
   truncated: 0 | 1;
   /** SHA-256 of `text`, lower-case hex. */
   content_hash: string;
-  /** Estimated, of title and text. */
+  /** Estimated for title and text. */
   tokens: number;
   occurred_at: number;
   superseded_by: string | null;
@@ -22,7 +22,7 @@ export interface ContextItemsTable {
   created_by: string;
   created_at: number;
   updated_at: number;
-  /** Last, since the columns before a long one are read without it. */
+  /** The last column, because SQLite reads those before a long one without it. */
   text: string;
 }
 
@@ -30,7 +30,7 @@ export interface ContextPacksTable {
   workspace_id: string;
   pack_id: string;
   run_id: string;
-  /** Rises by one with each pack of the run. */
+  /** Increases by one with each pack of the run. */
   version: number;
   content_hash: string;
   token_budget: number;
@@ -56,7 +56,7 @@ export interface ContextPackItemsTable {
   trust: 'internal' | 'member' | 'external';
   truncated: 0 | 1;
   tokens: number;
-  /** When the item was last written: how old the text is. */
+  /** When the item was last written, so how old the text is. */
   fetched_at: number;
   text: string;
 }
@@ -69,12 +69,12 @@ export interface MailAccountsTable {
   host: string;
   port: number;
   tls_mode: 'tls' | 'starttls' | 'none';
-  /** PEM of an authority to trust beside the usual ones. */
+  /** PEM of a certificate authority to trust in addition to the usual ones. */
   ca_certificate: string | null;
   user_name: string;
   auth_kind: 'password' | 'oauth';
   sealed_secret: string;
-  /** JSON array of mailbox paths; empty: those where threads usually are. */
+  /** JSON array of mailbox paths; empty: the usual mailboxes of threads. */
   mailboxes: string;
   created_by: string;
   created_at: number;

@@ -1,9 +1,9 @@
-/** A line of the ledger: an inbound event, as the workspace's data policy let it be written. */
+/** An inbound event in the ledger, reduced as the workspace's data policy requires. */
 export interface IntegrationEventsTable {
-  /** Empty: of a chat team that no workspace has; such a line holds no content. */
+  /** Empty for an event of a chat team that is mapped to no workspace; it has no content. */
   workspace_id: string;
   event_id: string;
-  /** SHA-256 of the way it came and its key there: keys may hold anything, hashes nothing. */
+  /** SHA-256 of the source and its key for the event, because keys may hold sensitive text. */
   key_hash: string;
   channel: 'ingest' | 'chat';
   source: string;
@@ -13,25 +13,25 @@ export interface IntegrationEventsTable {
   context_item_id: string | null;
   occurred_at: number;
   received_at: number;
-  /** How often it was held against the triggers again. */
+  /** How often it was replayed against the triggers. */
   replays: number;
-  /** JSON array of the enabled triggers that it did not fit, and where. */
+  /** JSON array of the enabled triggers that it did not match, and the fields that differed. */
   unmatched: string;
-  /** When its content was taken away by retention. */
+  /** When retention deleted its content. */
   forgotten_at: number | null;
   title: string | null;
   actor: string | null;
   thread_ref: string | null;
   source_ref: string | null;
-  /** JSON, redacted; null: the policy keeps none, or there was none. */
+  /** JSON, redacted; null: the event had none, or the policy stores none. */
   data: string | null;
   /** JSON object of a CloudEvent's extension attributes, kept like `data`. */
   extensions: string | null;
-  /** The text that triggers of a replay see: what the context item got. */
+  /** The text for triggers of a replay, the same as in the context item. */
   content: string | null;
 }
 
-/** Which workspace the messages of a chat team go to: one team, one workspace. */
+/** Maps a chat team to the workspace that gets its messages. */
 export interface ChatTeamsTable {
   workspace_id: string;
   team_id: string;
@@ -56,26 +56,26 @@ export interface TriggersTable {
   prompt_template: string;
   priority: number;
   hourly_cap: number;
-  /** Of an enabled schedule: the slot that comes next. */
+  /** The next slot of an enabled schedule. */
   next_fire_at: number | null;
   created_by: string;
   created_at: number;
   updated_at: number;
 }
 
-/** What a trigger made of a cause, once for each evaluation. */
+/** The result of one evaluation of a trigger for a cause. */
 export interface TriggerFiringsTable {
   workspace_id: string;
   trigger_id: string;
   /** The id of an event, or `slot:` and the time of a schedule in ms. */
   cause: string;
-  /** 0: when it arrived; otherwise the number of the replay. */
+  /** 0 for the arrival of the event, or the number of the replay. */
   replay: number;
   outcome: 'started' | 'capped' | 'refused' | 'already_started';
   reason: string | null;
   run_id: string | null;
   job_id: string | null;
-  /** Slots that passed while no hub was up, for which this one stands. */
+  /** Slots that passed while no hub was running; this firing replaces them. */
   missed_slots: number;
   at: number;
 }

@@ -1,10 +1,10 @@
-/** A way into a workspace for one address; open until accepted, revoked or expired. */
+/** An invitation of one address to a workspace; open until accepted, revoked or expired. */
 export interface InvitationsTable {
   workspace_id: string;
   invitation_id: string;
-  /** SHA-256 of the token in the link, which is kept nowhere. */
+  /** SHA-256 of the token in the link; the token itself is not stored. */
   link_hash: string;
-  /** In its folded form. */
+  /** In lower case, as addresses are compared. */
   email: string;
   role: 'owner' | 'admin' | 'member' | 'viewer';
   /** A person's id, or `operator`. */

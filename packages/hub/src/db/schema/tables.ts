@@ -7,7 +7,7 @@ import type { UncertaintySchema } from './uncertainties.ts';
 import type { UploadSchema } from './uploads.ts';
 
 /*
- * The tables as Kysely sees them; `migrations/` makes them. Times are integers in ms since the
+ * The tables as Kysely sees them; `migrations/` creates them. Times are integers in ms since the
  * epoch, flags are 0 or 1, JSON is text. Every table of a workspace leads its keys with
  * workspace_id, so that the schema can be distributed by workspace.
  */
@@ -48,7 +48,7 @@ export interface SessionsTable {
   person_id: string;
   created_at: number;
   last_seen_at: number;
-  /** When the person last proved the password: sensitive acts ask for a recent proof. */
+  /** When the person last entered the password: sensitive operations require a recent time. */
   confirmed_at: number;
   expires_at: number;
   address: string;
@@ -67,7 +67,7 @@ export interface TokensTable {
   token_id: string;
   token_hash: string;
   kind: 'device' | 'service';
-  /** Whose doings these are: a person's id, or `service:` and the name in the workspace. */
+  /** Who acts with the token: a person's id, or `service:` and the name in the workspace. */
   principal_id: string;
   person_id: string | null;
   name: string;
@@ -80,7 +80,7 @@ export interface TokensTable {
   created_by: string;
 }
 
-/** Which repositories a token has resolved, read or upserted: those its agents serve by default. */
+/** Repositories that a token has resolved, read or upserted; its agents serve them by default. */
 export interface TokenRepositoriesTable {
   workspace_id: string;
   token_id: string;
@@ -99,19 +99,19 @@ export interface DeviceSessionsTable {
   expires_at: number;
   interval_ms: number;
   polled_at: number | null;
-  /** The console session that opened the request: the only one that may answer it. */
+  /** The console session that opened the request, the only one that may decide it. */
   opened_by_session_id: string | null;
   wrong_codes: number;
   answered_at: number | null;
   workspace_id: string | null;
   token_id: string | null;
-  /** Of the token drawn at the start; worth nothing until the approval adds it to `tokens`. */
+  /** Hash of the token made at the start; not valid until the approval adds it to `tokens`. */
   token_hash: string;
-  /** The token, sealed under a key that only the device secret yields. */
+  /** The token, sealed with a key that is derived from the device secret. */
   sealed_token: string;
 }
 
-/** Wrong device codes by address, for the hourly limit. */
+/** Wrong device codes by IP address, for the hourly limit. */
 export interface DeviceCodeFailuresTable {
   address: string;
   at: number;
@@ -160,7 +160,7 @@ export interface RunsTable {
   updated_at: number;
 }
 
-/** See `queue/queue.ts` for what lanes and holds are. */
+/** `queue/queue.ts` explains lanes and holds. */
 export interface QueueLanesTable {
   workspace_id: string;
   lane_id: string;
@@ -169,7 +169,7 @@ export interface QueueLanesTable {
   kind: string;
   /** Canonical JSON of the required capabilities. */
   requirements: string;
-  /** When an entry last came in, to within an hour. */
+  /** When an entry was last added, to within an hour. */
   used_at: number;
 }
 
@@ -181,7 +181,7 @@ export interface QueueEntriesTable {
   queue: QueueName;
   lane_id: string;
   status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
-  /** Why a pending entry is not claimable, or `ready`; null unless pending. */
+  /** Why a pending entry is not claimable, or `ready`; null if it is not pending. */
   hold: 'ready' | 'delayed' | 'dependencies' | 'key' | 'preferred' | null;
   priority: number;
   sort_key: number;
@@ -201,10 +201,10 @@ export interface QueueEntriesTable {
   cancel_requested_at: number | null;
   /** The highest log number of the current attempt. */
   log_seq: number;
-  /** The timeline event into which heartbeats of the current attempt fold. */
+  /** The timeline event that collects the heartbeats of the current attempt. */
   heartbeat_seq: number | null;
   heartbeat_count: number;
-  /** Under the hold `preferred`: the only agent that may claim it, and until when. */
+  /** For the hold `preferred`: the only agent that may claim the entry, and until when. */
   prefer_agent_id: string | null;
   prefer_until: number | null;
 }
@@ -215,7 +215,7 @@ export interface QueueDependenciesTable {
   entry_id: string;
 }
 
-/** An entry that is done and of whose dependents some are still to be told. */
+/** An entry that is done while some of its dependents still have to be updated. */
 export interface QueueSettlementsTable {
   workspace_id: string;
   entry_id: string;
@@ -229,7 +229,7 @@ export interface JobsTable {
   kind: string;
   role: string;
   prompt: string;
-  /** JSON: a string or an object, as it was sent. */
+  /** JSON: a string or an object, as the caller sent it. */
   requirements: string | null;
   parent_job_id: string | null;
   /** JSON array of job ids. */
@@ -241,7 +241,7 @@ export interface JobsTable {
   message: string | null;
   evidence: string | null;
   usage: string | null;
-  /** Hash of the accepted completion and its generation: replays are known by it. */
+  /** Hash of the accepted completion and its generation; identifies replays. */
   completion_hash: string | null;
   completion_attempt: number | null;
   completion_answer: string | null;

@@ -1,10 +1,10 @@
 import type { ResolutionMode, UncertaintyKind, UncertaintyStatus } from '@signalbox/contract';
 
-/** Questions of agents; promoted, they are decision requests. */
+/** Questions of agents; a promoted one is a decision request. */
 export interface UncertaintiesTable {
   workspace_id: string;
   uncertainty_id: string;
-  /** Null while not promoted. */
+  /** Null if not promoted. */
   decision_request_id: string | null;
   run_id: string;
   job_id: string | null;
@@ -26,15 +26,15 @@ export interface UncertaintiesTable {
   created_by: string;
   created_at: number;
   promoted_at: number | null;
-  /** Of the resolution that holds. */
+  /** The mode of the current resolution. */
   resolved_at: number | null;
-  /** The job that the answer was handed to: the one that asked, or one made to apply it. */
+  /** The job that got the answer: the one that asked, or one that was created to apply it. */
   answer_job_id: string | null;
-  /** When that job came to know the answer; null: it does not know it yet. */
+  /** When that job first saw the answer; null: not yet. */
   answer_seen_at: number | null;
 }
 
-/** Answers, all of them kept; the one with the highest seq holds. */
+/** All resolutions of an uncertainty; the one with the highest seq is current. */
 export interface ResolutionsTable {
   workspace_id: string;
   uncertainty_id: string;
@@ -45,7 +45,7 @@ export interface ResolutionsTable {
   confidence: number;
   commit_sha: string | null;
   created_by_job_id: string | null;
-  /** Who answered, by name; null: the deadline. */
+  /** The name of the person who resolved it; null: the deadline did. */
   created_by: string | null;
   created_at: number;
 }
