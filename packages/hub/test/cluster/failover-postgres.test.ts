@@ -102,7 +102,7 @@ function startLoad(hub: Hub, workspace: HubsWorkspace) {
   };
 }
 
-/** While the database is away, every request is refused, and what waits goes on afterwards. */
+/** While the database is unavailable, every request is refused; waiting calls continue later. */
 async function checkOutage(hub: Hub, outage: { begin(): unknown; end(): unknown }): Promise<void> {
   const workspace = await addWorkspace(hub);
   const agentId = await addAgent(hub, workspace, 'one');
@@ -124,7 +124,7 @@ async function checkOutage(hub: Hub, outage: { begin(): unknown; end(): unknown 
   assert.notEqual(claimed.jobId, null);
 }
 
-test('a database that no packet reaches refuses requests until one does', options, async (t) => {
+test('while no packet reaches the database, requests are refused', options, async (t) => {
   const gate = await startGate(await createDatabase('black_hole'));
   const hub = await startHub(gate.url, makeTempDir(t));
   t.after(async () => {
@@ -135,28 +135,24 @@ test('a database that no packet reaches refuses requests until one does', option
   await checkOutage(hub, { begin: () => gate.block(), end: () => gate.open() });
 });
 
-test(
-  'a database whose processes are frozen refuses requests until they go on',
-  options,
-  async (t) => {
-    const url = await createDatabase('frozen');
-    const hub = await startHub(url, makeTempDir(t));
-    t.after(() => hub.stop());
-    let frozen: number[] = [];
-    await checkOutage(hub, {
-      async begin() {
-        const pidFile = readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8');
-        const rows = await ask(
-          url,
-          `SELECT pid FROM pg_stat_activity WHERE datname = 'frozen' AND pid <> pg_backend_pid()`,
-        );
-        frozen = [Number.parseInt(pidFile, 10), ...rows.map((row) => Number(row.pid))];
-        for (const pid of frozen) process.kill(pid, 'SIGSTOP');
-      },
-      end: () => frozen.forEach((pid) => void process.kill(pid, 'SIGCONT')),
-    });
-  },
-);
+test('while the processes of the database are frozen, requests are refused', options, async (t) => {
+  const url = await createDatabase('frozen');
+  const hub = await startHub(url, makeTempDir(t));
+  t.after(() => hub.stop());
+  let frozen: number[] = [];
+  await checkOutage(hub, {
+    async begin() {
+      const pidFile = readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8');
+      const rows = await ask(
+        url,
+        `SELECT pid FROM pg_stat_activity WHERE datname = 'frozen' AND pid <> pg_backend_pid()`,
+      );
+      frozen = [Number.parseInt(pidFile, 10), ...rows.map((row) => Number(row.pid))];
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    },
+    end: () => frozen.forEach((pid) => void process.kill(pid, 'SIGCONT')),
+  });
+});
 
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
   const name = `a server ended by ${signal} and started again has every job that was accepted`;
@@ -181,7 +177,7 @@ for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
   });
 }
 
-test('single backends that are killed end no hub and spoil no answer', options, async (t) => {
+test('killing single backends ends no hub and makes no answer wrong', options, async (t) => {
   const url = await createDatabase('backends');
   const hub = await startHub(url, makeTempDir(t));
   t.after(() => hub.stop());
@@ -222,7 +218,7 @@ test('a server whose backend crashes recovers, and so do the hubs', options, asy
 });
 
 test(
-  'a primary that becomes read-only is left at once, also by reads, and found again',
+  'hubs leave a primary that becomes read-only at once, also for reads, and find it again',
   options,
   async (t) => {
     const url = await createDatabase('demoted');

@@ -25,8 +25,8 @@ const frequentLoops = [
   'keyRetention',
 ] as const;
 
-/** The id of the hub that leads, as the database has it; empty while none does. */
-async function readLead({ database }: Hub): Promise<string> {
+/** Reads the id of the leader from the database; empty while no hub leads. */
+async function readLeader({ database }: Hub): Promise<string> {
   const row = await database.reader.firstSql<{ hub_id: string }>(
     `SELECT hub_id FROM hub_leases
      WHERE expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000`,
@@ -35,7 +35,7 @@ async function readLead({ database }: Hub): Promise<string> {
   return row?.hub_id ?? '';
 }
 
-/** Claims the only job there is for a second. */
+/** Claims the only job with a lease of one second. */
 async function claimBriefly(
   hub: Pick<Hub, 'baseUrl'>,
   workspace: HubsWorkspace,
@@ -54,40 +54,36 @@ function countRecoveries(hub: Hub, { workspaceId, token }: HubsWorkspace, jobId:
   };
 }
 
-test('of three hubs one leads, and when it stops another does', options, async (t) => {
+test('one of three hubs leads, and when it stops another does', options, async (t) => {
   const world = await startSeveralHubs(t);
   const hubs = [await world.start(), await world.start(), await world.start()];
   for (let left = hubs; left.length > 0; ) {
     await until('one leads', () => left.some(({ group }) => group.isLeader()));
     assert.equal(left.filter(({ group }) => group.isLeader()).length, 1);
-    const lead = left.find(({ group }) => group.isLeader());
-    await lead?.stop();
-    left = left.filter((hub) => hub !== lead);
+    const leader = left.find(({ group }) => group.isLeader());
+    await leader?.stop();
+    left = left.filter((hub) => hub !== leader);
   }
 });
 
-test(
-  'a lease that runs out is taken back though the hub that led was killed',
-  options,
-  async (t) => {
-    const world = await startSeveralHubs(t);
-    const env = { SVC_DATABASE_URL: world.databaseUrl };
-    const child = await startHubChild(t, world.dataDir, { env });
-    const hub = await world.start();
-    assert.equal(hub.group.isLeader(), false);
-    const workspace = await addWorkspace(hub);
-    const agentId = await addAgent(hub, workspace, 'one');
-    await enqueueJob(hub, workspace);
-    const jobId = await claimBriefly(hub, workspace, agentId);
-    await child.kill();
-    const count = countRecoveries(hub, workspace, jobId);
-    await until('the lease is taken back', async () => (await count()) === 1);
-    assert.equal(await readLead(hub), hub.group.hubId);
-  },
-);
+test('an expired lease is recovered even when the leader was killed', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const env = { SVC_DATABASE_URL: world.databaseUrl };
+  const child = await startHubChild(t, world.dataDir, { env });
+  const hub = await world.start();
+  assert.equal(hub.group.isLeader(), false);
+  const workspace = await addWorkspace(hub);
+  const agentId = await addAgent(hub, workspace, 'one');
+  await enqueueJob(hub, workspace);
+  const jobId = await claimBriefly(hub, workspace, agentId);
+  await child.kill();
+  const count = countRecoveries(hub, workspace, jobId);
+  await until('the lease is recovered', async () => (await count()) === 1);
+  assert.equal(await readLeader(hub), hub.group.hubId);
+});
 
 test(
-  'a hub that freezes loses the lead, and does not take it back when it goes on',
+  'a hub that freezes loses the leadership, and does not take it back when it continues',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -101,22 +97,22 @@ test(
     await enqueueJob(hub, workspace);
     const jobId = await claimBriefly(hub, workspace, agentId);
     const count = countRecoveries(hub, workspace, jobId);
-    await until('the lease is taken back', async () => (await count()) === 1);
+    await until('the lease is recovered', async () => (await count()) === 1);
     child.child.kill('SIGCONT');
-    await until('the other is heard of again', () => hub.group.others === 1);
-    assert.equal(await readLead(hub), hub.group.hubId);
+    await until('the other hub is alive again', () => hub.group.others === 1);
+    assert.equal(await readLeader(hub), hub.group.hubId);
     await claimBriefly(child, workspace, agentId);
-    await until('the lease is taken back', async () => (await count()) === 2);
+    await until('the lease is recovered', async () => (await count()) === 2);
   },
 );
 
-test('loops that find nothing due are in nobody’s way', options, async (t) => {
+test('loops that find nothing due take no lock', options, async (t) => {
   const world = await startSeveralHubs(t);
   const hub = await world.start();
   await addWorkspace(hub);
   const operator = new pg.Client({ connectionString: world.databaseUrl });
   await operator.connect();
-  // Held by this, every action of the hub would wait: an idle one has none.
+  // Every action of the hub would wait for this lock; an idle hub runs none.
   await operator.query('BEGIN; SELECT pg_advisory_xact_lock(20891, 0)');
   for (const name of frequentLoops) await hub.loops[name].runOnce();
   await operator.query('ROLLBACK');

@@ -20,7 +20,7 @@ import { until } from '../support/until.ts';
 const options = { timeout: 30_000 };
 
 test(
-  'a claim that waits on one hub is given a job that is enqueued on another, by its hint',
+  'a claim that waits on one hub gets a job that is enqueued on another, by a hint',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'jobs that are enqueued at once where nobody waits are all given to those who wait elsewhere',
+  'jobs enqueued together on a hub without waiting claims all go to claims on other hubs',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -91,27 +91,31 @@ test('one ready job wakes at most one claim on each hub', options, async (t) => 
   );
 });
 
-test('a hub learns of a lane that it has never seen before it wakes for it', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const clock = createManualClock(Date.now());
-  const waiting = await world.start({}, clock);
-  const other = await world.start({}, clock);
-  await untilAcquainted(waiting, other);
-  const workspace = await addWorkspace(other);
-  const reader = await addAgent(other, workspace, 'reads only', { canWrite: false });
-  const writer = await addAgent(other, workspace, 'writes', { canWrite: true });
-  const unsuited = claimWaiting(waiting, workspace, reader);
-  await untilParked(waiting, 1);
-  const suited = claimWaiting(waiting, workspace, writer);
-  await untilParked(waiting, 2);
-  const jobId = await enqueueJob(other, workspace);
-  assert.equal((await suited).jobId, jobId);
-  const reading = await enqueueJob(other, workspace, { requirements: '{"canWrite":false}' });
-  assert.equal((await unsuited).jobId, reading);
-});
+test(
+  'a hub reads a lane that it does not know before it wakes claims for it',
+  options,
+  async (t) => {
+    const world = await startSeveralHubs(t);
+    const clock = createManualClock(Date.now());
+    const waiting = await world.start({}, clock);
+    const other = await world.start({}, clock);
+    await untilAcquainted(waiting, other);
+    const workspace = await addWorkspace(other);
+    const reader = await addAgent(other, workspace, 'reads only', { canWrite: false });
+    const writer = await addAgent(other, workspace, 'writes', { canWrite: true });
+    const unsuited = claimWaiting(waiting, workspace, reader);
+    await untilParked(waiting, 1);
+    const suited = claimWaiting(waiting, workspace, writer);
+    await untilParked(waiting, 2);
+    const jobId = await enqueueJob(other, workspace);
+    assert.equal((await suited).jobId, jobId);
+    const reading = await enqueueJob(other, workspace, { requirements: '{"canWrite":false}' });
+    assert.equal((await unsuited).jobId, reading);
+  },
+);
 
 test(
-  'an agent at capacity that waits on one hub is given a job once it completes on another',
+  'an agent at capacity that waits on one hub gets a job once it completes one on another',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -136,7 +140,7 @@ test(
 );
 
 test(
-  'a claim that waits for a paused queue on one hub goes on when another resumes it',
+  'a claim that waits for a paused queue on one hub is tried again when another resumes it',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -156,72 +160,72 @@ test(
   },
 );
 
+test('a wait for a resolution on one hub ends when another hub resolves it', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  for (const isHeard of [true, false]) {
+    const clock = isHeard ? createManualClock(Date.now()) : undefined;
+    const waiting = await world.start({ databasePooled: !isHeard }, clock);
+    const other = await world.start({}, clock);
+    if (isHeard) await untilAcquainted(other, waiting);
+    const workspace = await addWorkspace(other, isHeard ? 'heard' : 'unheard');
+    const { workspaceId, token } = workspace;
+    const run = { workspaceId, repoId: workspace.repoId, runRef: 'run', status: 'in_progress' };
+    const { runId } = await callHub(other, endpoints.runs.upsertV1, run, token);
+    const { uncertaintyId } = await callHub(
+      other,
+      endpoints.uncertainties.createWithAutoPromotion,
+      { ...question, workspaceId, runId },
+      token,
+    );
+    const wait = callHub(
+      waiting,
+      endpoints.uncertainties.wait,
+      { workspaceId, uncertaintyId, waitMs: 60_000 },
+      token,
+    );
+    await until('somebody waits', () => waiting.deps.decisionWaiters.count === 1);
+    await callHub(
+      other,
+      endpoints.uncertainties.addResolution,
+      { workspaceId, uncertaintyId, mode: 'answered', value: 'yes', confidence: 1 },
+      token,
+    );
+    assert.equal((await wait).uncertainty.status, 'resolved');
+  }
+});
+
 test(
-  'a wait for an answer on one hub ends when the answer is given on another',
+  'a hub that receives no hints finds jobs for its waiting claims by looking',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
-    for (const isHeard of [true, false]) {
-      const clock = isHeard ? createManualClock(Date.now()) : undefined;
-      const waiting = await world.start({ databasePooled: !isHeard }, clock);
-      const other = await world.start({}, clock);
-      if (isHeard) await untilAcquainted(other, waiting);
-      const workspace = await addWorkspace(other, isHeard ? 'heard' : 'unheard');
-      const { workspaceId, token } = workspace;
-      const run = { workspaceId, repoId: workspace.repoId, runRef: 'run', status: 'in_progress' };
-      const { runId } = await callHub(other, endpoints.runs.upsertV1, run, token);
-      const { uncertaintyId } = await callHub(
-        other,
-        endpoints.uncertainties.createWithAutoPromotion,
-        { ...question, workspaceId, runId },
-        token,
-      );
-      const wait = callHub(
-        waiting,
-        endpoints.uncertainties.wait,
-        { workspaceId, uncertaintyId, waitMs: 60_000 },
-        token,
-      );
-      await until('somebody waits', () => waiting.deps.decisionWaiters.count === 1);
-      await callHub(
-        other,
-        endpoints.uncertainties.addResolution,
-        { workspaceId, uncertaintyId, mode: 'answered', value: 'yes', confidence: 1 },
-        token,
-      );
-      assert.equal((await wait).uncertainty.status, 'resolved');
-    }
+    const deaf = await world.start({ databasePooled: true });
+    const other = await world.start();
+    const workspace = await addWorkspace(other);
+    const { workspaceId, token } = workspace;
+    const one = await addAgent(other, workspace, 'one', { canWrite: true, maxConcurrentJobs: 1 });
+    const claim = claimWaiting(deaf, workspace, one);
+    await untilParked(deaf, 1);
+    const held = await enqueueJob(other, workspace);
+    assert.equal((await claim).jobId, held);
+
+    const next = await enqueueJob(other, workspace);
+    const atCapacity = claimWaiting(deaf, workspace, one);
+    await untilParked(deaf, 1);
+    const done = { workspaceId, jobId: held, agentId: one, outcome: 'done' as const };
+    await callHub(other, endpoints.jobs.complete, done, token);
+    assert.equal((await atCapacity).jobId, next);
+
+    const two = await addAgent(other, workspace, 'two', { canWrite: false });
+    const unsuited = claimWaiting(deaf, workspace, two);
+    await untilParked(deaf, 1);
+    const writing = await enqueueJob(other, workspace);
+    await addAgent(other, workspace, 'two', { canWrite: true });
+    assert.equal((await unsuited).jobId, writing);
   },
 );
 
-test('a hub that hears no hints finds for itself what waits for its claims', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const deaf = await world.start({ databasePooled: true });
-  const other = await world.start();
-  const workspace = await addWorkspace(other);
-  const { workspaceId, token } = workspace;
-  const one = await addAgent(other, workspace, 'one', { canWrite: true, maxConcurrentJobs: 1 });
-  const claim = claimWaiting(deaf, workspace, one);
-  await untilParked(deaf, 1);
-  const held = await enqueueJob(other, workspace);
-  assert.equal((await claim).jobId, held);
-
-  const next = await enqueueJob(other, workspace);
-  const atCapacity = claimWaiting(deaf, workspace, one);
-  await untilParked(deaf, 1);
-  const done = { workspaceId, jobId: held, agentId: one, outcome: 'done' as const };
-  await callHub(other, endpoints.jobs.complete, done, token);
-  assert.equal((await atCapacity).jobId, next);
-
-  const two = await addAgent(other, workspace, 'two', { canWrite: false });
-  const unsuited = claimWaiting(deaf, workspace, two);
-  await untilParked(deaf, 1);
-  const writing = await enqueueJob(other, workspace);
-  await addAgent(other, workspace, 'two', { canWrite: true });
-  assert.equal((await unsuited).jobId, writing);
-});
-
-test('a hub whose connection for hints was ended hears them again', options, async (t) => {
+test('a hub whose connection for hints was ended receives them again', options, async (t) => {
   const world = await startSeveralHubs(t);
   const clock = createManualClock(Date.now());
   const waiting = await world.start({}, clock);
