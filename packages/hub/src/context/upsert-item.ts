@@ -1,4 +1,5 @@
 import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
+import { readTimestamp } from '../clock.ts';
 import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -34,20 +35,20 @@ export function upsertContextItem(
 
 function draftOf(principal: Principal, input: UpsertInput): ContextItemDraft {
   const { occurredAt, validFrom, validTo, ...same } = input;
-  const validFromMs = timeOf(validFrom);
-  const validToMs = timeOf(validTo);
+  const validFromMs = timeOf('/validFrom', validFrom);
+  const validToMs = timeOf('/validTo', validTo);
   if (validFromMs !== undefined && validToMs !== undefined && validToMs <= validFromMs) {
     throw invalidField('/validTo', 'must be later than validFrom');
   }
   return {
     ...same,
-    occurredAtMs: timeOf(occurredAt),
+    occurredAtMs: timeOf('/occurredAt', occurredAt),
     validFromMs,
     validToMs,
     createdBy: principal.principalId,
   };
 }
 
-function timeOf(timestamp: string | undefined): number | undefined {
-  return timestamp === undefined ? undefined : Date.parse(timestamp);
+function timeOf(path: string, timestamp: string | undefined): number | undefined {
+  return timestamp === undefined ? undefined : readTimestamp(path, timestamp);
 }

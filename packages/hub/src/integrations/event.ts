@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { CloudEvent, type endpoints, type OwnEvent, type RequestInput } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
+import { readTimestamp } from '../clock.ts';
 import { invalidField } from '../errors.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
@@ -116,8 +117,5 @@ function decodeText(encoded: string, contentType: string | undefined): string | 
 }
 
 function readTime(path: string, text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const timeMs = Date.parse(text);
-  if (Number.isNaN(timeMs)) throw invalidField(path, 'must be a valid RFC 3339 timestamp');
-  return timeMs;
+  return text === undefined ? null : readTimestamp(path, text);
 }

@@ -20,6 +20,7 @@ const malformed = (
     ['with an empty text', { ...note, text: '' }, '/text'],
     ['with an unknown trust', { ...note, trust: 'absolute' }, 'internal, member, external'],
     ['with a time that is none', { ...note, occurredAt: 'yesterday' }, '/occurredAt'],
+    ['at a leap second', { ...note, occurredAt: '2016-12-31T23:59:60Z' }, '/occurredAt'],
     ['with an empty source', { ...note, source: '' }, '/source'],
     ['with a title that is too long', { ...note, title: 'x'.repeat(1_001) }, '/title'],
     ['pinned by a word', { ...note, pinned: 'yes' }, '/pinned'],
