@@ -60,6 +60,7 @@ export const pendingEdges: ReadonlySet<string> = new Set([
   'cloud-ai-jobs jobs',
   'cloud-ai-jobs runs',
   'cloud-ai-jobs uncertainties',
+  'context jobs',
   'context runs',
   'jobs cloud-ai-jobs',
   'jobs runs',

@@ -111,7 +111,6 @@ export const pendingUses: ReadonlySet<string> = new Set([
   'archive/store.ts queue_entries',
   'archive/store.ts job_events',
   'archive/store.ts jobs',
-  'context/store-packs.ts jobs',
   'jobs/store-lists.ts queue_entries',
   'jobs/store-lists.ts queue_lanes',
   'jobs/store.ts queue_lanes',

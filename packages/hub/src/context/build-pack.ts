@@ -2,6 +2,7 @@ import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
+import { listRecentPrompts } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
 import { readRun } from '../runs/store.ts';
 import type { ContextDeps } from './deps.ts';
@@ -9,7 +10,7 @@ import { PackSelection } from './pack-selection.ts';
 import { searchItemIds } from './search/search.ts';
 import { significantTermsOf } from './search/terms.ts';
 import { listPinned, listRecent, type PackCandidate, readCandidates } from './store.ts';
-import { insertPack, insertPackItem, listRecentPrompts, readNextVersion } from './store-packs.ts';
+import { insertPack, insertPackItem, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
 

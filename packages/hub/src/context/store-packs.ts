@@ -4,24 +4,6 @@ import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/cont
 export type PackRow = ContextPacksTable;
 export type PackItemRow = ContextPackItemsTable;
 
-/** How much of a prompt is read: enough to find its subject. */
-const PROMPT_CHARS = 4_000;
-
-/** Lists the prompts of the run's latest jobs, latest first. */
-export async function listRecentPrompts(
-  reader: Reader,
-  workspaceId: string,
-  runId: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await reader.allSql<{ prompt: string }>(
-    `SELECT substr(prompt, 1, ${PROMPT_CHARS}) AS prompt FROM jobs
-     WHERE workspace_id = ? AND run_id = ? ORDER BY job_id DESC LIMIT ?`,
-    [workspaceId, runId, limit],
-  );
-  return rows.map((row) => row.prompt);
-}
-
 export async function readNextVersion(
   reader: Reader,
   workspaceId: string,

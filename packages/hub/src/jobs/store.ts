@@ -192,3 +192,21 @@ export async function countRunningByAgent(
   );
   return new Map(rows.map(({ agent_id, running }) => [agent_id, running]));
 }
+
+/** Of a prompt, the beginning that is enough to know its subject. */
+const PROMPT_CHARS = 4_000;
+
+/** The prompts of a run's latest jobs, latest first. */
+export async function listRecentPrompts(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ prompt: string }>(
+    `SELECT substr(prompt, 1, ${PROMPT_CHARS}) AS prompt FROM jobs
+     WHERE workspace_id = ? AND run_id = ? ORDER BY job_id DESC LIMIT ?`,
+    [workspaceId, runId, limit],
+  );
+  return rows.map((row) => row.prompt);
+}

@@ -7,11 +7,10 @@ import {
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/actions.ts';
 import { readRepository } from '../repositories/store.ts';
-import { insertRun, readRunByRef } from '../runs/store.ts';
+import { ensureRun } from '../runs/ensure.ts';
 import { type EventView, findMismatch } from './match-event.ts';
 import { listEventTriggers, type TriggerRow } from './store.ts';
 import {
@@ -127,7 +126,9 @@ async function start(
     charsMax: PROMPT_CHARS_MAX,
   });
   if (prompt.trim() === '') return refuse('prompt_empty');
-  const runId = await ensureRun(deps, tx, trigger, {
+  const { run_id: runId } = await ensureRun(deps, tx, {
+    workspaceId,
+    repoId,
     runRef: renderRunRef(trigger, cause, full),
     title: renderTemplate(trigger.title_template ?? '{{trigger.name}}', full, {
       missing: '',
@@ -171,34 +172,4 @@ function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: Templa
   if (line.length <= RUN_REF_CHARS_MAX) return line;
   const mark = hash('sha256', line).slice(0, HASH_CHARS);
   return `${cut(line, RUN_REF_CHARS_MAX - HASH_CHARS - 1)}-${mark}`;
-}
-
-/** Finds or creates the run. An existing run keeps its title and goal. */
-async function ensureRun(
-  { database, ids }: HubDeps,
-  tx: Tx,
-  { workspace_id, repo_id }: TriggerRow,
-  draft: { runRef: string; title: string; goal: string },
-): Promise<string> {
-  const { runRef: run_ref, title, goal } = draft;
-  const known = await readRunByRef(tx, workspace_id, repo_id, run_ref);
-  if (known !== undefined) return known.run_id;
-  const row = {
-    workspace_id,
-    run_id: ids('run'),
-    repo_id,
-    run_ref,
-    status: 'planned',
-    current_milestone: null,
-    run_state_path: null,
-    title,
-    goal,
-    blocked_by_decision_request_id: null,
-    created_at: tx.nowMs,
-    updated_at: tx.nowMs,
-  };
-  if ((await insertRun(database, tx, row)).added) return row.run_id;
-  const existing = await readRunByRef(tx, workspace_id, repo_id, run_ref);
-  assert(existing !== undefined, 'a run that was in the way is there');
-  return existing.run_id;
 }

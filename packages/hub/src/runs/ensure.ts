@@ -1,0 +1,44 @@
+import type { IdSource } from '@signalbox/contract';
+import type { Database, Tx } from '../db/engine.ts';
+import { assert } from '../errors.ts';
+import { insertRun, type RunRow, readRunByRef } from './store.ts';
+
+export interface NewRun {
+  workspaceId: string;
+  repoId: string;
+  runRef: string;
+  title: string;
+  goal: string;
+}
+
+/**
+ * Returns the run of a repository that has a reference, or creates it, in the caller's transaction.
+ * An existing run keeps its title and goal. Of concurrent transactions that create the same run,
+ * one inserts it and the others read it.
+ */
+export async function ensureRun(
+  { database, ids }: { database: Database; ids: IdSource },
+  tx: Tx,
+  { workspaceId, repoId, runRef, title, goal }: NewRun,
+): Promise<RunRow> {
+  const known = await readRunByRef(tx, workspaceId, repoId, runRef);
+  if (known !== undefined) return known;
+  const row: RunRow = {
+    workspace_id: workspaceId,
+    run_id: ids('run'),
+    repo_id: repoId,
+    run_ref: runRef,
+    status: 'planned',
+    current_milestone: null,
+    run_state_path: null,
+    title,
+    goal,
+    blocked_by_decision_request_id: null,
+    created_at: tx.nowMs,
+    updated_at: tx.nowMs,
+  };
+  if ((await insertRun(database, tx, row)).added) return row;
+  const existing = await readRunByRef(tx, workspaceId, repoId, runRef);
+  assert(existing !== undefined, 'the run that blocked the insert exists');
+  return existing;
+}
