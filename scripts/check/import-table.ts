@@ -111,6 +111,10 @@ export function judgeLayers(from: string, to: string, typeOnly: boolean): string
   const { layer: source } = layerOf(from);
   const { layer: target } = layerOf(to);
   if (target === 'exports') return 'files of one package import each other by path, not index.ts';
+  const entrance = entranceOf(to);
+  if (entrance !== undefined && to !== entrance && folderOf(from) !== folderOf(to)) {
+    return `${folderOf(to)}/ is entered through ${entrance}`;
+  }
   if (target === 'base' || source === target) return undefined;
   if (typeOnly) {
     const isHidden = domainBlind.includes(source) && domain.includes(target);
@@ -119,6 +123,16 @@ export function judgeLayers(from: string, to: string, typeOnly: boolean): string
   if (layerRules[source].includes(target)) return undefined;
   const allowed = layerRules[source].join(', ') || 'nothing else of the hub';
   return `${source} imports base and ${allowed}`;
+}
+
+/** The only file of an engine's folder that files outside of it may import. */
+function entranceOf(inner: string): string | undefined {
+  const [, engine] = /^db\/(sqlite|postgres)\//.exec(inner) ?? [];
+  return engine === undefined ? undefined : `db/${engine}/${engine}-database.ts`;
+}
+
+function folderOf(inner: string): string {
+  return inner.slice(0, Math.max(0, inner.lastIndexOf('/')));
 }
 
 /** Why a file may not import a package of the project by its name; undefined when it may. */

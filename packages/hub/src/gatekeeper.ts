@@ -102,9 +102,9 @@ async function authenticateByHeader(
   return developmentPrincipal();
 }
 
-/** Rows with raw bytes verify their signed URLs where they are bound (`http/bytes.ts`). */
+/** Rows with raw bytes verify their signed URLs where they are bound (`http/byte-routes.ts`). */
 async function refuseSignedUrl(request: FastifyRequest): Promise<never> {
-  assert(false, `${request.url} must be bound by http/bytes.ts`);
+  assert(false, `${request.url} must be bound by http/byte-routes.ts`);
 }
 
 async function enterWorkspace(

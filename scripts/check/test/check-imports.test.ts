@@ -36,7 +36,8 @@ const manifests = {
 const hub = 'packages/hub/src';
 const hubFiles = Object.fromEntries(
   [
-    'index app main admin config errors http/server db/engine db/sqlite/log cluster/link',
+    'index app main admin config errors http/server db/engine cluster/link',
+    'db/sqlite/sqlite-database db/sqlite/log',
     'queue/claim loops/sweeper jobs/claim jobs/mail/reader runs/upsert',
   ]
     .join(' ')
@@ -51,7 +52,10 @@ const hubTable: readonly (readonly [from: string, to: string, value: boolean, ty
   ['http/server', 'jobs/claim', false, false],
   ['http/server', 'db/engine', false, true],
   ['db/engine', 'config', true, true],
-  ['db/engine', 'db/sqlite/log', true, true],
+  ['db/engine', 'db/sqlite/sqlite-database', true, true],
+  ['db/engine', 'db/sqlite/log', false, false],
+  ['db/sqlite/sqlite-database', 'db/sqlite/log', true, true],
+  ['cluster/link', 'db/sqlite/log', false, false],
   ['db/engine', 'cluster/link', false, true],
   ['db/engine', 'jobs/claim', false, false],
   ['db/engine', 'http/server', false, true],

@@ -1,17 +1,17 @@
 /*
- * What hubs on one PostgreSQL notify each other of, as the payload of NOTIFY. This layer carries
- * kinds and ids; the modules that send and receive them define what they mean. A hint only says
+ * The notifications between hubs on one PostgreSQL, as the payload of NOTIFY. This layer carries
+ * kinds and ids; the modules that send and receive them define their meaning. A hint only says
  * where to look: if one is lost, the receiver finds the change later by looking for itself.
  */
 
 /** One change, for the other hubs. */
 export interface Hint {
   kind: string;
-  /** What has changed; null: anything of this kind may have. */
+  /** Of the thing that changed; null: anything of this kind may have changed. */
   id: string | null;
 }
 
-/** What changed in a workspace. */
+/** The changes in a workspace. */
 export interface WorkspaceHints {
   /** How often each id was notified, by kind. */
   ids: Record<string, Record<string, number>>;

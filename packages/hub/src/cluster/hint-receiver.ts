@@ -1,6 +1,6 @@
 import type { Hints, WorkspaceHints } from './hint-payload.ts';
 
-/** What a module does about changes on other hubs. It ignores the kinds of other modules. */
+/** The reaction of a module to changes on other hubs. It ignores the kinds of other modules. */
 export interface HintHandler {
   /** Handles hints about one workspace. */
   onWorkspaceHints?(workspaceId: string, hints: WorkspaceHints): Promise<void>;

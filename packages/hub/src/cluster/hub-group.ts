@@ -35,7 +35,7 @@ export interface HubGroup extends Readonly<HubRow> {
 }
 
 export interface HubGroupListener {
-  /** Called with what another hub notified of; null: hints may have been lost. */
+  /** Called with the hints of another hub; null: hints may have been lost. */
   onHints(hints: Hints | null): void;
   /** Called when the database becomes unavailable, and when it can be written again. */
   onAvailability(isAvailable: boolean, cause: unknown): void;

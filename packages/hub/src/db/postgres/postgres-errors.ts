@@ -1,7 +1,7 @@
 import { HubError } from '../../errors.ts';
 
 /*
- * What PostgreSQL's SQLSTATE codes mean for an action
+ * The meaning of PostgreSQL's SQLSTATE codes for an action
  * (postgresql.org/docs/current/errcodes-appendix.html).
  */
 
