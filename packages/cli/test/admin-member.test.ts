@@ -34,13 +34,13 @@ function openConsole() {
 test('a workspace that the operator makes gets its first owner, beside a running hub', async () => {
   const create = ['admin', 'workspace', 'create', '--slug', 'beta', ...dataDir()];
   assert.equal((await place.run(create)).exitCode, exitCodes.ok);
-  const baseUrl = ['--base-url', place.url];
   const draft = ['-w', 'beta', '--email', 'Grace@Acme.test', '--role', 'owner'];
-  const { exitCode, stdout, stderr } = await addMember(...draft, ...baseUrl);
+  const { exitCode, stdout, stderr } = await addMember(...draft);
   assert.equal(exitCode, exitCodes.ok, stderr);
   const [, linkToken = ''] = /^(?:http\S+)\/invitation#token=(\S+)\n$/.exec(stdout) ?? [];
   assert.ok(stdout.startsWith(place.url), 'the link alone is on standard output');
   assert.match(stderr, /Send it to grace@acme\.test/);
+  assert.match(stderr, /The link opens on this machine only/);
   const console = openConsole();
   const { invitation } = await console.invitations.check({ linkToken });
   assert.deepEqual(
@@ -61,12 +61,43 @@ test('a workspace that the operator makes gets its first owner, beside a running
   assert.equal(JSON.parse(again.stderr).error, 'ALREADY_MEMBER');
 });
 
-test('with --json the link comes with what it is for, and leads to where the hub listens', async () => {
+test('with --json the link comes with what it is for, and with whose address it has', async () => {
   const draft = ['-w', 'acme', '--email', 'eve@acme.test', '--role', 'viewer', '--json'];
-  const { stdout } = await addMember(...draft, '--host', '0.0.0.0', '--port', '4411');
-  const { ok, invitationUrl, workspaceSlug, email, role } = JSON.parse(stdout);
+  const { stdout } = await addMember(...draft, '--port', '4411');
+  const { ok, invitationUrl, workspaceSlug, email, role, address } = JSON.parse(stdout);
   assert.deepEqual([ok, workspaceSlug, email, role], [true, 'acme', 'eve@acme.test', 'viewer']);
-  assert.match(invitationUrl, /^http:\/\/localhost:4411\/invitation#token=[\w-]{43}$/);
+  assert.deepEqual(address, { baseUrl: place.url, source: 'running-hub' });
+  assert.match(invitationUrl.slice(place.url.length), /^\/invitation#token=[\w-]{43}$/);
+});
+
+test('an address that is set goes before the one that the hub listens on', async () => {
+  const draft = ['-w', 'acme', '--email', 'eve@acme.test', '--role', 'viewer'];
+  const { stdout, stderr } = await addMember(...draft, '--base-url', 'https://signalbox.acme.test');
+  assert.match(stdout, /^https:\/\/signalbox\.acme\.test\/invitation#token=/);
+  assert.doesNotMatch(stderr, /this machine only|No running hub/);
+});
+
+test('beside a stopped or killed hub the link is made from the settings, and says so', async (t) => {
+  const stopped = await startHub();
+  t.after(() => stopped.end());
+  const args = ['admin', 'member', 'add', '-w', 'acme', '--role', 'viewer', '--email'];
+  const where = [
+    '--data-dir',
+    join(stopped.directory, 'data'),
+    '--host',
+    '0.0.0.0',
+    '--port',
+    '4411',
+  ];
+  // A hub that is killed leaves its address behind.
+  stopped.hub.child.kill('SIGKILL');
+  await stopped.hub.ended;
+  const { stdout, stderr } = await stopped.run([...args, 'eve@acme.test', ...where]);
+  assert.match(stdout, /^http:\/\/localhost:4411\/invitation#token=[\w-]{43}\n$/);
+  assert.match(stderr, /No running hub was found here/);
+  const json = await stopped.run([...args, 'eve@acme.test', ...where, '--json']);
+  const address = { baseUrl: 'http://localhost:4411', source: 'assumed' };
+  assert.deepEqual(JSON.parse(json.stdout).address, address);
 });
 
 test('what cannot be is refused in a sentence', async () => {

@@ -7,6 +7,7 @@ import {
 } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
 import { systemClock, timestampOf } from './clock.ts';
+import { findLinkAddress, type LinkAddress } from './cluster/hub-address.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
@@ -82,11 +83,13 @@ export interface AdminInvitation {
   email: string;
   role: WorkspaceRole;
   expiresAt: string;
+  /** The address that the link leads to, and where it comes from. */
+  address: LinkAddress;
 }
 
 /**
- * Invites a person to a workspace; also works for the first person. The link leads to the hub's
- * address in the settings.
+ * Invites a person to a workspace; also works for the first person. The link leads to SVC_BASE_URL
+ * if that is set, else to the hub that runs on the data directory, else to SVC_HOST and SVC_PORT.
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST, ALREADY_MEMBER; StartError
  */
@@ -96,8 +99,9 @@ export function inviteMemberByAdmin(
 ): Promise<AdminInvitation> {
   const { workspaceSlug, email, role } = draft;
   if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
-  return withDatabase(config, (database) =>
-    database.write(null, async (tx) => {
+  return withDatabase(config, async (database, directoryPath) => {
+    const address = await findLinkAddress(config, directoryPath, database.reader);
+    return database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
       const { invitation, linkToken } = await createInvitation({ database, ids }, tx, {
         workspaceId,
@@ -106,24 +110,17 @@ export function inviteMemberByAdmin(
         createdBy: 'operator',
       });
       return {
-        invitationUrl: invitationUrl(addressOf(config), linkToken),
+        invitationUrl: invitationUrl(address.baseUrl, linkToken),
         invitationId: invitation.invitation_id,
         workspaceId,
         workspaceSlug,
         email: invitation.email,
         role,
         expiresAt: timestampOf(invitation.expires_at),
+        address,
       };
-    }),
-  );
-}
-
-/** The hub's address: SVC_BASE_URL, or else the address that the hub listens on. */
-function addressOf({ baseUrl, host, port }: Config): string {
-  if (baseUrl !== null) return baseUrl;
-  const isEveryAddress = host === '0.0.0.0' || host === '::';
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${isEveryAddress ? 'localhost' : name}:${port}`;
+    });
+  });
 }
 
 async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<WorkspaceRow> {
@@ -135,15 +132,18 @@ async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<Workspac
   );
 }
 
-async function withDatabase<T>(config: Config, act: (database: Database) => Promise<T>) {
-  const { databasePath } = prepareDataDirectory(config.dataDir, {
+async function withDatabase<T>(
+  config: Config,
+  act: (database: Database, directoryPath: string) => Promise<T>,
+) {
+  const { databasePath, path } = prepareDataDirectory(config.dataDir, {
     holdsDatabase: config.databaseUrl === null,
     secretKey: config.secretKey,
   });
   const database = await openDatabase(config, databasePath, systemClock);
   try {
     await migrateDatabase(config, database);
-    return await act(database);
+    return await act(database, path);
   } finally {
     await database.close();
   }

@@ -8,6 +8,7 @@ import { offerSummary } from './cloud-ai-jobs/offer-actions.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
 import { createHintReceiver } from './cluster/hint-receiver.ts';
+import { removeHubAddress, writeHubAddress } from './cluster/hub-address.ts';
 import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
@@ -114,6 +115,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
   // Of hubs that share a PostgreSQL, some may share a machine and its directory as well.
   const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
+  // A hub that was killed leaves its address behind.
+  if (config.databaseUrl === null) removeHubAddress(directory.path);
   let database: Database | null = null;
   try {
     database = await openDatabase(config, directory.databasePath, clock);
@@ -127,6 +130,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       database,
       clock: databaseClock ?? clock,
       secretKey: directory.secretKey,
+      directoryPath: directory.path,
       group: await openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
     });
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
@@ -143,15 +147,18 @@ interface HubParts {
   deps: UncertaintyDeps;
   tokenCache: TokenCache;
   group: HubGroup;
+  /** Absolute path of the data directory. */
+  directoryPath: string;
 }
 
 function createParts({
   database,
   clock,
   secretKey,
-  group,
-}: Pick<UncertaintyDeps, 'database' | 'clock' | 'secretKey'> & { group: HubGroup }): HubParts {
-  const { hints } = group;
+  ...rest
+}: Pick<UncertaintyDeps, 'database' | 'clock' | 'secretKey'> &
+  Pick<HubParts, 'group' | 'directoryPath'>): HubParts {
+  const { hints } = rest.group;
   const waiters = new ClaimWaiters(clock, (workspaceId, wake) =>
     hints?.notify(workspaceId, hintOfWake(wake)),
   );
@@ -162,7 +169,7 @@ function createParts({
   const tokenCache = new TokenCache({ database, clock }, () => hints?.notify(null, tokensChanged));
   const ids = createIdSource(clock.nowMs);
   const deps = { database, clock, ids, queue, waiters, hooks, secretKey, decisionWaiters };
-  return { deps, tokenCache, group };
+  return { deps, tokenCache, ...rest };
 }
 
 /** Hubs with the same one find each other's uploads. */
@@ -184,7 +191,7 @@ async function openGroup(
 
 function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
   const { config } = options;
-  const { deps, group } = parts;
+  const { deps, group, directoryPath } = parts;
   const address = { baseUrl: config.baseUrl ?? '' };
   const server = createServer({
     ids: deps.ids,
@@ -220,6 +227,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     await server.close();
     for (const loop of [...Object.values(loops), missedHints]) await loop.stop();
     await group.stop();
+    removeHubAddress(directoryPath, group.hubId);
     await deps.database.close();
     unlock();
   }
@@ -244,6 +252,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       }
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
+      writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);

@@ -6,7 +6,15 @@ export {
   mintTokenByAdmin,
 } from './admin.ts';
 export { createHub, type Hub, type HubOptions } from './app.ts';
-export { type Config, readConfig, SettingError, type SettingName, settings } from './config.ts';
+export type { LinkAddress } from './cluster/hub-address.ts';
+export {
+  type Config,
+  isLoopback,
+  readConfig,
+  SettingError,
+  type SettingName,
+  settings,
+} from './config.ts';
 export { StartError } from './db/data-directory.ts';
 export { HubError } from './errors.ts';
 export { type StartOptions, startFromEnvironment } from './main.ts';

@@ -1,4 +1,4 @@
-import type { SqlValue, Tx } from '../db/engine.ts';
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { HubRow } from './hub-group.ts';
 
 /** Pause between two heartbeats of a hub; also how soon another hub notices a lost leader. */
@@ -72,15 +72,21 @@ export function leadershipEndOf({ isLeader, beforeMs }: HeartbeatAnswer): number
   return isLeader ? beforeMs + LEADERSHIP_MS : 0;
 }
 
+/** Lists the hubs of the database that are alive: each has sent a heartbeat lately. */
+export async function listLiveHubs(reader: Reader): Promise<HubRow[]> {
+  const rows = await reader.allSql<{ hub_id: string; directory_id: string }>(
+    `SELECT hub_id, directory_id FROM hubs WHERE seen_at > ${NOW_MS} - ${ALIVE_MS}`,
+    [],
+  );
+  return rows.map((row) => ({ hubId: row.hub_id, directoryId: row.directory_id }));
+}
+
 /**
  * Registers a hub that starts, in an action that excludes every other.
  * @returns the other hubs that are alive.
  */
 export async function enterHub(tx: Tx, { hubId, directoryId }: HubRow): Promise<HubRow[]> {
-  const alive = await tx.allSql<{ hub_id: string; directory_id: string }>(
-    `SELECT hub_id, directory_id FROM hubs WHERE seen_at > ${NOW_MS} - ${ALIVE_MS}`,
-    [],
-  );
+  const others = await listLiveHubs(tx);
   await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${STOPPED_HUB_KEPT_MS}`, []);
   await tx.runSql(
     `INSERT INTO hubs (hub_id, directory_id, started_at, seen_at)
@@ -88,7 +94,7 @@ export async function enterHub(tx: Tx, { hubId, directoryId }: HubRow): Promise<
      ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at`,
     [hubId, directoryId],
   );
-  return alive.map((row) => ({ hubId: row.hub_id, directoryId: row.directory_id }));
+  return others;
 }
 
 /** Deletes the row of a hub that stops, so that others need not wait for it to expire. */

@@ -31,6 +31,15 @@ const networkFileSystems = new Map<number, string>([
   [0x65735546, 'FUSE'],
 ]);
 
+const LOCK_FILE = 'hub.lock';
+/**
+ * How long a starting hub retries the lock. An admin command that checks for a running hub takes a
+ * shared lock for one read, which must not fail the start. A running hub never releases the lock,
+ * so a second hub is still refused, only this much later.
+ */
+const LOCK_WAIT_MS = 200;
+/** https://sqlite.org/rescode.html#busy */
+const SQLITE_BUSY = 5;
 const SECRET_KEY_BYTES = 32;
 const DIRECTORY_ID_BYTES = 12;
 
@@ -91,13 +100,14 @@ export function prepareDataDirectory(
 }
 
 /**
- * Locks the directory for one hub. The lock is SQLite's own on a file next to the database: the
- * operating system releases it when the process ends, however it ends.
+ * Locks the directory for one hub. It is SQLite's exclusive lock on a file next to the database,
+ * held by an open transaction: the operating system releases it when the process ends, however it
+ * ends.
  *
  * @returns releases the lock.
  */
 export function lockDataDirectory(path: string): () => void {
-  const lock = new DatabaseSync(join(path, 'hub.lock'), { timeout: 0 });
+  const lock = new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_WAIT_MS });
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -108,6 +118,25 @@ export function lockDataDirectory(path: string): () => void {
     );
   }
   return () => lock.close();
+}
+
+/**
+ * Says whether a hub runs on the directory. Takes a shared lock for one read, so two checks never
+ * block each other.
+ */
+export function isDataDirectoryLocked(path: string): boolean {
+  const file = join(path, LOCK_FILE);
+  if (!existsSync(file)) return false;
+  const lock = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    lock.prepare('SELECT 1 FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
 }
 
 function readSecretKey(path: string): Buffer {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
 import {
+  isDataDirectoryLocked,
   lockDataDirectory,
   prepareDataDirectory,
   StartError,
@@ -59,3 +62,54 @@ test('one hub at a time may use the directory', (t) => {
   release();
   lockDataDirectory(path)();
 });
+
+test('a check for a running hub finds the lock, and leaves it as it was', (t) => {
+  const path = makeTempDir(t);
+  assert.equal(isDataDirectoryLocked(path), false);
+  const release = lockDataDirectory(path);
+  assert.equal(isDataDirectoryLocked(path), true);
+  assert.throws(() => lockDataDirectory(path), /Another hub is running/);
+  release();
+  assert.equal(isDataDirectoryLocked(path), false);
+});
+
+test('of hubs that start at once one gets the directory, while commands check the lock', async (t) => {
+  const path = makeTempDir(t);
+  const starts = await Promise.all([1, 2, 3, 4].map(() => prepareStart(t, path)));
+  const answers = Promise.all(starts.map((start) => start()));
+  let pending = true;
+  void answers.finally(() => {
+    pending = false;
+  });
+  while (pending) {
+    isDataDirectoryLocked(path);
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual((await answers).sort(), ['locked', 'refused', 'refused', 'refused']);
+  assert.equal(isDataDirectoryLocked(path), true);
+});
+
+/** A process that locks the directory when asked to and keeps the lock until the test ends. */
+async function prepareStart(t: TestContext, path: string): Promise<() => Promise<string>> {
+  const module = JSON.stringify(new URL('../../src/db/data-directory.ts', import.meta.url).href);
+  const script = `
+    import { lockDataDirectory, StartError } from ${module};
+    process.stdin.once('data', () => {
+      try {
+        globalThis.release = lockDataDirectory(${JSON.stringify(path)});
+        console.log('locked');
+      } catch (error) {
+        console.log(error instanceof StartError ? 'refused' : String(error));
+      }
+    });
+    console.log('ready');`;
+  const args = [...process.execArgv, '--input-type=module', '--eval', script];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'ready');
+  return async () => {
+    child.stdin.write('start\n');
+    return (await lines.next()).value ?? 'ended';
+  };
+}

@@ -3,6 +3,7 @@ import { inviteMemberByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment } from '../../duration.ts';
+import { explainAddress } from './admin-link.ts';
 import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
 
 interface Options {
@@ -12,10 +13,9 @@ interface Options {
 }
 
 /**
- * `signalbox admin member add`: an invitation link for a person, beside a running or a stopped hub;
- * so a workspace that the operator made gets its first member. The link is shown this once. With
- * `--json`: `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role,
- * expiresAt}`.
+ * `signalbox admin member add`: prints an invitation link for a person, beside a running or a
+ * stopped hub. The link is shown this once. With `--json`: `{ok, invitationUrl, invitationId,
+ * workspaceId, workspaceSlug, email, role, expiresAt, address: {baseUrl, source}}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -48,6 +48,7 @@ export const command = defineCommand<Options>({
       io.note(
         `Send it to ${invited.email}: it works once, and lets in to ${workspace} as ${role}.`,
       );
+      for (const line of explainAddress(invited.address)) io.note(line);
       io.note(`Valid until ${formatMoment(invited.expiresAt)}. It is not shown again.`);
     } catch (error) {
       throw explainHubError(error);
