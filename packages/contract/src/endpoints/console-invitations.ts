@@ -35,6 +35,10 @@ export const Invitation = Type.Object({
 });
 export type Invitation = Static<typeof Invitation>;
 
+/** Whether an invitation link can be used, and if not, why. */
+export const invitationLinkStatuses = ['open', 'used', 'revoked', 'expired', 'unknown'] as const;
+export type InvitationLinkStatus = (typeof invitationLinkStatuses)[number];
+
 const LinkToken = Text(200, { minLength: 1, description: 'From the fragment of the link.' });
 
 const exampleInvitation: Invitation = {
@@ -118,10 +122,15 @@ export const invitations = {
     repeat: 'once',
     summary: 'Say what an invitation link is for',
     description:
-      'Uses nothing up; invitation is null when the link cannot be used any more. The token ' +
-      'travels in the body, so that no log holds it.',
+      'Does not use the link up. invitation is null unless the status is open. The token travels ' +
+      'in the body, so that no log contains it.',
     request: Type.Object({ linkToken: LinkToken }),
     response: Ok({
+      status: OneOf(invitationLinkStatuses, {
+        description:
+          'open; used: it was accepted; revoked: it was revoked, or replaced by a newer link for ' +
+          'the address; expired: older than 7 days; unknown: no such link.',
+      }),
       invitation: Nullable(
         Type.Object({
           workspaceName: Text(200),
@@ -140,6 +149,7 @@ export const invitations = {
       request: { linkToken: exampleLinkToken },
       response: {
         ok: true,
+        status: 'open',
         invitation: {
           workspaceName: 'Acme',
           email: exampleInvitation.email,

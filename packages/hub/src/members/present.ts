@@ -1,7 +1,7 @@
 import type { consoleEndpoints, Invitation, Member, ResponseOf } from '@signalbox/contract';
 
 import { timestampOf } from '../clock.ts';
-import type { InvitationWithInviter } from './read-invitations.ts';
+import type { CheckedInvitation, InvitationWithInviter } from './read-invitations.ts';
 import type { MemberRow } from './read-members.ts';
 
 export function presentMember(row: MemberRow): Member {
@@ -26,15 +26,15 @@ export function presentInvitation(row: InvitationWithInviter): Invitation {
 }
 
 /** What the page of an invitation link shows to the holder of the link. */
-export function presentInvitationCheck(
-  found: {
-    invitation: InvitationWithInviter;
-    workspaceName: string;
-    accountExists: boolean;
-  } | null,
-): Omit<ResponseOf<typeof consoleEndpoints.invitations.check>, 'ok'> {
-  if (found === null) return { invitation: null };
-  const { email, role, invitedBy, expiresAt } = presentInvitation(found.invitation);
-  const { workspaceName, accountExists } = found;
-  return { invitation: { workspaceName, email, role, invitedBy, expiresAt, accountExists } };
+export function presentInvitationCheck({
+  status,
+  open,
+}: CheckedInvitation): Omit<ResponseOf<typeof consoleEndpoints.invitations.check>, 'ok'> {
+  if (open === null) return { status, invitation: null };
+  const { email, role, invitedBy, expiresAt } = presentInvitation(open.invitation);
+  const { workspaceName, accountExists } = open;
+  return {
+    status,
+    invitation: { workspaceName, email, role, invitedBy, expiresAt, accountExists },
+  };
 }

@@ -1,11 +1,12 @@
-import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
+import type { consoleEndpoints, InvitationLinkStatus, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import type { Reader } from '../db/engine.ts';
+import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { readPerson, readPersonByEmail, readPersonNames } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { readWorkspace } from '../workspaces/store.ts';
-import { type InvitationRow, listOpenInvitations, readOpenInvitationByLink } from './store.ts';
+import { type InvitationRow, listOpenInvitations, readInvitationByLink } from './store.ts';
 
 type ListInput = RequestInput<typeof consoleEndpoints.invitations.list.request>;
 
@@ -35,25 +36,43 @@ export async function listInvitations(
   }));
 }
 
-/** The open invitation of a link, for the page behind it; null if the link is not valid. */
+export interface CheckedInvitation {
+  status: InvitationLinkStatus;
+  /** The invitation; null unless the link is open. */
+  open: {
+    invitation: InvitationWithInviter;
+    workspaceName: string;
+    accountExists: boolean;
+  } | null;
+}
+
+/** Says whether an invitation link can be used, and what it is for. Does not use it up. */
 export async function checkInvitation(
   { database: { reader }, clock }: Pick<HubDeps, 'database' | 'clock'>,
   linkToken: string,
-): Promise<{
-  invitation: InvitationWithInviter;
-  workspaceName: string;
-  accountExists: boolean;
-} | null> {
-  const found = await readOpenInvitationByLink(reader, linkToken, clock.nowMs());
-  if (found === undefined) return null;
+): Promise<CheckedInvitation> {
+  const found = await readInvitationByLink(reader, linkToken);
+  if (found === undefined) return { status: 'unknown', open: null };
+  const status = judgeInvitation(found, clock.nowMs());
+  if (status !== 'open') return { status, open: null };
   const workspace = await readWorkspace(reader, found.workspace_id);
-  if (workspace === undefined) return null;
+  assert(workspace !== undefined, 'an invitation belongs to a workspace');
   const person = await readPersonByEmail(reader, found.email);
-  return {
+  const open = {
     invitation: await addInviter(reader, found),
     workspaceName: workspace.name,
     accountExists: person !== undefined,
   };
+  return { status, open };
+}
+
+function judgeInvitation(
+  { accepted_at, revoked_at, expires_at }: InvitationRow,
+  nowMs: number,
+): Exclude<InvitationLinkStatus, 'unknown'> {
+  if (accepted_at !== null) return 'used';
+  if (revoked_at !== null) return 'revoked';
+  return expires_at > nowMs ? 'open' : 'expired';
 }
 
 /** Adds the inviter's name. Reads one person; lists use `readPersonNames`. */

@@ -27,6 +27,16 @@ export async function insertInvitation(
   return row;
 }
 
+/** Reads an invitation by its link, also one that was used or revoked or has expired. */
+export function readInvitationByLink(
+  reader: Reader,
+  linkToken: string,
+): Promise<InvitationRow | undefined> {
+  return reader.firstSql<InvitationRow>('SELECT * FROM invitations WHERE link_hash = ?', [
+    hashLinkToken(linkToken),
+  ]);
+}
+
 /** Reads an open invitation by its link alone: the link determines the workspace. */
 export function readOpenInvitationByLink(
   reader: Reader,

@@ -99,6 +99,7 @@ test('invitations: what is asked and what is answered', async (t) => {
       as: 'nobody',
       body: { linkToken },
       holds: {
+        status: 'open',
         invitation: {
           workspaceName: 'Acme',
           email,
@@ -113,7 +114,7 @@ test('invitations: what is asked and what is answered', async (t) => {
       endpoint: check,
       as: 'nobody',
       body: { linkToken: 'x' },
-      holds: { invitation: null },
+      holds: { status: 'unknown', invitation: null },
     },
     {
       name: 'a link that there is not gets nobody in',
@@ -169,8 +170,8 @@ test('somebody new accepts and is signed in, as a member and with an account', a
   assert.equal((await signInAs(hub, email)).cookies.size, 1, 'the password is hers');
   const used = await hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
   assert.equal(used, 'INVITATION_LINK_INVALID');
-  const { invitation } = await hub.visitor().call(invitations.check, { linkToken });
-  assert.equal(invitation, null);
+  const { status, invitation } = await hub.visitor().call(invitations.check, { linkToken });
+  assert.deepEqual([status, invitation], ['used', null]);
   const entry = (await listAudit(hub, workspaceId)).find(
     ({ action }) => action === 'invitation.accept',
   );
@@ -280,17 +281,23 @@ test('a link ends after 7 days, and when it is revoked or replaced', async (t) =
   const { hub, workspaceId, browsers } = world;
   const accept = (linkToken: string) =>
     hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
+  const statusOf = async (linkToken: string) =>
+    (await hub.visitor().call(invitations.check, { linkToken })).status;
   const replaced = await world.invite(email);
   const revoked = await world.invite(email.toUpperCase());
   assert.equal(await accept(replaced.linkToken), 'INVITATION_LINK_INVALID');
+  assert.equal(await statusOf(replaced.linkToken), 'revoked');
   await browsers.admin.call(invitations.revoke, {
     workspaceId,
     invitationId: revoked.invitationId,
   });
   assert.equal(await accept(revoked.linkToken), 'INVITATION_LINK_INVALID');
+  assert.equal(await statusOf(revoked.linkToken), 'revoked');
   const aged = await world.invite(email);
+  assert.equal(await statusOf(aged.linkToken), 'open');
   hub.clock.advance(7 * DAY_MS);
   assert.equal(await accept(aged.linkToken), 'INVITATION_LINK_INVALID');
+  assert.equal(await statusOf(aged.linkToken), 'expired');
   const owner = await signInAs(hub, 'ada@acme.dev');
   const { invitations: open } = await owner.call(invitations.list, { workspaceId });
   assert.deepEqual(open, [], 'an expired one is not open');
