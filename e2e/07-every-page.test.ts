@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { mintTokenByAdmin } from '@signalbox/hub';
+import { createWorkspaceByAdmin, inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
@@ -219,6 +219,45 @@ describe('every page, at every size and in every light', { skip: browserMissing 
           await page.getByRole('alert').waitFor();
         },
       },
+    ]);
+  });
+
+  it('holds for an invitation in every state, for guests and signed-in people', async () => {
+    const config = await configOf(dataDir);
+    const beta = { slug: 'beta', name: 'A workspace with a rather long name for one line' };
+    await createWorkspaceByAdmin(config, beta);
+    const invite = async (email: string, workspaceSlug: string = owner.workspaceSlug) => {
+      const draft = { workspaceSlug, email, role: 'member' } as const;
+      const { invitationUrl } = await inviteMemberByAdmin(config, draft);
+      return invitationUrl.slice(hub.baseUrl.length);
+    };
+    const replaced = await invite('new@acme.example');
+    const fresh = await invite('new@acme.example');
+    const known = await invite(owner.email, beta.slug);
+    const join = heading(/^Join /);
+    const guests: Scene[] = [
+      { name: 'invitation', path: fresh, shows: join },
+      {
+        name: 'invitation-refused',
+        path: fresh,
+        shows: join,
+        async act(page) {
+          await page.getByRole('button', { name: 'Accept and create account' }).click();
+          await page.getByRole('alert').first().waitFor();
+        },
+      },
+      { name: 'invitation-known', path: known, shows: join },
+      { name: 'invitation-revoked', path: replaced, shows: heading('This invitation was revoked') },
+      {
+        name: 'invitation-unknown',
+        path: '/invitation',
+        shows: heading('There is no such invitation'),
+      },
+    ];
+    await show(guests, true);
+    await show([
+      { name: 'invitation-signed-in', path: known, shows: join },
+      { name: 'invitation-other-person', path: fresh, shows: join },
     ]);
   });
 

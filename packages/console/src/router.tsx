@@ -38,6 +38,12 @@ const firstOwnerRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/first-owner.tsx'), 'FirstOwnerPage'),
 });
 
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+});
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
@@ -115,6 +121,7 @@ const jobRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   homeRoute,
   firstOwnerRoute,
+  invitationRoute,
   signInRoute,
   deviceRoute,
   workspaceRoute.addChildren([workspaceHomeRoute, jobsRoute, jobRoute]),

@@ -38,6 +38,20 @@ export function firstOwnerQuery(linkToken: string) {
   });
 }
 
+/** The invitation of a link, or why the link cannot be used. */
+export function invitationQuery(linkToken: string) {
+  return queryOptions({
+    queryKey: ['invitation', linkToken],
+    queryFn: ({ signal }) => callHub('invitations', 'check', { linkToken }, signal),
+    enabled: linkToken !== '',
+  });
+}
+
+/** An open invitation, as its page shows it. */
+export type OpenInvitation = NonNullable<
+  ResponseOf<ConsoleRows['invitations']['check']>['invitation']
+>;
+
 const DEVICE_REFRESH_MS = 5_000;
 
 /** A device session to answer. Opening it binds it to this console session; it may be repeated. */

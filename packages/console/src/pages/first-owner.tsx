@@ -1,6 +1,6 @@
 import { passwordCharsMax, passwordCharsMin } from 'virtual:contract-data';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useLocation, useRouter } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { HubError, hasCode } from '../api/hub-error.ts';
@@ -11,17 +11,14 @@ import { CardPage } from '../parts/card-page.tsx';
 import { EndState } from '../parts/end-state.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { PasswordField, TextField } from '../parts/field.tsx';
+import { useLinkToken } from '../parts/link-token.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 
-/**
- * The page behind the one-time link. Its token stands in the fragment, which browsers send to
- * nobody, so that no log on the way holds it.
- */
+/** The page behind the one-time link that a new hub prints. */
 export function FirstOwnerPage() {
   usePageTitle('First owner');
-  const linkToken =
-    new URLSearchParams(useLocation({ select: ({ hash }) => hash })).get('token') ?? '';
+  const linkToken = useLinkToken();
   const check = useQuery(firstOwnerQuery(linkToken));
   return (
     <CardPage>

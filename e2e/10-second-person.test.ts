@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import { createMachine, type Machine } from './cli-process.ts';
+import { databaseSettings } from './hub-database.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+const guest = {
+  name: 'Grace Hopper',
+  email: 'grace@acme.example',
+  password: 'harbour violin comet ledger',
+} as const;
+
+describe('a second person, in a browser', { skip: browserMissing }, () => {
+  let hub: HubProcess;
+  let browser: Browser;
+  let machine: Machine;
+  let signedIn: SignedIn;
+  let visit: Visit;
+  let page: Page;
+  let link: string;
+
+  before(async () => {
+    hub = await startHubProcess({ dataDir });
+    signedIn = await makeOwner(hub);
+    machine = createMachine(folder, await databaseSettings(dataDir));
+    browser = await launchBrowser();
+    visit = await openVisit(browser, hub.baseUrl);
+    page = await visit.context.newPage();
+  });
+  after(async () => {
+    await browser?.close();
+    await hub?.stop();
+  });
+  // Registered after the hub that uses it, so that it is removed later.
+  const folder = makeTempDir({ after });
+  const dataDir = join(folder, 'data');
+
+  /** Runs an admin command beside the hub. Its standard output is the link alone. */
+  async function printLink(...args: string[]): Promise<string> {
+    const end = await machine.run(['admin', ...args, '--data-dir', dataDir]);
+    assert.equal(end.code, 0, end.stderr);
+    return end.stdout.trim();
+  }
+
+  function invite(email: string, role = 'member'): Promise<string> {
+    const { workspaceSlug } = owner;
+    return printLink('member', 'add', '-w', workspaceSlug, '--email', email, '--role', role);
+  }
+
+  it('gets a link that leads to the hub, on any port', async () => {
+    link = await invite(guest.email);
+    assert.equal(new URL(link).origin, new URL(hub.baseUrl).origin);
+  });
+
+  it('reads what the link is for, and finds the first field ready', async () => {
+    await page.goto(link);
+    await page.getByRole('heading', { name: `Join ${owner.workspaceName}` }).waitFor();
+    await page.getByText('The operator of this hub invites you').waitFor();
+    assert.equal(new URL(page.url()).hash, '', 'the token has left the address');
+    await page.locator('input[name=name]:focus').waitFor();
+    assert.equal(await page.getByLabel('E-mail address').inputValue(), guest.email);
+    await page.reload();
+    await page.getByRole('heading', { name: `Join ${owner.workspaceName}` }).waitFor();
+  });
+
+  it('gets every refusal beside its field, the first of them in focus', async () => {
+    await page.getByRole('button', { name: 'Accept and create account' }).click();
+    await page.getByText('Enter your name.').waitFor();
+    await page.getByText('Take at least 8 characters.').waitFor();
+    await page.locator('input[name=name]:focus').waitFor();
+    await page.getByLabel('Your name').fill(guest.name);
+    await page.getByLabel('Password', { exact: true }).fill('password1234');
+    await page.getByRole('button', { name: 'Accept and create account' }).click();
+    // The hub knows the most common passwords.
+    await page.locator('input[name=password][aria-invalid=true]:focus').waitFor();
+  });
+
+  it('accepts, and lands in the workspace', async () => {
+    await page.getByLabel('Password', { exact: true }).fill(guest.password);
+    await page.getByRole('button', { name: 'Accept and create account' }).click();
+    await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, `/w/${owner.workspaceSlug}/jobs`);
+    await page.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
+  });
+
+  it('reads on the page of a used link that it was used, and where to sign in', async () => {
+    const stranger = await openVisit(browser, hub.baseUrl);
+    const other = await stranger.context.newPage();
+    await other.goto(link);
+    await other.getByRole('heading', { name: 'This invitation was used' }).waitFor();
+    await other.getByRole('link', { name: 'Go to sign-in' }).click();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.deepEqual(stranger.troubles, []);
+    await stranger.context.close();
+  });
+
+  it('accepts for another workspace with one button when signed in', async () => {
+    await printLink('workspace', 'create', '--slug', 'beta', '--name', 'Beta Works');
+    const args = ['-w', 'beta', '--role', 'viewer', '--email', guest.email];
+    await page.goto(await printLink('member', 'add', ...args));
+    await page.getByRole('heading', { name: 'Join Beta Works' }).waitFor();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
+    await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/w/beta/jobs');
+  });
+
+  it('accepts with the password when somebody else is signed in, and is signed in then', async () => {
+    await printLink('workspace', 'create', '--slug', 'gamma', '--name', 'Gamma Works');
+    const args = ['-w', 'gamma', '--role', 'admin', '--email', guest.email];
+    const shared = await openVisit(browser, hub.baseUrl);
+    await lendSession(shared.context, signedIn);
+    const other = await shared.context.newPage();
+    await other.goto(await printLink('member', 'add', ...args));
+    await other.getByText(`You are signed in as ${owner.email}.`).waitFor();
+    await other.locator('input[name=password]:focus').waitFor();
+    await other.getByRole('button', { name: 'Sign in and accept' }).click();
+    await other.getByText('Enter your password.').waitFor();
+    await other.getByLabel('Password', { exact: true }).fill('wrong password entirely');
+    await other.getByRole('button', { name: 'Sign in and accept' }).click();
+    await other.getByText('The password is wrong.').waitFor();
+    await other.getByLabel('Password', { exact: true }).fill(guest.password);
+    await other.getByRole('button', { name: 'Sign in and accept' }).click();
+    await other.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
+    assert.equal(new URL(other.url()).pathname, '/w/gamma/jobs');
+    assert.deepEqual(shared.troubles, []);
+    await shared.context.close();
+  });
+
+  it('saw no violation of the content security policy and no error of the console', () => {
+    assert.deepEqual(visit.troubles, []);
+  });
+});

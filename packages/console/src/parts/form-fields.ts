@@ -1,0 +1,92 @@
+import { passwordCharsMin } from 'virtual:contract-data';
+import { type ChangeEvent, type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { HubError } from '../api/hub-error.ts';
+
+type FieldErrors<Name extends string> = Partial<Record<Name, string>>;
+
+interface FormOptions<Name extends string> {
+  /** Every field with the value that it starts with. */
+  initial: Readonly<Record<Name, string>>;
+  /** Finds the errors of fields before anything is sent to the hub. */
+  check: (values: Readonly<Record<Name, string>>) => FieldErrors<Name>;
+  /** The failure of the last attempt, or null. */
+  failure: Error | null;
+  /** Error codes of the hub that concern one field, with the message to show at it. */
+  fieldOfCode?: Readonly<Record<string, { name: Name; message: string }>>;
+  send: (values: Readonly<Record<Name, string>>) => void;
+}
+
+/**
+ * Holds the state of a form that shows errors beside its fields, instead of in the browser's
+ * bubbles. The first field gets the focus when the form appears, and the first wrong field after an
+ * attempt.
+ */
+export function useFormFields<Name extends string>(options: FormOptions<Name>) {
+  const { initial, check, failure, fieldOfCode = {}, send } = options;
+  const formRef = useRef<HTMLFormElement>(null);
+  const [values, setValues] = useState(initial);
+  const [faults, setFaults] = useState<FieldErrors<Name>>({});
+  const refused = refusalsOf(failure, Object.keys(initial), fieldOfCode);
+  // The hub's refusal is shown until the person changes a field or sends the form again.
+  const [changedSince, setChangedSince] = useState<Error | null>(null);
+  const errors: FieldErrors<Name> = failure !== changedSince ? { ...refused, ...faults } : faults;
+
+  useEffect(() => {
+    formRef.current?.querySelector<HTMLInputElement>('input:not([readonly])')?.focus();
+  }, []);
+  useEffect(() => {
+    if (failure === null && Object.keys(faults).length === 0) return;
+    formRef.current?.querySelector<HTMLInputElement>('[aria-invalid=true]')?.focus();
+  }, [failure, faults]);
+
+  return {
+    values,
+    /** What no field can show. */
+    failure: failure !== null && Object.keys(refused).length === 0 ? failure : null,
+    form: {
+      ref: formRef,
+      noValidate: true,
+      onSubmit(event: SubmitEvent) {
+        event.preventDefault();
+        const found = check(values);
+        setFaults(found);
+        if (Object.keys(found).length === 0) send(values);
+      },
+    },
+    bind: (name: Name) => ({
+      name,
+      required: true,
+      value: values[name],
+      error: errors[name],
+      onChange(event: ChangeEvent<HTMLInputElement>) {
+        setValues({ ...values, [name]: event.target.value });
+        setChangedSince(failure);
+        const { [name]: _mended, ...others } = faults;
+        // What is left of the record has the other names only.
+        setFaults(others as FieldErrors<Name>);
+      },
+    }),
+  };
+}
+
+/** Refusals of the hub by field; empty unless all that it refused is about fields. */
+function refusalsOf<Name extends string>(
+  failure: Error | null,
+  names: readonly string[],
+  fieldOfCode: Readonly<Record<string, { name: Name; message: string }>>,
+): FieldErrors<Name> {
+  if (!(failure instanceof HubError)) return {};
+  const known = fieldOfCode[failure.code];
+  // A record of one field, whose name is Name.
+  if (known) return { [known.name]: known.message } as FieldErrors<Name>;
+  const entries = failure.details.map(({ path, message }) => [path.slice(1), message] as const);
+  if (!entries.every(([name]) => names.includes(name))) return {};
+  return Object.fromEntries(entries) as FieldErrors<Name>;
+}
+
+/** What is wrong with a new password that the hub would refuse for its length. */
+export function findLengthFault(password: string): string | undefined {
+  return password.length < passwordCharsMin
+    ? `Take at least ${passwordCharsMin} characters.`
+    : undefined;
+}
