@@ -2,6 +2,7 @@ import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalb
 import { buildConsole } from '../build/console-build.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
+import { useFastFiles } from './fast-files.ts';
 import { endGroupsOnSignal } from './process-group.ts';
 import { type FileReport, runTestFile } from './test-file.ts';
 import type { TestFiles } from './test-files.ts';
@@ -39,6 +40,8 @@ export async function runTests(
   const runs = listRuns(root, files, options);
   const { parallel, alone } = runs;
   const server = runs.needsPostgres ? await tryPostgres(add) : undefined;
+  // After the server's start: a server that is killed could leave its files in memory for good.
+  useFastFiles();
   const fileCount = files.parallel.length + files.console.length + files.alone.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
   await drain(parallel, options.concurrency, add);

@@ -44,6 +44,7 @@ export function makePlace(): Place {
     PATH: process.env.PATH,
     HOME: directory,
     TMPDIR: process.env.TMPDIR,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     SIGNALBOX_CONFIG_DIR: join(directory, 'config'),
     SIGNALBOX_STATE_DIR: join(directory, 'state'),
     GIT_CONFIG_GLOBAL: '/dev/null',
