@@ -22,7 +22,7 @@ const programs = ['swift-ring-builder', 'swift-proxy-server'];
 const ACCESS_KEY_ID = 'test:tester';
 const SECRET_ACCESS_KEY = 'testing-secret';
 const BUCKET = 'acme-uploads';
-const START_ATTEMPTS_MAX = 200;
+const START_ATTEMPTS_MAX = 1_200;
 const ATTEMPT_INTERVAL_MS = 50;
 
 /** Why no store can be started here; undefined when one can. */
