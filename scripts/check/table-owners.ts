@@ -28,7 +28,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   integrations: ['integration_events', 'chat_teams'],
   jobs: ['jobs', 'job_events'],
   members: ['invitations'],
-  people: ['people', 'sessions'],
+  people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
   repositories: ['repositories', 'token_repositories'],
   runs: ['runs'],

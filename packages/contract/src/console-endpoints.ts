@@ -6,6 +6,7 @@ import { chatTeams, triggerSettings } from './endpoints/console-integrations.ts'
 import { invitations } from './endpoints/console-invitations.ts';
 import { mailAccounts } from './endpoints/console-mail-accounts.ts';
 import { members } from './endpoints/console-members.ts';
+import { passwordResets } from './endpoints/console-password-resets.ts';
 import { consoleSession, firstOwner } from './endpoints/console-session.ts';
 import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
 import { endpoints } from './endpoints.ts';
@@ -23,6 +24,7 @@ const CONTROL_PLANE_PREFIX = '/control-plane/';
 export const consoleEndpoints = {
   session: consoleSession,
   firstOwner,
+  passwordResets,
   deviceApprovals,
   account,
   workspaceSettings,

@@ -53,6 +53,10 @@ export const errorCodes = {
     400,
     'The invitation link was used, revoked or replaced, or has expired; ask for a new one.',
   ],
+  PASSWORD_RESET_LINK_INVALID: [
+    400,
+    'The password-reset link was used or replaced, or has expired; ask for a new one.',
+  ],
   MAIL_ACCOUNT_NOT_FOUND: [400, 'No such mail account in this workspace.'],
   TOKEN_NOT_FOUND: [400, 'No such live token in this workspace, or it is not yours.'],
   LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],

@@ -11,6 +11,7 @@ export * from './endpoints/console-integrations.ts';
 export * from './endpoints/console-invitations.ts';
 export * from './endpoints/console-mail-accounts.ts';
 export * from './endpoints/console-members.ts';
+export * from './endpoints/console-password-resets.ts';
 export * from './endpoints/console-session.ts';
 export * from './endpoints/console-workspaces.ts';
 export * from './endpoints/context-items.ts';

@@ -38,6 +38,7 @@ import { createMissedHints } from './loops/missed-hints.ts';
 import { createSweeper } from './loops/sweeper.ts';
 import { createTriggerSchedule } from './loops/trigger-schedule.ts';
 import { createUploadRetention } from './loops/upload-retention.ts';
+import { revokeInvitationsOfPerson } from './members/revoke-invitation.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
 import { FailureDelay } from './people/failure-delay.ts';
@@ -50,6 +51,7 @@ import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
+import { revokeTokensOfPerson } from './tokens/revoke.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
 import { createTokenHintHandler, tokensChanged } from './tokens/token-hints.ts';
 import { bindTriggerRoutes } from './triggers/routes.ts';
@@ -67,6 +69,7 @@ export const HUB_VERSION = '0.1.0';
 /** What follows from a change in another module, in the order in which it runs. */
 export const hooks: Hooks = {
   onItemAdded: [offerSummary],
+  onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
 };
 
 export interface HubOptions {

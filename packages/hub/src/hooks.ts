@@ -25,6 +25,11 @@ export interface HookDeps {
 export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
 
 export interface Hooks {
+  /**
+   * A person has set a new password with a link. Everything that gives access on their behalf is
+   * revoked, since somebody else may have used the account. Throws nothing of its own.
+   */
+  onPasswordReset: readonly Hook<{ personId: string }>[];
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
 }

@@ -7,10 +7,11 @@ import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import { drawLinkToken, hashLinkToken } from '../people/link-token.ts';
 import { foldEmail, readPersonByEmail } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { addInviter, type InvitationWithInviter } from './read-invitations.ts';
-import { drawLinkToken, hashLinkToken, insertInvitation, revokeInvitationsOf } from './store.ts';
+import { insertInvitation, revokeInvitationsOf } from './store.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.invitations.create.request>;
 

@@ -5,10 +5,16 @@ import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { refuseRoleBeyond } from './invite.ts';
-import { listOpenInvitationsBy, markInvitationRevoked, readOpenInvitation } from './store.ts';
+import {
+  listAllOpenInvitationsBy,
+  listOpenInvitationsBy,
+  markInvitationRevoked,
+  readOpenInvitation,
+} from './store.ts';
 
 type RevokeInput = RequestInput<typeof consoleEndpoints.invitations.revoke.request>;
 
@@ -56,4 +62,26 @@ export async function revokeInvitationsBeyond(
     await markInvitationRevoked(tx, workspaceId, invitation_id);
   }
   return beyond.length;
+}
+
+/**
+ * Revokes the open invitations that a person created, in all workspaces: somebody else who used
+ * the account could have created one to come back. A function of `onPasswordReset`.
+ */
+export async function revokeInvitationsOfPerson(
+  _deps: HookDeps,
+  tx: Tx,
+  { personId }: { personId: string },
+): Promise<void> {
+  for (const invitation of await listAllOpenInvitationsBy(tx, personId, tx.nowMs)) {
+    const { workspace_id: workspaceId, invitation_id: invitationId, email, role } = invitation;
+    await markInvitationRevoked(tx, workspaceId, invitationId);
+    await appendAudit(tx, {
+      workspaceId,
+      actor: personId,
+      action: 'invitation.revoke',
+      subject: invitationId,
+      data: { email, role, cause: 'password-reset' },
+    });
+  }
 }

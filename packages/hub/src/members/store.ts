@@ -1,21 +1,11 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
+import { hashLinkToken } from '../people/link-token.ts';
 
 export type InvitationRow = InvitationsTable;
 
-const LINK_BYTES = 32;
 /** The condition of open invitations; its parameter is the current time. */
 const OPEN = 'accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ?';
-
-/** Generates the secret of a link. 32 random bytes need neither a salt nor a slow hash. */
-export function drawLinkToken(): string {
-  return randomBytes(LINK_BYTES).toString('base64url');
-}
-
-export function hashLinkToken(linkToken: string): string {
-  return hash('sha256', linkToken);
-}
 
 export async function insertInvitation(
   database: Database,
@@ -76,7 +66,7 @@ export function listOpenInvitations(
   );
 }
 
-/** The open invitations that a person has created. */
+/** The open invitations that a person has created in a workspace. */
 export function listOpenInvitationsBy(
   reader: Reader,
   workspaceId: string,
@@ -86,6 +76,19 @@ export function listOpenInvitationsBy(
   return reader.allSql<InvitationRow>(
     `SELECT * FROM invitations WHERE workspace_id = ? AND created_by = ? AND ${OPEN}`,
     [workspaceId, personId, nowMs],
+  );
+}
+
+/** The open invitations that a person has created in any workspace. */
+export function listAllOpenInvitationsBy(
+  reader: Reader,
+  personId: string,
+  nowMs: number,
+): Promise<InvitationRow[]> {
+  return reader.allSql<InvitationRow>(
+    `SELECT * FROM invitations WHERE created_by = ? AND ${OPEN}
+     ORDER BY workspace_id, invitation_id`,
+    [personId, nowMs],
   );
 }
 

@@ -5,6 +5,7 @@ import type { PeopleDeps } from './deps.ts';
 import { hashNewPassword } from './passwords.ts';
 import { provePassword } from './prove-password.ts';
 import { revokeOtherSessions, updatePasswordHash } from './store.ts';
+import { markPasswordResetsReplaced } from './store-password-resets.ts';
 
 /**
  * Changes the password of a signed-in person who proves the present one. Ends all their other
@@ -28,6 +29,8 @@ export async function changePassword(
       throw new HubError('SIGN_IN_FAILED', 'The password was changed meanwhile.');
     }
     const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
+    // An open reset link was created for the old password.
+    await markPasswordResetsReplaced(tx, personId);
     await appendAccountAudit(tx, personId, {
       action: 'person.change-password',
       subject: personId,

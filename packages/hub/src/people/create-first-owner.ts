@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { insertMembership } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
@@ -8,6 +8,7 @@ import { HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
 import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
 import type { PeopleDeps } from './deps.ts';
+import { drawLinkToken, hashLinkToken } from './link-token.ts';
 import { hashNewPassword } from './passwords.ts';
 import { beginSession } from './sessions.ts';
 import { foldEmail, hasPeople, insertPerson, type PersonRow } from './store.ts';
@@ -18,7 +19,6 @@ type CreateInput = RequestInput<typeof consoleEndpoints.firstOwner.create.reques
 const LINK_SETTING = 'first_owner_link';
 /** Hubs that start at the same time print one link each; this many stay valid. */
 const LINKS_MAX = 16;
-const LINK_BYTES = 32;
 
 /**
  * Uses up a first-owner link. Creates person, workspace, membership and session in one transaction,
@@ -91,11 +91,11 @@ export function issueFirstOwnerLink(
   database: Database,
   keepsOthers = false,
 ): Promise<string | null> {
-  const linkToken = randomBytes(LINK_BYTES).toString('base64url');
+  const linkToken = drawLinkToken();
   return database.write(null, async (tx) => {
     if (await hasPeople(tx)) return null;
     const others = keepsOthers ? await readLinkHashes(tx) : [];
-    const links = [...others, hash('sha256', linkToken)].slice(-LINKS_MAX);
+    const links = [...others, hashLinkToken(linkToken)].slice(-LINKS_MAX);
     await writeHubSetting(tx, LINK_SETTING, links.join(' '));
     return linkToken;
   });
@@ -113,7 +113,7 @@ export function firstOwnerUrl(baseUrl: string, linkToken: string): string {
 
 /** Whether a link can be used. Does not use it up. */
 export async function isLinkValid(reader: Reader, linkToken: string): Promise<boolean> {
-  const actual = Buffer.from(hash('sha256', linkToken));
+  const actual = Buffer.from(hashLinkToken(linkToken));
   const expected = await readLinkHashes(reader);
   const isKnown = expected.some((link) => timingSafeEqual(actual, Buffer.from(link)));
   return isKnown && !(await hasPeople(reader));

@@ -1,6 +1,7 @@
-import type { ConsoleSession, Person } from '@signalbox/contract';
+import type { ConsoleSession, consoleEndpoints, Person, ResponseOf } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import { endOfSession } from './policy.ts';
+import type { CheckedPasswordReset } from './reset-password.ts';
 import type { PersonRow, SessionRow } from './store.ts';
 
 export function presentPerson(row: PersonRow): Person {
@@ -17,4 +18,13 @@ export function presentSession(row: SessionRow, currentSessionId: string | null)
     ip: row.address,
     userAgent: row.user_agent,
   };
+}
+
+/** What the page of a password-reset link shows to the holder of the link. */
+export function presentPasswordReset({
+  status,
+  open,
+}: CheckedPasswordReset): Omit<ResponseOf<typeof consoleEndpoints.passwordResets.check>, 'ok'> {
+  const reset = open && { email: open.email, expiresAt: timestampOf(open.expiresAtMs) };
+  return { status, reset };
 }

@@ -4,8 +4,13 @@ import { personIdOf } from '../principal.ts';
 import { changePassword } from './change-password.ts';
 import { createFirstOwner, isLinkValid } from './create-first-owner.ts';
 import type { PeopleDeps } from './deps.ts';
-import { presentPerson, presentSession } from './present.ts';
+import { presentPasswordReset, presentPerson, presentSession } from './present.ts';
 import { renamePerson } from './rename-person.ts';
+import {
+  checkPasswordReset,
+  type PasswordResetDeps,
+  setPasswordByReset,
+} from './reset-password.ts';
 import { readSessionState } from './session-state.ts';
 import {
   findSession,
@@ -17,10 +22,11 @@ import {
 import { signIn } from './sign-in.ts';
 import { readPerson } from './store.ts';
 
-export function bindPeopleRoutes(api: Api, deps: PeopleDeps): void {
+export function bindPeopleRoutes(api: Api, deps: PasswordResetDeps): void {
   bindSessionRoutes(api, deps);
   bindFirstOwnerRoutes(api, deps);
   bindAccountRoutes(api, deps);
+  bindPasswordResetRoutes(api, deps);
 }
 
 function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
@@ -72,4 +78,16 @@ function bindAccountRoutes(api: Api, deps: PeopleDeps): void {
   api.bind(account.changePassword, async (input, context) => ({
     sessionsEnded: await changePassword(deps, context, input),
   }));
+}
+
+function bindPasswordResetRoutes(api: Api, deps: PasswordResetDeps): void {
+  const { passwordResets } = consoleEndpoints;
+  api.bind(passwordResets.check, async ({ linkToken }) =>
+    presentPasswordReset(await checkPasswordReset(deps, linkToken)),
+  );
+  api.bind(passwordResets.setPassword, async (input, context) => {
+    const { person, secret } = await setPasswordByReset(deps, input, context);
+    setSessionCookie(deps, context, secret);
+    return readSessionState(deps, person);
+  });
 }

@@ -4,10 +4,11 @@ import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
-import { markTokenRevoked, readToken, type TokenRow } from './store.ts';
+import { listTokensOfPerson, markTokenRevoked, readToken, type TokenRow } from './store.ts';
 
 export interface TokenDeps extends Pick<HubDeps, 'database' | 'ids'> {
   tokenCache: TokenCache;
@@ -66,8 +67,18 @@ async function requireToken(
 async function endToken(
   { tokenCache }: TokenDeps,
   tx: Tx,
+  token: TokenRow,
+  actor: string,
+): Promise<void> {
+  await revokeToken(tx, token, actor);
+  tx.afterCommit(() => tokenCache.clear());
+}
+
+async function revokeToken(
+  tx: Tx,
   { workspace_id, token_id, kind, name, person_id }: TokenRow,
   actor: string,
+  cause?: string,
 ): Promise<void> {
   await markTokenRevoked(tx, workspace_id, token_id);
   await appendAudit(tx, {
@@ -75,9 +86,23 @@ async function endToken(
     actor,
     action: 'token.revoke',
     subject: token_id,
-    data: { kind, name, personId: person_id },
+    data: { kind, name, personId: person_id, ...(cause === undefined ? {} : { cause }) },
   });
-  tx.afterCommit(() => tokenCache.clear());
+}
+
+/**
+ * Revokes the device tokens of a person and the service tokens that they created, in all
+ * workspaces, also those that they have left. A function of `onPasswordReset`; the caller clears
+ * the token cache.
+ */
+export async function revokeTokensOfPerson(
+  _deps: HookDeps,
+  tx: Tx,
+  { personId }: { personId: string },
+): Promise<void> {
+  for (const token of await listTokensOfPerson(tx, personId)) {
+    await revokeToken(tx, token, personId, 'password-reset');
+  }
 }
 
 /**

@@ -32,6 +32,16 @@ export function listTokens(
   );
 }
 
+/** The live device tokens of a person and the live service tokens that they created. */
+export function listTokensOfPerson(tx: Tx, personId: string): Promise<TokenRow[]> {
+  return tx.allSql<TokenRow>(
+    `SELECT * FROM tokens WHERE (person_id = ? OR created_by = ?)
+       AND revoked_at IS NULL AND expires_at > ?
+     ORDER BY workspace_id, token_id`,
+    [personId, personId, tx.nowMs],
+  );
+}
+
 /** A token that is not revoked. */
 export function readToken(
   reader: Reader,

@@ -34,6 +34,8 @@ const verdicts: Record<string, Verdicts> = {
   consoleSessionRevoke: signedIn,
   consoleFirstOwnerCheck: anybody,
   consoleFirstOwnerCreate: all('FIRST_OWNER_LINK_INVALID'),
+  consolePasswordResetCheck: anybody,
+  consolePasswordResetSetPassword: all('PASSWORD_RESET_LINK_INVALID'),
   consoleDeviceApprovalOpen: signedIn,
   consoleDeviceApprovalAnswer: {
     ...signedIn,

@@ -72,6 +72,8 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleSessionRevoke: () => ({ sessionId: 'ses_unknown' }),
   consoleFirstOwnerCheck: () => ({ linkToken: 'none' }),
   consoleFirstOwnerCreate: () => ({ ...consoleEndpoints.firstOwner.create.example.request }),
+  consolePasswordResetCheck: () => ({ linkToken: 'none' }),
+  consolePasswordResetSetPassword: () => ({ linkToken: 'none', newPassword: PASSWORD }),
   consoleDeviceApprovalOpen: startDevice,
   consoleDeviceApprovalAnswer: async (world, browser, caller) => {
     const { deviceId } = await startDevice(world, browser, caller);

@@ -9,6 +9,7 @@ import { membersInvitations } from './0007-members-invitations.ts';
 import { scale } from './0008-scale.ts';
 import { hubs } from './0009-hubs.ts';
 import { jobTokens } from './0010-job-tokens.ts';
+import { passwordResets } from './0011-password-resets.ts';
 
 export interface Migration {
   /** Increases by one; a database with a version unknown here is of a newer Signalbox. */
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { version: 8, name: 'scale', statements: scale },
   { version: 9, name: 'hubs', statements: hubs },
   { version: 10, name: 'job-tokens', statements: jobTokens },
+  { version: 11, name: 'password-resets', statements: passwordResets },
 ];

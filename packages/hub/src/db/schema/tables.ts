@@ -3,6 +3,7 @@ import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
 import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
 import type { InvitationTables } from './invitations.ts';
+import type { PasswordResetTables } from './password-resets.ts';
 import type { UncertaintySchema } from './uncertainties.ts';
 import type { UploadSchema } from './uploads.ts';
 
@@ -294,6 +295,7 @@ export interface Schema
     ContextTables,
     IntegrationTables,
     InvitationTables,
+    PasswordResetTables,
     UncertaintySchema,
     UploadSchema {
   workspaces: WorkspacesTable;

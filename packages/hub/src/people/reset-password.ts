@@ -1,0 +1,173 @@
+import {
+  type consoleEndpoints,
+  PASSWORD_RESET_MS,
+  type PasswordResetStatus,
+  type RequestInput,
+} from '@signalbox/contract';
+import { listMembershipsOfPerson } from '../access/store.ts';
+import { appendAccountAudit, appendAudit } from '../audit/append.ts';
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import { assert, HubError } from '../errors.ts';
+import { type HookDeps, runHooks } from '../hooks.ts';
+import type { RequestContext } from '../principal.ts';
+import type { TokenCache } from '../tokens/cache.ts';
+import type { PeopleDeps } from './deps.ts';
+import { drawLinkToken, hashLinkToken } from './link-token.ts';
+import { hashNewPassword } from './passwords.ts';
+import { beginSession, findSession } from './sessions.ts';
+import {
+  foldEmail,
+  markSessionRevoked,
+  type PersonRow,
+  readPerson,
+  readPersonByEmail,
+  revokeOtherSessions,
+  updatePasswordHash,
+} from './store.ts';
+import {
+  deleteOldPasswordResets,
+  insertPasswordReset,
+  markPasswordResetsReplaced,
+  markPasswordResetUsed,
+  type PasswordResetRow,
+  readPasswordReset,
+} from './store-password-resets.ts';
+
+/** How long an expired link is kept, so that its page can say why it does not work. */
+const EXPIRED_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
+
+export interface PasswordResetDeps extends PeopleDeps, HookDeps {
+  tokenCache: Pick<TokenCache, 'clear'>;
+}
+
+type SetPasswordInput = RequestInput<typeof consoleEndpoints.passwordResets.setPassword.request>;
+type Origin = Pick<RequestContext, 'address' | 'userAgent' | 'cookies'>;
+
+/**
+ * Sets the password of the person whom a link is for, and signs them in: the holder of the link
+ * chooses the password, so signing in with it would prove nothing more.
+ *
+ * Somebody else may have known the old password. So all other access that the account gave ends in
+ * the same transaction: sessions here; device tokens, service tokens that the person created, and
+ * open invitations that they created by `onPasswordReset`.
+ *
+ * @returns the person, and the secret for the session's cookie.
+ * @throws HubError PASSWORD_RESET_LINK_INVALID; RATE_LIMITED; INVALID_REQUEST, if it is common.
+ */
+export async function setPasswordByReset(
+  deps: PasswordResetDeps,
+  { linkToken, newPassword }: SetPasswordInput,
+  origin: Origin,
+): Promise<{ person: PersonRow; secret: string }> {
+  const { database, clock, tokenCache, hooks } = deps;
+  const linkHash = hashLinkToken(linkToken);
+  const reset = await readPasswordReset(database.reader, linkHash);
+  // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
+  if (reset === undefined || judgeReset(reset, clock.nowMs()) !== 'open') throw linkInvalid();
+  const { person_id: personId } = reset;
+  const known = await requirePerson(database.reader, personId);
+  const to = await hashNewPassword(deps, newPassword, { person: known, path: '/newPassword' });
+  const previous = await findSession(deps, origin.cookies);
+  return database.write(null, async (tx) => {
+    // Of several concurrent requests with one link, the first uses it up.
+    if (!(await markPasswordResetUsed(tx, linkHash))) throw linkInvalid();
+    const person = await requirePerson(tx, personId);
+    await updatePasswordHash(tx, personId, { from: person.password_hash, to });
+    if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
+    const { sessionId, secret } = await beginSession(deps, tx, personId, origin);
+    const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
+    await appendAccountAudit(tx, personId, {
+      action: 'password-reset.use',
+      subject: personId,
+      data: { address: origin.address, sessionsEnded },
+    });
+    await runHooks(hooks.onPasswordReset, deps, tx, { personId });
+    tx.afterCommit(() => tokenCache.clear());
+    return { person, secret };
+  });
+}
+
+export interface CheckedPasswordReset {
+  status: PasswordResetStatus;
+  /** The person's address and the end of the link; null unless the link is open. */
+  open: { email: string; expiresAtMs: number } | null;
+}
+
+/** Says whether a link can be used, and for whom it is. Does not use it up. */
+export async function checkPasswordReset(
+  { database: { reader }, clock }: Pick<PeopleDeps, 'database' | 'clock'>,
+  linkToken: string,
+): Promise<CheckedPasswordReset> {
+  const reset = await readPasswordReset(reader, hashLinkToken(linkToken));
+  if (reset === undefined) return { status: 'unknown', open: null };
+  const status = judgeReset(reset, clock.nowMs());
+  if (status !== 'open') return { status, open: null };
+  const { email } = await requirePerson(reader, reset.person_id);
+  return { status, open: { email, expiresAtMs: reset.expires_at } };
+}
+
+function judgeReset(
+  { used_at, replaced_at, expires_at }: PasswordResetRow,
+  nowMs: number,
+): Exclude<PasswordResetStatus, 'unknown'> {
+  if (used_at !== null) return 'used';
+  if (replaced_at !== null) return 'replaced';
+  return expires_at > nowMs ? 'open' : 'expired';
+}
+
+async function requirePerson(reader: Reader, personId: string): Promise<PersonRow> {
+  const person = await readPerson(reader, personId);
+  assert(person !== undefined, 'people are never deleted');
+  return person;
+}
+
+function linkInvalid(): HubError {
+  return new HubError('PASSWORD_RESET_LINK_INVALID');
+}
+
+export interface CreatedPasswordReset {
+  person: PersonRow;
+  /** Shown once; the hub stores only its hash. */
+  linkToken: string;
+  expiresAtMs: number;
+}
+
+/**
+ * Creates a link for a person who has lost their password. It replaces their open link.
+ *
+ * @returns null if no person has the address.
+ */
+export async function createPasswordReset(
+  database: Database,
+  tx: Tx,
+  { email, createdBy }: { email: string; createdBy: string },
+): Promise<CreatedPasswordReset | null> {
+  const person = await readPersonByEmail(tx, foldEmail(email));
+  if (person === undefined) return null;
+  const { person_id: personId } = person;
+  await deleteOldPasswordResets(tx, tx.nowMs - EXPIRED_KEPT_MS);
+  const replaced = await markPasswordResetsReplaced(tx, personId);
+  const linkToken = drawLinkToken();
+  const expiresAtMs = tx.nowMs + PASSWORD_RESET_MS;
+  await insertPasswordReset(database, tx, {
+    link_hash: hashLinkToken(linkToken),
+    person_id: personId,
+    created_by: createdBy,
+    expires_at: expiresAtMs,
+  });
+  for (const { workspace_id } of await listMembershipsOfPerson(tx, personId)) {
+    await appendAudit(tx, {
+      workspaceId: workspace_id,
+      actor: createdBy,
+      action: 'password-reset.create',
+      subject: personId,
+      data: { email: person.email, replaced },
+    });
+  }
+  return { person, linkToken, expiresAtMs };
+}
+
+/** The URL to send. The token is in the fragment, which browsers do not send to servers. */
+export function passwordResetUrl(baseUrl: string, linkToken: string): string {
+  return new URL(`/reset-password#token=${linkToken}`, baseUrl).href;
+}

@@ -1,0 +1,53 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
+
+export type PasswordResetRow = PasswordResetsTable;
+
+const IS_OPEN = 'used_at IS NULL AND replaced_at IS NULL';
+
+export function readPasswordReset(
+  reader: Reader,
+  linkHash: string,
+): Promise<PasswordResetRow | undefined> {
+  return reader.firstSql<PasswordResetRow>('SELECT * FROM password_resets WHERE link_hash = ?', [
+    linkHash,
+  ]);
+}
+
+export async function insertPasswordReset(
+  database: Database,
+  tx: Tx,
+  draft: Omit<PasswordResetRow, 'created_at' | 'used_at' | 'replaced_at'>,
+): Promise<void> {
+  const row: PasswordResetRow = {
+    ...draft,
+    created_at: tx.nowMs,
+    used_at: null,
+    replaced_at: null,
+  };
+  await tx.run(database.build.insertInto('password_resets').values(row));
+}
+
+/** Replaces the unused link of a person, also an expired one. Returns how many there were. */
+export async function markPasswordResetsReplaced(tx: Tx, personId: string): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE password_resets SET replaced_at = ? WHERE person_id = ? AND ${IS_OPEN}`,
+    [tx.nowMs, personId],
+  );
+  return changes;
+}
+
+/** Marks a link as used. Returns false if it is no longer open. */
+export async function markPasswordResetUsed(tx: Tx, linkHash: string): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE password_resets SET used_at = ?
+     WHERE link_hash = ? AND ${IS_OPEN} AND expires_at > ?`,
+    [tx.nowMs, linkHash, tx.nowMs],
+  );
+  return changes > 0;
+}
+
+/** Deletes the links of all people that expired before a time. */
+export async function deleteOldPasswordResets(tx: Tx, expiredBeforeMs: number): Promise<void> {
+  await tx.runSql('DELETE FROM password_resets WHERE expires_at < ?', [expiredBeforeMs]);
+}
