@@ -95,6 +95,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/admin-member-add.ts'),
   },
   {
+    words: ['admin', 'person', 'reset-password'],
+    group: groups.hub,
+    summary: "create a link for a person's new password, next to the hub's database",
+    load: () => import('./commands/hub/admin-person-reset-password.ts'),
+  },
+  {
     words: ['admin', 'token', 'create'],
     group: groups.hub,
     summary: "make a token for a program, beside the hub's database",
@@ -121,5 +127,6 @@ export const parentSummaries: Readonly<Record<string, string>> = {
   admin: 'Administer a hub beside its database, as its operator.',
   'admin workspace': 'Make workspaces.',
   'admin member': 'Invite people to workspaces.',
+  'admin person': 'Help people to regain access to their accounts.',
   'admin token': 'Make tokens for programs.',
 };

@@ -14,6 +14,7 @@ import type { Database, Tx } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { HubError, invalidField } from './errors.ts';
 import { createInvitation, invitationUrl } from './members/invite.ts';
+import { createPasswordReset, passwordResetUrl } from './people/reset-password.ts';
 import { mintServiceToken } from './tokens/mint.ts';
 import { createWorkspace } from './workspaces/create.ts';
 import { presentWorkspace } from './workspaces/present.ts';
@@ -117,6 +118,46 @@ export function inviteMemberByAdmin(
         email: invitation.email,
         role,
         expiresAt: timestampOf(invitation.expires_at),
+        address,
+      };
+    });
+  });
+}
+
+export interface AdminPasswordReset {
+  /** Shown once, for the operator to send; works once, for 24 hours. */
+  resetUrl: string;
+  personId: string;
+  email: string;
+  name: string;
+  expiresAt: string;
+  /** The address that the link leads to, and where it comes from. */
+  address: LinkAddress;
+}
+
+/**
+ * Creates a link with which a person sets a new password. It replaces their open link.
+ *
+ * @returns null if no person has the address.
+ * @throws HubError INVALID_REQUEST; StartError
+ */
+export function resetPasswordByAdmin(
+  config: Config,
+  email: string,
+): Promise<AdminPasswordReset | null> {
+  if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
+  return withDatabase(config, async (database, directoryPath) => {
+    const address = await findLinkAddress(config, directoryPath, database.reader);
+    return database.write(null, async (tx) => {
+      const created = await createPasswordReset(database, tx, { email, createdBy: 'operator' });
+      if (created === null) return null;
+      const { person, linkToken, expiresAtMs } = created;
+      return {
+        resetUrl: passwordResetUrl(address.baseUrl, linkToken),
+        personId: person.person_id,
+        email: person.email,
+        name: person.name,
+        expiresAt: timestampOf(expiresAtMs),
         address,
       };
     });

@@ -1,9 +1,11 @@
 export {
   type AdminInvitation,
+  type AdminPasswordReset,
   type AdminToken,
   createWorkspaceByAdmin,
   inviteMemberByAdmin,
   mintTokenByAdmin,
+  resetPasswordByAdmin,
 } from './admin.ts';
 export { createHub, type Hub, type HubOptions } from './app.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';

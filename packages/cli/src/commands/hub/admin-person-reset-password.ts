@@ -1,0 +1,59 @@
+import { resetPasswordByAdmin } from '@signalbox/hub';
+import { CliError } from '../../cli-error.ts';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { formatMoment } from '../../duration.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { explainAddress } from './admin-link.ts';
+import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
+
+interface Options {
+  email: string;
+}
+
+/**
+ * `signalbox admin person reset-password`: prints a link with which a person sets a new password.
+ * The hub may run or not. The link is shown once, works once and for 24 hours, and replaces the
+ * previous one. With `--json`: `{ok, resetUrl, personId, email, name, expiresAt,
+ * address: {baseUrl, source}}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program.requiredOption(
+      '--email <address>',
+      'e-mail address of the person who lost the password',
+    );
+    addJsonOption(program);
+    addSettings(program.optionsGroup('Which hub:'), linkSettings);
+    addExamples(program, [
+      ['signalbox admin person reset-password --email ada@acme.dev', 'prints a link to send'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const config = readHubConfig(io.env, { ...options });
+    const reset = await makeLink(config, options.email);
+    if (io.json) return io.printJson({ ok: true, ...reset });
+    // Standard output has the link alone, so that it can be piped.
+    io.print(reset.resetUrl);
+    io.note(`Send it to ${reset.name} (${reset.email}). Everyone who has it can set the password.`);
+    for (const line of explainAddress(reset.address)) io.note(line);
+    io.note(`Works once, until ${formatMoment(reset.expiresAt)}. It is not shown again.`);
+    io.note('The old password works until the link is used. A newer link replaces this one.');
+  },
+});
+
+async function makeLink(config: Parameters<typeof resetPasswordByAdmin>[0], email: string) {
+  let reset: Awaited<ReturnType<typeof resetPasswordByAdmin>>;
+  try {
+    reset = await resetPasswordByAdmin(config, email);
+  } catch (error) {
+    throw explainHubError(error);
+  }
+  if (reset !== null) return reset;
+  throw new CliError(
+    exitCodes.refused,
+    'PERSON_NOT_FOUND',
+    `No person on this hub has the e-mail address ${email}.`,
+    { fix: `Invite the person: signalbox admin member add -w SLUG --role member --email ${email}` },
+  );
+}
