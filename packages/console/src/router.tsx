@@ -44,6 +44,12 @@ const invitationRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 });
 
+const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('./pages/reset-password.tsx'), 'ResetPasswordPage'),
+});
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
@@ -122,6 +128,7 @@ const routeTree = rootRoute.addChildren([
   homeRoute,
   firstOwnerRoute,
   invitationRoute,
+  resetPasswordRoute,
   signInRoute,
   deviceRoute,
   workspaceRoute.addChildren([workspaceHomeRoute, jobsRoute, jobRoute]),

@@ -52,6 +52,20 @@ export type OpenInvitation = NonNullable<
   ResponseOf<ConsoleRows['invitations']['check']>['invitation']
 >;
 
+/** The person of a password-reset link, or why the link cannot be used. */
+export function passwordResetQuery(linkToken: string) {
+  return queryOptions({
+    queryKey: ['password-reset', linkToken],
+    queryFn: ({ signal }) => callHub('passwordResets', 'check', { linkToken }, signal),
+    enabled: linkToken !== '',
+  });
+}
+
+/** An open password-reset link, as its page shows it. */
+export type OpenPasswordReset = NonNullable<
+  ResponseOf<ConsoleRows['passwordResets']['check']>['reset']
+>;
+
 const DEVICE_REFRESH_MS = 5_000;
 
 /** A device session to answer. Opening it binds it to this console session; it may be repeated. */

@@ -28,6 +28,11 @@ export function SignInPage() {
         </p>
       )}
       <SignInForm />
+      {session?.firstOwnerPending === false && (
+        <p className="mt-4 text-xs text-muted">
+          Lost your password? Ask the operator of this hub for a link to set a new one.
+        </p>
+      )}
     </CardPage>
   );
 }

@@ -8,11 +8,11 @@ interface FormOptions<Name extends string> {
   /** Every field with the value that it starts with. */
   initial: Readonly<Record<Name, string>>;
   /** Finds the errors of fields before anything is sent to the hub. */
-  check: (values: Readonly<Record<Name, string>>) => FieldErrors<Name>;
+  check: (values: Readonly<Record<Name, string>>) => FieldErrors<NoInfer<Name>>;
   /** The failure of the last attempt, or null. */
   failure: Error | null;
   /** Error codes of the hub that concern one field, with the message to show at it. */
-  fieldOfCode?: Readonly<Record<string, { name: Name; message: string }>>;
+  fieldOfCode?: Readonly<Record<string, { name: NoInfer<Name>; message: string }>>;
   send: (values: Readonly<Record<Name, string>>) => void;
 }
 
@@ -41,7 +41,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
 
   return {
     values,
-    /** What no field can show. */
+    /** The failure, unless fields show it. */
     failure: failure !== null && Object.keys(refused).length === 0 ? failure : null,
     form: {
       ref: formRef,
@@ -69,7 +69,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
   };
 }
 
-/** Refusals of the hub by field; empty unless all that it refused is about fields. */
+/** The hub's refusal by field; empty if any part of it does not concern a field of the form. */
 function refusalsOf<Name extends string>(
   failure: Error | null,
   names: readonly string[],
@@ -84,9 +84,9 @@ function refusalsOf<Name extends string>(
   return Object.fromEntries(entries) as FieldErrors<Name>;
 }
 
-/** What is wrong with a new password that the hub would refuse for its length. */
+/** The error of a new password that is too short for the hub. */
 export function findLengthFault(password: string): string | undefined {
   return password.length < passwordCharsMin
-    ? `Take at least ${passwordCharsMin} characters.`
+    ? `Use at least ${passwordCharsMin} characters.`
     : undefined;
 }

@@ -10,6 +10,7 @@ import { Button, buttonClasses } from './button.tsx';
 import { EndState } from './end-state.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { PasswordField, TextField } from './field.tsx';
+import { FixedAddress } from './fixed-address.tsx';
 import { findLengthFault, useFormFields } from './form-fields.ts';
 import { RelativeTime } from './relative-time.tsx';
 
@@ -63,12 +64,12 @@ export function AcceptWithPassword({ linkToken, invitation, signedInAs }: GuestP
       <form {...fields.form} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
         {fields.failure && <ErrorNotice error={fields.failure} />}
         <SignsInInstead signedInAs={signedInAs} />
-        <InvitedAddress email={invitation.email} />
+        <FixedAddress email={invitation.email} />
         <PasswordField
           label="Password"
           autoComplete="current-password"
           maxLength={passwordCharsMax}
-          hint="Forgotten? The operator of this hub can create a link for a new one."
+          hint="Forgotten? Ask the operator of this hub for a link to set a new one."
           {...fields.bind('password')}
         />
         <Button type="submit" look="primary" className="mt-1 h-9" busy={accept.isPending}>
@@ -101,7 +102,7 @@ export function AcceptAsNewPerson({ linkToken, invitation, signedInAs }: GuestPr
         {fields.failure && <ErrorNotice error={fields.failure} />}
         <SignsInInstead signedInAs={signedInAs} />
         <TextField label="Your name" autoComplete="name" maxLength={200} {...fields.bind('name')} />
-        <InvitedAddress email={invitation.email} />
+        <FixedAddress email={invitation.email} />
         <PasswordField
           label="Password"
           autoComplete="new-password"
@@ -149,25 +150,10 @@ function InvitationText({ invitation }: { invitation: OpenInvitation }) {
       <p className="mt-2 text-sm wrap-anywhere">
         {inviter} invites you to this workspace as {noun}. {may}
       </p>
-      <p className="mt-1 text-xs text-muted">
+      <p className="mt-2 text-xs text-muted">
         The invitation ends <RelativeTime at={expiresAt} />.
       </p>
     </>
-  );
-}
-
-/** Read-only, since the invitation is for this address. Password managers need the field. */
-function InvitedAddress({ email }: { email: string }) {
-  return (
-    <TextField
-      label="E-mail address"
-      type="email"
-      name="email"
-      autoComplete="username"
-      readOnly
-      value={email}
-      className="bg-well text-muted"
-    />
   );
 }
 
@@ -175,8 +161,8 @@ function SignsInInstead({ signedInAs }: { signedInAs: string | null }) {
   if (signedInAs === null) return null;
   return (
     <p className="rounded-lg border bg-well p-3 text-sm wrap-anywhere">
-      You are signed in as {plainText(signedInAs)}. Accepting this invitation signs you out there
-      and in as the address below.
+      You are signed in as {plainText(signedInAs)}. If you accept, you are signed out, and signed in
+      with the address below.
     </p>
   );
 }
