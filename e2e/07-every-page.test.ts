@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createWorkspaceByAdmin, inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
+import {
+  createWorkspaceByAdmin,
+  inviteMemberByAdmin,
+  mintTokenByAdmin,
+  resetPasswordByAdmin,
+} from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
@@ -259,6 +264,35 @@ describe('every page, at every size and in every light', { skip: browserMissing 
       { name: 'invitation-signed-in', path: known, shows: join },
       { name: 'invitation-other-person', path: fresh, shows: join },
     ]);
+  });
+
+  it('holds for a lost password, with links in every state', async () => {
+    const config = await configOf(dataDir);
+    const createLink = async () => {
+      const reset = await resetPasswordByAdmin(config, owner.email);
+      return reset?.resetUrl.slice(hub.baseUrl.length) ?? '';
+    };
+    const [replaced, open] = [await createLink(), await createLink()];
+    await show(
+      [
+        { name: 'reset-password', path: open, shows: heading('Set a new password') },
+        {
+          name: 'reset-password-refused',
+          path: open,
+          shows: heading('Set a new password'),
+          async act(page) {
+            await page.getByRole('button', { name: 'Set password and sign in' }).click();
+            await page.getByRole('alert').waitFor();
+          },
+        },
+        {
+          name: 'reset-password-replaced',
+          path: replaced,
+          shows: heading('This link was replaced'),
+        },
+      ],
+      true,
+    );
   });
 
   it('holds for a person who signs in to log a machine in, and mistypes', async () => {

@@ -14,6 +14,7 @@ const guest = {
   email: 'grace@acme.example',
   password: 'harbour violin comet ledger',
 } as const;
+const newPassword = 'quartz meadow anvil thirteen';
 
 describe('a second person, in a browser', { skip: browserMissing }, () => {
   let hub: HubProcess;
@@ -52,6 +53,12 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     return printLink('member', 'add', '-w', workspaceSlug, '--email', email, '--role', role);
   }
 
+  async function submitSignIn(on: Page, password: string): Promise<void> {
+    await on.getByLabel('E-mail address').fill(guest.email);
+    await on.getByLabel('Password', { exact: true }).fill(password);
+    await on.getByRole('button', { name: 'Sign in' }).click();
+  }
+
   it('gets a link that leads to the hub, on any port', async () => {
     link = await invite(guest.email);
     assert.equal(new URL(link).origin, new URL(hub.baseUrl).origin);
@@ -71,7 +78,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
   it('gets every refusal beside its field, the first of them in focus', async () => {
     await page.getByRole('button', { name: 'Accept and create account' }).click();
     await page.getByText('Enter your name.').waitFor();
-    await page.getByText('Take at least 8 characters.').waitFor();
+    await page.getByText('Use at least 8 characters.').waitFor();
     await page.locator('input[name=name]:focus').waitFor();
     await page.getByLabel('Your name').fill(guest.name);
     await page.getByLabel('Password', { exact: true }).fill('password1234');
@@ -129,6 +136,51 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     assert.equal(new URL(other.url()).pathname, '/w/gamma/jobs');
     assert.deepEqual(shared.troubles, []);
     await shared.context.close();
+  });
+
+  it('gets a link for a lost password, whose page says what a new password ends', async () => {
+    link = await printLink('person', 'reset-password', '--email', guest.email);
+    assert.equal(new URL(link).origin, new URL(hub.baseUrl).origin);
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
+    assert.equal(new URL(page.url()).hash, '', 'the token has left the address');
+    await page.getByText('You are signed out of every other browser.').waitFor();
+    await page.getByText('Open invitations that you sent are revoked.').waitFor();
+    await page.locator('input[name=newPassword]:focus').waitFor();
+    await page.getByRole('button', { name: 'Set password and sign in' }).click();
+    await page.getByText('Use at least 8 characters.').waitFor();
+  });
+
+  it('sets a new password and is signed in, and signed out everywhere else', async () => {
+    const elsewhere = await openVisit(browser, hub.baseUrl);
+    const other = await elsewhere.context.newPage();
+    await other.goto('/');
+    await submitSignIn(other, guest.password);
+    await other.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
+    await page.getByLabel('New password', { exact: true }).fill(newPassword);
+    await page.getByRole('button', { name: 'Set password and sign in' }).click();
+    await page.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
+    // The other page notices at the next refresh of its list, without a reload.
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await submitSignIn(other, guest.password);
+    await other.getByRole('alert').getByText('SIGN_IN_FAILED').waitFor();
+    await submitSignIn(other, newPassword);
+    await other.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
+    assert.deepEqual(elsewhere.troubles, []);
+    await elsewhere.context.close();
+  });
+
+  it('reads that the link was used, and that an older one was replaced', async () => {
+    const older = await printLink('person', 'reset-password', '--email', guest.email);
+    await printLink('person', 'reset-password', '--email', guest.email);
+    const stranger = await openVisit(browser, hub.baseUrl);
+    const other = await stranger.context.newPage();
+    await other.goto(link);
+    await other.getByRole('heading', { name: 'This link was used' }).waitFor();
+    await other.goto(older);
+    await other.getByRole('heading', { name: 'This link was replaced' }).waitFor();
+    assert.deepEqual(stranger.troubles, []);
+    await stranger.context.close();
   });
 
   it('saw no violation of the content security policy and no error of the console', () => {
