@@ -55,18 +55,4 @@ function reach(next: ReadonlyMap<string, ReadonlySet<string>>, start: string): S
 }
 
 /** Edges of cycles that are still to be untied by hooks (#10). */
-export const pendingEdges: ReadonlySet<string> = new Set([
-  'cloud-ai-jobs context',
-  'cloud-ai-jobs jobs',
-  'cloud-ai-jobs runs',
-  'cloud-ai-jobs uncertainties',
-  'context jobs',
-  'context runs',
-  'jobs cloud-ai-jobs',
-  'jobs runs',
-  'jobs uncertainties',
-  'runs uncertainties',
-  'uncertainties cloud-ai-jobs',
-  'uncertainties jobs',
-  'uncertainties runs',
-]);
+export const pendingEdges: ReadonlySet<string> = new Set([]);

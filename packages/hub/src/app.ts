@@ -4,7 +4,8 @@ import { bindAgentRoutes } from './agents/routes.ts';
 import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { offerSummary } from './cloud-ai-jobs/offer-actions.ts';
+import { offerDecisionDraft, offerSummary } from './cloud-ai-jobs/offer.ts';
+import { recordLostCloudAiLease } from './cloud-ai-jobs/recover.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
 import { createHintReceiver } from './cluster/hint-receiver.ts';
@@ -25,8 +26,10 @@ import { Api } from './http/bind.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
+import type { HubDeps } from './hub-deps.ts';
 import { enterHubs } from './hub-start.ts';
 import { bindIntegrationRoutes } from './integrations/routes.ts';
+import { recordLostLease } from './jobs/recover.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createContentRetention } from './loops/content-retention.ts';
 import { createDeadlines } from './loops/deadlines.ts';
@@ -55,10 +58,11 @@ import { revokeTokensOfPerson } from './tokens/revoke.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
 import { createTokenHintHandler, tokensChanged } from './tokens/token-hints.ts';
 import { bindTriggerRoutes } from './triggers/routes.ts';
-import type { UncertaintyDeps } from './uncertainties/actions.ts';
 import { createDecisionHintHandler, hintOfResolution } from './uncertainties/decision-hints.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
+import { handOverUnseen, recordAnswersSeen } from './uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
+import { hasDecisionRequest } from './uncertainties/store.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
@@ -70,6 +74,10 @@ export const HUB_VERSION = '0.1.0';
 export const hooks: Hooks = {
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
+  onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
+  onDecisionsDelivered: [recordAnswersSeen],
+  onJobCompleted: [handOverUnseen],
+  onDecisionRequested: [offerDecisionDraft],
 };
 
 export interface HubOptions {
@@ -86,7 +94,7 @@ export interface HubOptions {
 export interface Hub {
   server: FastifyInstance;
   database: Database;
-  deps: UncertaintyDeps;
+  deps: HubDeps;
   /** This hub among those that share its database. */
   group: HubGroup;
   /** The background loops, in the order in which they start. */
@@ -147,7 +155,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
 
 /** What the rooms of a hub share. */
 interface HubParts {
-  deps: UncertaintyDeps;
+  deps: HubDeps;
   tokenCache: TokenCache;
   group: HubGroup;
   /** Absolute path of the data directory. */
@@ -159,7 +167,7 @@ function createParts({
   clock,
   secretKey,
   ...rest
-}: Pick<UncertaintyDeps, 'database' | 'clock' | 'secretKey'> &
+}: Pick<HubDeps, 'database' | 'clock' | 'secretKey'> &
   Pick<HubParts, 'group' | 'directoryPath'>): HubParts {
   const { hints } = rest.group;
   const waiters = new ClaimWaiters(clock, (workspaceId, wake) =>
@@ -269,7 +277,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
 }
 
 interface LoopParts {
-  deps: UncertaintyDeps;
+  deps: HubDeps;
   uploads: UploadDeps;
   archive: ReturnType<typeof createArchiveStore>;
 }
@@ -331,7 +339,7 @@ function bindRooms(
   bindAgentRoutes(api, deps);
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
-  bindRunRoutes(api, deps);
+  bindRunRoutes(api, { ...deps, hasDecisionRequest });
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
   bindUploadRoutes(api, uploads);

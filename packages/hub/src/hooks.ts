@@ -1,12 +1,16 @@
 import type { IdSource } from '@signalbox/contract';
 import type { ContextItemRow } from './context/store.ts';
 import type { Tx } from './db/engine.ts';
-import type { Queue } from './queue/queue.ts';
+import type { QueueName } from './db/schema/tables.ts';
+import type { JobRecord } from './jobs/require-job.ts';
+import type { Queue, Recovery } from './queue/queue.ts';
+import type { UncertaintyRow } from './uncertainties/store.ts';
 
 /*
  * What follows in one module from a change in another that must not import it. Value imports
  * between modules form a directed acyclic graph; a need against its direction is a hook, named here
- * and filled in `app.ts`.
+ * and filled in `app.ts`. What follows from a resolution is no hook: `uncertainties/` may call
+ * `runs/` and `jobs/` itself.
  *
  * Every hook runs in the transaction of the change, after the change is written and before the
  * operation answers. The functions of one hook run in the order in which `app.ts` lists them, each
@@ -32,7 +36,32 @@ export interface Hooks {
   onPasswordReset: readonly Hook<{ personId: string }>[];
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
+  /**
+   * A lease was taken back because it expired, so the entry is pending, failed or canceled now. The
+   * module of the queue writes that into its own rows. The transaction is exclusive.
+   */
+  onLeaseLost: Readonly<Record<QueueName, Hook<Recovery>>>;
+  /**
+   * The decisions of a job were delivered to its holder, by a claim or by a read with its job
+   * token. The module that resolved them records that the job knows them.
+   */
+  onDecisionsDelivered: readonly Hook<{ workspaceId: string; jobId: string }>[];
+  /**
+   * The completion of a job was accepted and its outcome is written. A function may move the job
+   * on, and returns the job as it is then. The transaction is exclusive if the job has decisions.
+   */
+  onJobCompleted: readonly JobCompletedHook[];
+  /** An uncertainty became a decision request. Throws nothing of its own. */
+  onDecisionRequested: readonly Hook<UncertaintyRow>[];
 }
+
+/** @param agentId the agent that completed the job. */
+export type JobCompletedHook = (
+  deps: HookDeps,
+  tx: Tx,
+  job: JobRecord,
+  agentId: string,
+) => Promise<JobRecord>;
 
 /** Runs the functions of a hook in their order. */
 export async function runHooks<Input>(

@@ -4,6 +4,7 @@ import type { Database } from './db/engine.ts';
 import type { Hooks } from './hooks.ts';
 import type { ClaimWaiters } from './queue/claim-waiters.ts';
 import type { Queue } from './queue/queue.ts';
+import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
 /** What operations of the hub share. Made once, in `app.ts`. */
 export interface HubDeps {
@@ -12,6 +13,7 @@ export interface HubDeps {
   ids: IdSource;
   queue: Queue;
   waiters: ClaimWaiters;
+  decisionWaiters: DecisionWaiters;
   /** What follows in other modules from a change in one. */
   hooks: Hooks;
   /** Derives the job tokens that claims return, so that a repeated claim returns the same token. */

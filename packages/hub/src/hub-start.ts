@@ -3,7 +3,7 @@ import type { HubGroup } from './cluster/hub-group.ts';
 import { StartError } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
 import { revokeFirstOwnerLinks } from './people/create-first-owner.ts';
-import { extendExpired } from './queue/queue-store.ts';
+import { extendExpired } from './queue/store.ts';
 
 /**
  * Registers a starting hub with the hubs that share its database. The first one extends leases that

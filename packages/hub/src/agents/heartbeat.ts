@@ -7,7 +7,7 @@ import {
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import { listCancelRequests } from '../queue/queue-store.ts';
+import { listCancelRequests } from '../queue/store.ts';
 import { type AgentRow, insertAgent, readAgentOfMachine, updateAgent } from './store.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.agents.heartbeat.request>;

@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import { countRunningOfAgent } from '../queue/queue-store.ts';
+import { countRunningOfAgent } from '../queue/store.ts';
 import { type AgentRow, readAgent, touchAgent } from './store.ts';
 
 /** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */

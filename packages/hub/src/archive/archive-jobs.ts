@@ -7,36 +7,36 @@ import { presentJob, presentJobEvent } from '../jobs/present.ts';
 import { readJob } from '../jobs/store.ts';
 import { listEvents } from '../jobs/store-events.ts';
 import type { Entry } from '../queue/entry.ts';
-import { readEntry } from '../queue/queue-store.ts';
+import { readEntry } from '../queue/store.ts';
 import type { ByteStore } from '../uploads/bytes/byte-store.ts';
-import { type ArchivePart, insertPart, sealParts } from './archive-files.ts';
 import { insertRemovals, type Removal } from './store.ts';
+import { type ArchivePart, insertPart, sealParts } from './store-parts.ts';
 
 /*
- * The archive: what ended jobs were, for the operator to keep. Files of JSON lines, each written
- * whole and synced before anything that is in it goes; see docs/decisions/0014.
+ * The archive keeps ended jobs for the operator, in files of JSON lines. Each file is written
+ * completely and synced before the jobs in it are deleted; see docs/decisions/0014.
  */
 
 export interface ArchiveDeps extends Pick<HubDeps, 'database' | 'clock'> {
-  /** Null: what retention takes away is not kept. */
+  /** Null: retention deletes jobs without archiving them. */
   archive: ByteStore | null;
 }
 
-/** What a file holds at most, but for one line more; all of it is in memory for a moment. */
+/** The limit of a file, plus one line; the whole file is in memory before it is written. */
 const PART_BYTES_MAX = 8 * 1_024 * 1_024;
 const PIECE_BYTES = 64 * 1_024;
 const EVENTS_PAGE = 200;
-/** Jobs between which requests have their turn: reading is quick, and never waits by itself. */
-const JOBS_A_TURN = 10;
-/** A file's name tells when it was made; the rest sets it apart from those of other hubs. */
+/** Jobs read in one turn of the event loop. SQLite reads never yield by themselves. */
+const JOBS_PER_TURN = 10;
+/** A file's name contains its time, and random bytes against collisions with other hubs. */
 const TIME_CHARS = 12;
 const RANDOM_BYTES = 6;
 
 /**
- * Archives ended entries of a workspace and notes them for removal, in one action. What changes
- * before its removal is kept, and archived again when its time comes.
+ * Archives ended entries of a workspace, and schedules them for deletion in the transaction that
+ * seals the files. An entry that changes before its deletion stays, and is archived again later.
  *
- * @param month when they ended, as in 2026-11.
+ * @param month when they ended, such as 2026-11.
  * @returns how many.
  */
 export async function archiveEntries(
@@ -47,7 +47,7 @@ export async function archiveEntries(
   const files = deps.archive === null ? null : new ArchiveFiles(deps, deps.archive, place);
   const removals: Removal[] = [];
   for (const [at, entryId] of entryIds.entries()) {
-    if (at % JOBS_A_TURN === 0) await nextTurn();
+    if (at % JOBS_PER_TURN === 0) await nextTurn();
     const removal = await archiveEntry(deps, files, place.workspaceId, entryId);
     if (removal !== null) removals.push(removal);
   }
@@ -59,7 +59,7 @@ export async function archiveEntries(
   return removals.length;
 }
 
-/** @returns what is to go; null when it has gone, or does not rest any more. */
+/** @returns the entry to delete, or null if it was deleted or is active again. */
 async function archiveEntry(
   { database }: ArchiveDeps,
   files: ArchiveFiles | null,
@@ -111,9 +111,9 @@ async function archiveJob(
   }
 }
 
-/** Lines on their way into files of bounded size. */
+/** Collects lines and writes them to files of bounded size. */
 class ArchiveFiles {
-  /** Written, and not yet sealed. */
+  /** Files that are written but not sealed yet. */
   readonly parts: ArchivePart[] = [];
   readonly #deps: ArchiveDeps;
   readonly #store: ByteStore;
@@ -140,7 +140,7 @@ class ArchiveFiles {
     if (this.#sizeBytes >= PART_BYTES_MAX) await this.flush();
   }
 
-  /** Writes what was added since: durable when it answers. */
+  /** Writes the collected lines to a file, which is durable when this returns. */
   async flush(): Promise<void> {
     this.#cutPiece();
     if (this.#pieces.length === 0) return;

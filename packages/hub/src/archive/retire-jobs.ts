@@ -1,60 +1,60 @@
 import { idPrefixes } from '@signalbox/contract';
+import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
-import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/queue-store.ts';
-import { listRetainingWorkspaces } from '../workspaces/store.ts';
-import { deletePart, listForgottenParts } from './archive-files.ts';
-import { type ArchiveDeps, archiveEntries } from './archive-jobs.ts';
+import { deleteJobs, readDependsOn } from '../jobs/store.ts';
+import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
+import { deleteDependencies } from '../queue/store-dependents.ts';
+import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/store-lanes.ts';
 import {
-  deleteDependencies,
   deleteEntries,
-  deleteFirstEvents,
-  deleteRemovals,
-  deleteTimelines,
   type EndedStatus,
   endedStatuses,
-  hasRemovals,
+  type FinishedState,
   listEnded,
-  listRemovals,
-  type RemovalState,
-} from './store.ts';
+  listFinishedStates,
+} from '../queue/store-retention.ts';
+import { listRetainingWorkspaces } from '../workspaces/store.ts';
+import { type ArchiveDeps, archiveEntries } from './archive-jobs.ts';
+import { deleteRemovals, hasRemovals, listRemovals, type Removal } from './store.ts';
+import { deletePart, listAbandonedParts } from './store-parts.ts';
 
 /*
- * Retention of jobs and cloud AI jobs: what ended longer ago than its workspace keeps things goes
- * into the archive, and then out of the database with its timeline, in pieces that hold nobody up.
- * What is to go is noted in the action that seals its archive file, as it was then; whatever has
- * changed since stays. So a crash loses nothing and repeats nothing.
+ * Retention of jobs and cloud AI jobs. Jobs that ended longer ago than their workspace's retention
+ * are archived, and then deleted with their timelines in small transactions. The transaction that
+ * seals an archive file schedules its jobs for deletion in their state at that time; jobs that have
+ * changed since stay. So a crash loses nothing and repeats nothing.
  */
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Jobs looked at, and archived together at most. */
+/** Jobs examined, and archived together at most. */
 const SCANNED_MAX = 500;
-/** Jobs, and events, that one action takes away: a few milliseconds of the writer. */
+/** Jobs, and events, that one transaction deletes: a few milliseconds of the writer. */
 const REMOVALS_MAX = 50;
 const EVENTS_MAX = 1_000;
-/** Longer than the writing of any file. */
-const FORGOTTEN_AFTER_MS = 60 * 60 * 1_000;
-const FORGOTTEN_MAX = 100;
+/** When an unsealed file counts as abandoned: writing a file never takes so long. */
+const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
+const ABANDONED_MAX = 100;
 const LANE_KEPT_MS = DAY_MS;
 
-/** Queue and status, in the order in which they are looked through. */
+/** Queue and status, in the order in which they are scanned. */
 const scans = (['jobs', 'cloud-ai-jobs'] as const).flatMap((queue) =>
   endedStatuses.map((status) => ({ queue, status })),
 );
 
-/** How far each workspace has been looked through since the last pause. */
+/** How far each workspace has been scanned since the last pause. */
 export type ScanPlaces = Map<string, { scan: number; afterId: string }>;
 
 export interface JobRetentionResult {
-  /** Into the archive, or noted for removal where there is none. */
+  /** Archived, or only scheduled for deletion if there is no archive. */
   archived: number;
-  /** Out of the database. */
+  /** Deleted from the database. */
   removed: number;
   hasMore: boolean;
 }
 
-/** A piece of the retention of each workspace that has one. */
+/** Does a bounded piece of retention for each workspace that has one. */
 export async function retireEndedJobs(
   deps: ArchiveDeps,
   places: ScanPlaces,
@@ -67,7 +67,7 @@ export async function retireEndedJobs(
       total.hasMore = true;
       continue;
     }
-    // A job outlives its idempotency key, so that the key goes on meaning this job.
+    // A job outlives its idempotency key, so that the key never creates a second job.
     const keptMs = Math.max(retentionDays * DAY_MS, IDEMPOTENCY_KEPT_MS);
     const beforeMs = deps.clock.nowMs() - keptMs;
     const { months, isEnd } = await scanPiece(reader, places, workspaceId, beforeMs);
@@ -76,14 +76,14 @@ export async function retireEndedJobs(
     }
     total.hasMore ||= !isEnd || months.size > 0;
   }
-  await clearForgottenParts(deps);
+  await deleteAbandonedParts(deps);
   if (!total.hasMore) await retireIdleLanes(deps);
   return total;
 }
 
 /**
- * Takes away lanes without entries, which every claim would look at. No hub takes a lane to be
- * there that was not written for as long as this.
+ * Deletes lanes without entries, which every claim would look at. No hub assumes that a lane still
+ * exists for so long after writing it.
  */
 async function retireIdleLanes({ database, clock }: ArchiveDeps): Promise<void> {
   const beforeMs = clock.nowMs() - LANE_KEPT_MS;
@@ -92,7 +92,7 @@ async function retireIdleLanes({ database, clock }: ArchiveDeps): Promise<void> 
   }
 }
 
-/** Looks at the next ended entries: those past their time, by the month in which they ended. */
+/** Scans the next ended entries: those to retire, by the month in which they ended. */
 async function scanPiece(
   reader: Reader,
   places: ScanPlaces,
@@ -104,7 +104,7 @@ async function scanPiece(
   const ended = await listEnded(
     reader,
     { workspaceId, ...scan },
-    // Ids begin with the time: what began later cannot have ended before.
+    // Ids begin with the time of creation, so later ids cannot have ended before.
     { afterId: place.afterId, untilId: idAt(scan.queue, beforeMs), limit: SCANNED_MAX },
   );
   const months = new Map<string, string[]>();
@@ -131,65 +131,85 @@ function idAt(queue: QueueName, atMs: number): string {
   return `${prefix}_${Math.max(0, atMs).toString(16).padStart(TIME_CHARS, '0')}`;
 }
 
-/** Takes away some of what was noted. @returns how many entries. */
+/** Deletes a batch of scheduled entries. @returns how many entries. */
 async function removePiece(tx: Tx, workspaceId: string): Promise<number> {
-  const noted = await listRemovals(tx, workspaceId, REMOVALS_MAX);
-  const changed = noted.filter(hasChanged);
-  const going: RemovalState[] = [];
+  const removals = await listRemovals(tx, workspaceId, REMOVALS_MAX);
+  const ids = idsOf(removals);
+  const states = new Map(
+    (await listFinishedStates(tx, workspaceId, ids)).map((state) => [state.entry_id, state]),
+  );
+  const lastSeqs = await readLastSeqs(tx, workspaceId, ids);
+  const changed: Removal[] = [];
+  const deletable: Removal[] = [];
   let events = 0;
-  for (const removal of noted) {
-    if (hasChanged(removal)) continue;
+  for (const removal of removals) {
+    const { entry_id: id } = removal;
+    if (hasChanged(removal, states.get(id), lastSeqs.get(id) ?? 0)) {
+      changed.push(removal);
+      continue;
+    }
+    if (deletable.length > 0 && events + removal.last_seq > EVENTS_MAX) break;
     events += removal.last_seq;
-    if (going.length > 0 && events > EVENTS_MAX) break;
-    going.push(removal);
+    deletable.push(removal);
   }
-  const goingIds = idsOf(going);
-  await deleteEntries(tx, workspaceId, goingIds);
-  for (const { entry_id, depends_on } of going) {
-    if (depends_on === null || depends_on === '[]') continue;
-    await deleteDependencies(tx, workspaceId, entry_id, JSON.parse(depends_on) as string[]);
+  const deletableIds = idsOf(deletable);
+  for (const [entryId, dependsOn] of await readDependsOn(tx, workspaceId, deletableIds)) {
+    if (dependsOn === '[]') continue;
+    await deleteDependencies(tx, workspaceId, entryId, JSON.parse(dependsOn) as string[]);
   }
-  const isGone = await removeTimelines(tx, workspaceId, going);
-  await deleteRemovals(tx, workspaceId, [...idsOf(changed), ...(isGone ? goingIds : [])]);
-  return going.filter(({ status }) => status !== null).length;
+  await deleteEntries(tx, workspaceId, deletableIds);
+  await deleteJobs(tx, workspaceId, deletableIds);
+  await deleteCloudAiJobs(tx, workspaceId, deletableIds);
+  const isComplete = await deleteEvents(tx, workspaceId, deletable);
+  const finishedIds = [...idsOf(changed), ...(isComplete ? deletableIds : [])];
+  await deleteRemovals(tx, workspaceId, finishedIds);
+  return deletableIds.filter((id) => states.has(id)).length;
 }
 
-function idsOf(removals: readonly RemovalState[]): string[] {
+function idsOf(removals: readonly Removal[]): string[] {
   return removals.map(({ entry_id }) => entry_id);
 }
 
-/** Retried, needed again, or with late evidence: it is kept. */
-function hasChanged(removal: RemovalState): boolean {
-  if (removal.status === null) return false;
+/**
+ * Whether an entry must stay: it was retried, is needed again, or has late evidence.
+ *
+ * @param state undefined: the entry is deleted and only events are left.
+ */
+function hasChanged(removal: Removal, state: FinishedState | undefined, lastSeq: number): boolean {
+  if (state === undefined) return false;
   return (
-    removal.finished_now !== removal.finished_at ||
-    removal.last_seq_now !== removal.last_seq ||
-    removal.is_needed === 1
+    state.finished_at !== removal.finished_at ||
+    lastSeq !== removal.last_seq ||
+    state.is_needed === 1
   );
 }
 
-/** @returns whether nothing is left of them. A long timeline goes in pieces, alone. */
-async function removeTimelines(
+/**
+ * Deletes timelines. A long one is deleted in pieces, in transactions of its own.
+ *
+ * @returns whether no events are left.
+ */
+async function deleteEvents(
   tx: Tx,
   workspaceId: string,
-  going: readonly RemovalState[],
+  removals: readonly Removal[],
 ): Promise<boolean> {
-  const [first] = going;
+  const [first] = removals;
   if (first === undefined || first.last_seq <= EVENTS_MAX) {
-    await deleteTimelines(tx, workspaceId, idsOf(going));
+    await deleteTimelines(tx, workspaceId, idsOf(removals));
     return true;
   }
   const deleted = await deleteFirstEvents(tx, workspaceId, first.entry_id, EVENTS_MAX);
   return deleted < EVENTS_MAX;
 }
 
-/** Clears away files that a crash left before they were sealed: their jobs are all there. */
-async function clearForgottenParts({ database, clock, archive }: ArchiveDeps): Promise<void> {
+/** Deletes files that a crash left unsealed. Their jobs are still in the database. */
+async function deleteAbandonedParts({ database, clock, archive }: ArchiveDeps): Promise<void> {
   if (archive === null) return;
-  const createdAtMs = clock.nowMs() - FORGOTTEN_AFTER_MS;
-  const parts = await listForgottenParts(database.reader, { createdAtMs, limit: FORGOTTEN_MAX });
+  const createdAtMs = clock.nowMs() - ABANDONED_AFTER_MS;
+  const parts = await listAbandonedParts(database.reader, { createdAtMs, limit: ABANDONED_MAX });
   for (const part of parts) {
-    // Bytes first: a crash between leaves the note, and the next piece deletes nothing twice.
+    // Bytes first: after a crash in between, the registration remains and the next run repeats.
     await archive.delete(part.object_key);
     await database.write(part.workspace_id, (tx) => deletePart(tx, part));
   }

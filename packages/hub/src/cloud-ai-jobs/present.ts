@@ -3,12 +3,12 @@ import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { CloudAiJobRow } from './store.ts';
 
-/** Columns hold what passed the contract's schemas when it came in. */
+/** Parses a JSON column, whose value passed the contract's schema when it was written. */
 function parseColumn<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** A cloud AI job as the wire has it: what does not apply is null. */
+/** A cloud AI job as it is on the wire; fields that do not apply are null. */
 export function presentCloudAiJob(entry: Entry, row: CloudAiJobRow): CloudAiJob {
   const running = entry.status === 'running';
   return {

@@ -1,10 +1,12 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { enqueueCloudAiJob, requireCloudAiJob } from './actions.ts';
-import { claimNextCloudAiJob } from './claim-actions.ts';
-import { completeCloudAiJob, renewCloudAiLease } from './lease-actions.ts';
+import { claimNextCloudAiJob } from './claim.ts';
+import { completeCloudAiJob } from './complete.ts';
+import { enqueueCloudAiJob } from './enqueue.ts';
 import { presentCloudAiJob } from './present.ts';
+import { renewCloudAiLease } from './renew.ts';
+import { viewCloudAiJob } from './require-cloud-ai-job.ts';
 
 export function bindCloudAiJobRoutes(api: Api, deps: HubDeps): void {
   const { cloudAiJobs } = endpoints;
@@ -13,7 +15,7 @@ export function bindCloudAiJobRoutes(api: Api, deps: HubDeps): void {
   );
   api.bind(cloudAiJobs.get, async ({ workspaceId, cloudAiJobId }) => {
     const { reader } = deps.database;
-    const { entry, row } = await requireCloudAiJob(reader, workspaceId, cloudAiJobId);
+    const { entry, row } = await viewCloudAiJob(reader, workspaceId, cloudAiJobId);
     return { cloudAiJob: presentCloudAiJob(entry, row) };
   });
   api.bind(cloudAiJobs.claimNext, (input, context) => claimNextCloudAiJob(deps, context, input));

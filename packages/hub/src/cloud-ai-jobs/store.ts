@@ -44,8 +44,8 @@ export function readCloudAiJob(
 }
 
 /**
- * Both halves of a job as they were at one moment, in one statement: of two, each would see what
- * was committed when its own turn came. They share no name but that of their workspace.
+ * Reads entry and row in one statement, so they are consistent. Their only common column is the
+ * workspace.
  */
 export function readWholeCloudAiJob(
   reader: Reader,
@@ -74,7 +74,7 @@ export async function hasJobAbout(
   return row !== undefined;
 }
 
-/** Progress of a running job, or why it failed, in words. */
+/** Writes the progress of a running job. */
 export async function updateCloudAiMessage(
   tx: Tx,
   row: Pick<CloudAiJobRow, 'workspace_id' | 'cloud_ai_job_id'>,
@@ -86,7 +86,7 @@ export async function updateCloudAiMessage(
   );
 }
 
-/** Keeps how a job has ended. */
+/** Writes how a job has ended. */
 export async function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): Promise<void> {
   await tx.runSql(
     `UPDATE cloud_ai_jobs SET input = ?, outcome = ?, result = ?, usage = ?, message = ?,
@@ -102,5 +102,18 @@ export async function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): Promise<void
       row.workspace_id,
       row.cloud_ai_job_id,
     ],
+  );
+}
+
+/** Deletes the rows of cloud AI jobs; their entries are deleted apart. */
+export async function deleteCloudAiJobs(
+  tx: Tx,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM cloud_ai_jobs WHERE workspace_id = ?
+       AND cloud_ai_job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(ids)],
   );
 }

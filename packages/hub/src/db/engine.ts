@@ -28,7 +28,7 @@ export interface Database {
   /**
    * Runs one atomic action concurrently with others of its workspace, except those of `write`. For
    * the hot paths: what they read in order to write is guarded by the row locks of
-   * `queue-postgres.ts`, by fences, by unique indexes or by a key; an action with an unguarded read
+   * `claim-postgres.ts`, by fences, by unique indexes or by a key; an action with an unguarded read
    * calls `requireExclusive` first. The action may be restarted, so its only effects are its
    * statements and `afterCommit`.
    */

@@ -1,8 +1,8 @@
 import type { Principal } from '../principal.ts';
 
 /**
- * What a completion reaches beyond its job. A job token's stays in the job's own repository and
- * run: the tool that runs one job must not set agents to work elsewhere.
+ * Whether a completion may reach a repository and a run. With a job token these must be the job's
+ * own: the tool that runs one job must not set agents to work elsewhere.
  */
 export function mayReach(
   principal: Principal,
@@ -14,7 +14,7 @@ export function mayReach(
   return repoId === own.repo_id && runId === own.run_id;
 }
 
-/** Taking a job from its holder is a person's act, not a program's. */
+/** Whether the caller may take a job from its holder: people may, programs may not. */
 export function mayRelease(principal: Principal): boolean {
   return principal.kind !== 'service' && principal.kind !== 'job';
 }

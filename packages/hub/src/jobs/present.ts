@@ -4,12 +4,12 @@ import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 import type { JobEventRow } from './store-events.ts';
 
-/** Columns hold what passed the contract's schemas when it came in. */
+/** Parses a JSON column, whose value passed the contract's schema when it was written. */
 function parseColumn<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** A job as the wire has it: what does not apply is null. */
+/** A job as it is on the wire; fields that do not apply are null. */
 export function presentJob(entry: Entry, row: JobRow): Job {
   const running = entry.status === 'running';
   return {

@@ -2,28 +2,33 @@ import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { cancelJob, enqueueJob, releaseJob, retryJob } from './actions.ts';
-import { claimNextJob } from './claim-actions.ts';
-import { appendJobLog, completeJob, renewLease } from './lease-actions.ts';
+import { appendJobLog } from './append-log.ts';
+import { cancelJob } from './cancel.ts';
+import { claimNextJob } from './claim.ts';
+import { completeJob } from './complete.ts';
+import { enqueueJob } from './enqueue.ts';
+import { pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
-import { pauseQueue, resumeQueue } from './queue-actions.ts';
-import { getJob, listJobEvents, listJobs } from './read-actions.ts';
+import { getJob, listJobEvents, listJobs } from './read.ts';
+import { releaseJob } from './release.ts';
+import { renewJobLease } from './renew.ts';
+import { retryJob } from './retry.ts';
 
 export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
   bindPeopleCalls(api, deps);
 }
 
-/** The agent's loop: claim, renew, report, complete. */
+/** The calls of an agent: claim, renew, append to the log, complete. */
 function bindAgentCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents } = endpoints;
   api.bind(jobs.claimNext, (input, context) => claimNextJob(deps, context, input));
-  api.bind(jobs.heartbeat, (input, context) => renewLease(deps, context, input));
+  api.bind(jobs.heartbeat, (input, context) => renewJobLease(deps, context, input));
   api.bind(jobs.complete, (input, context) => completeJob(deps, context, input));
   api.bind(jobEvents.append, (input, context) => appendJobLog(deps, context, input));
 }
 
-/** What people and their programs do with jobs; the console has all of it, too. */
+/** The calls of people and their programs; the console has them too. */
 function bindPeopleCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents, queue } = endpoints;
   api.bind(jobs.enqueue, (input, { principal }) => enqueueJob(deps, principal, input));

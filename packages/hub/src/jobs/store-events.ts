@@ -1,19 +1,21 @@
-import type { JobEventKind } from '@signalbox/contract';
+import type { IdSource, JobEventKind } from '@signalbox/contract';
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { JobEventsTable } from '../db/schema/tables.ts';
+import type { Entry } from '../queue/entry.ts';
 
 export type JobEventRow = JobEventsTable;
 
+/** An event of a job's timeline. Attempt and agent are those of the entry unless given. */
 export interface JobEventDraft {
-  eventId: string;
-  workspaceId: string;
-  jobId: string;
   kind: JobEventKind;
-  attempt: number;
-  agentId: string | null;
+  attempt?: number;
+  agentId?: string | null;
   message?: string | null | undefined;
   data?: Record<string, unknown> | null | undefined;
 }
+
+type EventDeps = { ids: IdSource };
+type EventEntry = Pick<Entry, 'workspace_id' | 'entry_id' | 'attempt' | 'agent_id'>;
 
 const APPEND_EVENT = `INSERT INTO job_events
     (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
@@ -22,64 +24,75 @@ const APPEND_EVENT = `INSERT INTO job_events
      WHERE e.workspace_id = ? AND e.job_id = ?),
     ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Adds an event at the end of a job's timeline. */
-export async function appendEvent(tx: Tx, event: JobEventDraft): Promise<void> {
-  await tx.runSql(APPEND_EVENT, appendedValuesOf(tx, event));
+/** Appends an event to a job's timeline. */
+export async function recordJobEvent(
+  deps: EventDeps,
+  tx: Tx,
+  entry: EventEntry,
+  event: JobEventDraft,
+): Promise<void> {
+  const place = [entry.workspace_id, entry.entry_id];
+  await tx.runSql(APPEND_EVENT, [...place, ...place, ...valuesOf(deps, tx, entry, event)]);
 }
 
-/** Begins the timeline of a job that is new. */
-export async function insertFirstEvent(tx: Tx, event: JobEventDraft): Promise<void> {
+/** Writes the first event of a new job's timeline. */
+export async function recordFirstJobEvent(
+  deps: EventDeps,
+  tx: Tx,
+  entry: EventEntry,
+  event: JobEventDraft,
+): Promise<void> {
   await tx.runSql(
     `INSERT INTO job_events
        (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
      VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?)`,
-    valuesOf(tx, event),
+    [entry.workspace_id, entry.entry_id, ...valuesOf(deps, tx, entry, event)],
   );
 }
 
-/** Adds an event at the end of a job's timeline and returns the event's place. */
-export async function appendEventForPlace(tx: Tx, event: JobEventDraft): Promise<number> {
-  const row = await tx.firstSql<{ seq: number }>(
-    `${APPEND_EVENT} RETURNING seq`,
-    appendedValuesOf(tx, event),
-  );
+/** Appends an event to a job's timeline and returns its sequence number. */
+export async function recordJobEventForSeq(
+  deps: EventDeps,
+  tx: Tx,
+  entry: EventEntry,
+  event: JobEventDraft,
+): Promise<number> {
+  const place = [entry.workspace_id, entry.entry_id];
+  const row = await tx.firstSql<{ seq: number }>(`${APPEND_EVENT} RETURNING seq`, [
+    ...place,
+    ...place,
+    ...valuesOf(deps, tx, entry, event),
+  ]);
   if (row === undefined) throw new Error('an event was not inserted');
   return row.seq;
 }
 
-/** The place twice: of the event, and of those that it comes after. */
-function appendedValuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {
-  const { workspaceId, jobId } = event;
-  return [workspaceId, jobId, ...valuesOf(tx, event)];
-}
-
-function valuesOf(tx: Tx, event: JobEventDraft): SqlValue[] {
+function valuesOf({ ids }: EventDeps, tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
   return [
-    event.workspaceId,
-    event.jobId,
-    event.eventId,
+    ids('jobEvent'),
     event.kind,
     tx.nowMs,
-    event.attempt,
-    event.agentId,
+    event.attempt ?? entry.attempt,
+    event.agentId === undefined ? entry.agent_id : event.agentId,
     event.message ?? null,
     event.data ? JSON.stringify(event.data) : null,
   ];
 }
 
-/** Folds one more heartbeat without a message into the attempt's heartbeat event. */
+/** Counts one more heartbeat without a message in the attempt's heartbeat event. */
 export async function foldHeartbeat(
   tx: Tx,
-  place: { workspaceId: string; jobId: string; seq: number },
+  entry: EventEntry,
+  seq: number,
   count: number,
 ): Promise<void> {
   await tx.runSql(
     'UPDATE job_events SET at = ?, data = ? WHERE workspace_id = ? AND job_id = ? AND seq = ?',
-    [tx.nowMs, JSON.stringify({ count }), place.workspaceId, place.jobId, place.seq],
+    [tx.nowMs, JSON.stringify({ count }), entry.workspace_id, entry.entry_id, seq],
   );
 }
 
-/** Ascending: the events behind `after`, or the last `limit`. */
+/** Events in ascending order: those after `after`, or the last `limit`. */
 export async function listEvents(
   reader: Reader,
   workspaceId: string,
@@ -100,7 +113,7 @@ export async function listEvents(
   return rows.reverse();
 }
 
-/** Whether an agent ever held a job: only such an agent may leave late evidence. */
+/** Whether an agent ever held a job; evidence of other agents is not kept. */
 export async function hasClaimed(
   reader: Reader,
   workspaceId: string,
@@ -115,7 +128,7 @@ export async function hasClaimed(
   return row !== undefined;
 }
 
-/** Whether this very completion was kept as late evidence before. */
+/** Whether this completion was already kept as late evidence. */
 export async function hasLateEvidence(
   reader: Reader,
   workspaceId: string,
@@ -128,4 +141,47 @@ export async function hasLateEvidence(
     [workspaceId, jobId, `%"completionHash":"${completionHash}"%`],
   );
   return row !== undefined;
+}
+
+/** The sequence numbers of the last events of some jobs; jobs without events are left out. */
+export async function readLastSeqs(
+  reader: Reader,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  // One index lookup for each job, however long its timeline is.
+  const rows = await reader.allSql<{ job_id: string; seq: number | null }>(
+    `SELECT wanted.value AS job_id, (SELECT MAX(v.seq) FROM job_events v
+       WHERE v.workspace_id = ? AND v.job_id = wanted.value) AS seq
+     FROM json_each(?) AS wanted`,
+    [workspaceId, JSON.stringify(jobIds)],
+  );
+  return new Map(rows.flatMap(({ job_id, seq }) => (seq === null ? [] : [[job_id, seq]])));
+}
+
+export async function deleteTimelines(
+  tx: Tx,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM job_events WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
+  );
+}
+
+/** Deletes the first events of a timeline. @returns how many. */
+export async function deleteFirstEvents(
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+  limit: number,
+): Promise<number> {
+  const { changes } = await tx.runSql(
+    `DELETE FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq < ? +
+       (SELECT MIN(seq) FROM job_events WHERE workspace_id = ? AND job_id = ?)`,
+    [workspaceId, jobId, limit, workspaceId, jobId],
+  );
+  return changes;
 }

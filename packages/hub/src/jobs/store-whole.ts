@@ -3,12 +3,11 @@ import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 
 /*
- * Jobs for whoever does not go on to change them: both halves as they were at one moment, since
- * one statement reads them. Of two, each would see what was committed when its own turn came: a job
- * that is done, and no evidence.
+ * Read-only snapshots of jobs: entry and row from one statement, so they are consistent. With two
+ * statements, a reader could see a job that is done but has no evidence yet.
  */
 
-/** Both halves of a job, which share no name but that of their workspace. */
+/** Entry and row of a job, whose only common column is the workspace. */
 export type WholeJob = Entry & JobRow;
 
 const WHOLE_JOBS = `SELECT e.*, j.* FROM jobs AS j
@@ -25,7 +24,7 @@ export function readWholeJob(
   ]);
 }
 
-/** Jobs by their ids, in no order. */
+/** Jobs by their ids, in no particular order. */
 export function readWholeJobs(
   reader: Reader,
   workspaceId: string,

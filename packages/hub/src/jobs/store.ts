@@ -49,46 +49,42 @@ export function readJob(
   ]);
 }
 
-export type JobOutcomeColumns = Pick<
-  JobRow,
-  | 'run_id'
-  | 'outcome'
-  | 'outcome_reason'
-  | 'message'
-  | 'evidence'
-  | 'usage'
-  | 'completion_hash'
-  | 'completion_attempt'
-  | 'completion_answer'
->;
-
-/** Keeps what an accepted completion said. */
-export async function updateJobOutcome(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  values: JobOutcomeColumns,
-): Promise<void> {
+/** Writes what an accepted completion contained. */
+export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
   await tx.runSql(
     `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
        usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?
      WHERE workspace_id = ? AND job_id = ?`,
     [
-      values.run_id,
-      values.outcome,
-      values.outcome_reason,
-      values.message,
-      values.evidence,
-      values.usage,
-      values.completion_hash,
-      values.completion_attempt,
-      values.completion_answer,
+      row.run_id,
+      row.outcome,
+      row.outcome_reason,
+      row.message,
+      row.evidence,
+      row.usage,
+      row.completion_hash,
+      row.completion_attempt,
+      row.completion_answer,
       row.workspace_id,
       row.job_id,
     ],
   );
 }
 
-/** The outcome that the hub itself gives, such as when no attempts remain. */
+/** Writes the answer that a replay of the accepted completion gets. */
+export async function updateCompletionAnswer(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  answer: string,
+): Promise<void> {
+  await tx.runSql('UPDATE jobs SET completion_answer = ? WHERE workspace_id = ? AND job_id = ?', [
+    answer,
+    row.workspace_id,
+    row.job_id,
+  ]);
+}
+
+/** Writes an outcome that the hub decides, for example when no attempts remain. */
 export async function updateJobVerdict(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
@@ -101,7 +97,7 @@ export async function updateJobVerdict(
   );
 }
 
-/** Keeps the answers that were handed to a job. */
+/** Writes the answers that were handed to a job. */
 export async function updateJobDecisions(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id' | 'decisions'>,
@@ -113,7 +109,7 @@ export async function updateJobDecisions(
   ]);
 }
 
-/** Says on which open decision request a blocked job waits; null: on none. */
+/** Writes the open decision request that a blocked job waits on, or null. */
 export async function updateJobWait(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
@@ -125,72 +121,31 @@ export async function updateJobWait(
   );
 }
 
-/** How many ready entries of a repository go before a place; counted up to `most`. */
-export async function countReadyBefore(
-  reader: Reader,
-  place: { workspaceId: string; repoId: string; sortKey: number; entryId: string },
-  most: number,
-): Promise<number> {
-  const { workspaceId, repoId, sortKey, entryId } = place;
-  const lanes = await reader.allSql<{ lane_id: string }>(
-    `SELECT lane_id FROM queue_lanes WHERE workspace_id = ? AND queue = 'jobs' AND repo_id = ?`,
-    [workspaceId, repoId],
-  );
-  let ahead = 0;
-  for (const lane of lanes) {
-    // A stretch of one index for each lane.
-    const row = await reader.firstSql<{ ahead: number }>(
-      `SELECT COUNT(*) AS ahead FROM (
-         SELECT 1 FROM queue_entries
-         WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND (sort_key, entry_id) < (?, ?)
-         LIMIT ?) AS before`,
-      [workspaceId, lane.lane_id, sortKey, entryId, most - ahead],
-    );
-    ahead += row?.ahead ?? 0;
-    if (ahead >= most) return most;
-  }
-  return ahead;
-}
-
-/** Those of a job's dependencies that are not done, with their status. */
-export function listUnmetDependencies(
+/** The jobs that some jobs depend on, as JSON arrays of ids; deleted jobs are left out. */
+export async function readDependsOn(
   reader: Reader,
   workspaceId: string,
-  jobId: string,
-): Promise<{ entry_id: string; status: string }[]> {
-  return reader.allSql(
-    `SELECT e.entry_id, e.status FROM json_each(
-       (SELECT depends_on FROM jobs WHERE workspace_id = ? AND job_id = ?)) d
-     JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = d.value
-     WHERE e.status <> 'done' LIMIT 100`,
-    [workspaceId, jobId, workspaceId],
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.allSql<Pick<JobRow, 'job_id' | 'depends_on'>>(
+    `SELECT job_id, depends_on FROM jobs WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
   );
+  return new Map(rows.map(({ job_id, depends_on }) => [job_id, depends_on]));
 }
 
-/** The running entry that holds a concurrency key. */
-export function readKeyHolder(
-  reader: Reader,
+/** Deletes the rows of jobs; their entries and events are deleted apart. */
+export async function deleteJobs(
+  tx: Tx,
   workspaceId: string,
-  key: string,
-): Promise<{ entry_id: string } | undefined> {
-  return reader.firstSql(
-    `SELECT entry_id FROM queue_entries
-     WHERE workspace_id = ? AND queue = 'jobs' AND concurrency_key = ? AND status = 'running'`,
-    [workspaceId, key],
+  jobIds: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM jobs WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
   );
-}
-
-/** How many entries each agent of a workspace holds; those that hold none are left out. */
-export async function countRunningByAgent(
-  reader: Reader,
-  workspaceId: string,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await reader.allSql<{ agent_id: string; running: number }>(
-    `SELECT agent_id, COUNT(*) AS running FROM queue_entries
-     WHERE workspace_id = ? AND status = 'running' GROUP BY agent_id`,
-    [workspaceId],
-  );
-  return new Map(rows.map(({ agent_id, running }) => [agent_id, running]));
 }
 
 /** Of a prompt, the beginning that is enough to know its subject. */

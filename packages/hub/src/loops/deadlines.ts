@@ -1,5 +1,5 @@
-import type { UncertaintyDeps } from '../uncertainties/actions.ts';
-import { resolveDueDecisions } from '../uncertainties/deadline-actions.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { resolveDueDecisions } from '../uncertainties/resolve-due.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** People set deadlines in minutes or more, so a second of delay does not matter. */
@@ -7,10 +7,7 @@ const DEADLINE_INTERVAL_MS = 1_000;
 const DUE_MAX = 100;
 
 /** Resolves overdue decision requests with their assumed value, if they opted in. */
-export function createDeadlines(
-  deps: UncertaintyDeps,
-  onError: (error: unknown) => void,
-): Loop<number> {
+export function createDeadlines(deps: HubDeps, onError: (error: unknown) => void): Loop<number> {
   return createLoop({
     name: 'deadlines',
     intervalMs: DEADLINE_INTERVAL_MS,

@@ -3,8 +3,8 @@ import type { HintHandler } from '../cluster/hint-receiver.ts';
 import type { Database } from '../db/engine.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Queue } from './queue.ts';
-import { listReadyLanes } from './ready-lanes.ts';
 import type { Wake } from './recent-wakes.ts';
+import { listReadyLanes } from './store-lanes.ts';
 
 /** An entry became ready in a lane, once for each entry. */
 const LANE = 'lane';

@@ -1,25 +1,25 @@
 import type { Clock } from '../clock.ts';
 import { RecentWakes, type Wake } from './recent-wakes.ts';
 
-/** A `claim-next` that waits for a job: whom it is for, and how to tell whether it may care. */
+/** A `claim-next` that waits: its agent, and the lanes that suit it. */
 export interface ClaimWaiter {
   workspaceId: string;
   agentId: string;
-  /** Whether a job that became ready in this lane can be for it. */
+  /** Whether an entry that became ready in this lane may suit the agent. */
   suits(laneId: string): boolean;
 }
 
 interface Parked extends ClaimWaiter {
-  /** Of its request, which it is known by: it may wait several times. */
+  /** Identifies the request, which may wait several times. */
   signal: AbortSignal;
   /** null: anything may have changed. */
   wake(laneId: string | null): void;
 }
 
 /**
- * Claims that wait, in memory: an idle one costs a socket and no query. Each job that becomes ready
- * wakes the waiter that has waited longest of those that it suits; a waiter that then cannot take
- * it passes it on with `wakeNext`.
+ * Waiting claims, in memory: an idle one costs a socket and no query. Each entry that becomes ready
+ * wakes the longest waiter that it suits. A waiter that cannot take it passes the wake on with
+ * `wakeNext`.
  *
  * Where several hubs share a database, each holds the claims that wait on it. `wakeNext`,
  * `wakeAgent` and `wakeWorkspace` are for changes on this hub and notify the other hubs through
@@ -41,10 +41,10 @@ export class ClaimWaiters {
   }
 
   /**
-   * A mark to take before a claim is tried and to hand to `wait`: what became ready between the
-   * two ends the wait at once, so that nothing is missed.
+   * A mark to take before a claim attempt and to pass to `wait`: an entry that became ready between
+   * the two ends the wait at once, so no wake is missed.
    */
-  version(_workspaceId: string): number {
+  version(): number {
     return this.#recent.version;
   }
 
@@ -54,12 +54,12 @@ export class ClaimWaiters {
     return count;
   }
 
-  /** The workspaces of those that wait here. */
+  /** The workspaces with waiters on this hub. */
   parkedWorkspaceIds(): string[] {
     return [...this.#parked.keys()];
   }
 
-  /** All that wait here. */
+  /** All waiters of this hub. */
   listParked(): Parked[] {
     return [...this.#parked.values()].flatMap((waiters) => [...waiters]);
   }
@@ -67,8 +67,8 @@ export class ClaimWaiters {
   /**
    * Waits until there may be something to claim.
    *
-   * @returns the lane of the job that woke it, null when anything may have changed, or `timeout`
-   *   after `waitMs`, when the signal aborts and when the hub stops.
+   * @returns the lane of the entry that woke it, null when anything may have changed, or `timeout`
+   *   after `waitMs`, when the signal aborts or when the hub stops.
    */
   wait(
     waiter: ClaimWaiter,
@@ -84,7 +84,7 @@ export class ClaimWaiters {
       this.#parked.set(waiter.workspaceId, waiters);
       const end = (result: { laneId: string | null } | 'timeout') => {
         waiters.delete(parked);
-        // A set that became empty may have been replaced by another since.
+        // An empty set may have been replaced by a new one meanwhile.
         if (waiters.size === 0 && this.#parked.get(waiter.workspaceId) === waiters) {
           this.#parked.delete(waiter.workspaceId);
         }
@@ -100,32 +100,32 @@ export class ClaimWaiters {
     });
   }
 
-  /** Wakes for an entry that became claimable, by any agent or (not null) by one alone. */
+  /** Wakes for an entry that became claimable by any agent, or by one agent only. */
   wakeFor(entry: { workspace_id: string; lane_id: string }, agentId: string | null): void {
     if (agentId === null) this.wakeNext(entry.workspace_id, entry.lane_id);
     else this.wakeAgent(entry.workspace_id, agentId);
   }
 
-  /** Wakes one waiter for a job that became ready in a lane: of this hub, or else of another. */
+  /** Wakes one waiter for an entry that became ready in a lane: on this hub, or else on another. */
   wakeNext(workspaceId: string, laneId: string): void {
     const woken = this.wakeReady(workspaceId, laneId, 1);
     if (woken === 0) this.#notifyOthers(workspaceId, { kind: 'lane', laneId });
   }
 
-  /** Wakes those of one agent: what it may claim has changed. */
+  /** Wakes the claims of one agent, because the jobs that it may claim have changed. */
   wakeAgent(workspaceId: string, agentId: string): void {
     this.wakeAgentHere(workspaceId, agentId);
     this.#notifyOthers(workspaceId, { kind: 'agent', agentId });
   }
 
-  /** Wakes all of a workspace: a pause ended, a repository came back. */
+  /** Wakes all claims of a workspace, for example when a pause ends. */
   wakeWorkspace(workspaceId: string): void {
     this.wakeWorkspaceHere(workspaceId);
     this.#notifyOthers(workspaceId, { kind: 'workspace' });
   }
 
   /**
-   * Wakes waiters of this hub, at most as many as jobs are ready in a lane.
+   * Wakes waiters of this hub, at most one for each ready entry of a lane.
    * @returns how many.
    */
   wakeReady(workspaceId: string, laneId: string, count: number): number {
@@ -136,7 +136,7 @@ export class ClaimWaiters {
       parked.wake(laneId);
       woken += 1;
     }
-    // Who is woken and does not take it passes it on, so nobody else need look for it as well.
+    // A waiter that does not take its entry passes the wake on, so one wake an entry is enough.
     this.#recent.note(workspaceId, { kind: 'lane', laneId }, count - woken);
     return woken;
   }
@@ -153,7 +153,7 @@ export class ClaimWaiters {
     for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) parked.wake(null);
   }
 
-  /** Answers all that wait, and from now on lets nobody wait: the hub stops. */
+  /** Answers all waiters and refuses new ones, because the hub stops. */
   close(): void {
     this.#closed = true;
     for (const workspaceId of [...this.#parked.keys()]) this.wakeWorkspaceHere(workspaceId);

@@ -1,46 +1,40 @@
 import type { Tx } from '../db/engine.ts';
+import type { Entry, Hold } from './entry.ts';
+import { isKeyRunning, listKeyHeldHeads, setHold } from './store.ts';
 import {
   deleteSettlement,
   insertSettlement,
   meetDependency,
   readSettlement,
-} from './dependents-store.ts';
-import type { Entry, Hold } from './entry.ts';
-import {
-  isKeyRunning,
-  listDue,
-  listKeyHeldHeads,
-  listUnpreferred,
-  setHold,
-} from './queue-store.ts';
+} from './store-dependents.ts';
 
-/** Dependents that the completion itself tells: a few milliseconds. */
-const DEPENDENTS_TOLD_MAX = 200;
+/** Dependents that the completion itself releases: a few milliseconds. */
+const DEPENDENTS_RELEASED_MAX = 200;
 
 /*
- * A pending entry carries why it is not claimable, so that a claim looks at nothing but entries
- * that are ready. Holds are taken off by what ends them: a dependency done, a time come, a
- * concurrency key set free.
+ * A pending entry stores why it is not claimable, its hold, so that a claim reads only ready
+ * entries. A hold is removed by the event that ends it: a dependency is done, a delay has expired,
+ * a concurrency key is free.
  *
- * Concurrency keys: while a key is free, each lane with entries held for it has its first one
- * ready. When one of them is claimed, the ready ones of the same key are put on hold as claims come
- * across them, a lane at a time; when it ends, the first of each lane is made ready again.
+ * Concurrency keys: while a key is free, the first entry of each lane that waits for it is ready.
+ * After one of them is claimed, claims put the other ready ones on hold when they meet them, a lane
+ * at a time. When the running one ends, the first entry of each lane becomes ready again.
  *
- * Preferences: an entry may be kept for the agent that held it, for a while. Only that agent may
- * claim it then; afterwards it is ready like any other. Waiting for a key ends a preference.
+ * Preferences: an entry may be reserved for the agent that held it, for a limited time. Only that
+ * agent may claim it then; afterwards it is ready for all. Waiting for a key ends a preference.
  */
 
 /**
- * Told of each entry that became claimable, once that is durable.
+ * Called for each entry that became claimable, after the commit.
  *
- * @param agentId the only agent that may claim it now; null: any that suits.
+ * @param agentId the only agent that may claim it now; null when any may.
  */
 export type ReadyListener = (
   entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id'>,
   agentId: string | null,
 ) => void;
 
-/** The hold of an entry that is, or is about to be, pending. */
+/** The hold of an entry that is pending or is about to be. */
 export async function findHold(
   tx: Tx,
   entry: Pick<
@@ -59,11 +53,11 @@ export async function findHold(
   const key = entry.concurrency_key;
   if (key !== null) tx.requireExclusive();
   if (key !== null && (await isKeyRunning(tx, entry.workspace_id, entry.queue, key))) return 'key';
-  const isKept = entry.prefer_agent_id !== null && (entry.prefer_until ?? 0) > tx.nowMs;
-  return isKept ? 'preferred' : 'ready';
+  const isReserved = entry.prefer_agent_id !== null && (entry.prefer_until ?? 0) > tx.nowMs;
+  return isReserved ? 'preferred' : 'ready';
 }
 
-/** Announces an entry if somebody may claim it. */
+/** Announces an entry after the commit if it is claimable. */
 export function announce(
   tx: Tx,
   entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id' | 'hold' | 'prefer_agent_id'>,
@@ -74,82 +68,66 @@ export function announce(
   if (hold === 'preferred') tx.afterCommit(() => onReady(entry, agentId));
 }
 
-async function rehold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<void> {
+/** Computes the hold of a pending entry again, and announces the entry if it became claimable. */
+export async function updateHold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<void> {
   const hold = await findHold(tx, entry);
   await setHold(tx, entry.workspace_id, entry.entry_id, hold);
   announce(tx, { ...entry, hold }, onReady);
 }
 
 /**
- * Makes entries claimable whose delay or preference has ended. Returns how many.
+ * Releases dependents of done entries that had too many to release at once.
  *
- * @param workspaceId null: of all workspaces, for the sweeper.
+ * @returns how many were released.
  */
-export async function promoteDue(
+export async function releaseMoreDependents(
   tx: Tx,
   workspaceId: string | null,
   limit: number,
   onReady: ReadyListener,
 ): Promise<number> {
-  const [delayed, preferred] = await Promise.all([
-    listDue(tx, tx.nowMs, workspaceId, limit),
-    listUnpreferred(tx, tx.nowMs, workspaceId, limit),
-  ]);
-  const due = [...delayed, ...preferred].slice(0, limit);
-  if (due.length > 0) tx.requireExclusive();
-  for (const entry of due) await rehold(tx, entry, onReady);
-  return due.length + (await settleNext(tx, workspaceId, limit - due.length, onReady));
-}
-
-/** Tells more of the dependents of an entry that has many. Returns how many. */
-async function settleNext(
-  tx: Tx,
-  workspaceId: string | null,
-  limit: number,
-  onReady: ReadyListener,
-): Promise<number> {
-  let told = 0;
-  while (told < limit) {
+  let released = 0;
+  while (released < limit) {
     const done = await readSettlement(tx, workspaceId);
-    if (done === undefined) return told;
+    if (done === undefined) return released;
     tx.requireExclusive();
-    const piece = await tellDependents(tx, done, limit - told, onReady);
-    if (told + piece < limit) await deleteSettlement(tx, done);
-    told += piece;
+    const batch = await releaseBatch(tx, done, limit - released, onReady);
+    if (released + batch < limit) await deleteSettlement(tx, done);
+    released += batch;
   }
-  return told;
+  return released;
 }
 
 /**
- * After an entry was done: frees those that waited for nothing else. When many wait for it, claims
- * that find nothing and the sweeper tell the rest, so that no completion holds up the others.
+ * Releases the entries that waited only for an entry that is now done. If there are many, the
+ * sweeper and claims that find nothing release the rest, so that a completion stays short.
  */
-export async function promoteDependents(
+export async function releaseDependents(
   tx: Tx,
   done: Entry,
   onReady: ReadyListener,
 ): Promise<void> {
-  const told = await tellDependents(tx, done, DEPENDENTS_TOLD_MAX, onReady);
-  if (told === DEPENDENTS_TOLD_MAX) await insertSettlement(tx, done);
+  const released = await releaseBatch(tx, done, DEPENDENTS_RELEASED_MAX, onReady);
+  if (released === DEPENDENTS_RELEASED_MAX) await insertSettlement(tx, done);
 }
 
-async function tellDependents(
+async function releaseBatch(
   tx: Tx,
   done: Pick<Entry, 'workspace_id' | 'entry_id'>,
   limit: number,
   onReady: ReadyListener,
 ): Promise<number> {
-  const { told, freed } = await meetDependency(tx, done, limit);
+  const { updated, freed } = await meetDependency(tx, done, limit);
   for (const entry of freed) {
     if (entry.hold === 'ready') announce(tx, entry, onReady);
-    else await rehold(tx, entry, onReady);
+    else await updateHold(tx, entry, onReady);
   }
-  return told;
+  return updated;
 }
 
 /**
- * After an entry with a concurrency key has left the running or the ready ones: makes the first
- * of each lane claimable, unless the key is taken.
+ * Makes the first entry of each lane that waits for a concurrency key ready, unless the key is
+ * taken. Called after an entry with that key stopped running or left the queue.
  */
 export async function promoteKeyHeld(
   tx: Tx,

@@ -7,14 +7,14 @@ import {
 import { Compile } from 'typebox/compile';
 import { invalidField } from '../errors.ts';
 
-/** What a lane asks of an agent; absent means nothing is asked. */
+/** The capabilities that a lane requires of an agent; absent ones are not required. */
 export interface Needs {
   executionMode?: string;
-  /** One of them suffices. */
+  /** The agent needs one of them. */
   models?: string[];
   write?: true;
   network?: true;
-  /** All of them must match. */
+  /** The agent needs all of them. */
   labels?: Record<string, string>;
 }
 
@@ -22,9 +22,9 @@ const requiredCapabilities = Compile(RequiredCapabilities);
 
 /**
  * Reads required capabilities from a job's `requirements` (contract, section 4): from an object, or
- * from JSON text of one. Other text is for the agent to read and asks nothing.
+ * from JSON text of one. Other text is for the agent to read and requires nothing.
  *
- * @throws HubError INVALID_REQUEST when a known key has a value of the wrong form.
+ * @throws HubError INVALID_REQUEST when a known key has a value of the wrong type.
  */
 export function needsOf(kind: JobKind, requirements: unknown): Needs {
   const asked = asObject(requirements) ?? {};
@@ -32,7 +32,7 @@ export function needsOf(kind: JobKind, requirements: unknown): Needs {
     const first = requiredCapabilities.Errors(asked)[0];
     throw invalidField(
       `/requirements${first?.instancePath ?? ''}`,
-      first?.message ?? 'is not of the documented form',
+      first?.message ?? 'must be of the documented form',
     );
   }
   const write = asked.canWrite ?? asked.writeRequired ?? writingJobKinds.includes(kind);
@@ -46,7 +46,7 @@ export function needsOf(kind: JobKind, requirements: unknown): Needs {
   };
 }
 
-/** Whether an agent with these capabilities may be given what the lane holds. */
+/** Whether an agent with these capabilities may claim entries of a lane. */
 export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs): boolean {
   if (needs.write && capabilities.canWrite !== true) return false;
   if (needs.network && capabilities.canUseNetwork !== true) return false;
@@ -68,7 +68,7 @@ function asObject(requirements: unknown): Record<string, unknown> | null {
     try {
       value = JSON.parse(value);
     } catch {
-      // Text that merely begins with a brace is a sentence for the agent, not a mistake.
+      // Text that begins with a brace but is not JSON is prose for the agent, not an error.
       return null;
     }
   }

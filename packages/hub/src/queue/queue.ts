@@ -3,27 +3,27 @@ import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
-import { hasDependents } from './dependents-store.ts';
+import { claimReady } from './claim-postgres.ts';
 import { type Entry, type EntryStatus, type Lane, type LaneSpec, laneIdOf } from './entry.ts';
 import {
   announce,
   findHold,
-  promoteDependents,
-  promoteDue,
   promoteKeyHeld,
   type ReadyListener,
+  releaseDependents,
+  releaseMoreDependents,
+  updateHold,
 } from './holds.ts';
 import { meetsNeeds, type Needs } from './matching.ts';
-import { claimReady } from './queue-postgres.ts';
+import { type Cause, mayMove } from './states.ts';
 import {
   holdForKey,
-  insertDependency,
   insertEntry,
-  insertLane,
   isKeyRunning,
   type LeaseGrant,
+  listDue,
   listExpired,
-  listLanes,
+  listUnpreferred,
   type Preference,
   readEntry,
   readLaneHead,
@@ -32,15 +32,29 @@ import {
   startAttempt,
   stopAttempt,
   updateRunning,
-} from './queue-store.ts';
-import { readLanes } from './ready-lanes.ts';
-import { type Cause, mayMove } from './states.ts';
+} from './store.ts';
+import { hasDependents, insertDependency } from './store-dependents.ts';
+import { insertLane, listLanes, readLanes } from './store-lanes.ts';
 
 /**
- * For so long a lane is taken to be there once it was written. Retention takes away none that was
- * written within a day, so no hub has an entry without its lane, whichever took the lane away.
+ * How long a hub may assume that a lane still exists after writing it. Retention deletes no lane
+ * that was written within a day, so no entry is without its lane, whichever hub deletes lanes.
  */
 const LANE_KNOWN_MS = 60 * 60 * 1_000;
+
+/** What an agent may claim now. */
+export interface Demand {
+  queue: QueueName;
+  repoIds: ReadonlySet<string>;
+  capabilities: AgentCapabilities;
+  /** Null: all kinds. */
+  kinds: readonly string[] | null;
+}
+
+export interface FoundLanes {
+  suitable: Lane[];
+  unsuitable: Lane[];
+}
 
 export interface EntryDraft {
   workspaceId: string;
@@ -49,29 +63,29 @@ export interface EntryDraft {
   priority: number;
   attemptsMax: number;
   delayMs: number;
-  /** Entries of this workspace; the caller has made sure that they exist. */
+  /** Entries of this workspace; the caller has checked that they exist. */
   dependsOn: readonly string[];
   concurrencyKey: string | null;
 }
 
-/** Where an expired or released lease left its entry. */
+/** The result of taking a lease from its holder. */
 export interface Recovery {
-  /** As it was under the lost lease. */
+  /** The entry as it was under the lost lease. */
   lost: Entry;
   entry: Entry;
   cause: Extract<Cause, 'lease-lost' | 'attempts-exhausted' | 'cancel'>;
 }
 
 /**
- * The leased queue, for jobs and cloud AI jobs alike: at least one attempt, at most one live
- * lease, exactly one accepted completion. All of it works inside the caller's action, so that the
- * noun's own rows and events change with it or not at all.
+ * The leased queue of jobs and cloud AI jobs: at least one attempt, at most one live lease, exactly
+ * one accepted completion. Every method runs in the caller's transaction, so that the rows and
+ * events of the module change together with the entry.
  */
 export class Queue {
   readonly #onReady: ReadyListener;
-  /** When lanes were last written, by the database's clock: those stay for a good while yet. */
+  /** When this hub last wrote each lane, by the database's clock. */
   readonly #usedLanesAtMs = new Map<string, number>();
-  /** What lane ids stand for. An id is a hash of it, so an entry never becomes wrong. */
+  /** Lanes by id. An id is a hash of its lane, so this cache never becomes stale. */
   readonly #specs = new Map<string, LaneSpec & { needs: Needs; laneId: string }>();
 
   constructor(onReady: ReadyListener) {
@@ -80,7 +94,7 @@ export class Queue {
 
   async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
     const dependsOn = [...new Set(draft.dependsOn)];
-    // What is done meanwhile would not know that this entry waits for it.
+    // Otherwise a dependency could be done meanwhile without releasing this entry.
     if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireExclusive();
     const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
     let unmet = 0;
@@ -114,35 +128,21 @@ export class Queue {
     return entry;
   }
 
-  /** The lanes of some repositories that suit an agent, and those that do not. */
-  async findLanes(
-    reader: Reader,
-    workspaceId: string,
-    queue: QueueName,
-    repoIds: readonly string[],
-    capabilities: AgentCapabilities,
-    kinds: readonly string[] | null,
-  ): Promise<{ suitable: Lane[]; unsuitable: Lane[] }> {
-    const lanes = (await listLanes(reader, workspaceId, queue, repoIds)).filter(
+  /** The lanes that hold what an agent asks for: those that suit it, and those that do not. */
+  async findLanes(reader: Reader, workspaceId: string, demand: Demand): Promise<FoundLanes> {
+    const { queue, repoIds, kinds } = demand;
+    const lanes = (await listLanes(reader, workspaceId, queue, [...repoIds])).filter(
       (lane) => kinds === null || kinds.includes(lane.kind),
     );
-    const suits = (lane: Lane) => meetsNeeds(capabilities, this.#remember(lane).needs);
+    const suits = (lane: Lane) => meetsNeeds(demand.capabilities, this.#remember(lane).needs);
     return {
       suitable: lanes.filter(suits),
       unsuitable: lanes.filter((lane) => !suits(lane)),
     };
   }
 
-  /** Whether a lane can hold something for an agent; true when this hub does not know the lane. */
-  laneSuits(
-    laneId: string,
-    wanted: {
-      queue: QueueName;
-      repoIds: ReadonlySet<string>;
-      capabilities: AgentCapabilities;
-      kinds: readonly string[] | null;
-    },
-  ): boolean {
+  /** Whether a lane may hold entries for an agent; true when this hub does not know the lane. */
+  laneSuits(laneId: string, wanted: Demand): boolean {
     const spec = this.#specs.get(laneId);
     if (spec === undefined) return true;
     return (
@@ -153,7 +153,7 @@ export class Queue {
     );
   }
 
-  /** Makes lanes known of which another hub told, so that `laneSuits` can say whom they suit. */
+  /** Loads lanes that another hub reported, so that `laneSuits` can judge them. */
   async learnLanes(
     reader: Reader,
     lanes: readonly Pick<Lane, 'workspace_id' | 'lane_id'>[],
@@ -164,7 +164,7 @@ export class Queue {
   }
 
   /**
-   * Claims the entry that goes next in any of the lanes.
+   * Claims the next entry of some lanes.
    *
    * @param grantFor makes the grant for the entry and generation that will be claimed.
    * @returns the claimed entry, or null when nothing in the lanes is ready.
@@ -201,9 +201,9 @@ export class Queue {
   }
 
   /**
-   * Claims the first that lies in one of the lanes.
+   * Claims the first entry that is reserved for an agent and lies in one of the lanes.
    *
-   * @param preferred the entries that are kept for an agent (`listPreferred`), as they are now.
+   * @param preferred the current entries of `listPreferred`.
    */
   async claimPreferred(
     tx: Tx,
@@ -225,8 +225,8 @@ export class Queue {
   }
 
   /**
-   * Sets the lease to now + leaseMs; never below what remains, unless `shorten`. Once a cancel was
-   * asked for, never above it either: the end of the lease ends what does not stop by itself.
+   * Sets the lease to now + leaseMs; never below what remains, unless `shorten`. After a cancel
+   * request the lease is never extended, so that an unresponsive agent loses the job.
    */
   async renew(tx: Tx, entry: Entry, leaseMs: number, shorten: boolean): Promise<Entry> {
     const current = entry.lease_expires_at ?? 0;
@@ -241,7 +241,7 @@ export class Queue {
       status === 'done' && (await hasDependents(tx, entry.workspace_id, entry.entry_id));
     if (isAwaited) tx.requireExclusive();
     const finished = await this.#stop(tx, entry, status, 'complete');
-    if (isAwaited) await promoteDependents(tx, finished, this.#onReady);
+    if (isAwaited) await releaseDependents(tx, finished, this.#onReady);
     return finished;
   }
 
@@ -258,7 +258,7 @@ export class Queue {
   ): Promise<Entry> {
     assert(mayMove(entry.status, 'pending', cause), `${entry.status} → pending by ${cause}`);
     const availableAtMs = tx.nowMs + (options.delayMs ?? 0);
-    // Its own running attempt ends with this very move, so its key counts as free.
+    // Its own running attempt ends with this move, so its key counts as free.
     const freesKey = entry.status === 'running';
     if (entry.concurrency_key !== null) tx.requireExclusive();
     const preference = options.preference ?? null;
@@ -277,7 +277,7 @@ export class Queue {
     return pending;
   }
 
-  /** Marks a running entry, or cancels any other that has not finished. */
+  /** Requests the cancel of a running entry, or cancels any other unfinished entry at once. */
   async cancel(tx: Tx, entry: Entry): Promise<Entry> {
     if (entry.status === 'running') {
       return entry.cancel_requested_at === null
@@ -287,12 +287,12 @@ export class Queue {
     return this.#stop(tx, entry, 'canceled', 'cancel');
   }
 
-  /** Ends a running entry whose cancel was asked for: its agent has let go. */
+  /** Cancels a running entry after its agent has responded to the cancel request. */
   async endCanceled(tx: Tx, entry: Entry): Promise<Entry> {
     return this.#stop(tx, entry, 'canceled', 'cancel');
   }
 
-  /** Takes a running entry from its holder, as if its lease had run out. */
+  /** Takes a running entry from its holder, as if its lease had expired. */
   async recover(tx: Tx, lost: Entry): Promise<Recovery> {
     if (lost.cancel_requested_at !== null) {
       const entry = await this.#stop(tx, lost, 'canceled', 'cancel');
@@ -305,7 +305,7 @@ export class Queue {
     return { lost, entry: await this.requeue(tx, lost, 'lease-lost'), cause: 'lease-lost' };
   }
 
-  /** Takes back leases that have run out; of all workspaces when none is named. */
+  /** Takes back expired leases, of one workspace or of all. */
   async recoverExpired(tx: Tx, workspaceId: string | null, limit: number): Promise<Recovery[]> {
     const recoveries: Recovery[] = [];
     for (const lost of await listExpired(tx, tx.nowMs, workspaceId, limit)) {
@@ -316,11 +316,20 @@ export class Queue {
   }
 
   /**
-   * Makes entries claimable whose delay or preference has ended; of all workspaces when none is
-   * named.
+   * Makes entries claimable whose delay or preference has expired, of one workspace or of all.
+   *
+   * @returns how many.
    */
-  promoteDue(tx: Tx, workspaceId: string | null, limit: number): Promise<number> {
-    return promoteDue(tx, workspaceId, limit, this.#onReady);
+  async promoteDue(tx: Tx, workspaceId: string | null, limit: number): Promise<number> {
+    const [delayed, preferred] = await Promise.all([
+      listDue(tx, tx.nowMs, workspaceId, limit),
+      listUnpreferred(tx, tx.nowMs, workspaceId, limit),
+    ]);
+    const due = [...delayed, ...preferred].slice(0, limit);
+    if (due.length > 0) tx.requireExclusive();
+    for (const entry of due) await updateHold(tx, entry, this.#onReady);
+    const left = limit - due.length;
+    return due.length + (await releaseMoreDependents(tx, workspaceId, left, this.#onReady));
   }
 
   async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
@@ -388,7 +397,7 @@ const unclaimed = {
   prefer_until: null,
 } as const;
 
-/** The head with the lowest sort key; ids rise with time, so they break ties first-in-first-out. */
+/** The head with the lowest sort key; ids rise with time, so ties are first in, first out. */
 function firstOf(heads: Iterable<Entry>): Entry | null {
   let first: Entry | null = null;
   for (const head of heads) {

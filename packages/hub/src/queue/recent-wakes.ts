@@ -10,34 +10,33 @@ export type Wake =
 interface Noted {
   wake: Wake;
   /**
-   * When it happened, ascending. Of a lane, once for each wait that may still be ended by it: most
-   * of those jobs are taken without a wait, and then only claims that began before could be misled.
+   * When it happened, ascending. A lane has one version for each wait that the wake may still end.
    */
   versions: number[];
 }
 
 /** The latest wakes of one workspace. */
 interface Recent {
-  /** By what they are for, oldest first. */
+  /** Keyed by target, oldest first. */
   notes: Map<string, Noted>;
-  /** Of the latest that was forgotten. */
+  /** The version of the latest wake that was dropped. */
   droppedVersion: number;
   latestVersion: number;
 }
 
-/** Lanes and agents remembered for each workspace: more than change while one claim is tried. */
+/** Lanes and agents remembered for each workspace: more than change during one claim attempt. */
 const NOTES_MAX = 256;
 /** Wakes remembered for each lane. */
 const VERSIONS_MAX = 2_048;
-/** Workspaces remembered: of the others, a claim that was tried meanwhile is tried again. */
+/** Workspaces remembered; claims in other workspaces look once more before they wait. */
 const WORKSPACES_MAX = 1_024;
 
 /**
- * What happened lately and found nobody waiting, for claims that looked before it and wait after
- * it. One job that became ready ends one wait: if it ended all of them, then where very many claims
- * are being tried each job would have all of them tried again, and they would never come to rest.
+ * Recent wakes that found no waiter, for claims that looked at the queue before the wake and start
+ * to wait after it. One ready job ends one wait. If it ended all of them, each job would make every
+ * claim look again, and with many claims they would never settle.
  *
- * Bounded: what is forgotten counts as a wake for whoever may have missed it.
+ * Bounded: a dropped wake counts as a wake for every waiter that may have missed it.
  */
 export class RecentWakes {
   readonly #workspaces = new Map<string, Recent>();
@@ -49,7 +48,7 @@ export class RecentWakes {
     return this.#version;
   }
 
-  /** @param count of a lane: how many waits it may end. Anything else ends all of them. */
+  /** @param count how many waits the wake of a lane may end; other wakes end all of them. */
   note(workspaceId: string, wake: Wake, count = 1): void {
     if (count <= 0) return;
     this.#version += 1;
@@ -59,9 +58,9 @@ export class RecentWakes {
     const key = keyOf(wake);
     const versions = wake.kind === 'lane' ? (notes.get(key)?.versions ?? []) : [];
     for (let at = 0; at < count; at++) versions.push(this.#version);
-    // Half at a time, so that where no claim ever waits a wake costs no more than its push.
+    // Drops half at once, so that the cost of a wake stays constant when no claim ever waits.
     if (versions.length > VERSIONS_MAX) forget(recent, versions.splice(0, VERSIONS_MAX / 2));
-    // Put at the end.
+    // Moves the note to the end.
     notes.delete(key);
     notes.set(key, { wake, versions });
     for (const [oldest, noted] of notes) {
@@ -71,10 +70,7 @@ export class RecentWakes {
     }
   }
 
-  /**
-   * What a waiter would have been woken by since it took its mark. What ends its wait so ends no
-   * other.
-   */
+  /** The wake that a waiter missed since it took its mark. It ends no other wait. */
   takeMissed(
     waiter: { workspaceId: string; agentId: string; suits(laneId: string): boolean },
     mark: number,
@@ -85,7 +81,7 @@ export class RecentWakes {
     if (recent.latestVersion <= mark) return null;
     if (recent.droppedVersion > mark) return anything;
     for (const { wake, versions } of recent.notes.values()) {
-      // The first since the mark: later ones are for those as well whose mark is later.
+      // The first since the mark: later versions also serve waiters with a later mark.
       const at = versions.findIndex((version) => version > mark);
       if (at === -1) continue;
       if (wake.kind === 'agent' && wake.agentId !== waiter.agentId) continue;
@@ -103,7 +99,7 @@ export class RecentWakes {
       this.#workspaces.delete(oldest);
       this.#forgottenVersion = Math.max(this.#forgottenVersion, latestVersion);
     }
-    // A workspace that was forgotten before may have had wakes that are not kept any more.
+    // This workspace may have been dropped before, together with its wakes.
     const droppedVersion = this.#forgottenVersion;
     const recent = { notes: new Map(), droppedVersion, latestVersion: 0 };
     this.#workspaces.set(workspaceId, recent);

@@ -12,7 +12,7 @@ export type Cause =
   | 'retry'
   | 'decision';
 
-/** Every move there is. What is not here does not happen. */
+/** Every allowed move. All others are refused. */
 const moves: Record<EntryStatus, Partial<Record<EntryStatus, readonly Cause[]>>> = {
   pending: {
     running: ['claim'],
@@ -40,15 +40,15 @@ export function mayMove(from: EntryStatus, to: EntryStatus, cause: Cause): boole
   return moves[from][to]?.includes(cause) ?? false;
 }
 
-/** The claim that a write names: by its generation, or else by the agent alone. */
+/** The claim that a write belongs to: identified by its generation, or by the agent alone. */
 export interface ClaimRef {
   agentId: string;
   claimGeneration?: number | undefined;
 }
 
 /**
- * The fence of every write by an agent: passes only the claim that holds the entry now. An expired
- * lease that nobody has reclaimed yet still passes, so that a late agent loses nothing.
+ * The fence of every write by an agent: only the claim that holds the entry now passes. An expired
+ * lease that was not reclaimed yet still passes, so that a late agent loses no work.
  *
  * @returns the refusal, or null when the claim holds the entry.
  */
@@ -67,12 +67,12 @@ export function checkClaim(entry: Entry, claim: ClaimRef): HubError | null {
         : new HubError('LEASE_LOST', 'Another agent holds the lease now: stop this attempt.');
     case 'pending':
       return entry.agent_id === claim.agentId
-        ? new HubError('LEASE_LOST', 'The lease ran out and was reclaimed: stop this attempt.')
+        ? new HubError('LEASE_LOST', 'The lease expired and was reclaimed: stop this attempt.')
         : new HubError('JOB_NOT_RUNNING', 'The job is not running: claim it first.');
     case 'canceled':
       return new HubError('JOB_CANCELED');
     case 'blocked':
-      return new HubError('JOB_NOT_RUNNING', 'The job is blocked: it waits for a person.');
+      return new HubError('JOB_NOT_RUNNING', 'The job is blocked and waits for a person.');
     case 'done':
     case 'failed':
       return new HubError('JOB_ALREADY_FINISHED');

@@ -2,7 +2,7 @@ import type { Run } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import type { RunRow } from './store.ts';
 
-/** A run as the wire has it. */
+/** A run as it is on the wire. */
 export function presentRun(row: RunRow): Run {
   return {
     runId: row.run_id,

@@ -1,9 +1,9 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './actions.ts';
 import { presentRun } from './present.ts';
 import { listRuns } from './store.ts';
+import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upsert.ts';
 
 export function bindRunRoutes(api: Api, deps: RunDeps): void {
   const { runs } = endpoints;

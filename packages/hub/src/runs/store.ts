@@ -26,7 +26,7 @@ export function readRunByRef(
   );
 }
 
-/** Adds a run unless its reference is taken; says whether it did. */
+/** Adds a run unless its reference is taken. @returns whether it was added. */
 export async function insertRun(
   database: Database,
   tx: Tx,
@@ -55,7 +55,7 @@ export type RunChanges = Partial<
   >
 >;
 
-/** Writes the fields that are named, and only those. */
+/** Updates the given fields of a run. */
 export async function updateRun(
   database: Database,
   tx: Tx,
@@ -71,7 +71,7 @@ export async function updateRun(
   );
 }
 
-/** A decision request that was answered holds its run up no longer. */
+/** Unblocks a run that waits for a decision request, which is answered now. */
 export async function unblockRun(
   tx: Tx,
   row: Pick<RunRow, 'workspace_id' | 'run_id'>,
@@ -90,7 +90,7 @@ export interface RunFilter {
   status?: string | undefined;
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/** Lists newest first; one more than `limit`, so that the caller sees whether more follow. */
 export function listRuns(
   database: Database,
   workspaceId: string,

@@ -8,7 +8,7 @@ import {
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { addJob } from '../jobs/actions.ts';
+import { addJob } from '../jobs/enqueue.ts';
 import { readRepository } from '../repositories/store.ts';
 import { ensureRun } from '../runs/ensure.ts';
 import { type EventView, findMismatch } from './match-event.ts';

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts';
 
-/** One who waits for an answer; `cancel` ends it at once. */
+/** A wait for an answer; `cancel` ends it at once. */
 export interface ParkedWait {
-  /** Resolves on the answer, after the time, when the client goes away, when the hub stops. */
+  /** Resolves on the answer, after the time, when the client disconnects, or when the hub stops. */
   ended: Promise<void>;
   cancel(): void;
 }
 
 /**
- * Those who wait for the answer to an uncertainty, in memory: an idle one costs a socket and no
- * query. Park first, then read: an answer that is committed after the read finds the waiter parked,
- * so that nothing is missed. What woke it, the waiter sees by reading again.
+ * Waits for answers to uncertainties, in memory: an idle one costs a socket and no query. Callers
+ * park first and then read, so that an answer committed after the read finds the waiter parked. A
+ * woken caller reads again.
  */
 export class DecisionWaiters {
   readonly #clock: Clock;
@@ -49,7 +49,7 @@ export class DecisionWaiters {
     this.#parked.set(key, waiters);
     const cancel = () => {
       waiters.delete(cancel);
-      // A set that became empty may have been replaced by another since.
+      // An empty set may have been replaced by a new one meanwhile.
       if (waiters.size === 0 && this.#parked.get(key) === waiters) this.#parked.delete(key);
       cancelTimer();
       signal.removeEventListener('abort', cancel);
@@ -61,7 +61,7 @@ export class DecisionWaiters {
     return { ended, cancel };
   }
 
-  /** What is waited for here. */
+  /** The uncertainties with waiters on this hub. */
   parkedIds(): { workspaceId: string; uncertaintyId: string }[] {
     return [...this.#parked.keys()].map((key) => {
       const [workspaceId = '', uncertaintyId = ''] = key.split(' ');
@@ -69,18 +69,18 @@ export class DecisionWaiters {
     });
   }
 
-  /** Wakes all who wait for this answer, on whichever hub. */
+  /** Wakes all waiters for this answer, on all hubs. */
   wake(workspaceId: string, uncertaintyId: string): void {
     this.wakeHere(workspaceId, uncertaintyId);
     this.#notifyOthers(workspaceId, uncertaintyId);
   }
 
-  /** Wakes those of this hub. */
+  /** Wakes the waiters of this hub. */
   wakeHere(workspaceId: string, uncertaintyId: string): void {
     for (const end of [...(this.#parked.get(keyOf(workspaceId, uncertaintyId)) ?? [])]) end();
   }
 
-  /** Answers all that wait, and from now on lets nobody wait: the hub stops. */
+  /** Answers all waiters and refuses new ones, because the hub stops. */
   close(): void {
     this.#closed = true;
     for (const waiters of [...this.#parked.values()]) for (const end of [...waiters]) end();

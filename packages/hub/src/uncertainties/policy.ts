@@ -2,16 +2,16 @@ import type { Principal } from '../principal.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
-/** The tool of a job reads the questions of its own run, and those of its own job. */
+/** Whether the caller may read: a job token only uncertainties of its own run or job. */
 export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): boolean {
   if (job === null) return true;
   return row !== undefined && (job.runId === row.run_id || job.jobId === row.job_id);
 }
 
 /**
- * Whether an answer is work for a job of its own when the job that asked cannot take it. A
- * dismissal answers nothing. An answer to what was never promoted is work only if it overrules the
- * value that stood.
+ * Whether an answer needs an `apply_decision` job when the job that asked cannot take it. A
+ * dismissal needs none. An answer to an uncertainty that was never promoted needs one only if it
+ * differs from the assumed value.
  */
 export function isToBeApplied(
   uncertainty: Pick<UncertaintyRow, 'decision_request_id' | 'assumed_value'>,

@@ -4,10 +4,10 @@ import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
 /**
- * An uncertainty as the wire has it.
+ * An uncertainty as it is on the wire.
  *
- * @param resolutions its own, oldest first. They are read after the row, so that an answer may
- *   have come in between; what is not resolved is shown without it, as it was a moment ago.
+ * @param resolutions its own, oldest first. They are read after the row, so an answer may have come
+ *   in between; an uncertainty whose row is not resolved is shown without it.
  * @param nowMs decides whether it is overdue.
  */
 export function presentUncertainty(
@@ -33,7 +33,7 @@ export function presentUncertainty(
     assumedValue: row.assumed_value,
     assumedReasoning: row.assumed_reasoning,
     autoPromoteThreshold: row.auto_promote_threshold,
-    // Written from what passed the contract's schema.
+    // The value passed the contract's schema when it was written.
     options: JSON.parse(row.options) as UncertaintyOption[],
     recommendedValue: row.recommended_value,
     deadlineAt: nullableTimestampOf(row.deadline_at),

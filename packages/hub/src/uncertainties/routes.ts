@@ -1,17 +1,20 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import type { UncertaintyDeps } from './actions.ts';
-import { addResolution, createUncertainty, promoteUncertainty } from './actions.ts';
-import { getUncertainty, listWholeUncertainties, waitForAnswer } from './read-actions.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { createUncertainty } from './create.ts';
+import { promoteUncertainty } from './promote.ts';
+import { getUncertainty, listWholeUncertainties } from './read.ts';
+import { addResolution } from './resolve.ts';
+import { waitForAnswer } from './wait.ts';
 
-export function bindUncertaintyRoutes(api: Api, deps: UncertaintyDeps): void {
+export function bindUncertaintyRoutes(api: Api, deps: HubDeps): void {
   bindAskers(api, deps);
   bindAnswerers(api, deps);
 }
 
-/** What agents and their tools do: ask, and wait for the answer. */
-function bindAskers(api: Api, deps: UncertaintyDeps): void {
+/** The calls of agents and their tools: ask, and wait for the answer. */
+function bindAskers(api: Api, deps: HubDeps): void {
   const { uncertainties } = endpoints;
   api.bind(uncertainties.createWithAutoPromotion, (input, { principal }) =>
     createUncertainty(deps, principal, input),
@@ -21,8 +24,8 @@ function bindAskers(api: Api, deps: UncertaintyDeps): void {
   }));
 }
 
-/** What people do: look into the inbox, and answer. The console has all of it, too. */
-function bindAnswerers(api: Api, deps: UncertaintyDeps): void {
+/** The calls of people: read the inbox, and answer. The console has them too. */
+function bindAnswerers(api: Api, deps: HubDeps): void {
   const { uncertainties } = endpoints;
   api.bind(uncertainties.get, async (input, context) => ({
     uncertainty: await getUncertainty(deps, context, input),

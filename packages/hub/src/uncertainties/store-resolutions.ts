@@ -3,7 +3,7 @@ import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
 export type ResolutionRow = ResolutionsTable;
 
-/** Adds a resolution behind those that are there, and returns it as it was added. */
+/** Appends a resolution to those of its uncertainty, and returns it. */
 export async function appendResolution(
   database: Database,
   tx: Tx,
@@ -18,7 +18,7 @@ export async function appendResolution(
   return row;
 }
 
-/** The resolution that holds: the last one. */
+/** The resolution that is valid: the last one. */
 export function readResolution(
   reader: Reader,
   workspaceId: string,
@@ -31,7 +31,7 @@ export function readResolution(
   );
 }
 
-/** All resolutions of some uncertainties, each one's in their order. */
+/** The resolutions of some uncertainties, in order for each. */
 export async function listResolutions(
   database: Database,
   reader: Reader,

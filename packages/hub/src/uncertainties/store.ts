@@ -14,7 +14,7 @@ export function readUncertainty(
   );
 }
 
-/** Of some uncertainties, those that are not open; on PostgreSQL. */
+/** Those of some uncertainties that are not open. PostgreSQL only. */
 export function listNotOpen(
   reader: Reader,
   ids: readonly { workspaceId: string; uncertaintyId: string }[],
@@ -50,8 +50,8 @@ export async function insertUncertainty(
 }
 
 /**
- * Puts one whose assumed value stands into the inbox. A deadline that passed before anybody was
- * asked counts no more: it would take the question away again at once.
+ * Makes an uncertainty with an assumed value an open decision request. Removes a deadline that has
+ * passed, which would resolve the request at once.
  */
 export async function updatePromoted(
   tx: Tx,
@@ -67,9 +67,9 @@ export async function updatePromoted(
 }
 
 /**
- * Marks it as resolved: the fence that lets the first resolution win, whatever races.
+ * Marks an uncertainty as resolved. This is the fence that lets the first resolution win.
  *
- * @returns false when it was resolved before and this one is not to supersede.
+ * @returns false when it was resolved before and `supersede` is false.
  */
 export async function updateResolved(
   tx: Tx,
@@ -84,7 +84,7 @@ export async function updateResolved(
   return changes > 0;
 }
 
-/** Notes which job the answer was handed to, and whether that one knows it by this. */
+/** Writes the job that the answer was handed to, and whether that job has received it. */
 export async function updateAnswerJob(
   tx: Tx,
   row: Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>,
@@ -98,8 +98,12 @@ export async function updateAnswerJob(
   );
 }
 
-/** The job knows the answer of one uncertainty, or (null) of all that were handed to it. */
-export async function noteAnswersSeen(
+/**
+ * Records that a job has received its answers.
+ *
+ * @param uncertaintyId null: all answers that were handed to the job.
+ */
+export async function updateAnswersSeen(
   tx: Tx,
   workspaceId: string,
   jobId: string,
@@ -113,7 +117,27 @@ export async function noteAnswersSeen(
   );
 }
 
-/** The answers that were handed to a job and that it does not know yet, oldest question first. */
+/**
+ * Writes the recommended value of an open decision request, unless the asker has given one.
+ *
+ * @returns whether it was written.
+ */
+export async function recommendValue(
+  tx: Tx,
+  workspaceId: string,
+  uncertaintyId: string,
+  value: string,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE uncertainties SET recommended_value = ?
+     WHERE workspace_id = ? AND uncertainty_id = ? AND status = 'open'
+       AND recommended_value IS NULL`,
+    [value, workspaceId, uncertaintyId],
+  );
+  return changes > 0;
+}
+
+/** The answers that were handed to a job but not received by it yet, oldest question first. */
 export function listUnseenAnswers(
   reader: Reader,
   workspaceId: string,
@@ -140,7 +164,7 @@ export function readOpenOfJob(
   );
 }
 
-/** Open decision requests, of all workspaces, whose assumed value is due to stand. */
+/** Overdue decision requests of all workspaces that resolve with their assumed value. */
 export function listDueDecisions(
   reader: Reader,
   nowMs: number,
@@ -162,7 +186,7 @@ export interface UncertaintyFilter {
   promoted?: boolean | undefined;
 }
 
-/** Newest first; one more than `limit`, so that the caller sees whether there is a next page. */
+/** Lists newest first; one more than `limit`, so that the caller sees whether more follow. */
 export function listUncertainties(
   database: Database,
   workspaceId: string,

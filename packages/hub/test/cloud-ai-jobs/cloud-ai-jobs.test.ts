@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { readEntry } from '../../src/queue/queue-store.ts';
+import { readEntry } from '../../src/queue/store.ts';
 import { startCloudAiWorld } from '../support/cloud-ai-world.ts';
 
 const { cloudAiJobs, agents, jobs, queue } = endpoints;

@@ -5,7 +5,7 @@ import {
   offerDecisionDraft,
   offerSummary,
   SUMMARIZED_CHARS_MIN,
-} from '../../src/cloud-ai-jobs/offer-actions.ts';
+} from '../../src/cloud-ai-jobs/offer.ts';
 import { addContextItem, type ContextItemDraft } from '../../src/context/add-item.ts';
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';

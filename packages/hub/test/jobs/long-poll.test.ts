@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { releaseJob } from '../../src/jobs/actions.ts';
+import { releaseJob } from '../../src/jobs/release.ts';
 import { developmentPrincipal } from '../../src/tokens/authenticate-bearer.ts';
 import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 

@@ -12,7 +12,7 @@ function setupWaiters() {
   const woken: string[] = [];
   const park = (name: string, suits: ClaimWaiter['suits'] = () => true, signal = never) =>
     waiters
-      .wait({ workspaceId: 'ws', agentId: name, suits }, waiters.version('ws'), WAIT_MS, signal)
+      .wait({ workspaceId: 'ws', agentId: name, suits }, waiters.version(), WAIT_MS, signal)
       .then((result) => {
         woken.push(name);
         return result;
@@ -41,7 +41,7 @@ test('a job of another workspace wakes nobody', async () => {
 
 test('what became ready between the mark and the wait ends the wait at once', async () => {
   const { waiters, never } = setupWaiters();
-  const version = waiters.version('ws');
+  const version = waiters.version();
   waiters.wakeNext('ws', 'lane');
   const waiter = { workspaceId: 'ws', agentId: 'a', suits: (laneId: string) => laneId === 'lane' };
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: 'lane' });
@@ -49,7 +49,7 @@ test('what became ready between the mark and the wait ends the wait at once', as
 
 test('of many that looked before a job became ready and wait after it, one looks again', async () => {
   const { waiters, never } = setupWaiters();
-  const version = waiters.version('ws');
+  const version = waiters.version();
   const waitAs = (agentId: string) =>
     waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
   waiters.wakeNext('ws', 'lane');
@@ -66,7 +66,7 @@ test('of many that looked before a job became ready and wait after it, one looks
 test('jobs that were taken without a wait have nobody look again for those that come later', async () => {
   const { waiters, never } = setupWaiters();
   for (let taken = 0; taken < 3_000; taken++) waiters.wakeNext('ws', 'lane');
-  const version = waiters.version('ws');
+  const version = waiters.version();
   const waitAs = (agentId: string) =>
     waiters.wait({ workspaceId: 'ws', agentId, suits: () => true }, version, WAIT_MS, never);
   waiters.wakeNext('ws', 'lane');
@@ -79,7 +79,7 @@ test('jobs that were taken without a wait have nobody look again for those that 
 
 test('however many jobs of a lane become ready during one try, nobody misses them', async () => {
   const { waiters, never } = setupWaiters();
-  const version = waiters.version('ws');
+  const version = waiters.version();
   for (let ready = 0; ready < 3_000; ready++) waiters.wakeNext('ws', 'lane');
   const waits = Array.from({ length: 2_000 }, (_none, at) =>
     waiters.wait(
@@ -96,7 +96,7 @@ test('however many jobs of a lane become ready during one try, nobody misses the
 test('a job that woke one who waited has nobody else look for it', async () => {
   const { waiters, never, park } = setupWaiters();
   const first = park('first');
-  const version = waiters.version('ws');
+  const version = waiters.version();
   waiters.wakeNext('ws', 'lane');
   assert.deepEqual(await first, { laneId: 'lane' });
   const late = { workspaceId: 'ws', agentId: 'late', suits: () => true };
@@ -106,7 +106,7 @@ test('a job that woke one who waited has nobody else look for it', async () => {
 
 test('what became ready in a lane that does not suit does not end the wait', async () => {
   const { waiters, never } = setupWaiters();
-  const version = waiters.version('ws');
+  const version = waiters.version();
   waiters.wakeNext('ws', 'elsewhere');
   const waiter = { workspaceId: 'ws', agentId: 'a', suits: (laneId: string) => laneId === 'lane' };
   const waiting = waiters.wait(waiter, version, WAIT_MS, never);
@@ -117,7 +117,7 @@ test('what became ready in a lane that does not suit does not end the wait', asy
 
 test('more wakes than are remembered count as a wake', async () => {
   const { waiters, never } = setupWaiters();
-  const version = waiters.version('ws');
+  const version = waiters.version();
   for (let i = 0; i < 1_000; i++) waiters.wakeNext('ws', `elsewhere ${i}`);
   const waiter = { workspaceId: 'ws', agentId: 'a', suits: () => false };
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: null });

@@ -114,6 +114,28 @@ test('an answer that comes before the job blocks sends it straight back', async 
   assert.deepEqual(await h.applications(), []);
 });
 
+test('a completion that an answer resumes leaves no outcome, reason or message in the job', async (t) => {
+  const h = await startDecisionWorld(t);
+  const { jobId } = await h.startJob();
+  const { uncertaintyId } = await h.ask({ jobId });
+  await h.answer(uncertaintyId);
+  const body = { outcome: 'blocked' as const, message: 'I need a colour.', outcomeReason: 'asks' };
+  const { job: completed } = await h.complete(jobId, body);
+  const { job: read } = await h.get(jobId);
+  const { result, job: replayed } = await h.complete(jobId, body);
+  for (const { status, outcome, outcomeReason, message } of [completed, read, replayed]) {
+    assert.deepEqual([status, outcome, outcomeReason, message], ['pending', null, null, null]);
+  }
+  assert.partialDeepStrictEqual(result, {
+    status: 'pending',
+    outcome: 'blocked',
+    idempotent: true,
+  });
+  const blocked = (await h.timeline(jobId)).find(({ kind }) => kind === 'blocked');
+  assert.equal(blocked?.message, body.message);
+  assert.partialDeepStrictEqual(blocked?.data, { outcomeReason: body.outcomeReason });
+});
+
 test('an answer that a job never came to know is applied by another one', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();

@@ -3,25 +3,28 @@ import { createIdSource, type Job } from '@signalbox/contract';
 import { recordHeartbeat } from '../../../src/agents/heartbeat.ts';
 import { hooks } from '../../../src/app.ts';
 import { HubError } from '../../../src/errors.ts';
-import { cancelJob, enqueueJob, releaseJob, retryJob } from '../../../src/jobs/actions.ts';
-import { claimNextJob } from '../../../src/jobs/claim-actions.ts';
-import { completeJob, renewLease } from '../../../src/jobs/lease-actions.ts';
-import { pauseQueue, resumeQueue } from '../../../src/jobs/queue-actions.ts';
-import { getJob } from '../../../src/jobs/read-actions.ts';
+import type { HubDeps } from '../../../src/hub-deps.ts';
+import { cancelJob } from '../../../src/jobs/cancel.ts';
+import { claimNextJob } from '../../../src/jobs/claim.ts';
+import { completeJob } from '../../../src/jobs/complete.ts';
+import { enqueueJob } from '../../../src/jobs/enqueue.ts';
+import { pauseQueue, resumeQueue } from '../../../src/jobs/pause.ts';
+import { getJob } from '../../../src/jobs/read.ts';
+import { releaseJob } from '../../../src/jobs/release.ts';
+import { renewJobLease } from '../../../src/jobs/renew.ts';
+import { retryJob } from '../../../src/jobs/retry.ts';
 import { listEvents } from '../../../src/jobs/store-events.ts';
 import { createSweeper } from '../../../src/loops/sweeper.ts';
 import type { RequestContext } from '../../../src/principal.ts';
 import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
 import { Queue } from '../../../src/queue/queue.ts';
 import { upsertRepository } from '../../../src/repositories/upsert.ts';
-import { upsertRunByRef } from '../../../src/runs/actions.ts';
+import { upsertRunByRef } from '../../../src/runs/upsert.ts';
 import { developmentPrincipal } from '../../../src/tokens/authenticate-bearer.ts';
-import {
-  addResolution,
-  createUncertainty,
-  type UncertaintyDeps,
-} from '../../../src/uncertainties/actions.ts';
+import { createUncertainty } from '../../../src/uncertainties/create.ts';
 import { DecisionWaiters } from '../../../src/uncertainties/decision-waiters.ts';
+import { addResolution } from '../../../src/uncertainties/resolve.ts';
+import { hasDecisionRequest } from '../../../src/uncertainties/store.ts';
 import { createWorkspace } from '../../../src/workspaces/create.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { openTestDatabase, testEngine } from '../../support/test-engine.ts';
@@ -45,7 +48,7 @@ const WAIT_MS = 30_000;
 
 /** A hub's actions over a real database and a clock turned by hand. */
 export interface ModelHub {
-  deps: UncertaintyDeps;
+  deps: HubDeps;
   clock: ManualClock;
   sweep(): Promise<void>;
 }
@@ -54,7 +57,7 @@ export async function openModelHub(t: TestContext): Promise<ModelHub> {
   const clock = createManualClock();
   const database = await openTestDatabase(t, clock);
   const waiters = new ClaimWaiters(clock);
-  const deps: UncertaintyDeps = {
+  const deps: HubDeps = {
     database,
     clock,
     ids: createIdSource(clock.nowMs),
@@ -104,7 +107,7 @@ export class HubWorkspace {
     for (let agent = 0; agent < AGENTS; agent++) {
       await world.#send({ type: 'agent', agent, status: 'online', preset: agent });
     }
-    const run = await upsertRunByRef(deps, principal, {
+    const run = await upsertRunByRef({ ...deps, hasDecisionRequest }, principal, {
       workspaceId,
       repoId: world.#repoIds[0] ?? '',
       runRef: 'run',
@@ -268,7 +271,7 @@ export class HubWorkspace {
   }
 
   async #heartbeat(act: Extract<Act, { type: 'heartbeat' }>): Promise<() => Answer> {
-    const answer = await renewLease(this.#hub.deps, context, {
+    const answer = await renewJobLease(this.#hub.deps, context, {
       ...this.#held(act),
       leaseMs: act.leaseMs,
       shorten: act.shorten,

@@ -1,0 +1,27 @@
+import type { endpoints, RequestInput } from '@signalbox/contract';
+import type { HubDeps } from '../hub-deps.ts';
+import type { RequestContext } from '../principal.ts';
+import { renewLease } from '../queue/leased-work.ts';
+import { requireCloudAiJobOfAgent } from './require-cloud-ai-job.ts';
+import { updateCloudAiMessage } from './store.ts';
+
+type HeartbeatInput = RequestInput<typeof endpoints.cloudAiJobs.heartbeat.request>;
+
+/**
+ * Extends the lease of a running cloud AI job.
+ *
+ * @throws HubError CLOUD_AI_JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`
+ */
+export function renewCloudAiLease(
+  deps: HubDeps,
+  { principal }: RequestContext,
+  input: HeartbeatInput,
+): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
+  return renewLease(deps, input.cloudAiJobId, input, {
+    read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),
+    async record(tx, _renewed, row) {
+      if (input.message !== undefined) await updateCloudAiMessage(tx, row, input.message);
+      return {};
+    },
+  });
+}

@@ -1,0 +1,186 @@
+import type { ChildJob, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { hashJson } from '../idempotency/answer-once.ts';
+import type { Principal, RequestContext } from '../principal.ts';
+import type { Entry } from '../queue/entry.ts';
+import { completeLease } from '../queue/leased-work.ts';
+import { requireRun } from '../runs/upsert.ts';
+import { addJob } from './enqueue.ts';
+import { mayReach } from './policy.ts';
+import { presentJob } from './present.ts';
+import { type JobRecord, requireJobOfAgent } from './require-job.ts';
+import { type JobRow, updateCompletionAnswer, updateJobOutcome } from './store.ts';
+import { hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
+
+type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
+type CompleteAnswer = Omit<ResponseOf<typeof endpoints.jobs.complete>, 'ok'>;
+type CompleteResult = CompleteAnswer['result'];
+
+/**
+ * Completes a job: accepted exactly once. A replay of the accepted completion gets the same answer.
+ * A completion from a lost attempt is refused, and the timeline keeps its evidence.
+ *
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, a refusal of `checkClaim`, JOB_CANCELED,
+ *   NOT_ALLOWED, RUN_NOT_FOUND, and what `addJob` throws for a child.
+ */
+export function completeJob(
+  deps: HubDeps,
+  { principal }: RequestContext,
+  input: CompleteInput,
+): Promise<CompleteAnswer> {
+  const hash = hashJson(input);
+  return completeLease(deps, input.jobId, input, hash, {
+    read: (tx) => requireJobOfAgent(tx, principal, input),
+    accepted: ({ row }) =>
+      row.completion_hash === null
+        ? null
+        : { hash: row.completion_hash, attempt: row.completion_attempt ?? 0 },
+    replay: ({ entry, row }) => {
+      const result = JSON.parse(row.completion_answer ?? '{}') as CompleteResult;
+      return { result: { ...result, idempotent: true }, job: presentJob(entry, row) };
+    },
+    async accept(tx, record) {
+      await checkCompletion(tx, principal, record.row, input);
+      return acceptCompletion(deps, tx, record, input, hash);
+    },
+    keepLate: (tx, record) => keepLateEvidence(deps, tx, record, input, hash),
+    async recordCanceled(tx, record) {
+      await keepLateEvidence(deps, tx, record, input, hash);
+      await recordJobEvent(deps, tx, record.entry, { kind: 'canceled', agentId: input.agentId });
+    },
+  });
+}
+
+async function checkCompletion(
+  tx: Tx,
+  principal: Principal,
+  row: JobRow,
+  input: CompleteInput,
+): Promise<void> {
+  for (const reached of [{ runId: input.runId }, ...input.children]) {
+    if (mayReach(principal, row, reached)) continue;
+    throw new HubError(
+      'NOT_ALLOWED',
+      'With a job token, children must stay in the repository and the run of the job.',
+    );
+  }
+  if (input.runId !== undefined) await requireRun(tx, input.workspaceId, input.runId);
+  // `onJobCompleted` may hand answers over, which no other transaction may do at the same time.
+  if (row.decisions !== '[]') tx.requireExclusive();
+}
+
+async function acceptCompletion(
+  deps: HubDeps,
+  tx: Tx,
+  { entry, row }: JobRecord,
+  input: CompleteInput,
+  hash: string,
+): Promise<CompleteAnswer> {
+  const retryDelayMs = findRetryDelay(deps, entry, input);
+  const moved =
+    retryDelayMs === null
+      ? await deps.queue.finish(tx, entry, input.outcome)
+      : await deps.queue.requeue(tx, entry, 'retryable-outcome', { delayMs: retryDelayMs });
+  const spawnedJobIds: string[] = [];
+  // Validation has filled in the defaults of each child; RequestInput says so of the top only.
+  for (const child of input.children as RequestInput<typeof ChildJob>[]) {
+    spawnedJobIds.push(await addChild(deps, tx, row, child, input));
+  }
+  await recordJobEvent(deps, tx, entry, {
+    kind: input.outcome === 'done' ? 'completed' : input.outcome,
+    message: input.message,
+    data: outcomeData(input, retryDelayMs === null ? {} : { retryDelayMs }),
+  });
+  const { jobId, outcome } = input;
+  const result: CompleteResult = {
+    ...{ jobId, status: moved.status, outcome, idempotent: false, spawnedJobIds },
+  };
+  const completed: JobRow = {
+    ...row,
+    run_id: row.run_id ?? input.runId ?? null,
+    // A job that is retried has no outcome yet; its timeline keeps the outcome of this attempt.
+    outcome: moved.status === 'pending' ? null : outcome,
+    outcome_reason: jsonOrNull(input.outcomeReason),
+    message: input.message ?? null,
+    evidence: jsonOrNull(input.evidence),
+    usage: jsonOrNull(input.usage),
+    completion_hash: hash,
+    completion_attempt: entry.attempt,
+    completion_answer: JSON.stringify(result),
+  };
+  // Written before the hooks: a hook may clear the outcome again, and the last write counts.
+  await updateJobOutcome(tx, completed);
+  let job: JobRecord = { entry: moved, row: completed };
+  for (const hook of deps.hooks.onJobCompleted) job = await hook(deps, tx, job, input.agentId);
+  if (job.entry.status !== moved.status) {
+    result.status = job.entry.status;
+    // A replay answers the status after the hooks.
+    await updateCompletionAnswer(tx, job.row, JSON.stringify(result));
+  }
+  return { result, job: presentJob(job.entry, job.row) };
+}
+
+/** The delay before the next attempt, or null when this outcome is final. */
+function findRetryDelay(deps: HubDeps, entry: Entry, input: CompleteInput): number | null {
+  const { outcome, outcomeReason: reason } = input;
+  if (outcome === 'done' || typeof reason !== 'object' || reason.retryable !== true) return null;
+  return deps.queue.hasAttemptsLeft(entry) ? (reason.recommendedDelayMs ?? 0) : null;
+}
+
+/** Enqueues a child of a completion. Fields that it omits are those of its parent. */
+async function addChild(
+  deps: HubDeps,
+  tx: Tx,
+  parent: JobRow,
+  child: RequestInput<typeof ChildJob>,
+  input: CompleteInput,
+): Promise<string> {
+  const runId = child.runId ?? parent.run_id ?? input.runId;
+  const { row } = await addJob(deps, tx, input.agentId, {
+    ...child,
+    ...(runId === undefined ? {} : { runId }),
+    workspaceId: parent.workspace_id,
+    repoId: child.repoId ?? parent.repo_id,
+    parentJobId: parent.job_id,
+  });
+  return row.job_id;
+}
+
+/** Keeps the content of a refused completion, once, if its agent ever held the job. */
+async function keepLateEvidence(
+  deps: HubDeps,
+  tx: Tx,
+  { entry }: JobRecord,
+  input: CompleteInput,
+  completionHash: string,
+): Promise<void> {
+  const { workspaceId, jobId, agentId } = input;
+  if (!(await hasClaimed(tx, workspaceId, jobId, agentId))) return;
+  if (await hasLateEvidence(tx, workspaceId, jobId, completionHash)) return;
+  await recordJobEvent(deps, tx, entry, {
+    kind: 'log',
+    attempt: input.claimGeneration ?? entry.attempt,
+    agentId,
+    message: input.message,
+    data: outcomeData(input, { late: true, outcome: input.outcome, completionHash }),
+  });
+}
+
+function outcomeData(
+  input: CompleteInput,
+  more: Record<string, unknown>,
+): Record<string, unknown> | null {
+  const data = {
+    ...(input.outcomeReason === undefined ? {} : { outcomeReason: input.outcomeReason }),
+    ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
+    ...(input.usage === undefined ? {} : { usage: input.usage }),
+    ...more,
+  };
+  return Object.keys(data).length === 0 ? null : data;
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,123 @@
+import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract';
+import type { Tx } from '../db/engine.ts';
+import { HubError, invalidField } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { Principal } from '../principal.ts';
+import { needsOf } from '../queue/matching.ts';
+import { requireRepository } from '../repositories/read.ts';
+import { requireRun } from '../runs/upsert.ts';
+import { presentJob } from './present.ts';
+import type { JobRecord } from './require-job.ts';
+import { insertJob, type JobRow, readJob } from './store.ts';
+import { recordFirstJobEvent } from './store-events.ts';
+
+type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
+
+/** The input of a new job: an enqueue request, or a child of a completion. */
+type JobDraft = RequestInput<typeof ChildJob> & {
+  workspaceId: string;
+  repoId: string;
+  parentJobId?: string | undefined;
+};
+
+/**
+ * Enqueues a job; one idempotency key makes one job.
+ *
+ * @throws HubError IDEMPOTENCY_CONFLICT, and what `addJob` throws.
+ */
+export function enqueueJob(
+  deps: HubDeps,
+  principal: Principal,
+  input: EnqueueInput,
+): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
+  const { idempotencyKey: key, ...body } = input;
+  const { workspaceId } = input;
+  const keys = key === undefined ? [] : [`enqueue ${key}`];
+  return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
+    answerOnce(tx, { workspaceId, operation: 'jobsEnqueue', key, body }, async () => {
+      const { entry, row } = await addJob(deps, tx, principal.principalId, input);
+      return { jobId: row.job_id, job: presentJob(entry, row) };
+    }),
+  );
+}
+
+/**
+ * Adds a job within a transaction: checks its references, enqueues its entry, and writes its row
+ * and the first event of its timeline.
+ *
+ * @param origin added to the data of the first event.
+ * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST
+ */
+export async function addJob(
+  deps: Pick<HookDeps, 'ids' | 'queue'>,
+  tx: Tx,
+  createdBy: string,
+  draft: JobDraft,
+  origin: Record<string, unknown> = {},
+): Promise<JobRecord> {
+  const { workspaceId } = draft;
+  await requireRepository(tx, workspaceId, draft.repoId);
+  if (draft.runId !== undefined) await requireRun(tx, workspaceId, draft.runId);
+  for (const id of draft.dependsOn) await requireReferredJob(tx, workspaceId, id, '/dependsOn');
+  if (draft.parentJobId !== undefined) {
+    await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
+  }
+  const jobId = deps.ids('job');
+  const entry = await deps.queue.enqueue(tx, {
+    workspaceId,
+    entryId: jobId,
+    lane: {
+      queue: 'jobs',
+      repoId: draft.repoId,
+      kind: draft.kind,
+      requirements: JSON.stringify(needsOf(draft.kind, draft.requirements)),
+    },
+    priority: draft.priority,
+    attemptsMax: draft.maxAttempts,
+    delayMs: draft.delayMs,
+    dependsOn: draft.dependsOn,
+    concurrencyKey: draft.concurrencyKey ?? null,
+  });
+  const row = rowOf(jobId, draft, createdBy);
+  await Promise.all([
+    insertJob(tx, row),
+    recordFirstJobEvent(deps, tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
+  ]);
+  return { entry, row };
+}
+
+async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, path: string) {
+  if ((await readJob(tx, workspaceId, jobId)) === undefined) {
+    const { message } = invalidField(path, 'must name a job of this workspace');
+    throw new HubError('JOB_NOT_FOUND', message);
+  }
+}
+
+function rowOf(jobId: string, draft: JobDraft, createdBy: string): JobRow {
+  return {
+    workspace_id: draft.workspaceId,
+    job_id: jobId,
+    repo_id: draft.repoId,
+    run_id: draft.runId ?? null,
+    kind: draft.kind,
+    role: draft.role,
+    prompt: draft.prompt,
+    requirements: draft.requirements === undefined ? null : JSON.stringify(draft.requirements),
+    parent_job_id: draft.parentJobId ?? null,
+    depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
+    budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
+    created_by: createdBy,
+    outcome: null,
+    outcome_reason: null,
+    message: null,
+    evidence: null,
+    usage: null,
+    completion_hash: null,
+    completion_attempt: null,
+    completion_answer: null,
+    waiting_on_uncertainty_id: null,
+    decisions: '[]',
+  };
+}

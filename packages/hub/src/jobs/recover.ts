@@ -1,0 +1,44 @@
+import { nullableTimestampOf } from '../clock.ts';
+import type { Tx } from '../db/engine.ts';
+import type { HookDeps } from '../hooks.ts';
+import type { Recovery } from '../queue/queue.ts';
+import { updateJobVerdict } from './store.ts';
+import { type JobEventDraft, recordJobEvent } from './store-events.ts';
+
+/**
+ * Records a lost lease in the job and its timeline: the job is pending again, or it is canceled or
+ * failed. The `onLeaseLost` of jobs.
+ *
+ * @param release who took the job from its holder; absent when the lease expired.
+ */
+export async function recordLostLease(
+  deps: HookDeps,
+  tx: Tx,
+  { lost, cause }: Recovery,
+  release?: { releasedBy: string; reason?: string },
+): Promise<void> {
+  const record = (event: JobEventDraft) => recordJobEvent(deps, tx, lost, event);
+  await record({
+    kind: 'recovered',
+    message: release === undefined ? 'The lease expired.' : 'A person released the job.',
+    data: {
+      lostByAgentId: lost.agent_id,
+      leaseExpiresAt: nullableTimestampOf(lost.lease_expires_at),
+      ...release,
+    },
+  });
+  if (cause === 'cancel') await record({ kind: 'canceled', data: {} });
+  if (cause !== 'attempts-exhausted') return;
+  const reason = {
+    category: 'lease',
+    code: 'attempts_exhausted',
+    retryable: false,
+    summary: `All ${lost.attempts_max} attempts lost their lease or failed.`,
+  };
+  await updateJobVerdict(
+    tx,
+    { workspace_id: lost.workspace_id, job_id: lost.entry_id },
+    { outcome: 'failed', outcome_reason: JSON.stringify(reason), message: reason.summary },
+  );
+  await record({ kind: 'failed', message: reason.summary, data: { outcomeReason: reason } });
+}

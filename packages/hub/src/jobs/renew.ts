@@ -1,0 +1,53 @@
+import type { AgentCommand, endpoints, RequestInput } from '@signalbox/contract';
+import { listCommands } from '../agents/heartbeat.ts';
+import type { Tx } from '../db/engine.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import type { RequestContext } from '../principal.ts';
+import type { Entry } from '../queue/entry.ts';
+import { renewLease } from '../queue/leased-work.ts';
+import { updateRunning } from '../queue/store.ts';
+import { requireJobOfAgent } from './require-job.ts';
+import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
+
+type HeartbeatInput = RequestInput<typeof endpoints.jobs.heartbeat.request>;
+
+/**
+ * Extends the lease of a running job and returns the hub's commands to the agent.
+ *
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`
+ */
+export function renewJobLease(
+  deps: HubDeps,
+  { principal }: RequestContext,
+  input: HeartbeatInput,
+): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
+  return renewLease(deps, input.jobId, input, {
+    read: (tx) => requireJobOfAgent(tx, principal, input),
+    async record(tx, renewed) {
+      await recordHeartbeat(deps, tx, renewed, input.message);
+      return { commands: await listCommands(tx, input.workspaceId, input.agentId) };
+    },
+  });
+}
+
+/** Heartbeats without a message share one event an attempt; each message has its own event. */
+async function recordHeartbeat(
+  deps: HubDeps,
+  tx: Tx,
+  entry: Entry,
+  message: string | undefined,
+): Promise<void> {
+  const isSilent = message === undefined || message === '';
+  if (isSilent && entry.heartbeat_seq !== null) {
+    const count = entry.heartbeat_count + 1;
+    await foldHeartbeat(tx, entry, entry.heartbeat_seq, count);
+    await updateRunning(tx, entry, { heartbeat_count: count });
+    return;
+  }
+  const seq = await recordJobEventForSeq(deps, tx, entry, {
+    kind: 'heartbeat',
+    message: isSilent ? null : message,
+    data: isSilent ? { count: 1 } : null,
+  });
+  if (isSilent) await updateRunning(tx, entry, { heartbeat_seq: seq, heartbeat_count: 1 });
+}

@@ -1,0 +1,79 @@
+import type { Job } from '@signalbox/contract';
+import { appendAudit } from '../audit/append.ts';
+import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import type { Principal } from '../principal.ts';
+import type { Preference } from '../queue/store.ts';
+import { presentJob } from './present.ts';
+import { type JobRecord, requireJob } from './require-job.ts';
+import { updateJobOutcome, updateJobWait } from './store.ts';
+import { recordJobEvent } from './store-events.ts';
+
+/**
+ * Puts a failed or blocked job back in the queue, with one more attempt if none remains.
+ *
+ * @throws HubError JOB_NOT_FOUND, JOB_CANCELED, JOB_ALREADY_FINISHED, INVALID_REQUEST
+ */
+export function retryJob(
+  deps: HubDeps,
+  principal: Principal,
+  { workspaceId, jobId, delayMs }: { workspaceId: string; jobId: string; delayMs: number },
+): Promise<Job> {
+  return deps.database.write(workspaceId, async (tx) => {
+    const record = await requireJob(tx, workspaceId, jobId);
+    const { status } = record.entry;
+    if (status === 'canceled') throw new HubError('JOB_CANCELED');
+    if (status === 'done') throw new HubError('JOB_ALREADY_FINISHED');
+    if (status !== 'failed' && status !== 'blocked') {
+      throw new HubError(
+        'INVALID_REQUEST',
+        `The job is ${status}: only a failed or blocked job can be retried.`,
+      );
+    }
+    const actor = principal.principalId;
+    const retry = { cause: 'retry', delayMs, data: { by: actor, retry: true } } as const;
+    const { entry, row } = await requeueJob(deps, tx, record, retry);
+    await appendAudit(tx, { workspaceId, actor, action: 'job.retry', subject: jobId, data: {} });
+    return presentJob(entry, row);
+  });
+}
+
+/**
+ * Puts a failed or blocked job back in the queue with at least one attempt left, and clears the
+ * outcome of the attempt that ended.
+ *
+ * @param data of the event in the timeline.
+ */
+export async function requeueJob(
+  deps: HookDeps,
+  tx: Tx,
+  { entry, row }: JobRecord,
+  {
+    cause,
+    data,
+    ...options
+  }: {
+    cause: 'retry' | 'decision';
+    data: Record<string, unknown>;
+    delayMs?: number;
+    preference?: Preference | null;
+  },
+): Promise<JobRecord> {
+  const pending = await deps.queue.requeue(tx, entry, cause, {
+    ...options,
+    attemptsMax: Math.max(entry.attempts_max, entry.attempt + 1),
+  });
+  const cleared = {
+    ...row,
+    outcome: null,
+    outcome_reason: null,
+    message: null,
+    waiting_on_uncertainty_id: null,
+  };
+  await updateJobOutcome(tx, cleared);
+  if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
+  await recordJobEvent(deps, tx, pending, { kind: 'enqueued', agentId: null, data });
+  return { entry: pending, row: cleared };
+}

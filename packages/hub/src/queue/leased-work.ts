@@ -1,0 +1,345 @@
+import { timestampOf } from '../clock.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { QueueName } from '../db/schema/tables.ts';
+import { assert, HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import type { ClaimWaiters } from './claim-waiters.ts';
+import type { Entry, Lane, LeasedRecord } from './entry.ts';
+import type { Demand, FoundLanes } from './queue.ts';
+import { type ClaimRef, checkClaim } from './states.ts';
+import {
+  type LeaseGrant,
+  laneHasHeld,
+  listPreferred,
+  readEntryByClaimKey,
+  readLaneHead,
+} from './store.ts';
+
+/*
+ * The life of leased work, the same for jobs and cloud AI jobs: an agent claims it, renews the
+ * lease, and completes it once; an expired lease is recovered. The order of the steps, the fence,
+ * the replay and the wake-ups are here. A module passes what differs: how it reads and locks its
+ * records, what it writes beside the entry, and what it answers. See docs/decisions/0018.
+ *
+ * All of it runs concurrently with other transactions of the workspace (`writeConcurrent`). A step
+ * that reads rows other than its own record and writes by what it read calls `requireExclusive`.
+ */
+
+/** Leases taken back in one transaction; the sweeper continues at once. */
+export const RECOVERIES_MAX = 500;
+
+/** Delayed entries that one claim makes claimable; the sweeper does the rest. */
+const DUE_MAX = 100;
+
+interface ClaimInput {
+  workspaceId: string;
+  agentId: string;
+  leaseMs: number;
+  waitMs: number;
+  claimKey?: string | undefined;
+}
+
+/** What a queue adds to a claim. */
+export interface ClaimSteps<Claimant, Answer, Reason, Asked extends Demand> {
+  queue: QueueName;
+  /** Whether entries may be reserved for the agent that held them. */
+  hasPreferences: boolean;
+  /** Reads and locks the agent, and reads with it what a refusal depends on. */
+  readClaimant(tx: Tx): Promise<Claimant>;
+  /** What the agent may claim now, or why it may claim nothing. */
+  findDemand(tx: Tx, claimant: Claimant): Promise<{ reason: Reason } | { demand: Asked }>;
+  /** Makes the grant for the entry and generation that will be claimed. */
+  grantFor(entryId: string, generation: number): LeaseGrant;
+  /** Reads the row of a claimed entry and makes the answer; runs again for a repeated claim. */
+  answer(tx: Tx, entry: Entry): Promise<Answer>;
+  /** Records a new claim. */
+  record?(tx: Tx, entry: Entry): Promise<void>;
+  /** Why the lanes had no ready entry. */
+  explainEmpty(tx: Tx, lanes: FoundLanes, demand: Asked): Promise<Reason>;
+}
+
+type ClaimResult<Answer, Reason> = { claimed: Answer } | { claimed: null; reason: Reason };
+
+/** Claims the next entry that suits an agent. With `waitMs` the request waits for one. */
+export function claimLease<Claimant, Answer, Reason, Asked extends Demand>(
+  deps: HubDeps,
+  input: ClaimInput,
+  context: { readonly signal: AbortSignal },
+  steps: ClaimSteps<Claimant, Answer, Reason, Asked>,
+): Promise<ClaimResult<Answer, Reason>> {
+  const { workspaceId, agentId, waitMs } = input;
+  const claim = {
+    workspaceId,
+    agentId,
+    waitMs,
+    // A getter, since the context creates its signal on first use and most claims do not wait.
+    get signal() {
+      return context.signal;
+    },
+  };
+  return claimOrWait(deps, claim, () =>
+    deps.database.writeConcurrent({ workspaceId, keys: [agentId] }, (tx) =>
+      tryClaim(deps, tx, input, steps),
+    ),
+  );
+}
+
+async function tryClaim<Claimant, Answer, Reason, Asked extends Demand>(
+  deps: HubDeps,
+  tx: Tx,
+  { workspaceId, agentId, claimKey }: ClaimInput,
+  steps: ClaimSteps<Claimant, Answer, Reason, Asked>,
+): Promise<ClaimAttempt<Answer, Reason>> {
+  // Independent statements are sent together: one round trip on PostgreSQL.
+  const [claimant, held, preferred] = await Promise.all([
+    steps.readClaimant(tx),
+    claimKey === undefined
+      ? undefined
+      : readEntryByClaimKey(tx, workspaceId, agentId, steps.queue, claimKey),
+    steps.hasPreferences ? listPreferred(tx, workspaceId, agentId) : [],
+  ]);
+  if (held !== undefined) return { claimed: await steps.answer(tx, held), laneId: null };
+  const found = await steps.findDemand(tx, claimant);
+  if ('reason' in found) return { claimed: null, reason: found.reason, suits: null };
+  const { demand } = found;
+  const lanes = await deps.queue.findLanes(tx, workspaceId, demand);
+  // An entry reserved for this agent goes first: no other agent may claim it now.
+  const take = async (reserved: readonly Entry[]) =>
+    (await deps.queue.claimPreferred(tx, reserved, lanes.suitable, steps.grantFor)) ??
+    deps.queue.claim(tx, workspaceId, lanes.suitable, steps.grantFor);
+  let entry = await take(preferred);
+  if (entry === null && (await freeEntries(deps, tx, workspaceId))) {
+    entry = await take(steps.hasPreferences ? await listPreferred(tx, workspaceId, agentId) : []);
+  }
+  if (entry === null) {
+    const reason = await steps.explainEmpty(tx, lanes, demand);
+    return { claimed: null, reason, suits: (laneId) => deps.queue.laneSuits(laneId, demand) };
+  }
+  const [claimed] = await Promise.all([steps.answer(tx, entry), steps.record?.(tx, entry)]);
+  return { claimed, laneId: entry.lane_id };
+}
+
+/** Recovers expired leases and ends delays, which may yield a ready entry before the sweeper. */
+async function freeEntries(deps: HubDeps, tx: Tx, workspaceId: string): Promise<boolean> {
+  const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
+  const due = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
+  return recovered + due > 0;
+}
+
+/** Whether any of the lanes has a pending entry, ready or on hold. */
+export async function hasPendingEntry(reader: Reader, lanes: readonly Lane[]): Promise<boolean> {
+  for (const { workspace_id: workspaceId, lane_id: laneId } of lanes) {
+    if ((await readLaneHead(reader, workspaceId, laneId)) !== undefined) return true;
+    if (await laneHasHeld(reader, workspaceId, laneId)) return true;
+  }
+  return false;
+}
+
+/** The result of one look at the queue. */
+export type ClaimAttempt<Answer, Reason> =
+  | {
+      claimed: Answer;
+      /** The lane of the entry; null when the agent held it before. */
+      laneId: string | null;
+    }
+  | {
+      claimed: null;
+      reason: Reason;
+      /** The lanes whose entries may help; null when the agent may claim nothing as it is now. */
+      suits: ((laneId: string) => boolean) | null;
+    };
+
+/**
+ * Looks at the queue once. With `waitMs` it then parks the request until an entry that may suit it
+ * becomes ready, and looks again. A parked request costs no query.
+ *
+ * @param tryOnce one look at the queue, in a transaction of its own.
+ */
+export async function claimOrWait<Answer, Reason>(
+  { waiters, clock }: { waiters: ClaimWaiters; clock: HubDeps['clock'] },
+  claim: { workspaceId: string; agentId: string; waitMs: number; signal: AbortSignal },
+  tryOnce: () => Promise<ClaimAttempt<Answer, Reason>>,
+): Promise<ClaimResult<Answer, Reason>> {
+  const { workspaceId, agentId } = claim;
+  const endMs = clock.nowMs() + claim.waitMs;
+  let wokenBy: string | null = null;
+  // If this claim does not take the entry that woke it, the entry may suit another waiter.
+  const passOn = () => {
+    if (wokenBy !== null) waiters.wakeNext(workspaceId, wokenBy);
+  };
+  for (;;) {
+    const version = waiters.version();
+    const attempt = await tryOnce().catch((error: unknown) => {
+      passOn();
+      throw error;
+    });
+    if (!('reason' in attempt)) {
+      if (attempt.laneId !== wokenBy) passOn();
+      return attempt;
+    }
+    const { reason } = attempt;
+    // An agent that may claim nothing now waits for its own state to change, not for entries.
+    const suits = attempt.suits ?? (() => false);
+    // If the lane suits, this claim has looked there and the entry is taken: no need to pass on.
+    if (wokenBy !== null && !suits(wokenBy)) passOn();
+    const waiter = { workspaceId, agentId, suits };
+    const woken = await waiters.wait(waiter, version, endMs - clock.nowMs(), claim.signal);
+    if (woken === 'timeout') return { claimed: null, reason };
+    wokenBy = woken.laneId;
+    if (claim.signal.aborted) {
+      passOn();
+      return { claimed: null, reason };
+    }
+  }
+}
+
+interface RenewInput extends ClaimRef {
+  workspaceId: string;
+  leaseMs: number;
+  shorten: boolean;
+}
+
+/**
+ * Extends the lease of the entry that an agent holds.
+ *
+ * @param steps `read` reads and locks the record; `record` writes the heartbeat and returns what
+ *   the answer has beside the lease.
+ * @throws HubError a refusal of `checkClaim`
+ */
+export function renewLease<Row, More extends object>(
+  deps: HubDeps,
+  entryId: string,
+  input: RenewInput,
+  steps: {
+    read(tx: Tx): Promise<LeasedRecord<Row>>;
+    record(tx: Tx, renewed: Entry, row: Row): Promise<More>;
+  },
+): Promise<{ leaseExpiresAt: string; cancelRequested: boolean } & More> {
+  const { workspaceId } = input;
+  return deps.database.writeConcurrent({ workspaceId, keys: [entryId] }, async (tx) => {
+    const { entry, row } = await steps.read(tx);
+    requireClaim(entry, input);
+    const renewed = await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
+    const more = await steps.record(tx, renewed, row);
+    assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
+    return {
+      leaseExpiresAt: timestampOf(renewed.lease_expires_at),
+      cancelRequested: renewed.cancel_requested_at !== null,
+      ...more,
+    };
+  });
+}
+
+/** @throws HubError a refusal of `checkClaim` */
+export function requireClaim(entry: Entry, claim: ClaimRef): void {
+  const refusal = checkClaim(entry, claim);
+  if (refusal !== null) throw refusal;
+}
+
+interface CompleteInput extends ClaimRef {
+  workspaceId: string;
+}
+
+/** What a queue adds to a completion. */
+export interface CompleteSteps<Row, Answer> {
+  /** Reads and locks the record. */
+  read(tx: Tx): Promise<LeasedRecord<Row>>;
+  /** The accepted completion of a record, if it has one. */
+  accepted(record: LeasedRecord<Row>): { hash: string; attempt: number } | null;
+  /** Answers the accepted completion again. */
+  replay(record: LeasedRecord<Row>): Answer;
+  /** Checks the completion and writes everything that follows from it. */
+  accept(tx: Tx, record: LeasedRecord<Row>): Promise<Answer>;
+  /** Keeps what a refused completion contained, if the queue keeps it. */
+  keepLate?(tx: Tx, record: LeasedRecord<Row>): Promise<void>;
+  /** Writes the end of work that was canceled while it ran; the entry is canceled already. */
+  recordCanceled(tx: Tx, record: LeasedRecord<Row>): Promise<void>;
+}
+
+/**
+ * Completes a piece of work: accepted exactly once. A replay of the accepted completion gets the
+ * same answer. A completion from a lost attempt is refused.
+ *
+ * @param hash identifies the content of the completion.
+ * @throws HubError a refusal of `checkClaim`, JOB_CANCELED, or what `accept` throws.
+ */
+export async function completeLease<Row, Answer>(
+  deps: HubDeps,
+  entryId: string,
+  input: CompleteInput,
+  hash: string,
+  steps: CompleteSteps<Row, Answer>,
+): Promise<Answer> {
+  const { workspaceId, agentId } = input;
+  const scope = { workspaceId, keys: [entryId] };
+  const completion = await deps.database.writeConcurrent(scope, async (tx) => {
+    const record = await steps.read(tx);
+    const { entry } = record;
+    if (isReplay(entry, input, hash, steps.accepted(record))) {
+      return { answer: steps.replay(record) };
+    }
+    const refusal = checkClaim(entry, input);
+    if (refusal !== null) {
+      await steps.keepLate?.(tx, record);
+      return { refusal };
+    }
+    // The agent may wait for capacity, which this completion frees.
+    tx.afterCommit(() => deps.waiters.wakeAgent(workspaceId, agentId));
+    if (entry.cancel_requested_at !== null) {
+      await deps.queue.endCanceled(tx, entry);
+      await steps.recordCanceled(tx, record);
+      const canceled = new HubError('JOB_CANCELED', 'The job was canceled: discard the result.');
+      return { refusal: canceled };
+    }
+    return { answer: await steps.accept(tx, record) };
+  });
+  // Thrown after the commit, so that what was written with the refusal is kept.
+  if ('refusal' in completion) throw completion.refusal;
+  return completion.answer;
+}
+
+/**
+ * Whether this is the accepted completion again. Without a claim generation, equal content may also
+ * come from a later attempt of the same agent, which is a new completion.
+ */
+function isReplay(
+  entry: Entry,
+  input: CompleteInput,
+  hash: string,
+  accepted: { hash: string; attempt: number } | null,
+): boolean {
+  if (accepted === null || accepted.hash !== hash) return false;
+  const holdsLaterAttempt =
+    entry.status === 'running' &&
+    entry.agent_id === input.agentId &&
+    entry.attempt !== accepted.attempt;
+  return input.claimGeneration !== undefined || !holdsLaterAttempt;
+}
+
+/**
+ * Takes back the expired leases of all queues. `onLeaseLost` of each queue writes what that means.
+ *
+ * @param workspaceId null: of all workspaces.
+ * @returns how many leases were taken back.
+ */
+export async function recoverExpiredLeases(
+  deps: HubDeps,
+  tx: Tx,
+  workspaceId: string | null,
+): Promise<number> {
+  const recoveries = await deps.queue.recoverExpired(tx, workspaceId, RECOVERIES_MAX);
+  for (const recovery of recoveries) {
+    await deps.hooks.onLeaseLost[recovery.lost.queue](deps, tx, recovery);
+    wakeHolder(deps, tx, recovery.lost);
+  }
+  return recoveries.length;
+}
+
+/** Wakes the claims of the agent that has lost an entry, since the loss frees capacity. */
+export function wakeHolder(
+  { waiters }: Pick<HubDeps, 'waiters'>,
+  tx: Tx,
+  { workspace_id: workspaceId, agent_id: agentId }: Entry,
+): void {
+  if (agentId !== null) tx.afterCommit(() => waiters.wakeAgent(workspaceId, agentId));
+}

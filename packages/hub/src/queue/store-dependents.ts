@@ -1,0 +1,112 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { QueueSettlementsTable } from '../db/schema/tables.ts';
+import type { Entry } from './entry.ts';
+
+/*
+ * The entries that wait for another entry to be done. There may be thousands, so they are released
+ * in batches. A row in `queue_settlements` names a done entry that still has dependents to release.
+ */
+
+export async function insertDependency(
+  tx: Tx,
+  workspaceId: string,
+  dependsOnEntryId: string,
+  entryId: string,
+): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
+     VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+    [workspaceId, dependsOnEntryId, entryId],
+  );
+}
+
+/** Whether any entry waits for this one to be done. */
+export async function hasDependents(
+  reader: Reader,
+  workspaceId: string,
+  dependsOnEntryId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_dependencies
+     WHERE workspace_id = ? AND depends_on_entry_id = ? LIMIT 1`,
+    [workspaceId, dependsOnEntryId],
+  );
+  return row !== undefined;
+}
+
+/**
+ * Removes a met dependency from a batch of the entries that wait for it. An entry without any other
+ * reason to wait becomes ready in the same statement.
+ *
+ * @returns how many entries were updated, and the pending ones that have no dependency left.
+ */
+export async function meetDependency(
+  tx: Tx,
+  { workspace_id: workspaceId, entry_id: doneId }: QueueSettlementsTable,
+  limit: number,
+): Promise<{ updated: number; freed: Entry[] }> {
+  const waiting = await tx.allSql<{ entry_id: string }>(
+    `SELECT entry_id FROM queue_dependencies
+     WHERE workspace_id = ? AND depends_on_entry_id = ? ORDER BY entry_id LIMIT ?`,
+    [workspaceId, doneId, limit],
+  );
+  const ids = JSON.stringify(waiting.map(({ entry_id }) => entry_id));
+  const dependents = await tx.allSql<Entry>(
+    `UPDATE queue_entries SET dependencies_unmet = dependencies_unmet - 1,
+       hold = CASE WHEN status = 'pending' AND dependencies_unmet = 1 AND available_at <= ?
+           AND concurrency_key IS NULL AND prefer_agent_id IS NULL
+         THEN 'ready' ELSE hold END
+     WHERE workspace_id = ? AND entry_id IN (SELECT value FROM json_each(?)) RETURNING *`,
+    [tx.nowMs, workspaceId, ids],
+  );
+  await tx.runSql(
+    `DELETE FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?
+       AND entry_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, doneId, ids],
+  );
+  const freed = dependents.filter(
+    (entry) => entry.dependencies_unmet === 0 && entry.status === 'pending',
+  );
+  return { updated: waiting.length, freed };
+}
+
+export async function insertSettlement(tx: Tx, done: QueueSettlementsTable): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO queue_settlements (workspace_id, entry_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    [done.workspace_id, done.entry_id],
+  );
+}
+
+export async function deleteSettlement(tx: Tx, done: QueueSettlementsTable): Promise<void> {
+  await tx.runSql('DELETE FROM queue_settlements WHERE workspace_id = ? AND entry_id = ?', [
+    done.workspace_id,
+    done.entry_id,
+  ]);
+}
+
+/** A done entry with dependents that are still to be released. */
+export function readSettlement(
+  reader: Reader,
+  workspaceId: string | null,
+): Promise<QueueSettlementsTable | undefined> {
+  return workspaceId === null
+    ? reader.firstSql('SELECT workspace_id, entry_id FROM queue_settlements LIMIT 1', [])
+    : reader.firstSql(
+        'SELECT workspace_id, entry_id FROM queue_settlements WHERE workspace_id = ? LIMIT 1',
+        [workspaceId],
+      );
+}
+
+/** Deletes the dependencies of an entry that was canceled before they were met. */
+export async function deleteDependencies(
+  tx: Tx,
+  workspaceId: string,
+  entryId: string,
+  dependsOn: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM queue_dependencies WHERE workspace_id = ? AND entry_id = ?
+       AND depends_on_entry_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, entryId, JSON.stringify(dependsOn)],
+  );
+}

@@ -1,0 +1,77 @@
+import type { Reader } from '../db/engine.ts';
+import type { QueueName } from '../db/schema/tables.ts';
+import { listLaneIds } from './store-lanes.ts';
+
+/*
+ * Reads that explain to people why an entry waits.
+ */
+
+/** Counts the ready entries of a repository that are ahead of a place, up to `countMax`. */
+export async function countReadyBefore(
+  reader: Reader,
+  place: {
+    workspaceId: string;
+    queue: QueueName;
+    repoId: string;
+    sortKey: number;
+    entryId: string;
+  },
+  countMax: number,
+): Promise<number> {
+  const { workspaceId, queue, repoId, sortKey, entryId } = place;
+  let ahead = 0;
+  for (const laneId of await listLaneIds(reader, workspaceId, queue, { repoId })) {
+    // One range of one index for each lane.
+    const row = await reader.firstSql<{ ahead: number }>(
+      `SELECT COUNT(*) AS ahead FROM (
+         SELECT 1 FROM queue_entries
+         WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND (sort_key, entry_id) < (?, ?)
+         LIMIT ?) AS before`,
+      [workspaceId, laneId, sortKey, entryId, countMax - ahead],
+    );
+    ahead += row?.ahead ?? 0;
+    if (ahead >= countMax) return countMax;
+  }
+  return ahead;
+}
+
+/** Those of some entries that are not done, with their status; at most 100. */
+export function listNotDone(
+  reader: Reader,
+  workspaceId: string,
+  entryIds: readonly string[],
+): Promise<{ entry_id: string; status: string }[]> {
+  return reader.allSql(
+    `SELECT e.entry_id, e.status FROM json_each(?) d
+     JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = d.value
+     WHERE e.status <> 'done' LIMIT 100`,
+    [JSON.stringify(entryIds), workspaceId],
+  );
+}
+
+/** The running entry that holds a concurrency key. */
+export function readKeyHolder(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  key: string,
+): Promise<{ entry_id: string } | undefined> {
+  return reader.firstSql(
+    `SELECT entry_id FROM queue_entries
+     WHERE workspace_id = ? AND queue = ? AND concurrency_key = ? AND status = 'running'`,
+    [workspaceId, queue, key],
+  );
+}
+
+/** Counts the entries that each agent of a workspace holds; agents that hold none are left out. */
+export async function countRunningByAgent(
+  reader: Reader,
+  workspaceId: string,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.allSql<{ agent_id: string; running: number }>(
+    `SELECT agent_id, COUNT(*) AS running FROM queue_entries
+     WHERE workspace_id = ? AND status = 'running' GROUP BY agent_id`,
+    [workspaceId],
+  );
+  return new Map(rows.map(({ agent_id, running }) => [agent_id, running]));
+}

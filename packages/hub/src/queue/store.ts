@@ -1,0 +1,413 @@
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { QueueName } from '../db/schema/tables.ts';
+import { assert } from '../errors.ts';
+import type { Entry, EntryStatus, Hold } from './entry.ts';
+
+/*
+ * The queue's statements, prepared once each, in the SQL that both engines share; claims on
+ * PostgreSQL have their own (`claim-postgres.ts`). Every one stays within a workspace, but for
+ * those that the sweeper and the start run over all: `listExpired` without one, `listDue`,
+ * `listUnpreferred` and `extendExpired`. What was read is still true when it is written: on SQLite
+ * there is one writer; on PostgreSQL `readEntry` locks the row within an action, and what is not
+ * about that one row calls `requireExclusive` first.
+ */
+
+const entryColumns = [
+  'workspace_id',
+  'entry_id',
+  'queue',
+  'lane_id',
+  'status',
+  'hold',
+  'priority',
+  'sort_key',
+  'enqueued_at',
+  'available_at',
+  'attempt',
+  'attempts_max',
+  'dependencies_unmet',
+  'concurrency_key',
+  'agent_id',
+  'lease_ms',
+  'lease_expires_at',
+  'claim_key',
+  'job_token_hash',
+  'started_at',
+  'finished_at',
+  'cancel_requested_at',
+  'log_seq',
+  'heartbeat_seq',
+  'heartbeat_count',
+  'prefer_agent_id',
+  'prefer_until',
+] as const satisfies readonly (keyof Entry)[];
+
+const INSERT_ENTRY = `INSERT INTO queue_entries (${entryColumns.join(', ')})
+  VALUES (${entryColumns.map(() => '?').join(', ')})`;
+
+export async function insertEntry(tx: Tx, entry: Entry): Promise<void> {
+  await tx.runSql(
+    INSERT_ENTRY,
+    entryColumns.map((column) => entry[column]),
+  );
+}
+
+export function readEntry(
+  reader: Reader,
+  workspaceId: string,
+  entryId: string,
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    `SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id = ?${reader.rowLock}`,
+    [workspaceId, entryId],
+  );
+}
+
+/** The ready entry of a lane that is next, if any. */
+export function readLaneHead(
+  reader: Reader,
+  workspaceId: string,
+  laneId: string,
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready'
+     ORDER BY sort_key, entry_id LIMIT 1`,
+    [workspaceId, laneId],
+  );
+}
+
+/** Whether a lane has pending entries that are on hold. */
+export async function laneHasHeld(
+  reader: Reader,
+  workspaceId: string,
+  laneId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND lane_id = ?
+       AND hold <> 'ready' LIMIT 1`,
+    [workspaceId, laneId],
+  );
+  return row !== undefined;
+}
+
+export async function isKeyRunning(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  key: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND queue = ? AND concurrency_key = ?
+       AND status = 'running' LIMIT 1`,
+    [workspaceId, queue, key],
+  );
+  return row !== undefined;
+}
+
+export async function countRunningOfAgent(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<number> {
+  const row = await reader.firstSql<{ running: number }>(
+    `SELECT COUNT(*) AS running FROM queue_entries
+     WHERE workspace_id = ? AND agent_id = ? AND status = 'running'`,
+    [workspaceId, agentId],
+  );
+  return row?.running ?? 0;
+}
+
+/** The ids of the entries that an agent holds and is asked to cancel. */
+export async function listCancelRequests(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ entry_id: string }>(
+    `SELECT entry_id FROM queue_entries WHERE workspace_id = ? AND agent_id = ?
+       AND status = 'running' AND cancel_requested_at IS NOT NULL ORDER BY entry_id`,
+    [workspaceId, agentId],
+  );
+  return rows.map((row) => row.entry_id);
+}
+
+/** The entry that an agent holds under a claim key, which a repeated claim returns again. */
+export function readEntryByClaimKey(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+  queue: QueueName,
+  claimKey: string,
+): Promise<Entry | undefined> {
+  return reader.firstSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND agent_id = ? AND status = 'running' AND queue = ? AND claim_key = ?`,
+    [workspaceId, agentId, queue, claimKey],
+  );
+}
+
+export interface LeaseGrant {
+  agentId: string;
+  leaseMs: number;
+  claimKey: string | null;
+  jobTokenHash: string | null;
+}
+
+/**
+ * Starts an attempt of an entry that is ready, or reserved for this agent. The attempt number,
+ * which is the claim generation, rises by one.
+ */
+export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<Entry> {
+  const isReserved = entry.hold === 'preferred' && entry.prefer_agent_id === grant.agentId;
+  assert(
+    entry.hold === 'ready' || isReserved,
+    'a claimed entry is ready, or reserved for its agent',
+  );
+  return changeEntry(tx, entry, {
+    status: 'running',
+    hold: null,
+    attempt: entry.attempt + 1,
+    agent_id: grant.agentId,
+    lease_ms: grant.leaseMs,
+    lease_expires_at: tx.nowMs + grant.leaseMs,
+    claim_key: grant.claimKey,
+    job_token_hash: grant.jobTokenHash,
+    started_at: tx.nowMs,
+    log_seq: 0,
+    heartbeat_seq: null,
+    heartbeat_count: 0,
+    prefer_agent_id: null,
+    prefer_until: null,
+  });
+}
+
+/** Takes an entry out of the queue; a blocked or failed one may return. */
+export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
+  return changeEntry(tx, entry, {
+    status,
+    hold: null,
+    lease_expires_at: null,
+    lease_ms: null,
+    claim_key: null,
+    finished_at: tx.nowMs,
+  });
+}
+
+export interface PendingPlace {
+  hold: Hold;
+  availableAtMs: number;
+  attemptsMax: number;
+  preference: Preference | null;
+}
+
+/** The only agent that may claim an entry, and until when. */
+export interface Preference {
+  agentId: string;
+  untilMs: number;
+}
+
+/** Makes an entry pending again. */
+export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Promise<Entry> {
+  return changeEntry(tx, entry, {
+    status: 'pending',
+    hold: place.hold,
+    available_at: place.availableAtMs,
+    attempts_max: place.attemptsMax,
+    lease_expires_at: null,
+    lease_ms: null,
+    claim_key: null,
+    finished_at: null,
+    cancel_requested_at: null,
+    prefer_agent_id: place.preference?.agentId ?? null,
+    prefer_until: place.preference?.untilMs ?? null,
+  });
+}
+
+export async function setHold(tx: Tx, workspaceId: string, entryId: string, hold: Hold) {
+  await tx.runSql(
+    `UPDATE queue_entries SET hold = ? WHERE workspace_id = ? AND entry_id = ?
+       AND status = 'pending'`,
+    [hold, workspaceId, entryId],
+  );
+}
+
+/** Puts the ready entries of a lane that need a concurrency key on hold, in one statement. */
+export async function holdForKey(
+  tx: Tx,
+  { workspace_id, lane_id, concurrency_key }: Entry,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE queue_entries SET hold = 'key'
+     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND concurrency_key = ?`,
+    [workspace_id, lane_id, concurrency_key],
+  );
+}
+
+/** Updates a running entry. No index covers these columns, so a renewal touches no index. */
+export function updateRunning(
+  tx: Tx,
+  entry: Entry,
+  values: Partial<
+    Pick<
+      Entry,
+      | 'lease_ms'
+      | 'lease_expires_at'
+      | 'cancel_requested_at'
+      | 'log_seq'
+      | 'heartbeat_seq'
+      | 'heartbeat_count'
+    >
+  >,
+): Promise<Entry> {
+  assert(entry.status === 'running', 'only a running entry has a lease');
+  return changeEntry(tx, entry, values);
+}
+
+/**
+ * Updates columns of an entry that this transaction has read, fenced by its attempt and status.
+ * Computes the new entry instead of using RETURNING, for which SQLite builds a table each time.
+ */
+async function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Promise<Entry> {
+  const columns = Object.keys(values).map((name) => `${name} = ?`);
+  const { changes } = await tx.runSql(
+    `UPDATE queue_entries SET ${columns.join(', ')}
+     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ?`,
+    [
+      // The columns of an entry are what a statement binds.
+      ...(Object.values(values) as SqlValue[]),
+      entry.workspace_id,
+      entry.entry_id,
+      entry.attempt,
+      entry.status,
+    ],
+  );
+  if (changes !== 1) throw new Error(`entry ${entry.entry_id} changed under its transaction`);
+  return { ...entry, ...values };
+}
+
+/** Entries with expired leases, of one workspace or, for the sweeper, of all. */
+export function listExpired(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
+  // No index covers the expiry. The hint makes SQLite scan the few running entries.
+  const source =
+    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
+  return workspaceId === null
+    ? reader.allSql<Entry>(
+        `SELECT * FROM ${source} WHERE status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+        [nowMs, limit],
+      )
+    : reader.allSql<Entry>(
+        `SELECT * FROM ${source}
+         WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+        [workspaceId, nowMs, limit],
+      );
+}
+
+/**
+ * Workspaces with work for the sweeper: a lease, a delay or a preference has expired, or dependents
+ * of a done entry are still to be released.
+ */
+export async function listDueWorkspaces(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const running =
+    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
+  const rows = await reader.allSql<{ workspace_id: string }>(
+    `SELECT DISTINCT workspace_id FROM (
+       SELECT workspace_id FROM ${running} WHERE status = 'running' AND lease_expires_at <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
+       UNION ALL
+       SELECT workspace_id FROM queue_settlements
+     ) AS due LIMIT ?`,
+    [nowMs, nowMs, nowMs, limit],
+  );
+  return rows.map((row) => row.workspace_id);
+}
+
+/** Delayed entries that are due, of one workspace or, for the sweeper, of all. */
+export function listDue(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
+       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY available_at LIMIT ?`,
+    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
+  );
+}
+
+/** Entries whose reservation for one agent has expired, of one workspace or of all. */
+export function listUnpreferred(
+  reader: Reader,
+  nowMs: number,
+  workspaceId: string | null,
+  limit: number,
+): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
+       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY prefer_until LIMIT ?`,
+    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
+  );
+}
+
+/** The entries that are reserved for an agent, in claim order. */
+export function listPreferred(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND prefer_agent_id = ? AND hold = 'preferred'
+     ORDER BY sort_key, entry_id`,
+    [workspaceId, agentId],
+  );
+}
+
+type HeldHead = Pick<Entry, 'entry_id' | 'lane_id'>;
+
+/** The first entry of each lane that waits for a concurrency key. */
+export async function listKeyHeldHeads(
+  reader: Reader,
+  workspaceId: string,
+  queue: QueueName,
+  key: string,
+): Promise<HeldHead[]> {
+  const heads: HeldHead[] = [];
+  let laneId = '';
+  for (;;) {
+    // One index lookup a lane, however many entries wait in it.
+    const head = await reader.firstSql<HeldHead>(
+      `SELECT entry_id, lane_id FROM queue_entries
+       WHERE workspace_id = ? AND queue = ? AND concurrency_key = ? AND hold = 'key'
+         AND lane_id > ?
+       ORDER BY lane_id, sort_key, entry_id LIMIT 1`,
+      [workspaceId, queue, key, laneId],
+    );
+    if (head === undefined) return heads;
+    heads.push(head);
+    laneId = head.lane_id;
+  }
+}
+
+/** Extends leases that expired while no hub was running. */
+export async function extendExpired(tx: Tx, graceMs: number): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE queue_entries SET lease_expires_at = ?
+     WHERE status = 'running' AND lease_expires_at <= ?`,
+    [tx.nowMs + graceMs, tx.nowMs],
+  );
+  return changes;
+}

@@ -1,0 +1,145 @@
+import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { Principal } from '../principal.ts';
+import { requireRepository } from '../repositories/read.ts';
+import { mayWriteRun } from './policy.ts';
+import { presentRun } from './present.ts';
+import {
+  insertRun,
+  type RunChanges,
+  type RunRow,
+  readRun,
+  readRunByRef,
+  updateRun,
+} from './store.ts';
+
+type UpsertByRefInput = RequestInput<typeof endpoints.runs.upsertV1.request>;
+type UpdateInput = RequestInput<typeof endpoints.runs.upsertV2.request>;
+
+export interface RunDeps {
+  database: Database;
+  ids: IdSource;
+  /** Looks a decision request up. Given in `app.ts`, since uncertainties import runs. */
+  hasDecisionRequest(
+    reader: Reader,
+    workspaceId: string,
+    decisionRequestId: string,
+  ): Promise<boolean>;
+}
+
+export interface RunUpsert {
+  runId: string;
+  run: Run;
+  created: boolean;
+  idempotent?: boolean;
+}
+
+/** Version 1: creates or updates the run of a repository that has this reference. */
+export function upsertRunByRef(
+  deps: RunDeps,
+  principal: Principal,
+  input: UpsertByRefInput,
+): Promise<RunUpsert> {
+  const { idempotencyKey: key, ...body } = input;
+  return deps.database.write(input.workspaceId, (tx) =>
+    answerOnce(
+      tx,
+      { workspaceId: input.workspaceId, operation: 'runsUpsertV1', key, body },
+      async () => {
+        const { row, created } = await saveRun(deps, tx, principal, input);
+        return { runId: row.run_id, run: presentRun(row), created };
+      },
+    ),
+  );
+}
+
+/**
+ * Creates or updates a run by its reference within a transaction.
+ *
+ * @throws HubError REPO_NOT_FOUND, UNCERTAINTY_NOT_FOUND; NOT_ALLOWED for the token of a job of
+ *   another run.
+ */
+async function saveRun(
+  deps: RunDeps,
+  tx: Tx,
+  principal: Principal,
+  input: UpsertByRefInput,
+): Promise<{ row: RunRow; created: boolean }> {
+  const { workspaceId, repoId, runRef } = input;
+  await requireRepository(tx, workspaceId, repoId);
+  const known = await readRunByRef(tx, workspaceId, repoId, runRef);
+  if (!mayWriteRun(principal, known)) {
+    throw new HubError('NOT_ALLOWED', 'A job token may only write the run of its own job.');
+  }
+  const changes = await makeChanges(deps, tx, input);
+  const row: RunRow = {
+    workspace_id: workspaceId,
+    run_id: deps.ids('run'),
+    repo_id: repoId,
+    run_ref: runRef,
+    status: input.status,
+    current_milestone: null,
+    run_state_path: null,
+    title: null,
+    goal: null,
+    blocked_by_decision_request_id: null,
+    created_at: tx.nowMs,
+    updated_at: tx.nowMs,
+    ...changes,
+  };
+  // If two requests create the run at once, one inserts it and the other one updates it.
+  if (known === undefined && (await insertRun(deps.database, tx, row)).added) {
+    return { row, created: true };
+  }
+  const existing = known ?? (await readRunByRef(tx, workspaceId, repoId, runRef));
+  if (existing === undefined) throw new Error('a run disappeared within the transaction');
+  await updateRun(deps.database, tx, existing, changes);
+  return { row: { ...existing, ...changes, updated_at: tx.nowMs }, created: false };
+}
+
+/** Version 2: updates the run with this id; never creates one. */
+export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow> {
+  const { workspaceId, runId } = input;
+  return deps.database.write(workspaceId, async (tx) => {
+    const row = await requireRun(tx, workspaceId, runId);
+    const changes = await makeChanges(deps, tx, input);
+    await updateRun(deps.database, tx, row, changes);
+    return { ...row, ...changes, updated_at: tx.nowMs };
+  });
+}
+
+/** @throws HubError RUN_NOT_FOUND, the same for unknown and foreign ids. */
+export async function requireRun(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+): Promise<RunRow> {
+  const row = await readRun(reader, workspaceId, runId);
+  if (row === undefined) throw new HubError('RUN_NOT_FOUND');
+  return row;
+}
+
+/** The columns that a request changes; fields that it omits stay as they are. */
+async function makeChanges(
+  { hasDecisionRequest }: RunDeps,
+  tx: Tx,
+  input: UpdateInput | UpsertByRefInput,
+): Promise<RunChanges> {
+  const { blockedByDecisionRequestId: decisionRequestId } = input;
+  if (
+    typeof decisionRequestId === 'string' &&
+    !(await hasDecisionRequest(tx, input.workspaceId, decisionRequestId))
+  ) {
+    throw new HubError('UNCERTAINTY_NOT_FOUND', 'No such decision request in this workspace.');
+  }
+  return {
+    status: input.status,
+    ...(input.currentMilestone !== undefined && { current_milestone: input.currentMilestone }),
+    ...(input.runStatePath !== undefined && { run_state_path: input.runStatePath }),
+    ...(input.title !== undefined && { title: input.title }),
+    ...(input.goal !== undefined && { goal: input.goal }),
+    ...(decisionRequestId !== undefined && { blocked_by_decision_request_id: decisionRequestId }),
+  };
+}

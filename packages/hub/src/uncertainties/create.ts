@@ -1,0 +1,90 @@
+import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { Tx } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
+import { runHooks } from '../hooks.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { requireJob } from '../jobs/require-job.ts';
+import type { Principal } from '../principal.ts';
+import { requireRun } from '../runs/upsert.ts';
+import { recordWait } from './hand-over.ts';
+import { isPromoted } from './policy.ts';
+import { insertUncertainty, type UncertaintyRow } from './store.ts';
+
+type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
+type CreateInput = RequestInput<CreateEndpoint['request']>;
+type CreateAnswer = Omit<ResponseOf<CreateEndpoint>, 'ok'>;
+
+/**
+ * Records an uncertainty. If its confidence is below the threshold, it becomes a decision request
+ * at once.
+ *
+ * @throws HubError RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST, IDEMPOTENCY_CONFLICT
+ */
+export function createUncertainty(
+  deps: HubDeps,
+  principal: Principal,
+  input: CreateInput,
+): Promise<CreateAnswer> {
+  const { idempotencyKey: key, ...body } = input;
+  const { workspaceId } = input;
+  const operation = 'uncertaintiesCreateWithAutoPromotion';
+  return deps.database.write(workspaceId, (tx) =>
+    answerOnce(tx, { workspaceId, operation, key, body }, async () => {
+      const row = makeRow(deps, tx, principal, input);
+      await requireRun(tx, workspaceId, row.run_id);
+      const record = row.job_id === null ? null : await requireJob(tx, workspaceId, row.job_id);
+      const jobRunId = record?.row.run_id ?? null;
+      if (jobRunId !== null && jobRunId !== row.run_id) {
+        throw invalidField('/jobId', 'must name a job of the same run');
+      }
+      await insertUncertainty(deps.database, tx, row);
+      if (record !== null) await recordWait(tx, record);
+      const promoted = row.decision_request_id !== null;
+      if (promoted) await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
+      return {
+        uncertaintyId: row.uncertainty_id,
+        decisionRequestId: row.decision_request_id,
+        promoted,
+      };
+    }),
+  );
+}
+
+function makeRow(
+  { ids }: HubDeps,
+  tx: Tx,
+  principal: Principal,
+  input: CreateInput,
+): UncertaintyRow {
+  const promoted = isPromoted(input);
+  const deadlineMs = input.deadlineAt === undefined ? null : Date.parse(input.deadlineAt);
+  if (Number.isNaN(deadlineMs)) throw invalidField('/deadlineAt', 'must be a valid timestamp');
+  return {
+    workspace_id: input.workspaceId,
+    uncertainty_id: ids('uncertainty'),
+    decision_request_id: promoted ? ids('decisionRequest') : null,
+    run_id: input.runId,
+    job_id: input.jobId ?? null,
+    status: promoted ? 'open' : 'assumed',
+    prompt: input.prompt,
+    kind: input.kind,
+    context: input.context,
+    confidence: input.confidence,
+    impact: input.impact,
+    reversibility: input.reversibility,
+    assumed_value: input.assumedValue,
+    assumed_reasoning: input.assumedReasoning,
+    auto_promote_threshold: input.autoPromoteThreshold,
+    options: JSON.stringify(input.options),
+    recommended_value: input.recommendedValue ?? null,
+    deadline_at: deadlineMs,
+    on_deadline: input.onDeadline,
+    created_by: principal.principalId,
+    created_at: tx.nowMs,
+    promoted_at: promoted ? tx.nowMs : null,
+    resolved_at: null,
+    answer_job_id: null,
+    answer_seen_at: null,
+  };
+}
