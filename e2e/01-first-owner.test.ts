@@ -23,7 +23,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await browser?.close();
     await hub?.stop();
   });
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const dataDir = join(makeTempDir({ after }), 'data');
 
   async function submitSignIn(on: Page, password: string): Promise<void> {
@@ -38,13 +38,13 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await on.getByRole('heading', { name: 'Sign in' }).waitFor();
   }
 
-  it('is told by the sign-in page of a new hub to open the printed link', async () => {
+  it('sees on the sign-in page of a new hub that the printed link comes first', async () => {
     await page.goto('/');
     await page.getByText('This hub has no owner yet.').waitFor();
     assert.equal(new URL(page.url()).pathname, '/sign-in');
   });
 
-  it('gets every refusal beside the field that it is about', async () => {
+  it('sees each refusal at the field that caused it', async () => {
     await page.goto(hub.firstOwnerUrl ?? '');
     await page.getByLabel('Your name').fill(owner.name);
     await page.getByLabel('E-mail address').fill(owner.email);
@@ -56,7 +56,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await page.locator('input[name=password][aria-invalid=true]').waitFor();
   });
 
-  it('makes owner and workspace and lands on the jobs of the new workspace', async () => {
+  it('creates owner and workspace and lands on the jobs of the new workspace', async () => {
     await page.getByLabel('Password', { exact: true }).fill(owner.password);
     await page.getByRole('button', { name: 'Create owner and workspace' }).click();
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
@@ -81,18 +81,18 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     assert.equal(await page.evaluate('document.cookie'), '');
   });
 
-  it('is signed in in a second tab, and signed out there by signing out here', async () => {
+  it('is signed in in a second tab, and signing out in one tab signs out in both', async () => {
     const second = await visit.context.newPage();
     await second.goto('/');
     await second.getByRole('heading', { name: 'No jobs yet' }).waitFor();
     await signOut(page);
-    // The other page learns it from its next look at the list, without a reload.
+    // The other page finds out when it next refreshes its list, without a reload.
     await second.getByRole('heading', { name: 'Sign in' }).waitFor();
     await second.close();
     assert.deepEqual(await visit.context.cookies(), []);
   });
 
-  it('is told of a wrong password, and keeps the address that was typed', async () => {
+  it('sees that the password is wrong, and the form keeps the typed address', async () => {
     await submitSignIn(page, 'wrong password entirely');
     await page.getByRole('alert').getByText('SIGN_IN_FAILED').waitFor();
     assert.equal(await page.getByLabel('E-mail address').inputValue(), owner.email);
@@ -104,7 +104,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
   });
 
-  it('signs in on the way to a page that was asked for, and arrives there', async () => {
+  it('signs in on the way to a requested page, and arrives there', async () => {
     await signOut(page);
     await page.goto(`/w/${owner.workspaceSlug}/jobs?status=failed`);
     await submitSignIn(page, owner.password);
@@ -133,7 +133,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
   });
 
-  it('saw no violation of the content security policy and no error of the console', () => {
+  it('sees no violation of the content security policy and no error of the browser', () => {
     assert.deepEqual(visit.troubles, []);
   });
 });

@@ -28,7 +28,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     await browser?.close();
     await hub?.stop();
   });
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   const credentialsFile = join(folder, 'config/credentials.json');
@@ -141,7 +141,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     assert.equal((await machine.run(['whoami'])).code, 3);
   });
 
-  it('saw no violation of the content security policy and no error of the console', () => {
+  it('sees no violation of the content security policy and no error of the browser', () => {
     assert.deepEqual(visit.troubles, []);
   });
 

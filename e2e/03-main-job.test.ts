@@ -45,7 +45,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     await browser?.close();
     await hub?.stop();
   });
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   const clone = join(folder, 'clone');
@@ -187,7 +187,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     assert.equal(new URL(page.url()).search, '?status=done');
   });
 
-  it('saw no violation of the content security policy and no error of the console', () => {
+  it('sees no violation of the content security policy and no error of the browser', () => {
     assert.deepEqual(visit.troubles, []);
   });
 

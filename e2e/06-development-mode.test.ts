@@ -20,7 +20,7 @@ describe('a client of the specification alone, in development mode', () => {
     hub = await startHubProcess({ dataDir: join(folder, 'data'), env });
   });
   after(() => hub?.stop());
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
 
   async function send(path: string, body: object, headers: Record<string, string> = {}) {

@@ -32,7 +32,7 @@ interface Scene {
   path: string;
   /** There when the page is. */
   shows: (page: Page) => { waitFor(): Promise<void> };
-  /** What the person does first. */
+  /** The first steps of the person. */
   act?: (page: Page) => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     await browser?.close();
     await hub?.stop();
   });
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const dataDir = makeTempDir({ after });
 
   /** Shows the scenes on every screen, in light and in dark, and holds each against the audit. */
@@ -211,7 +211,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     await show([
       { name: 'device-unknown', path: '/device', shows: heading('There is no such request') },
     ]);
-    // One session: whoever opens a request is the only one that may answer it.
+    // Only the session that opened a request may answer it.
     await show([
       { name: 'device', path: devicePath, shows: heading('Log in a machine?') },
       {

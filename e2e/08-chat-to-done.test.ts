@@ -24,7 +24,7 @@ const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
 const teamId = 'T024BE7LD';
 const threadId = 'ports@acme.example';
 const answer = '9443, says the network team';
-/** Between two looks at what the hub announces to nobody. */
+/** The interval of polls for changes that the hub does not announce. */
 const LOOK_MS = 50;
 const WAIT_MS_MAX = 20_000;
 
@@ -68,7 +68,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     await hub?.stop();
     await mail?.stop();
   });
-  // Told after the hub that uses it, so that it goes away later.
+  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   // Of its own and open to all: the mail server belongs to another user than the rest.
   const mailFolder = makeTempDir({ after });

@@ -13,7 +13,7 @@ const PRODUCERS = 4;
 const JOBS_BETWEEN = 60;
 const template = { fingerprint: 'empty', prepare: async () => undefined };
 
-test('two hubs are restarted one after the other, and nobody behind the balancer notices', {
+test('two hubs are restarted one after the other, and no client of the balancer notices', {
   timeout: 120_000,
 }, async (t) => {
   const database = await createTestDatabase(template);

@@ -18,7 +18,7 @@ function findBrowserFault(): string | false {
   }
 }
 
-/** A real Chromium that talks to nobody but the hub. Close it when the scenario ends. */
+/** Starts a real Chromium that talks only to the hub. Close it when the scenario ends. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath,

@@ -13,7 +13,7 @@ const cliScript = join(projectRoot, 'packages/cli/src/main.ts');
 /** A person's machine: where the command line keeps its logins, links and agents. */
 export interface Machine {
   start(args: readonly string[], cwd?: string): NodeProcess;
-  /** Runs a command to its end, whatever that is. */
+  /** Runs a command until it ends, with or without success. */
   run(args: readonly string[], cwd?: string): Promise<CliEnd>;
 }
 
@@ -50,7 +50,7 @@ export async function runJson<Answer>(
   return JSON.parse(end.stdout) as Answer;
 }
 
-/** What `signalbox login` shows to the person. */
+/** The page and the code that `signalbox login` prints. */
 export interface ShownLogin {
   readonly login: NodeProcess;
   readonly userCode: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readDatabase } from './hub-database.ts';
 
-/** What one client saw of one job: each line an answer that the hub acknowledged. */
+/** The history of one job as one client saw it; each line is an acknowledged answer. */
 export interface ClientCycle {
   jobId: string;
   completed: {

@@ -8,7 +8,7 @@ export function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, env, encoding: 'utf8' }).trimEnd();
 }
 
-/** A person's clone with one commit on main and an origin that nobody ever asks. */
+/** A clone with one commit on main and an origin that is never contacted. */
 export function makeClone(path: string, originUrl: string): void {
   mkdirSync(path, { recursive: true });
   git(path, 'init', '--quiet', '--initial-branch=main');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { databaseSettings } from './hub-database.ts';
 import { type NodeProcess, type ProcessEnd, projectRoot, startNode } from './node-process.ts';
 
-/** What `npm start` runs once everything is installed. */
+/** The script that `npm start` runs once everything is installed. */
 export const hubScript = join(projectRoot, 'scripts/start.ts');
 
 export interface HubProcess {

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** What became of one request, told apart as finely as TCP allows. */
+/** The outcome of one request, as precisely as TCP shows it. */
 export type Fate =
   | { kind: 'answered'; status: number; answer: Record<string, unknown> }
   /** No connection was made: the hub had stopped listening. */

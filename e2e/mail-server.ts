@@ -175,7 +175,7 @@ async function runServer(folder: string, { uid, gid }: Account): Promise<ChildPr
   for await (const line of createInterface({ input: server.stderr })) {
     log.push(line);
     if (line.includes('starting up')) {
-      // What it says from now on is nobody's business, but must not fill the pipe.
+      // Its further output is read only to keep the pipe from filling.
       server.stderr.resume();
       return server;
     }

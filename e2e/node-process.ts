@@ -5,7 +5,7 @@ import { after } from 'node:test';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** Generous for two busy cores; whoever waits for a condition is told what was printed instead. */
+/** Generous for two busy cores. A wait that ends reports what was printed instead. */
 const WAIT_MS_MAX = 20_000;
 
 export interface NodeProcess {

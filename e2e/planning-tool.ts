@@ -32,7 +32,7 @@ async function askPerson(): Promise<void> {
     jobId,
     prompt: 'Which port may the health check use?',
     kind: 'choice',
-    // Whoever answers sees what the tool saw.
+    // The person who answers sees what the tool saw.
     context: JSON.stringify(sections.map(({ kind, textKind, text }) => ({ kind, textKind, text }))),
     confidence: 0.3,
     impact: 'medium',

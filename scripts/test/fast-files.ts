@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const memoryFolder = '/dev/shm';
 const folderPrefix = 'signalbox-tests-';
-/** With less free memory, files stay on the disk. A whole run needs about 300 MB. */
+/** With less free memory, files stay on the disk. */
 const freeBytesMin = 2 * 1024 ** 3;
 
 /**

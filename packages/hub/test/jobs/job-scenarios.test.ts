@@ -135,10 +135,10 @@ runScenarios('jobs/enqueue', [
     expect: { error: 'INVALID_JSON' },
   },
   {
-    name: 'refuses a key that stands twice',
+    name: 'refuses a duplicate key',
     endpoint: jobs.enqueue,
     body: '{"kind":"work","kind":"pr_review"}',
-    expect: { error: 'INVALID_JSON', contains: ['twice'] },
+    expect: { error: 'INVALID_JSON', contains: ['Duplicate key'] },
   },
   {
     name: 'refuses bytes that are no UTF-8',

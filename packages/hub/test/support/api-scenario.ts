@@ -4,7 +4,7 @@ import { type Endpoint, type ErrorCode, listErrorCodes, statusOf } from '@signal
 import { CANARY, type CredentialName, startApiWorld, type World } from './api-world.ts';
 import { type Answer, anonymize, checkRequestId, exchange } from './http-exchange.ts';
 
-/** What a scenario says may be made from the world, once that is there. */
+/** A value of a scenario, or a function that makes it from the started world. */
 type FromWorld<T> = T | ((world: World) => T | Promise<T>);
 
 type Body = Record<string, unknown> | readonly unknown[] | string | Uint8Array | number | null;
@@ -28,7 +28,7 @@ export interface Expectation {
   error?: ErrorCode;
   /** Where the status does not follow from the code. */
   status?: number;
-  /** What the body holds at least. */
+  /** Fields that the body contains. */
   body?: FromWorld<Record<string, unknown>>;
   /** Anything else to be said of the body. */
   check?: (body: Record<string, unknown>, world: World) => void | Promise<void>;
@@ -75,7 +75,7 @@ async function runScenario(world: World, scenario: Scenario): Promise<void> {
   await expect.check?.(answer.body, world);
 }
 
-/** What holds for every answer, whatever the scenario says. */
+/** Checks the rules that every answer follows. */
 function checkAnswer(endpoint: Scenario['endpoint'], answer: Answer, expect: Expectation): void {
   const { error } = expect;
   const status = expect.status ?? (error === undefined ? 200 : statusOf(error));

@@ -26,7 +26,7 @@ export interface HeldJob {
   claimGeneration: number;
 }
 
-/** Everybody who may knock at the hub, by what is right or wrong with the token. */
+/** Callers of the hub, by what is right or wrong with their token. */
 export interface Credentials {
   /** A service token of every scope. */
   full: string;

@@ -5,10 +5,10 @@ import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import type { HomeWorld } from './home-world.ts';
 import { type Answer, exchange } from './http-exchange.ts';
 
-/** A person at the console, by the same requests that her browser makes. */
+/** A person at the console, who sends the requests that a browser would. */
 export interface ConsolePerson {
   personId: string;
-  /** The workspace that she made as the first owner. */
+  /** The workspace that they made as the first owner. */
   workspaceSlug: string;
   send(path: string, body: unknown): Promise<Answer>;
 }

@@ -133,7 +133,7 @@ export interface ConsoleScenario {
   body: unknown;
   /** Success when absent. */
   error?: Parameters<typeof statusOf>[0];
-  /** What the answer holds at least. */
+  /** Fields that the answer contains. */
   holds?: Record<string, unknown>;
 }
 

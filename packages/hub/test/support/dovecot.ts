@@ -18,7 +18,7 @@ export interface Dovecot {
   password: string;
   /** Puts a message into a mailbox; a server sees it the next time that it looks. */
   deliver(message: Uint8Array | string, options?: { mailbox?: 'INBOX' | 'Sent' }): string;
-  /** Where messages that nobody has seen lie. */
+  /** The folder of unread messages. */
   newDir: string;
 }
 
@@ -168,7 +168,7 @@ async function run(
   for await (const line of createInterface({ input: server.stderr })) {
     log.push(line);
     if (line.includes('starting up')) {
-      // What it says from now on is nobody's business, but must not fill the pipe.
+      // Its further output is read only to keep the pipe from filling.
       server.stderr.resume();
       return;
     }

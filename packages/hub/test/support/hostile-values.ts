@@ -114,7 +114,7 @@ export function listFields(schema: TSchema, path: readonly string[] = []): Field
   ]);
 }
 
-/** A copy of the body with one field set, on whatever way leads there. */
+/** Copies the body with one field set, at any depth. */
 export function withField(
   body: Record<string, unknown>,
   path: readonly string[],

@@ -40,7 +40,7 @@ export function checkRequestId({ headers, body, text }: Answer): void {
   if (body.ok === false) assert.equal(body.requestId, id, text);
 }
 
-/** What comes of one request must be the same for two ids, but for the request's own id. */
+/** Removes the request's id, so that the answers to two requests can be compared. */
 export function anonymize({ status, headers, text }: Answer): unknown {
   const kept = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date');
   const id = headers.get('x-request-id') ?? '';

@@ -152,7 +152,7 @@ function addChatCalls(world: IntegrationWorld): void {
   } satisfies Partial<IntegrationWorld>);
 }
 
-/** What the chat sends with a body. */
+/** The headers that the chat service sends with a body. */
 export function signatureHeaders(
   bytes: Uint8Array,
   { nowMs, secret = CHAT_SECRET }: { nowMs: number; secret?: string },

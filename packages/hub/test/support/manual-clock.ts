@@ -5,7 +5,7 @@ export interface ManualClock extends Clock {
   advance(deltaMs: number): void;
 }
 
-/** A clock that stands still until a test turns it. */
+/** A clock that stands still until a test advances it. */
 export function createManualClock(startMs = Date.UTC(2026, 10, 2, 9)): ManualClock {
   let nowMs = startMs;
   const timers = new Set<{ atMs: number; call: () => void }>();

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What came back over a connection until the hub closed it. */
+/** The bytes that the hub sent on a connection until it closed it. */
 export interface RawAnswer {
   /** Everything, as it came. */
   text: string;

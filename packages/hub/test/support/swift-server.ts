@@ -32,7 +32,7 @@ export function whyNoSwift(): string | undefined {
   return missing ? `swift is not installed (apt-get install ${PACKAGES})` : undefined;
 }
 
-/** What calls back at its end: a test, or a file of tests. */
+/** A test or a file of tests, which calls back when it ends. */
 interface Ending {
   after(end: () => Promise<void>): void;
 }
@@ -58,7 +58,7 @@ export async function startSwift(t: Ending): Promise<S3Config> {
     secretAccessKey: SECRET_ACCESS_KEY,
     forcePathStyle: true,
   };
-  // Registered last, so that it goes when nobody writes into it any more.
+  // Registered last, so that it is deleted after its writers have ended.
   t.after(async () => rmSync(dir, { recursive: true, force: true }));
   for (const port of Object.values(ports)) await waitForPort(port);
   await makeBucket(config);

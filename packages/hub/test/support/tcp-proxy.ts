@@ -8,7 +8,7 @@ export interface TcpProxy {
   /** Emits `connection` for each client and `gone` when one has left. */
   events: EventEmitter<{ connection: []; gone: [] }>;
   connections: number;
-  /** What the server has sent to clients. */
+  /** The bytes that the server has sent to clients. */
   bytesFromServer: number;
 }
 

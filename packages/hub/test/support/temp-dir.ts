@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A directory that goes away with the test. */
+/** Makes a directory that is deleted with the test. */
 export function makeTempDir(t: Pick<TestContext, 'after'>): string {
   const path = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));

@@ -24,7 +24,7 @@ function readEngine(name: string): EngineName {
 
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databaseSessions'>;
 
-/** What the hubs on one data directory share. */
+/** The database that hubs on one data directory share. */
 interface SharedDatabase {
   database: Promise<TestDatabase>;
   users: number;
@@ -36,7 +36,7 @@ const shared = new Map<string, SharedDatabase>();
  * The settings of a hub's database. Hubs on the same data directory have the same database, as
  * they have on SQLite by itself.
  *
- * @returns `release` is called once the hub has ended; the last one takes the database away.
+ * @returns `release`, to call when the hub has ended; the last call drops the database.
  */
 export async function takeDatabase(
   dataDir: string,
@@ -69,7 +69,7 @@ export async function takeDatabase(
 /**
  * A migrated database without a hub.
  *
- * @returns `end` closes it and takes it away.
+ * @returns `end`, which closes and drops it.
  */
 export async function openDatabaseOf(
   dataDir: string,

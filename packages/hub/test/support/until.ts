@@ -1,4 +1,4 @@
-/** Looks again and again, and gives up after some time, so that a test that fails also ends. */
+/** Polls until the condition holds. Fails after a time, so that a failing test ends. */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
@@ -6,7 +6,7 @@ export async function until(
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`it never came about that ${what}`);
+    if (performance.now() > endMs) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

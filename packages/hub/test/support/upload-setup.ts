@@ -7,7 +7,7 @@ const { uploads } = endpoints;
 
 export const sha256Of = (bytes: Uint8Array | string): string => hash('sha256', bytes);
 
-/** What a PUT answered. */
+/** The answer to a PUT. */
 export interface PutAnswer {
   status: number;
   body: Record<string, unknown>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Endpoint, RequestOf, ResponseOf } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 
-/** What came back, whatever it was. */
+/** The answer to a request, refused or not. */
 export interface Answer {
   status: number;
   headers: Headers;
