@@ -183,7 +183,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     await stranger.context.close();
   });
 
-  it('saw no violation of the content security policy and no error of the console', () => {
+  it('sees no violation of the content security policy and no error of the browser', () => {
     assert.deepEqual(visit.troubles, []);
   });
 });
