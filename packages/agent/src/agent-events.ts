@@ -1,16 +1,16 @@
 import type { Job, JobOutcome } from '@signalbox/contract';
 import type { StopReason } from './job/attempt.ts';
 
-/** What happens in an agent, for whoever shows it to people. */
+/** Events of a running agent, for display. */
 export type AgentEvent =
   | { type: 'online'; agentId: string }
   | { type: 'hub-unreachable'; message: string }
   | { type: 'hub-back' }
   | { type: 'job-claimed'; job: Job; attempt: number }
   | { type: 'job-progress'; jobId: string; message: string }
-  /** The work has to stop; the process is being ended. */
+  /** The work must stop; its process is being ended. */
   | { type: 'job-stopping'; jobId: string; reason: StopReason; why: string }
-  /** The work is over and, if there is an outcome, safe in the outbox. */
+  /** The work has ended. If there is an outcome, it is stored in the outbox. */
   | {
       type: 'job-finished';
       jobId: string;
@@ -22,12 +22,12 @@ export type AgentEvent =
     }
   | { type: 'result-accepted'; jobId: string; attempt: number; status: string }
   | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string }
-  /** `byHub`: a person ordered it in the console and may take it back. */
+  /** `byHub`: a person requested it in the console and can revoke it. */
   | { type: 'draining'; byHub: boolean }
   | { type: 'resumed' }
   | { type: 'offline' };
 
-/** Where an agent writes what is of use to whoever looks for a fault. */
+/** Receives diagnostic messages of an agent. */
 export interface AgentLogger {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;

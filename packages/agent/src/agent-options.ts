@@ -5,45 +5,47 @@ import type { Executor } from './executors/executor.ts';
 import type { RepositoryMapping } from './git/git-mirror.ts';
 import type { HubClient } from './hub-client.ts';
 
-/** What an agent is started with; everything optional has its default written beside it. */
+/** Options of an agent; defaults are given at each field. */
 export interface AgentOptions {
   baseUrl: string;
-  /** The person's or the service principal's. Absent: a hub in development mode. */
+  /** Token of a person or a service principal. Absent: the hub runs in development mode. */
   token?: string | undefined;
   workspaceId: string;
   displayName: string;
-  /** What this machine has cloned. A job of any other repository is not claimed. */
+  /** Repositories cloned on this machine. Jobs of other repositories are not claimed. */
   repositories: readonly RepositoryMapping[];
-  /** The agent's own directory; one agent a directory. */
+  /** The agent's own directory. Each directory serves one agent at a time. */
   stateDir: string;
   executor: Executor;
-  /** Default: made once and kept in the state directory. */
+  /** Default: generated once and kept in the state directory. */
   machineFingerprint?: string | undefined;
   /** Default 1. */
   maxConcurrentJobs?: number | undefined;
-  /** Default 600,000. Renewed every third of it. */
+  /** Default 600,000. The lease is renewed at every third of this time. */
   leaseMs?: number | undefined;
-  /** How long one job may take; default 6 hours. */
+  /** Time limit of one job; default 6 hours. */
   jobTimeLimitMs?: number | undefined;
-  /** Added to what the agent finds out about itself. `canWrite` is true unless set. */
+  /** Merged into the capabilities that the agent detects. `canWrite` defaults to true. */
   capabilities?: AgentCapabilities | undefined;
   labels?: Record<string, string> | undefined;
-  /** Holds the scripts `environment`, `pre-checkout`, `pre-command`, `post-command`. */
+  /** Directory of the scripts `environment`, `pre-checkout`, `pre-command`, `post-command`. */
   hooksDir?: string | undefined;
-  /** Output kept of one job; default 256 MiB. */
+  /** Limit of the output kept for one job; default 256 MiB. */
   logBytesMax?: number | undefined;
-  /** Between SIGTERM and SIGKILL; default 10,000. */
+  /** Time between SIGTERM and SIGKILL; default 10,000. */
   killGraceMs?: number | undefined;
-  /** How long a leaving agent tries to deliver its results; default 30,000. */
+  /** How long an agent that shuts down tries to deliver its results; default 30,000. */
   flushMs?: number | undefined;
   onEvent?: ((event: AgentEvent) => void) | undefined;
   logger?: AgentLogger | undefined;
-  /** The environment that jobs inherit, cleaned; default that of this process. */
+  /**
+   * The environment that jobs inherit, after cleaning. Default: the environment of this process.
+   */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Default: one of the SDK over `baseUrl` and `token`. */
+  /** Default: an SDK client for `baseUrl` and `token`. */
   client?: HubClient | undefined;
   clock?: Clock | undefined;
-  /** Jitter; in [0, 1). */
+  /** Source of jitter; returns values in [0, 1). */
   random?: (() => number) | undefined;
 }
 
@@ -57,18 +59,20 @@ export const agentDefaults = {
   flushMs: 30_000,
 } as const;
 
-/** An agent at work. */
+/** A running agent. */
 export interface RunningAgent {
   readonly machineFingerprint: string;
-  /** Jobs held now. */
+  /** IDs of the jobs held now. */
   heldJobIds(): string[];
-  /** Claims nothing more, finishes what is held with its lease kept, delivers, leaves. */
+  /**
+   * Stops claiming, finishes held jobs while renewing their leases, delivers results, shuts down.
+   */
   drain(): Promise<void>;
   /**
-   * Leaves now: ends the processes of held jobs (SIGTERM, then SIGKILL) and gives the jobs back
-   * to the queue. May follow `drain`.
+   * Shuts down now: ends the processes of held jobs (SIGTERM, then SIGKILL) and returns the jobs to
+   * the queue. May be called after `drain`.
    */
   stop(): Promise<void>;
-  /** Resolves when the agent has left; rejects when it cannot go on (its token is dead). */
+  /** Resolves after shutdown; rejects when the agent cannot continue (its token was rejected). */
   readonly done: Promise<void>;
 }

@@ -10,12 +10,13 @@ import { openOutbox } from './loops/outbox.ts';
 import { readMachineFingerprint } from './state-directory.ts';
 
 /**
- * Starts an agent: cleans up after a dead one, registers with the hub and claims jobs until it is
- * drained or stopped. Returns once it is set up; what follows arrives at `onEvent` and `done`.
+ * Starts an agent: cleans up after a crashed predecessor, registers with the hub and claims jobs
+ * until the agent is drained or stopped. Returns after setup; later events arrive at `onEvent` and
+ * `done`.
  *
- * @throws {AgentAlreadyRunningError} the state directory is in use.
+ * @throws {AgentAlreadyRunningError} another agent uses the state directory.
  * @throws {ExecutorMissingError} the coding tool is not on the PATH.
- * @throws {TypeError} an option cannot be used.
+ * @throws {TypeError} an option is invalid.
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
@@ -90,7 +91,7 @@ function capabilitiesOf(options: AgentOptions, maxConcurrentJobs: number): Agent
 function checkOptions(options: AgentOptions): void {
   const repoIds = new Set(options.repositories.map(({ repoId }) => repoId));
   if (repoIds.size !== options.repositories.length) {
-    throw new TypeError('A repository is mapped twice; keep one clone of it.');
+    throw new TypeError('A repository is mapped to two clones; keep one.');
   }
   const { maxConcurrentJobs = 1, leaseMs = agentDefaults.leaseMs } = options;
   if (!Number.isInteger(maxConcurrentJobs) || maxConcurrentJobs < 1 || maxConcurrentJobs > 1_000) {

@@ -1,14 +1,14 @@
-/** Time as the agent sees it; tests bring their own. */
+/** The agent's source of time. Tests inject their own. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970; for timestamps that people read. */
+  /** Wall clock in milliseconds since 1970, for timestamps that people read. */
   nowMs(): number;
-  /** Never steps back or jumps; every deadline of a lease is kept on it. */
+  /** Monotonic: never steps back or jumps. All lease deadlines use it. */
   monotonicMs(): number;
-  /** Resolves after `ms`, or at once when the signal fires. Never rejects. */
+  /** Resolves after `ms`, or immediately when the signal fires. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest delay that a Node timer keeps; a longer one would fire immediately. */
+/** The longest delay that a Node.js timer supports; a longer one would fire immediately. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

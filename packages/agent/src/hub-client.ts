@@ -3,13 +3,13 @@ import { ApiError, UnreachableError } from '@signalbox/sdk';
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** For the whole call. */
+  /** Limit for the whole call. */
   timeoutMs?: number;
 }
 
 export type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
 
-/** The part of the SDK's client that an agent uses; a client made by the SDK fits it. */
+/** The part of the SDK's client that an agent uses. */
 export interface HubClient {
   agents: { heartbeat: Call<typeof endpoints.agents.heartbeat> };
   jobs: {
@@ -22,23 +22,23 @@ export interface HubClient {
 
 export type CompleteBody = RequestOf<typeof endpoints.jobs.complete>;
 
-/** What a failed call means for the caller. */
+/** How to react to a failed call. */
 export type Failure =
-  /** No answer, or one that asks to come back: the same call may succeed later. */
+  /** No answer, or a request to try later: the same call may succeed later. */
   | { kind: 'retry'; retryAfterMs: number; isPathUnknown: boolean; message: string }
-  /** The token is dead: no call of this agent can succeed until a person logs in again. */
+  /** The token was rejected: no call can succeed until a person logs in again. */
   | { kind: 'unauthorized'; code: string; message: string }
-  /** The hub has answered, and the answer is no. */
+  /** The hub rejected the call. */
   | { kind: 'refused'; code: string; message: string };
 
 const STATUS_UNAUTHORIZED = 401;
-/** A hub without this extension, or a proxy before a hub that is being moved. */
+/** A hub without this extension, or a proxy in front of a hub that is being moved. */
 const unknownPathStatuses = new Set([404, 405]);
 const passingStatuses = new Set([...unknownPathStatuses, 408, 429]);
-/** Codes of the client: what answered was not a hub, so nothing has been decided. */
+/** Client error codes for an answer that did not come from a hub, so nothing was decided. */
 const foreignAnswerCodes = new Set<string>(['INVALID_RESPONSE', 'REDIRECT_REFUSED']);
 
-/** Sorts what a call threw; anything that is not about the hub is a defect and thrown again. */
+/** Classifies an error of a call. Rethrows errors that are not about the hub, as defects. */
 export function judgeFailure(error: unknown): Failure {
   if (error instanceof ApiError) {
     const { code, status, message } = error;

@@ -10,10 +10,10 @@ import { type PresenceLoop, startPresenceLoop } from './loops/presence-loop.ts';
 import { openStateDirectory, type StateDirectory } from './state-directory.ts';
 import { acquireStateLock, type StateLock } from './state-lock.ts';
 
-/** How long a leaving agent waits for the hub to acknowledge that it drains. */
+/** How long an agent that shuts down waits for the hub to acknowledge that it is draining. */
 const DRAINING_ACK_MS_MAX = 5_000;
 
-/** What every agent reports, whichever jobs it works on. */
+/** Events that every agent reports, independent of its kind of jobs. */
 export type LifecycleEvent = Extract<
   AgentEvent,
   { type: 'online' | 'hub-unreachable' | 'hub-back' | 'draining' | 'resumed' | 'offline' }
@@ -27,25 +27,25 @@ export interface HeldWork {
   cancel(jobId: string): void;
   stopAll(why: string): void;
   /**
-   * Resolves when no job is worked on, its results are delivered or kept for the next start, and
-   * no lease is renewed any more.
+   * Resolves when no job is being worked on, all results are delivered or stored for the next
+   * start, and no lease is being renewed.
    *
-   * @param canDeliver false: the agent failed, so do not wait for the hub to take results.
+   * @param canDeliver false: the agent failed, so do not wait for the hub to accept results.
    */
   settle(canDeliver: boolean): Promise<void>;
 }
 
-/** What the work reports to the lifecycle. */
+/** Called by the work to report to the lifecycle. */
 export interface WorkHooks {
-  /** The hub sent orders with the answer to a renewal. */
+  /** The answer to a renewal contained commands. */
   onCommands(commands: readonly AgentCommand[]): void;
   /** A slot became free. */
-  onRoom(): void;
-  /** The agent cannot continue: a defect, or a provider that refuses it. */
+  onSlotFree(): void;
+  /** The agent cannot continue: a defect, or a provider that rejects it. */
   onFault(error: unknown): void;
 }
 
-/** The queue that an agent claims from, and what it does with what it gets. */
+/** The queue that an agent claims from, and the jobs it holds. */
 export interface Work {
   claim: ClaimCall;
   held: HeldWork;
@@ -57,20 +57,20 @@ export interface LifecycleOptions {
   displayName: string;
   machineFingerprint: string;
   capabilities: AgentCapabilities;
-  /** Jobs at a time. */
+  /** Limit of concurrent jobs. */
   slots: number;
   leaseMs: number;
   lock: StateLock;
   clock: Clock;
-  /** Jitter; in [0, 1). */
+  /** Source of jitter; returns values in [0, 1). */
   random: () => number;
   logger: AgentLogger;
   emit(event: LifecycleEvent): void;
 }
 
 /**
- * A running agent, for jobs and for cloud AI jobs alike: registers by heartbeats, claims while it
- * has free slots, obeys the hub's commands, and leaves in order.
+ * A running agent, for jobs and cloud AI jobs alike: registers by heartbeats, claims while it has
+ * free slots, follows the hub's commands and shuts down gracefully.
  */
 export class Lifecycle {
   readonly #options: LifecycleOptions;
@@ -84,17 +84,17 @@ export class Lifecycle {
   /** Null until the first heartbeat was answered. */
   #agentId: string | null = null;
   #fault: { error: unknown } | null = null;
-  /** The hub rejects the heartbeats of this agent for good. */
+  /** The hub rejects the heartbeats of this agent permanently. */
   #isRejected = false;
 
-  /** @param createWork makes the work; it may call its hooks once the constructor has returned. */
+  /** @param createWork Creates the work. Its hooks may be called after this constructor returns. */
   constructor(options: LifecycleOptions, createWork: (hooks: WorkHooks) => Work) {
     this.#options = options;
-    // Callers may never look at `done`; without a handler its rejection would end the process.
+    // Callers may ignore `done`; without a handler its rejection would end the process.
     this.#left.promise.catch(() => {});
     this.#work = createWork({
       onCommands: (commands) => this.#applyCommands(commands),
-      onRoom: () => this.#claims.wake(),
+      onSlotFree: () => this.#claims.wake(),
       onFault: (error) => this.#fail(error),
     });
     this.#presence = this.#startPresence();
@@ -105,12 +105,12 @@ export class Lifecycle {
     return this.#work.held.ids();
   }
 
-  /** Resolves when the agent has left; rejects with the fault that ended it. */
+  /** Resolves after shutdown; rejects with the fault that ended the agent. */
   get done(): Promise<void> {
     return this.#left.promise;
   }
 
-  /** Claims nothing more, finishes what is held with its lease renewed, delivers, leaves. */
+  /** Stops claiming, finishes held jobs while renewing leases, delivers results, shuts down. */
   drain(): Promise<void> {
     if (!this.#isLeaving) {
       this.#isLeaving = true;
@@ -123,7 +123,7 @@ export class Lifecycle {
     return this.#left.promise;
   }
 
-  /** Leaves now: stops the work and gives the jobs back. May follow `drain`. */
+  /** Shuts down now: stops the work and returns the jobs to the queue. May follow `drain`. */
   stop(why = 'The agent was stopped.'): Promise<void> {
     this.#hurry.abort(why);
     this.#work.held.stopAll(why);
@@ -131,20 +131,20 @@ export class Lifecycle {
   }
 
   /**
-   * The hub learns first that the agent drains, so that it grants nothing new. The claim in
-   * progress is settled, so that no job is granted unseen. Held jobs are finished (or stopped,
-   * after `stop`) while heartbeats and renewals continue.
+   * First reports that the agent is draining, so that the hub grants no more jobs. Then settles the
+   * claim in progress, so that no granted job is missed. Held jobs are finished (or stopped, after
+   * `stop`) while heartbeats and renewals continue.
    */
   async #leave(): Promise<void> {
     const { signal } = this.#hurry;
     const limit = AbortSignal.timeout(DRAINING_ACK_MS_MAX);
     await this.#presence.acknowledged(AbortSignal.any([signal, limit]));
     await this.#claims.settle();
-    // The stop may have come before the claim that has just been settled.
+    // `stop` may have been called before the claim just settled, so stop that job too.
     if (signal.aborted) this.#work.held.stopAll(String(signal.reason));
     await this.#work.held.settle(this.#fault === null);
     await this.#presence.stop();
-    // A hub that rejects this agent's heartbeats would reject this one too.
+    // A hub that rejects this agent's heartbeats would also reject this final one.
     if (!this.#isRejected) await this.#presence.leave();
     await this.#options.lock.release();
     this.#options.emit({ type: 'offline' });
@@ -211,10 +211,10 @@ export class Lifecycle {
 }
 
 /**
- * Opens and locks an agent's state directory, then calls `start`. The lock belongs to the agent
- * that `start` returns; if `start` fails, the lock is released.
+ * Opens and locks an agent's state directory, then calls `start`. The agent that `start` returns
+ * owns the lock; if `start` fails, the lock is released.
  *
- * @throws {AgentAlreadyRunningError} the state directory is in use.
+ * @throws {AgentAlreadyRunningError} another agent uses the state directory.
  */
 export async function withLockedState<Agent>(
   stateDir: string,
@@ -230,11 +230,11 @@ export async function withLockedState<Agent>(
   }
 }
 
-/** A client of the hub for an agent. `name` is the program in the user agent header. */
+/** Creates a hub client for an agent. `name` is the program in the User-Agent header. */
 export function createHubClient(
   name: string,
   { baseUrl, token }: { baseUrl: string; token?: string | undefined },
 ): Client {
-  // One attempt a call: the loops decide when, and whether, to try again.
+  // No retries inside a call: the loops decide whether and when to retry.
   return createClient({ baseUrl, token, userAgent: `${name}/${manifest.version}`, maxAttempts: 1 });
 }

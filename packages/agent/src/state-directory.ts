@@ -3,16 +3,16 @@ import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Where an agent keeps what must outlive its process. One agent a directory.
+ * An agent's persistent state. Each directory serves one agent at a time.
  *
  * ```
- * agent.lock      who uses the directory
- * machine-id      made once; the machine's fingerprint is derived from it
+ * agent.lock      the process that uses the directory
+ * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, result.json, process.json, worktree/
- * kept/<key>/     a worktree whose work could not be handed over to the clone
+ * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
- * outbox/refused/ results that the hub has refused, kept for the person
+ * outbox/refused/ results that the hub rejected, kept for the person
  * ```
  */
 export interface StateDirectory {
@@ -36,7 +36,7 @@ export interface JobDirectory {
   readonly worktree: string;
 }
 
-/** Makes the directory and its parts, readable by nobody else: prompts and output are private. */
+/** Creates the directory and its subdirectories with mode 0700: prompts and output are private. */
 export async function openStateDirectory(path: string): Promise<StateDirectory> {
   const state: StateDirectory = {
     path,
@@ -68,8 +68,8 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
 }
 
 /**
- * The fingerprint by which the hub knows this machine: random, made once, kept in the state
- * directory. Nothing about the hardware or the person can be read from it.
+ * Returns the fingerprint that identifies this machine to the hub: random, generated once, kept in
+ * the state directory. It reveals nothing about the hardware or the person.
  */
 export async function readMachineFingerprint(stateDir: string): Promise<string> {
   const { machineIdFile } = await openStateDirectory(stateDir);
@@ -85,7 +85,7 @@ export async function readMachineFingerprint(stateDir: string): Promise<string> 
   return (await readFile(machineIdFile, 'utf8')).trim();
 }
 
-/** Writes a file whole or not at all, and on the disk when this returns. */
+/** Writes a file atomically; it is durable on disk when this resolves. */
 export async function writeFileDurably(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   await writeFile(draft, text, { mode: 0o600, flush: true });
@@ -93,7 +93,7 @@ export async function writeFileDurably(file: string, text: string): Promise<void
   await syncDirectory(dirname(file));
 }
 
-/** A rename or removal is durable once its directory is. */
+/** Makes a rename or removal durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -103,7 +103,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The JSON in a file; null when there is no such file or it was never written to its end. */
+/** Parses a JSON file; null when it is missing or incompletely written. */
 export async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));

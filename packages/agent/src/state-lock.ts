@@ -18,12 +18,12 @@ export interface StateLock {
 }
 
 /**
- * Takes the lock file, or says who holds it. A lock whose holder is no longer alive (pid and start
- * time are compared, for pids are reused) is stale and taken over.
+ * Acquires the lock file, or throws an error that names its holder. A lock whose holder is no
+ * longer alive is stale and taken over; pid and start time are compared, because pids are reused.
  */
 export async function acquireStateLock(lockFile: string): Promise<StateLock> {
   const self = await findProcess(process.pid);
-  if (self === null) throw new Error('The agent does not find itself in the list of processes.');
+  if (self === null) throw new Error("The agent's own process is missing from the process list.");
   const holder: LockHolder = { pid: self.pid, startedAt: self.startedAt, host: hostname() };
   const text = `${JSON.stringify(holder)}\n`;
   for (;;) {
@@ -37,7 +37,10 @@ export async function acquireStateLock(lockFile: string): Promise<StateLock> {
   }
 }
 
-/** A link appears at once with its content: nobody reads a lock that is half written. */
+/**
+ * Creates the file by a link, so that it appears with its content: a lock is never read half
+ * written.
+ */
 async function createWhole(lockFile: string, text: string): Promise<boolean> {
   const draft = `${lockFile}.${process.pid}`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -64,15 +67,15 @@ async function refuseIfAlive(lockFile: string, text: string): Promise<void> {
   const live = await findProcess(holder.pid);
   if (live?.startedAt === holder.startedAt) {
     throw new AgentAlreadyRunningError(
-      `An agent (process ${holder.pid}) uses this state directory already. ` +
-        'Stop it, or give this one another directory.',
+      `An agent (process ${holder.pid}) already uses this state directory. ` +
+        'Stop it, or choose another directory for this agent.',
     );
   }
 }
 
 /**
- * Two agents may find the same stale lock. Only one rename of it succeeds; one that catches the
- * fresh lock of the other instead puts it back.
+ * Removes a stale lock. Of two agents that find the same one, only one can rename it; if a rename
+ * catches the other agent's new lock instead, that lock is put back.
  */
 async function removeStale(lockFile: string, expected: string): Promise<void> {
   const aside = `${lockFile}.stale.${process.pid}`;
@@ -93,7 +96,7 @@ function parseHolder(text: string): LockHolder | null {
     if (pid === undefined || startedAt === undefined || host === undefined) return null;
     return { pid, startedAt, host };
   } catch {
-    // Not a lock that an agent wrote to its end: nobody holds it.
+    // An incompletely written lock has no holder.
     return null;
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { eventOf, git, repoId, resultOf, setup } from './harness.ts';
+import { eventOf, git, repoId, resultOf, setup } from './support/harness.ts';
 
 test('a job becomes a commit on its own branch, with evidence from git', async (t) => {
   const { hub, clone, start, events } = await setup(t);
@@ -35,7 +35,7 @@ test('a job becomes a commit on its own branch, with evidence from git', async (
   assert.equal(hub.agentHeartbeats.at(-1)?.status, 'offline');
 });
 
-test('commits of the command itself are the evidence, and nothing is added to them', async (t) => {
+test('commits of the command itself are the evidence, without an extra commit', async (t) => {
   const { hub, clone, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   const agent = await start('git mv README.md READ.md && git commit -qm "Rename it"');
@@ -60,7 +60,7 @@ test('a job that changes nothing has no commit and leaves no branch', async (t) 
   assert.equal(existsSync(join(stateDir, 'agent.lock')), false);
 });
 
-test('the person’s dirty checkout is the same before and after', async (t) => {
+test('the person’s dirty checkout stays unchanged', async (t) => {
   const { hub, clone, start } = await setup(t);
   await writeFile(join(clone, 'README.md'), 'half an idea\n');
   await writeFile(join(clone, 'staged.txt'), 'staged\n');
@@ -86,7 +86,7 @@ test('the person’s dirty checkout is the same before and after', async (t) => 
   assert.deepEqual(look(), before);
 });
 
-test('the command gets its variables, and neither the agent’s token nor git’s variables', async (t) => {
+test('the command gets the job’s variables, but neither the agent’s token nor git’s variables', async (t) => {
   const { hub, start, directory, clone } = await setup(t);
   const runId = 'run_1';
   const held = hub.enqueue({ repoId, runId, kind: 'create_run', role: 'planner' });
@@ -121,7 +121,7 @@ test('the command gets its variables, and neither the agent’s token nor git’
   assert.equal(text.includes(hub.token), false);
 });
 
-test('a job that may only read changes nothing and says so', async (t) => {
+test('changes of a read-only job are discarded, with a note', async (t) => {
   const { hub, clone, start } = await setup(t);
   const held = hub.enqueue({ repoId, kind: 'pr_review' });
   const agent = await start('echo scribble > README.md; git commit -qam Scribble; echo more > x');
@@ -129,14 +129,14 @@ test('a job that may only read changes nothing and says so', async (t) => {
   await agent.drain();
   assert.deepEqual(resultOf(held).evidence.changedFiles, []);
   assert.equal(git(clone, 'branch', '--list', 'signalbox/*'), '');
-  assert.match(hub.output(held, 'agent'), /may only read; its changes are thrown away/);
+  assert.match(hub.output(held, 'agent'), /this job is read-only; its changes are discarded/);
 });
 
-test('two jobs run at once, each in its own worktree', async (t) => {
+test('two jobs run concurrently, each in its own worktree', async (t) => {
   const { hub, directory, start } = await setup(t);
   const first = hub.enqueue({ repoId, role: 'a' });
   const second = hub.enqueue({ repoId, role: 'b' });
-  // Each waits for the other: one after the other they would never end.
+  // Each job waits for the other, so running them one after the other would never end.
   const meet =
     `touch ${directory}/here-$SIGNALBOX_ROLE; other=$([ $SIGNALBOX_ROLE = a ] && echo b || echo a); ` +
     `until [ -e ${directory}/here-$other ]; do sleep 0.02; done; echo $SIGNALBOX_ROLE > README.md`;

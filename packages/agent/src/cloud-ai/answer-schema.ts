@@ -1,36 +1,36 @@
 import Schema from 'typebox/schema';
 
-/** A value that fits a JSON Schema, or a sentence about why there is none. */
+/** A value that matches a JSON Schema, or the reason why the answer has no such value. */
 export type JsonReading =
   | { json: unknown }
-  /** `isFinal`: asking once more does not help. */
+  /** `isFinal`: another call would not help. */
   | { problem: string; isFinal: boolean };
 
 /**
- * Reads JSON that a schema asked for from a model's answer. The schema comes from whoever enqueued
- * the job, so it is interpreted and never compiled to code.
+ * Parses a model's answer and validates it against the job's schema. The schema is untrusted input
+ * of the job, so it is interpreted and never compiled to code.
  */
 export function readJsonAnswer(text: string, schema: Record<string, unknown>): JsonReading {
   let json: unknown;
   try {
     json = JSON.parse(stripFence(text));
   } catch {
-    return { problem: 'The model answered with something that is no JSON.', isFinal: false };
+    return { problem: "The model's answer is not valid JSON.", isFinal: false };
   }
   try {
     const [fits, errors] = Schema.Errors(schema, json);
     if (fits) return { json };
     const first = errors[0];
     const place = first?.instancePath ? ` at ${first.instancePath}` : '';
-    const problem = `The model's JSON does not fit the schema${place}: ${first?.message}.`;
+    const problem = `The model's JSON does not match the schema${place}: ${first?.message}.`;
     return { problem, isFinal: false };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { problem: `The responseSchema cannot be used: ${message}`, isFinal: true };
+    return { problem: `The responseSchema is not usable: ${message}`, isFinal: true };
   }
 }
 
-/** Models without structured output like to wrap JSON as they would in a chat. */
+/** Removes a Markdown code fence, which models without structured output often add around JSON. */
 function stripFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
 }

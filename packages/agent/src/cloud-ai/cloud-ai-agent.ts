@@ -11,11 +11,11 @@ import {
 import { createCloudAiWork } from './held-cloud-ai-jobs.ts';
 
 /**
- * Starts an executor of cloud AI jobs: registers as an agent, claims model calls and makes them
- * until it is drained or stopped. What follows arrives at `onEvent` and `done`.
+ * Starts an executor of cloud AI jobs: registers it as an agent, claims jobs and calls the model
+ * until the executor is drained or stopped. Later events arrive at `onEvent` and `done`.
  *
- * @throws {AgentAlreadyRunningError} the state directory is in use.
- * @throws {TypeError} an option cannot be used.
+ * @throws {AgentAlreadyRunningError} another agent uses the state directory.
+ * @throws {TypeError} an option is invalid.
  */
 export async function startCloudAiAgent(
   options: CloudAiAgentOptions,
@@ -39,7 +39,7 @@ export async function startCloudAiAgent(
           ...{ client, workspaceId, displayName, slots, leaseMs, lock, clock, random, emit },
           machineFingerprint: await readMachineFingerprint(options.stateDir),
           logger: options.logger ?? silentLogger,
-          // It serves no repository, so it gets no job that needs a clone.
+          // The executor serves no repository, so it never receives a job that needs a clone.
           capabilities: {
             models: [...models],
             maxConcurrentJobs: slots,

@@ -14,60 +14,60 @@ export interface CloudAiHubClient extends Pick<HubClient, 'agents'> {
   };
 }
 
-/** What an executor of cloud AI jobs is started with. */
+/** Options of an executor of cloud AI jobs; defaults are given at each field. */
 export interface CloudAiAgentOptions {
   baseUrl: string;
-  /** The person's or the service principal's. Absent: a hub in development mode. */
+  /** Token of a person or a service principal. Absent: the hub runs in development mode. */
   token?: string | undefined;
   workspaceId: string;
   displayName: string;
   provider: CloudAiProvider;
-  /** What it serves; the first also does jobs that name no model. */
+  /** Models that the executor serves. The first one also runs jobs that name no model. */
   models: readonly [string, ...string[]];
   /** Absent: jobs of any kind. */
   kinds?: readonly string[] | undefined;
-  /** The executor's own directory, for its fingerprint; one executor a directory. */
+  /** The executor's own directory, for its fingerprint. Each directory serves one executor. */
   stateDir: string;
-  /** Model calls at a time; default 1. */
+  /** Limit of concurrent model calls; default 1. */
   concurrency?: number | undefined;
-  /** Default 60,000. Renewed every third of it. */
+  /** Default 60,000. The lease is renewed at every third of this time. */
   leaseMs?: number | undefined;
-  /** For one job, all its calls and pauses together; default 10 minutes. */
+  /** Time limit of one job, including all its calls and pauses; default 10 minutes. */
   jobTimeLimitMs?: number | undefined;
-  /** Default: the most that the provider's library knows the model to give. */
+  /** Default: the model's limit, as far as the provider's library knows it. */
   outputTokensMax?: number | undefined;
-  /** Never shown in a text that leaves this process, such as the provider's key. */
+  /** Secrets, such as the provider's key, to redact from every text that leaves this process. */
   secrets?: readonly string[] | undefined;
   onEvent?: ((event: CloudAiEvent) => void) | undefined;
   logger?: AgentLogger | undefined;
   client?: CloudAiHubClient | undefined;
   clock?: Clock | undefined;
-  /** Jitter; in [0, 1). */
+  /** Source of jitter; returns values in [0, 1). */
   random?: (() => number) | undefined;
 }
 
 export const cloudAiDefaults = {
   concurrency: 1,
-  // Model calls are short, and a dead executor should not hold them up for long.
+  // Model calls are short, so a short lease lets another executor take over soon after a crash.
   leaseMs: 60_000,
   jobTimeLimitMs: 10 * 60_000,
 } as const;
 
-/** What happens in an executor, for whoever shows it to people. */
+/** Events of a running executor of cloud AI jobs, for display. */
 export type CloudAiEvent =
   | Extract<
       AgentEvent,
       { type: 'online' | 'hub-unreachable' | 'hub-back' | 'draining' | 'resumed' | 'offline' }
     >
   | { type: 'job-claimed'; job: CloudAiJob; attempt: number }
-  /** A call has failed in passing, or its answer could not be used. */
+  /** A call failed temporarily, or its answer was not usable. */
   | { type: 'call-retry'; cloudAiJobId: string; message: string; delayMs: number }
-  /** Its calls end without a result. */
+  /** The job's calls are being ended without a result. */
   | { type: 'job-stopping'; cloudAiJobId: string; reason: StopReason; why: string }
   | {
       type: 'job-finished';
       cloudAiJobId: string;
-      /** Null: the job was given back, or is lost. */
+      /** Null: the job was released, or its lease was lost. */
       outcome: CloudAiJobOutcome | null;
       message: string;
       usage: Usage | null;
@@ -75,18 +75,18 @@ export type CloudAiEvent =
   | { type: 'result-accepted'; cloudAiJobId: string; status: string }
   | { type: 'result-refused'; cloudAiJobId: string; code: string; message: string };
 
-/** An executor at work. */
+/** A running executor of cloud AI jobs. */
 export interface RunningCloudAiAgent {
   heldJobIds(): string[];
-  /** Claims nothing more, finishes what is held, leaves. */
+  /** Stops claiming, finishes held jobs, shuts down. */
   drain(): Promise<void>;
-  /** Leaves now: ends the calls under way and gives their jobs back. May follow `drain`. */
+  /** Shuts down now: aborts the calls in progress and releases their jobs. May follow `drain`. */
   stop(): Promise<void>;
-  /** Resolves when it has left; rejects when it cannot go on (a dead token, a refused key). */
+  /** Resolves after shutdown; rejects when it cannot continue (token or provider key rejected). */
   readonly done: Promise<void>;
 }
 
-/** The provider takes no call of this executor; another one may serve the jobs. */
+/** The provider rejects all calls of this executor. Another executor may still serve the jobs. */
 export class CloudAiProviderRefusedError extends Error {
   override readonly name = 'CloudAiProviderRefusedError';
 }

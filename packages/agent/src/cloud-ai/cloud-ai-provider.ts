@@ -10,9 +10,9 @@ export type CloudAiProviderName = (typeof cloudAiProviderNames)[number];
 
 export interface CloudAiProviderOptions {
   name: CloudAiProviderName;
-  /** May be left out for `openai-compatible` alone: a model on one's own machine asks for none. */
+  /** Optional for `openai-compatible` only: a local model often requires no key. */
   apiKey?: string | undefined;
-  /** Where the provider answers, with its version, as in `http://127.0.0.1:11434/v1`. */
+  /** The provider's base URL including its version, as in `http://127.0.0.1:11434/v1`. */
   baseUrl?: string | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface CloudAiQuestion {
   model: string;
   input: CloudAiInput;
   responseSchema: Record<string, unknown> | null;
-  /** Absent: the most that the library knows the model to give. */
+  /** Absent: the model's limit, as far as the library knows it. */
   outputTokensMax?: number | undefined;
 }
 
-/** Why the model stopped; `cut`: at the most that it may give. */
+/** Why the model stopped. `cut`: it reached its output limit. */
 export type CloudAiFinish = 'whole' | 'cut' | 'refused' | 'other';
 
 export interface CloudAiAnswer {
@@ -33,13 +33,13 @@ export interface CloudAiAnswer {
   usage: Usage;
 }
 
-/** Asks a model once. Whatever it throws is for `judgeProviderFailure`. */
+/** Calls a model once. Pass its errors to `judgeProviderFailure`. */
 export interface CloudAiProvider {
   readonly name: CloudAiProviderName;
   ask(question: CloudAiQuestion, signal: AbortSignal): Promise<CloudAiAnswer>;
 }
 
-/** Loads the library of one provider, and only of that. */
+/** Loads the library of the selected provider only. */
 export async function createCloudAiProvider(
   options: CloudAiProviderOptions,
 ): Promise<CloudAiProvider> {
@@ -73,7 +73,7 @@ async function loadProvider(
   };
   if (name === 'anthropic') return (await import('@ai-sdk/anthropic')).createAnthropic(common);
   if (name === 'openai') return (await import('@ai-sdk/openai')).createOpenAI(common).responses;
-  if (baseUrl === undefined) throw new TypeError('openai-compatible needs the base URL.');
+  if (baseUrl === undefined) throw new TypeError('openai-compatible requires a base URL.');
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   return createOpenAICompatible({
     ...{ ...common, baseURL: baseUrl, name: 'compatible', supportsStructuredOutputs: true },
@@ -98,8 +98,8 @@ function callOf(question: CloudAiQuestion, signal: AbortSignal): LanguageModelV4
       ? {}
       : { responseFormat: { type: 'json', schema: responseSchema, name: 'answer' } }),
     providerOptions: {
-      // What a team asks is not kept at the provider beyond the call, and a schema of any form is
-      // taken; the answer is held against it here.
+      // `store: false`: the provider must not keep a team's prompts after the call. Non-strict
+      // schemas accept every JSON Schema; `readJsonAnswer` validates the answer.
       openai: { store: false, strictJsonSchema: false },
     },
     abortSignal: signal,

@@ -13,7 +13,7 @@ import {
 import { type CallEnd, callModel } from './model-call.ts';
 import { deliverEnd } from './result-delivery.ts';
 
-/** How long a leaving executor tries to deliver an answer that it has. */
+/** How long an executor that shuts down tries to deliver an answer it already has. */
 const FLUSH_MS = 5_000;
 
 /** One claim of a cloud AI job by this executor. */
@@ -28,9 +28,11 @@ export interface ClaimedCloudAiJob {
 
 export interface HeldCloudAiJob {
   readonly claimed: ClaimedCloudAiJob;
-  /** Ends the calls; only the first reason counts. */
+  /** Aborts the calls. Only the first reason is recorded. */
   stop(reason: StopReason, why: string): void;
-  /** Resolves when the job is no longer held: its result was answered, or it was let go. */
+  /**
+   * Resolves when the job is no longer held: its result was answered, or its lease was released.
+   */
   readonly released: Promise<void>;
 }
 
@@ -43,22 +45,22 @@ export interface HeldCloudAiOptions {
   random: () => number;
   redactor: Redactor;
   emit(event: CloudAiEvent): void;
-  /** The provider takes no call of this executor. */
+  /** Called when the provider rejects all calls of this executor. */
   onUnserved(message: string): void;
   onDefect(error: unknown): void;
 }
 
-/** Does a claimed job: the lease and the calls side by side, then the result. */
+/** Runs a claimed job: renews its lease, makes the calls, then delivers the result. */
 export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   const { options, client, claimed, clock, random, redactor, emit, onDefect } = parts;
   const { cloudAiJobId } = claimed;
   const stopping = new AbortController();
   const ended = new AbortController();
-  /** Fires when a result comes too late, or nobody wants it any more. */
+  /** Fires when a result can no longer be delivered, or is no longer wanted. */
   const undeliverable = new AbortController();
 
   function stop(reason: StopReason, why: string): void {
-    // An answer that was received is paid for, so a leaving executor still tries to deliver it.
+    // A received answer is already paid for, so a shutdown still tries to deliver it.
     if (reason === 'agent_stopped')
       void clock.sleep(FLUSH_MS, ended.signal).then(() => undeliverable.abort());
     else undeliverable.abort();
@@ -97,8 +99,8 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
       await deliverEnd({ ...delivery, signal: undeliverable.signal });
       await lease.stop();
     } else {
-      // What is lost already cannot be let go.
-      await (stopping.signal.reason === 'lease_lost' ? lease.stop() : lease.letGo());
+      // A lost lease cannot be released.
+      await (stopping.signal.reason === 'lease_lost' ? lease.stop() : lease.release());
     }
     ended.abort();
   }
@@ -110,7 +112,7 @@ function refOf({ workspaceId, agentId, cloudAiJobId, claimGeneration }: ClaimedC
   return { workspaceId, agentId, cloudAiJobId, claimGeneration };
 }
 
-/** Providers repeat what they were sent; a part of a key is in many of their refusals. */
+/** Redacts the message: providers often quote a part of the key when they reject a request. */
 function redactEnd(end: CallEnd, redactor: Redactor): CallEnd {
   return 'message' in end ? { ...end, message: redactor.redact(end.message) } : end;
 }

@@ -24,7 +24,7 @@ export interface CloudAiWorkOptions extends WorkHooks {
   emit(event: CloudAiEvent): void;
 }
 
-/** Works on what is claimed from the queue of cloud AI jobs. */
+/** Runs jobs claimed from the queue of cloud AI jobs. */
 export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
   const { emit, onFault } = parts;
   const held = new Map<string, HeldCloudAiJob>();
@@ -40,7 +40,7 @@ export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
     held.set(key, heldJob);
     void heldJob.released.then(() => {
       held.delete(key);
-      parts.onRoom();
+      parts.onSlotFree();
     });
   }
 
@@ -57,7 +57,7 @@ export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
     stopAll(why) {
       for (const job of held.values()) job.stop('agent_stopped', why);
     },
-    // Each job limits by itself how long it tries to deliver an answer.
+    // Each job limits its own delivery time.
     async settle() {
       await Promise.all([...held.values()].map(({ released }) => released));
     },

@@ -5,24 +5,24 @@ import { readJsonAnswer } from './answer-schema.ts';
 import type { CloudAiAnswer, CloudAiProvider } from './cloud-ai-provider.ts';
 import { judgeProviderFailure, type ProviderFailure } from './provider-failure.ts';
 
-/** Calls that failed in passing, before the job is given up. */
+/** Limit of temporarily failed calls before the job fails. */
 const FAILED_CALLS_MAX = 8;
-/** A model that has missed the schema so often will miss it again, and each call costs money. */
+/** Limit of answers that miss the schema. More calls cost money and are unlikely to succeed. */
 const UNFIT_ANSWERS_MAX = 3;
 
-/** What the calls for one job came to. */
+/** The end of a job's calls. */
 export type CallEnd =
   | { outcome: 'done'; result: CloudAiResult; usage: Usage }
   | { outcome: 'failed'; message: string; result?: CloudAiResult; usage?: Usage }
-  /** The signal has fired, for a reason that its sender knows. */
+  /** The signal fired. Its sender knows the reason. */
   | { outcome: 'stopped' }
-  /** The provider lets this executor do nothing: the job is for another. */
+  /** The provider rejects this executor entirely; another executor must take the job. */
   | { outcome: 'unserved'; message: string };
 
 export interface CallOptions {
   provider: CloudAiProvider;
   job: CloudAiJob;
-  /** For a job that names no model. */
+  /** Used for a job that names no model. */
   modelDefault: string;
   outputTokensMax: number | undefined;
   timeLimitMs: number;
@@ -32,7 +32,7 @@ export interface CallOptions {
   onRetry(retry: { message: string; delayMs: number }): void;
 }
 
-/** Asks the model until there is an answer that can be used, within a limit of time and calls. */
+/** Calls the model until it gives a usable answer, within limits of time and calls. */
 export async function callModel(options: CallOptions): Promise<CallEnd> {
   const { clock, timeLimitMs } = options;
   const over = new AbortController();
@@ -41,7 +41,10 @@ export async function callModel(options: CallOptions): Promise<CallEnd> {
   try {
     const end = await callUntilUsable(options, over.signal, clock.monotonicMs() + timeLimitMs);
     if (end.outcome !== 'stopped' || options.signal.aborted) return end;
-    return { outcome: 'failed', message: `It took longer than ${timeLimitMs / 1_000} s.` };
+    return {
+      outcome: 'failed',
+      message: `The job exceeded its time limit of ${timeLimitMs / 1_000} s.`,
+    };
   } finally {
     ended.abort();
   }
@@ -109,12 +112,12 @@ function readAnswer(answer: CloudAiAnswer, schema: Record<string, unknown> | nul
     return { end: { outcome: 'failed', message: 'The model refused to answer.', ...result } };
   }
   if (finish === 'cut') {
-    const message = 'The answer was cut at the most that the model may give.';
+    const message = "The answer was truncated at the model's output limit.";
     return { end: { outcome: 'failed', message, result: { text } } };
   }
   if (schema === null) {
     return text === ''
-      ? { problem: 'The model answered with nothing.' }
+      ? { problem: "The model's answer is empty." }
       : { end: { outcome: 'done', result: { text } } };
   }
   const reading = readJsonAnswer(text, schema);
@@ -132,7 +135,7 @@ function fail(message: string, spent: Meter): CallEnd {
 
 type Meter = ReturnType<typeof createMeter>;
 
-/** Adds up what all answers of a job have cost, those that could not be used too. */
+/** Adds up the usage of all answers of a job, including unusable ones. */
 function createMeter() {
   let inputTokens = 0;
   let outputTokens = 0;

@@ -1,28 +1,29 @@
 import { APICallError } from '@ai-sdk/provider';
 
-/** What a failed call of a provider means. */
+/** How to react to a failed call of a provider. */
 export type ProviderFailure =
   /** The same call may succeed later. */
   | { kind: 'retry'; retryAfterMs: number; message: string }
-  /** The provider refuses this very call. */
+  /** The provider rejects this particular call. */
   | { kind: 'final'; message: string }
-  /** The provider refuses whoever calls: no key, no model, no credit. No other call can succeed. */
+  /** The provider rejects the caller (key, model, credit), so no other call can succeed either. */
   | { kind: 'settings'; message: string };
 
-/** 402: no credit. 404: the address or the model, both of which are settings of the executor. */
+/** 402: no credit. 404: wrong base URL or model; both are settings of the executor. */
 const settingsStatuses = new Set([401, 402, 403, 404]);
-/** OpenAI answers 429 also when the account has run out of credit, which waiting does not mend. */
+/** OpenAI also answers 429 when the account has no credit left; waiting does not fix that. */
 const settingsCodes = /insufficient_quota|billing_(hard_limit|error)|invalid_api_key/;
-/** Beyond this a message helps nobody. */
+/** Longer messages add nothing useful. */
 const MESSAGE_CHARS_MAX = 1_000;
 
 /**
- * Sorts what a call of a provider threw. The libraries throw all sorts of errors over answers that
- * they cannot read, so what is no error of the call counts as one that may pass; tries are few.
+ * Classifies an error thrown by a provider call. The libraries throw various errors for answers
+ * that they cannot parse, so an error that is not an API error counts as temporary. The number of
+ * retries is small.
  */
 export function judgeProviderFailure(error: unknown, nowMs: number): ProviderFailure {
   if (!APICallError.isInstance(error)) {
-    const message = `The provider's answer cannot be read: ${textOf(error)}`;
+    const message = `The provider's answer is not readable: ${textOf(error)}`;
     return { kind: 'retry', retryAfterMs: 0, message };
   }
   const { statusCode, responseHeaders = {}, responseBody = '' } = error;
@@ -32,13 +33,13 @@ export function judgeProviderFailure(error: unknown, nowMs: number): ProviderFai
     return { kind: 'settings', message };
   }
   if (settingsCodes.test(responseBody)) return { kind: 'settings', message };
-  // A body that breaks off or is no JSON comes from something between here and the provider.
+  // A truncated or non-JSON body comes from a proxy between the agent and the provider.
   const isUnreadable = statusCode !== undefined && statusCode < 300;
   if (!error.isRetryable && !isUnreadable) return { kind: 'final', message };
   return { kind: 'retry', retryAfterMs: readRetryAfterMs(responseHeaders, nowMs), message };
 }
 
-/** How long the provider asks to wait: in ms, in seconds, or until a date. */
+/** Reads the requested delay: in ms, in seconds, or as a date. */
 function readRetryAfterMs(headers: Record<string, string>, nowMs: number): number {
   const exactMs = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (exactMs >= 0) return exactMs;

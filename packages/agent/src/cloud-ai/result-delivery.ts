@@ -7,12 +7,12 @@ import type { CloudAiEvent, CloudAiHubClient } from './cloud-ai-options.ts';
 import type { CallEnd } from './model-call.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
-/** What stands beside the result in the request: ids, usage, the names of the fields. */
+/** Size reserved for the other fields of the request: IDs, usage and field names. */
 const BODY_REST_BYTES = 4_096;
-/** Names of the fields and quotes, with room to spare. */
+/** Limit of the serialized result, with a margin for field names and quotes. */
 const RESULT_BYTES_MAX = BODY_BYTES_MAX - BODY_REST_BYTES;
 const MESSAGE_BYTES_MAX = 2_000;
-/** Refusals of what a result says, not of who says it: the job itself is still held. */
+/** Errors about the content of a result, not about the lease: the job is still held. */
 const contentCodes = new Set(['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE']);
 
 type Ended = Extract<CallEnd, { outcome: 'done' | 'failed' }>;
@@ -22,13 +22,13 @@ export interface Delivery {
   ref: { workspaceId: string; agentId: string; cloudAiJobId: string; claimGeneration: number };
   end: Ended;
   clock: Clock;
-  /** Fires when the job is no longer this executor's. */
+  /** Fires when this executor no longer holds the job. */
   signal: AbortSignal;
   random: () => number;
   emit(event: CloudAiEvent): void;
 }
 
-/** Sends a result until the hub has answered, for as long as the lease is held. */
+/** Sends a result until the hub answers or the signal fires. */
 export async function deliverEnd(delivery: Delivery): Promise<void> {
   const { client, ref, clock, signal, emit } = delivery;
   const { cloudAiJobId } = ref;
@@ -45,8 +45,9 @@ export async function deliverEnd(delivery: Delivery): Promise<void> {
       if (failure.kind === 'retry') {
         await clock.sleep(backoff.nextDelayMs(failure.retryAfterMs), signal);
       } else if (contentCodes.has(failure.code) && end.result !== undefined) {
-        // A plain failure instead, so that the job ends now and is not paid for again.
-        end = withoutResult(end, `The hub could not take the result: ${failure.message}`);
+        // Report a plain failure instead, so that the job ends now and is not paid for a second
+        // time.
+        end = withoutResult(end, `The hub rejected the result: ${failure.message}`);
       } else {
         const { code, message } = failure;
         emit({ type: 'result-refused', cloudAiJobId, code, message });
@@ -56,7 +57,7 @@ export async function deliverEnd(delivery: Delivery): Promise<void> {
   }
 }
 
-/** Makes a result one that the hub can take: whole if possible, else a failure that says so. */
+/** Fits a result into the hub's limits. If it is too large, replaces it with a failure. */
 function fitEnd(end: Ended): Ended {
   const message = 'message' in end ? { message: fitText(end.message, MESSAGE_BYTES_MAX) } : {};
   const { result } = end;
@@ -64,7 +65,7 @@ function fitEnd(end: Ended): Ended {
   const clean = cleanResult(result);
   const isTooLong = (clean.text?.length ?? 0) > TEXT_CHARS_MAX;
   return isTooLong || jsonBytes(clean) > RESULT_BYTES_MAX
-    ? withoutResult(end, `The answer is longer than the ${RESULT_BYTES_MAX} bytes of a result.`)
+    ? withoutResult(end, `The answer exceeds the limit of ${RESULT_BYTES_MAX} bytes for a result.`)
     : { ...end, ...message, result: clean };
 }
 
@@ -72,7 +73,7 @@ function cleanResult(result: CloudAiResult): CloudAiResult {
   const { text, json } = result;
   return {
     ...(text === undefined ? {} : { text: cleanText(text) }),
-    // Strings may hold what no JSON reader likes, at any depth.
+    // Strings at any depth may contain characters that JSON readers reject.
     ...(json === undefined ? {} : { json: cleanJson(json) }),
   };
 }

@@ -12,13 +12,14 @@ import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from 
 export interface ClaudeExecutorOptions {
   model?: string;
   /**
-   * Claude Code's `--permission-mode`. Nobody is there to be asked, so what a mode does not allow
-   * is refused. Default `acceptEdits`: files may be changed, commands need `allowedTools`.
+   * Claude Code's `--permission-mode`. No person can answer a prompt, so Claude Code refuses what
+   * the mode does not allow. Default `acceptEdits`: files may be changed, commands need
+   * `allowedTools`.
    */
   permissionMode?: 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
   /** Permission rules such as `Bash(npm test:*)`. */
   allowedTools?: readonly string[];
-  /** Further arguments, as they are. */
+  /** Additional arguments, passed unchanged. */
   args?: readonly string[];
 }
 
@@ -26,8 +27,9 @@ const writingTools = 'Edit,MultiEdit,Write,NotebookEdit';
 const SHOWN_CHARS_MAX = 2_000;
 
 /**
- * Claude Code in its headless mode: one JSON event a line, read for the timeline, the session,
- * the tokens and the cost (https://docs.claude.com/en/docs/claude-code/headless).
+ * Runs Claude Code in headless mode: it prints one JSON event per line, which is read for the
+ * timeline, the session, the tokens and the cost
+ * (https://docs.claude.com/en/docs/claude-code/headless).
  */
 export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Executor {
   return {
@@ -77,7 +79,7 @@ export function createClaudeReader(): OutputReader {
       report.failure = { code: subtype.startsWith('error') ? subtype : 'tool_error', summary };
     }
     report.usage = usageOf(event, model);
-    // The text itself came before, as the last message of the assistant.
+    // The text was already logged as the assistant's last message.
     return { text: '' };
   }
 
@@ -111,7 +113,7 @@ function readAssistant(message: JsonObject): ReadLine {
   return progress === undefined ? { text } : { text, progress };
 }
 
-/** The one argument that says most, for the tools that everybody uses. */
+/** Picks the most informative argument of common tools. */
 function describeToolUse(name: string, input: JsonObject): string {
   const argument = ['command', 'file_path', 'path', 'pattern', 'url', 'description']
     .map((key) => textOf(input[key]))
@@ -127,7 +129,7 @@ function readToolResults(message: JsonObject): string {
     .join('');
 }
 
-/** A tool's result is a text, or a list of parts of which some are text. */
+/** A tool result is a text, or a list of parts, some of which are text. */
 function contentOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const parts = listOf(content).map(objectOf);
@@ -143,7 +145,7 @@ function indent(text: string): string {
   return `${text.trimEnd().replace(/^/gm, '  ')}\n`;
 }
 
-/** Cached input is input all the same: it was read and, at its own price, paid for. */
+/** Cached input counts as input: the model read it, and it is billed at its own price. */
 function usageOf(event: JsonObject, model: string): Usage {
   const usage = objectOf(event.usage);
   const cost = event.total_cost_usd;

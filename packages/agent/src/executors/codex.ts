@@ -10,17 +10,17 @@ import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from 
 
 export interface CodexExecutorOptions {
   model?: string;
-  /** Codex's own sandbox. Default `workspace-write`; jobs that only read get `read-only`. */
+  /** Codex's own sandbox. Default `workspace-write`; read-only jobs always use `read-only`. */
   sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access';
-  /** Further arguments, as they are. */
+  /** Additional arguments, passed unchanged. */
   args?: readonly string[];
 }
 
 const SHOWN_CHARS_MAX = 2_000;
 
 /**
- * Codex without its screen: `codex exec --json`, one event a line. Codex does not name its model
- * or a cost in these events, so the model is the one asked for and the cost stays unknown.
+ * Runs Codex non-interactively: `codex exec --json` prints one event per line. These events name
+ * neither the model nor a cost, so the requested model is reported and the cost stays unknown.
  */
 export function createCodexExecutor(options: CodexExecutorOptions = {}): Executor {
   return {
@@ -38,7 +38,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       const sandbox = isReadOnly ? 'read-only' : (options.sandbox ?? 'workspace-write');
       const args = ['exec', '--json', '--sandbox', sandbox];
       if (options.model !== undefined) args.push('--model', options.model);
-      // The dash: the prompt is on standard input, whatever it begins with.
+      // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
       return { file: 'codex', args, stdin: promptText, reader: createCodexReader(options.model) };
     },
@@ -80,7 +80,7 @@ export function createCodexReader(model: string | undefined): OutputReader {
       inputTokens += countOf(usage.input_tokens);
       outputTokens += countOf(usage.output_tokens);
       hasCompletedTurn = true;
-      // An error before it was one that Codex has overcome (a connection that came back).
+      // Codex recovered from earlier errors, such as a lost connection.
       delete report.failure;
     }
     if (type === 'turn.failed') return fail(textOf(objectOf(event.error).message));

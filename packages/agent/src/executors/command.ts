@@ -4,21 +4,23 @@ import { findOnPath } from './find-on-path.ts';
 const SHELL = '/bin/sh';
 
 /**
- * Any command, run by a shell in the job's worktree, with the prompt on standard input.
+ * Runs any command in a shell in the job's worktree, with the prompt on standard input.
  *
- * What the command says about its job: exit 0 is `done`, anything else `failed`. One that knows
- * more writes `{outcome, message?, outcomeReason?, children?, usage?}` as JSON to the file that
- * `SIGNALBOX_RESULT_FILE` names, for instance to be `blocked`.
+ * Exit code 0 means `done`, any other code `failed`. To report more, for instance `blocked`, the
+ * command writes `{outcome, message?, outcomeReason?, children?, usage?}` as JSON to the file named
+ * by `SIGNALBOX_RESULT_FILE`.
  */
 export function createCommandExecutor(options: { command: string }): Executor {
   return {
     name: 'command',
     async check(env) {
       if (options.command.trim() === '') {
-        throw new ExecutorMissingError('The command is empty; name one to run for each job.');
+        throw new ExecutorMissingError(
+          'The command is empty. Give the command to run for each job.',
+        );
       }
       if ((await findOnPath('sh', env)) === null) {
-        throw new ExecutorMissingError('There is no sh on the PATH to run the command with.');
+        throw new ExecutorMissingError('sh is not on the PATH; it is required to run the command.');
       }
       return { version: null };
     },

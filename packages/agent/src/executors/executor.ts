@@ -1,27 +1,27 @@
 import type { Job, Usage } from '@signalbox/contract';
 
-/** The tool that does the work of a job: any command, Claude Code, Codex. */
+/** The tool that works on a job: any command, Claude Code or Codex. */
 export interface Executor {
   readonly name: string;
   /**
-   * Makes sure that the tool is there, before any job is claimed for it.
-   * Throws `ExecutorMissingError` with a sentence that says what to do.
+   * Checks that the tool is installed, before any job is claimed. Throws `ExecutorMissingError`
+   * with a message that says what to do.
    */
   check(env: NodeJS.ProcessEnv): Promise<ExecutorTool>;
-  /** How to run the tool for one job. */
+  /** Returns how to run the tool for one job. */
   plan(request: ExecutorRequest): ExecutorPlan;
 }
 
 export interface ExecutorTool {
-  /** What the tool calls its version; null when it has none. */
+  /** The version that the tool prints; null when it prints none. */
   version: string | null;
 }
 
 export interface ExecutorRequest {
   job: Job;
-  /** The job's prompt, with the answers that people have given to its questions. */
+  /** The job's prompt, with the answers to its earlier questions. */
   promptText: string;
-  /** The job may look but not change anything. */
+  /** The job may read but not change files. */
   isReadOnly: boolean;
 }
 
@@ -29,28 +29,28 @@ export interface ExecutorPlan {
   file: string;
   args: readonly string[];
   stdin: string;
-  /** Reads a stream of JSON events on standard output. Absent: the output is for people as is. */
+  /** Reads JSON events from standard output. Absent: the output is plain text for people. */
   reader?: OutputReader;
 }
 
-/** Turns the tool's own events into text for the timeline, and remembers what they report. */
+/** Converts the tool's events to text for the timeline and collects what they report. */
 export interface OutputReader {
   readLine(line: string): ReadLine;
-  /** What the tool has said about itself, once it has ended. */
+  /** Returns the tool's report. Call it after the tool has ended. */
   report(): ExecutorReport;
 }
 
 export interface ReadLine {
-  /** For the log; empty for events that nobody needs to see. */
+  /** Text for the log; empty for events that are not shown. */
   text: string;
-  /** What the tool is doing now, in a few words. */
+  /** The tool's current activity, in a few words. */
   progress?: string;
 }
 
 export interface ExecutorReport {
-  /** The tool itself says that it failed, whatever its exit code. */
+  /** The tool itself reports a failure, independent of its exit code. */
   failure?: { code: string; summary: string };
-  /** The tool's last words, the result for people. */
+  /** The tool's last message: the result for people. */
   message?: string;
   usage?: Usage;
   sessionId?: string;

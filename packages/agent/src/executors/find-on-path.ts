@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** The first program of this name on the PATH; null when there is none. */
+/** Finds the first executable of this name on the PATH, or null. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter)) {
     const file = join(directory === '' ? '.' : directory, name);
@@ -10,7 +10,7 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
       await access(file, constants.X_OK);
       if ((await stat(file)).isFile()) return file;
     } catch {
-      // Not in this directory, or not to be run by this person: the next one may have it.
+      // Absent or not executable here; try the next directory.
     }
   }
   return null;
@@ -19,7 +19,7 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
 const VERSION_TIMEOUT_MS = 15_000;
 const VERSION_CHARS_MAX = 100;
 
-/** The first line that `--version` prints; null when the program does not say. */
+/** The first line that `--version` prints; null when it fails or prints nothing. */
 export function readVersion(file: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   return new Promise((resolve) => {
     execFile(file, ['--version'], { env, timeout: VERSION_TIMEOUT_MS }, (error, stdout) => {

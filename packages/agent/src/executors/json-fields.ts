@@ -1,11 +1,11 @@
-/** Reading of JSON that other programs have written: nothing about it is certain. */
+/** Reads JSON written by other programs, without trusting its shape. */
 export type JsonObject = Record<string, unknown>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object of a line; null when the line holds anything else. */
+/** Parses a line as a JSON object; null when it is anything else. */
 export function parseObject(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);
@@ -27,7 +27,7 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A count; 0 when it is none. */
+/** Reads a count; 0 when the value is not a valid count. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -2,26 +2,26 @@ import type { Evidence } from '@signalbox/contract';
 import { runGit } from './git.ts';
 import type { Worktree } from './git-worktree.ts';
 
-/** Proof of what a job did, taken from git and from nothing that the tool says about itself. */
+/** Evidence of a job's changes, read from git only, never from the tool's own claims. */
 export interface GitEvidence extends Evidence {
   changedFiles: string[];
   branch?: string;
-  /** How many changed files did not fit into `changedFiles`. */
+  /** Number of changed files left out of `changedFiles`. */
   changedFilesOmitted?: number;
 }
 
-/** Half a request body: the rest is for the message and the reason. */
+/** Half of a request body. The rest is for the message and the reason. */
 const CHANGED_FILES_BYTES_MAX = 100_000;
 const CHANGED_FILES_MAX = 10_000;
 const SUBJECT_CHARS_MAX = 72;
 
-/** Whether the job has changed files without committing them; ignored files do not count. */
+/** Whether the worktree has uncommitted changes, apart from ignored files. */
 export async function hasUncommittedChanges(worktree: Worktree): Promise<boolean> {
   const status = await runGit(['status', '--porcelain', '-z'], { cwd: worktree.path });
   return status !== '';
 }
 
-/** Commits what the tool has left uncommitted, in the name of the person whose agent this is. */
+/** Commits the tool's uncommitted changes under the identity of the agent's owner. */
 export async function commitLeftovers(
   worktree: Worktree,
   job: { jobId: string; prompt: string },
@@ -29,7 +29,7 @@ export async function commitLeftovers(
   const git = { cwd: worktree.path };
   await runGit(['add', '--all'], git);
   const message = `${subjectOf(job.prompt)}\n\nSignalbox-Job: ${job.jobId}\n`;
-  // Neither hooks nor signing: both may ask the person, who is not there.
+  // No hooks and no signing: both may prompt, and no person can answer.
   await runGit(
     ['-c', 'commit.gpgSign=false', 'commit', '--quiet', '--no-verify', '--cleanup=verbatim'].concat(
       '--message',
@@ -39,15 +39,18 @@ export async function commitLeftovers(
   );
 }
 
-/** The commit and the files that it changed since the job began; no commit, no `commitSha`. */
+/**
+ * Returns the last commit and the files changed since the job began. Without new commits,
+ * `commitSha` is absent.
+ */
 export async function collectEvidence(worktree: Worktree): Promise<GitEvidence> {
   const git = { cwd: worktree.path };
   const headSha = (await runGit(['rev-parse', '--verify', 'HEAD^{commit}'], git)).trim();
-  // Past the base means commits of its own: a tool that only went back in history did nothing.
+  // Count commits after the base: a tool that only moved back in history has done nothing.
   const ahead = await runGit(['rev-list', '--count', `${worktree.baseSha}..${headSha}`], git);
   if (Number(ahead) === 0) return { changedFiles: [] };
-  // The tool may have left the branch (a detached head, a branch of its own): its last commit
-  // is the result all the same, and the job's branch is where people look for it.
+  // The tool may have left the branch (a detached head, its own branch). Its last commit is still
+  // the result, and people look for it on the job's branch.
   await runGit(['update-ref', `refs/heads/${worktree.branch}`, headSha], git);
   const listed = await runGit(
     ['diff', '--name-only', '-z', '--no-renames', `${worktree.baseSha}..${headSha}`],
@@ -79,7 +82,7 @@ function takeFitting(names: readonly string[]): string[] {
 function subjectOf(prompt: string): string {
   const line = prompt.split('\n').find((text) => text.trim() !== '') ?? '';
   const subject = line.trim().replaceAll('\0', '');
-  if (subject === '') return 'Work of a Signalbox job';
+  if (subject === '') return 'Changes of a Signalbox job';
   if (subject.length <= SUBJECT_CHARS_MAX) return subject;
   return `${subject.slice(0, SUBJECT_CHARS_MAX - 1).toWellFormed()}…`;
 }

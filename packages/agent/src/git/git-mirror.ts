@@ -4,32 +4,35 @@ import { pathName } from '../job/attempt.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { askGit, GitError, runGit } from './git.ts';
 
-/** A repository of the hub and the person's clone of it on this machine. */
+/** Maps a repository of the hub to the person's clone on this machine. */
 export interface RepositoryMapping {
   repoId: string;
-  /** The person's clone; read, and given the branches of finished jobs, but never checked out. */
+  /**
+   * The person's clone. It is read and receives branches of finished jobs, but is never checked
+   * out.
+   */
   path: string;
   /**
-   * The commit that jobs start from, as the clone names it (`main`, `origin/main`, a tag). Absent:
-   * what the clone has checked out, or the origin's default branch with `fetchOrigin`.
+   * The commit that jobs start from, as a name in the clone (`main`, `origin/main`, a tag). Absent:
+   * the clone's current checkout, or with `fetchOrigin` the origin's default branch.
    */
   baseRef?: string;
-  /** Ask the clone's origin for news before each job. Absent: the clone alone is read. */
+  /** Fetch from the clone's origin before each job. Absent: read the clone only. */
   fetchOrigin?: boolean;
 }
 
-/** A bare repository of the agent's own, in which the worktrees of jobs are made. */
+/** The agent's own bare repository, in which it creates the worktrees of jobs. */
 export interface Mirror {
   gitDir: string;
   clonePath: string;
 }
 
-/** The identity under which the agent commits where the person has none. */
+/** The agent's commit identity when the person has configured none. */
 export const AGENT_IDENTITY = { name: 'Signalbox agent', email: 'agent@signalbox.invalid' };
 
 /**
- * The clone's branches arrive as `clone/*`, what it knows of its origin as `origin/*`: the mirror's
- * own branches are those of jobs, and no fetch can touch them.
+ * Fetches the clone's branches as `clone/*` and its remote-tracking branches as `origin/*`. The
+ * mirror's own branches belong to jobs, so no fetch can change them.
  */
 const cloneRefspecs = [
   '+HEAD:refs/signalbox/clone-head',
@@ -38,7 +41,7 @@ const cloneRefspecs = [
   '+refs/tags/*:refs/tags/*',
 ];
 
-/** One change of a mirror at a time; git's own locks would fail the second instead of queueing. */
+/** Queues changes to one mirror. Git's own lock would fail the second change instead of waiting. */
 const turns = new Map<string, Promise<unknown>>();
 
 export async function withMirror<T>(mirror: Mirror, action: () => Promise<T>): Promise<T> {
@@ -60,8 +63,8 @@ export function mirrorOf(state: StateDirectory, repository: RepositoryMapping): 
 }
 
 /**
- * Brings the mirror up to date and returns the commit that a job starts from.
- * Throws `GitError` with a sentence for the person when the clone cannot serve.
+ * Updates the mirror and returns the commit that a job starts from. Throws `GitError` with a
+ * message for the person when the clone is not usable.
  */
 export async function refreshMirror(
   mirror: Mirror,
@@ -94,7 +97,7 @@ async function refresh(
   return await resolveBase(mirror, repository, signal);
 }
 
-/** The top of the clone that holds a path; the git directory itself of a bare one. */
+/** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */
 export async function findCloneRoot(path: string): Promise<string> {
   const bare = await askInside(path, ['rev-parse', '--is-bare-repository']);
   const question = bare === 'true' ? '--absolute-git-dir' : '--show-toplevel';
@@ -112,7 +115,7 @@ async function createMirror(mirror: Mirror, signal?: AbortSignal): Promise<void>
     await access(join(mirror.gitDir, 'signalbox-ready'));
     return;
   } catch {
-    // Not there, or a first attempt was interrupted half way: made afresh.
+    // The mirror is absent, or its creation was interrupted: create it from scratch.
     await rm(mirror.gitDir, { recursive: true, force: true });
   }
   const format = await askGit(['rev-parse', '--show-object-format'], {
@@ -128,7 +131,7 @@ async function createMirror(mirror: Mirror, signal?: AbortSignal): Promise<void>
   await writeFileDurably(join(mirror.gitDir, 'signalbox-ready'), '');
 }
 
-/** The author and the origin that the clone has are those of the worktrees too. */
+/** Copies the clone's author and origin, so that worktrees use the same. */
 async function copySettings(mirror: Mirror, signal?: AbortSignal): Promise<void> {
   const clone = { cwd: mirror.clonePath, signal };
   const git = { gitDir: mirror.gitDir, signal };
@@ -142,7 +145,7 @@ async function copySettings(mirror: Mirror, signal?: AbortSignal): Promise<void>
   await runGit(['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], git);
 }
 
-/** Two questions to a server that may be slow, not one that may hang. */
+/** Limit for both requests together. A slow server is tolerated, a hanging one is not. */
 const FETCH_TIMEOUT_MS = 5 * 60_000;
 
 async function fetchOrigin(mirror: Mirror, signal?: AbortSignal): Promise<void> {

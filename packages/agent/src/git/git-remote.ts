@@ -6,27 +6,27 @@ import { askGit } from './git.ts';
 import { findCloneRoot } from './git-mirror.ts';
 
 export interface ResolvedRemote {
-  /** What the hub knows the repository by. */
+  /** The hash by which the hub identifies the repository. */
   remoteUrlHash: string;
-  /** For people, `owner/name` as a rule; never holds credentials or a host. */
+  /** Label for people, usually `owner/name`; never contains credentials or a host. */
   label: string;
-  /** The top of the clone. */
+  /** The top directory of the clone. */
   path: string;
-  /** False: the clone has no origin, and the hash is that of its place on this machine. */
+  /** False: the clone has no origin, and the hash is that of its path on this machine. */
   hasOrigin: boolean;
 }
 
-/** `host[:port]` or an address: what SSH takes for a destination. */
+/** `host[:port]` or an address: an SSH destination. */
 const scpForm = /^(?:([^@/\s]+)@)?([^:/\s@]+):(?!\/\/)(.*)$/s;
 const sshForm = /^(?:git\+)?ssh:\/\/(?:([^@/\s]+)@)?([^:/\s@]+)(?::(\d+))?(\/.*)$/is;
 const SSH_PORT = '22';
 const SSH_TIMEOUT_MS = 5_000;
 
 /**
- * Reads a clone's origin. An alias of the person's SSH configuration is replaced by what it stands
- * for, so that the same repository has one hash on every machine. A repository without an origin
- * is named by `file://<machine>/<path>`: it can be linked and worked on, on this machine only.
- * Throws `GitError` when the path is in no git repository.
+ * Reads a clone's origin. Host aliases of the person's SSH configuration are resolved, so that the
+ * same repository has the same hash on every machine. A repository without an origin is identified
+ * by `file://<machine>/<path>`: it can be linked and worked on, but on this machine only. Throws
+ * `GitError` when the path is not in a git repository.
  */
 export async function resolveRemote(
   path: string,
@@ -49,7 +49,7 @@ export async function resolveRemote(
   };
 }
 
-/** git reads a relative origin from the top of the clone. */
+/** Git resolves a relative origin from the top directory of the clone. */
 function resolveRelative(origin: string, root: string): string {
   const isRelative = /^\.{1,2}(\/|$)/.test(origin);
   return isRelative && !isAbsolute(origin) ? resolve(root, origin) : origin;
@@ -60,7 +60,7 @@ export async function resolveSshAlias(url: string, env: NodeJS.ProcessEnv): Prom
   const ssh = sshForm.exec(url);
   const scp = ssh === null && !/^[a-z]:[\\/]/i.test(url) ? scpForm.exec(url) : null;
   const [, user, host, port, path] = ssh ?? [scp?.[0], scp?.[1], scp?.[2], undefined, scp?.[3]];
-  // A host that begins with a dash would be an option; the contract refuses it anyway.
+  // A host that begins with a dash would be parsed as an option; the contract rejects it anyway.
   if (host === undefined || path === undefined || host.startsWith('-')) return url;
   const settings = await readSshSettings(host, env);
   if (settings === null) return url;
@@ -77,7 +77,7 @@ function readSshSettings(
 ): Promise<Map<string, string> | null> {
   return new Promise((resolveSettings) => {
     execFile('ssh', ['-G', '--', host], { env, timeout: SSH_TIMEOUT_MS }, (error, stdout) => {
-      // Without SSH, or with a configuration that it rejects, the name is taken as it stands.
+      // If SSH is missing or rejects its configuration, use the host name unchanged.
       if (error !== null) return resolveSettings(null);
       const lines = stdout.split('\n').map((line): [string, string] => {
         const space = line.indexOf(' ');

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { askGit, runGit } from './git.ts';
 import { findCloneRoot, type Mirror, withMirror } from './git-mirror.ts';
 
-/** A job's own checkout on a branch of its own. */
+/** The checkout of one attempt, on its own branch. */
 export interface Worktree {
   path: string;
   branch: string;
@@ -11,7 +11,7 @@ export interface Worktree {
   mirror: Mirror;
 }
 
-/** The branch of an attempt, by its key; no two attempts ever share one. */
+/** The branch of an attempt, derived from its key. Each attempt has its own. */
 export function branchOf(key: string): string {
   return `signalbox/${key}`;
 }
@@ -33,9 +33,9 @@ export async function createWorktree(
 }
 
 /**
- * Makes the branch of a job visible in the person's clone, so that its commits outlive the
- * worktree. The clone fetches that one ref: no checkout, no index, no `FETCH_HEAD`, no remote and
- * no setting of the clone is touched.
+ * Publishes a job's branch to the person's clone, so that its commits outlive the worktree. The
+ * clone fetches only that ref: its checkout, index, `FETCH_HEAD`, remotes and settings stay
+ * unchanged.
  */
 export async function publishBranch(worktree: Worktree): Promise<void> {
   const { mirror, branch } = worktree;
@@ -50,7 +50,7 @@ export async function publishBranch(worktree: Worktree): Promise<void> {
   );
 }
 
-/** Puts a checkout whose work could not be handed over aside, with its branch, for the person. */
+/** Moves a worktree whose branch could not be published to a place where the person can find it. */
 export async function keepWorktree(worktree: Worktree, target: string): Promise<void> {
   const { mirror, path } = worktree;
   await withMirror(mirror, () =>
@@ -59,8 +59,8 @@ export async function keepWorktree(worktree: Worktree, target: string): Promise<
 }
 
 /**
- * Removes the checkout and the mirror's branch; what was published stays in the clone. Works on
- * whatever an interrupted attempt has left.
+ * Removes the worktree and its branch in the mirror; the published branch stays in the clone. Also
+ * cleans up after an interrupted attempt.
  */
 export async function removeWorktree(mirror: Mirror, path: string, branch: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 });

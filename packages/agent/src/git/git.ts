@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** git ended with an error; `message` holds what it said, without credentials. */
+/** Git failed. `message` holds its error output without credentials. */
 export class GitError extends Error {
   override name = 'GitError';
   readonly exitCode: number | null;
@@ -13,7 +13,10 @@ export class GitError extends Error {
 
 export interface GitOptions {
   cwd?: string;
-  /** Of a repository without a work tree; given by name, for git may be told not to look for it. */
+  /**
+   * The git directory of a repository without a work tree. Passed explicitly, because git may be
+   * configured not to search for it.
+   */
   gitDir?: string;
   env?: NodeJS.ProcessEnv;
   signal?: AbortSignal | undefined;
@@ -21,16 +24,16 @@ export interface GitOptions {
 
 /** Listing the changed files of a large import takes megabytes, not more. */
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-/** What of git's complaint is quoted. */
+/** Limit of the error output that is quoted. */
 const COMPLAINT_CHARS_MAX = 2_000;
 
 /**
- * Variables of git that say how to reach a remote. All others (`GIT_DIR`, `GIT_INDEX_FILE`, …)
- * would point git at the repository of whoever started the agent, for instance from a git hook.
+ * Git variables that configure access to a remote. All others (`GIT_DIR`, `GIT_INDEX_FILE`, …)
+ * would redirect git to the repository of the process that started the agent, such as a git hook.
  */
 const transportVariables = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|SSL_.*)$/;
 
-/** The environment without the variables of git that point at a repository. */
+/** Returns the environment without the git variables that select a repository. */
 export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(
@@ -40,16 +43,16 @@ export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * Hides `user:password@` in addresses. The pattern begins with a fixed text, so that hostile output
- * (a long line of letters) costs no more than its length.
+ * Hides `user:password@` in URLs. The pattern begins with a fixed text, so that hostile output (a
+ * long line of letters) is matched in linear time.
  */
 export function hideUrlCredentials(text: string): string {
   return text.replace(/:\/\/[^\s/@]+@/g, '://[redacted]@');
 }
 
 /**
- * Runs git and returns what it printed. The agent's own calls run no hooks: those of the person
- * are for the person's commits and checkouts.
+ * Runs git and returns its output. Hooks are disabled: they are meant for the person's own commits
+ * and checkouts.
  */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const place = options.gitDir === undefined ? [] : [`--git-dir=${options.gitDir}`];
@@ -79,7 +82,7 @@ export function runGit(args: readonly string[], options: GitOptions = {}): Promi
   });
 }
 
-/** Like `runGit`, for questions: null when git says no. */
+/** Like `runGit`, for queries: null when git exits with an error. */
 export async function askGit(
   args: readonly string[],
   options: GitOptions = {},

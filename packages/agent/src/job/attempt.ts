@@ -3,7 +3,7 @@ import type { Job } from '@signalbox/contract';
 
 /** One claim of a job by this agent. `claimGeneration` fences every later write. */
 export interface Attempt {
-  /** Names the attempt on this machine: its directory, its outbox entry, its branch. */
+  /** Identifies the attempt on this machine: its directory, outbox entry and branch. */
   key: string;
   workspaceId: string;
   agentId: string;
@@ -11,27 +11,27 @@ export interface Attempt {
   claimGeneration: number;
 }
 
-/** An attempt with all that the claim has brought. */
+/** An attempt with the data returned by its claim. */
 export interface ClaimedJob extends Attempt {
   job: Job;
-  /** For the tool that the agent runs; never the agent's own. Absent on older hubs. */
+  /** For the tool that the agent runs; never the agent's own token. Absent on older hubs. */
   jobToken: string | undefined;
   /** When the claim was first sent (monotonic): the lease cannot have begun earlier. */
   claimSentAtMs: number;
 }
 
-/** Why the work on an attempt is stopped before its end. */
+/** Why an attempt is stopped early. */
 export type StopReason =
-  /** A person canceled the job: its work is discarded and the lease let go. */
+  /** A person canceled the job: its work is discarded and the lease released. */
   | 'canceled'
-  /** The lease is gone, or may be: somebody else may hold the job now. Nothing is reported. */
+  /** The lease is or may be lost, so another agent may hold the job. Nothing is reported. */
   | 'lease_lost'
-  /** The agent leaves now: the job goes back to the queue at once. */
+  /** The agent shuts down now: the job returns to the queue immediately. */
   | 'agent_stopped'
-  /** The job took longer than it may. */
+  /** The job exceeded its time limit. */
   | 'time_limit';
 
-/** Ids are opaque; one that is no plain name is hashed before it becomes part of a path. */
+/** IDs are opaque, so one that is unsafe in a path is hashed first. */
 export function attemptKey(jobId: string, claimGeneration: number): string {
   return `${pathName(jobId)}-${claimGeneration}`;
 }

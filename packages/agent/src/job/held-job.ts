@@ -13,17 +13,17 @@ import { createJobRenewal } from './job-calls.ts';
 import { type JobStop, runJob } from './job-run.ts';
 import type { JobSettings } from './job-work.ts';
 
-/** A job that this agent holds, from its claim to the hub's answer to its result. */
+/** A job held by this agent, from its claim until the hub answers its result. */
 export interface HeldJob {
   readonly claimed: ClaimedJob;
   /**
-   * Ends the work: the process with everything it has started, then what follows from the reason.
-   * Only the first reason counts.
+   * Stops the work: ends the process and all its descendants, then acts on the reason. Only the
+   * first reason counts.
    */
   stop(reason: StopReason, why: string): void;
-  /** Resolves when the work is over; from then on the agent has room for another job. */
+  /** Resolves when the work is over; the job's slot is then free. */
   readonly worked: Promise<void>;
-  /** Resolves when the lease is no longer kept. */
+  /** Resolves when the lease is no longer renewed. */
   readonly released: Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface HeldJobOptions {
   onDefect(error: unknown): void;
 }
 
-/** Begins the work on a claimed job: lease, output and command side by side. */
+/** Starts the work on a claimed job: lease renewal, log upload and command run concurrently. */
 export function holdJob(options: HeldJobOptions): HeldJob {
   const { client, settings, claimed, emit, onDefect } = options;
   const { clock } = settings;
@@ -71,7 +71,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
 
   void clock.sleep(options.timeLimitMs, ended.signal).then(() => {
     const minutes = Math.round(options.timeLimitMs / 60_000);
-    stop('time_limit', `The job took longer than its limit of ${minutes} minutes.`);
+    stop('time_limit', `The job exceeded its time limit of ${minutes} minutes.`);
   });
 
   async function work(): Promise<boolean> {
@@ -95,11 +95,11 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   }
 
   async function release(hasResult: boolean): Promise<void> {
-    // The lease is kept until the hub has answered: nobody else should begin meanwhile.
+    // Keep the lease until the hub answers, so that no other agent starts the job meanwhile.
     if (hasResult) await options.outbox.settled(claimed.key);
     else await rm(jobDirectory(settings.state, claimed.key).path, { recursive: true, force: true });
     const isCanceled = (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
-    await (isCanceled ? lease.letGo() : lease.stop());
+    await (isCanceled ? lease.release() : lease.stop());
   }
 
   const result = work();

@@ -23,7 +23,7 @@ export interface JobWorkOptions extends WorkHooks {
   emit(event: AgentEvent): void;
 }
 
-/** Starts the outbox, and works on what is claimed from the queue of jobs. */
+/** Starts the outbox loop and runs jobs claimed from the queue. */
 export function startJobWork(parts: JobWorkOptions): Work {
   const { options, settings, client, random, emit, onFault: onDefect } = parts;
   const { clock, state } = settings;
@@ -52,13 +52,13 @@ export function startJobWork(parts: JobWorkOptions): Work {
     releases.add(job.released);
     void job.worked.then(() => {
       held.delete(claimed.key);
-      parts.onRoom();
+      parts.onSlotFree();
     });
     void job.released.then(() => releases.delete(job.released));
   }
 
   const heldWork: HeldWork = {
-    // A job whose work is over needs no slot, even while its result is on its way to the hub.
+    // A job whose work is over occupies no slot, even while its result is being delivered.
     count: () => held.size,
     ids: () => [...held.values()].map(({ claimed }) => claimed.jobId),
     cancel(jobId) {
@@ -95,6 +95,6 @@ function reportSettlement(
     return;
   }
   const { code, message } = settlement;
-  logger.warn('The hub refused a result.', { ...common, code });
+  logger.warn('The hub rejected a result.', { ...common, code });
   emit({ type: 'result-refused', ...common, code, message });
 }

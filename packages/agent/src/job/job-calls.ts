@@ -17,7 +17,7 @@ export function createJobClaim(parts: {
     const answer = await client.jobs.claimNext(body, call);
     const { jobId, job, claimGeneration, jobToken } = answer;
     if (jobId === null || job === null) return false;
-    // A hub of the specification alone says nothing about generations; the attempt is the same.
+    // A hub without the generation extension omits it; the attempt number has the same value.
     const generation = claimGeneration ?? job.attempt;
     parts.onClaimed({
       ...{ workspaceId, agentId: request.agentId, jobId, job, jobToken, claimSentAtMs: sentAtMs },

@@ -6,24 +6,26 @@ import { composePrompt } from './job-prompt.ts';
 import type { JobWork } from './job-work.ts';
 import { tailOf } from './text-limits.ts';
 
-/** What is kept of a command's last output, for its result. */
+/** Characters kept of a command's last output, for its result. */
 const TAIL_CHARS_MAX = 4_000;
-/** An event of a tool may carry a whole file; one longer than this is passed over. */
+/** A tool event may contain a whole file. Longer events are skipped. */
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
-/** What a restarted agent needs to find the processes of a dead one. */
+/** Lets a restarted agent find the processes of its crashed predecessor. */
 export interface ProcessRecord {
   mark: string;
   pid: number | null;
   startedAt: string | null;
 }
 
-/** Written before the first process of the attempt: from then on its mark is enough to find it. */
+/**
+ * Records the mark before the attempt's first process; from then on the mark is enough to find it.
+ */
 export async function recordMark(work: JobWork): Promise<void> {
   await writeRecord(work, { mark: work.mark, pid: null, startedAt: null });
 }
 
-/** Runs the tool to its end and leaves exit, report and the last output with the work. */
+/** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { executor, clock, killGraceMs } = work.settings;
   const promptText = composePrompt(work.claimed.job);
@@ -55,7 +57,9 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   if (reader !== undefined) work.executorReport = reader.report();
 }
 
-/** Collects a tool's standard output into lines and writes what the reader makes of them. */
+/**
+ * Splits a tool's standard output into lines and logs the text that the reader returns for each.
+ */
 function createLineReader(work: JobWork, reader: OutputReader): (text: string) => Promise<void> {
   let unfinished = '';
   return async (text) => {

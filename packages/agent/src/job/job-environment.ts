@@ -3,12 +3,13 @@ import { MARK_VARIABLE } from '../process/process-tree.ts';
 import type { JobDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 
-/** Settings of the agent and of a hub on the same machine: both may hold tokens. */
+/** Settings of the agent and of a hub on the same machine. Both may contain tokens. */
 const privatePrefixes = ['SIGNALBOX_', 'SVC_'];
 
 /**
- * The person's environment without what belongs to the agent: its settings, every variable that
- * holds its token, and git's variables, which would point the job at another repository.
+ * Returns the person's environment without the agent's settings, without every variable that
+ * contains the agent's token, and without git's variables, which would redirect the job to another
+ * repository.
  */
 export function cleanEnvironment(
   env: NodeJS.ProcessEnv,
@@ -20,7 +21,7 @@ export function cleanEnvironment(
   return withoutToken(Object.fromEntries(kept), agentToken);
 }
 
-/** Also after hooks have changed the environment: the agent's token reaches no tool. */
+/** Also applied after hooks changed the environment: no tool may receive the agent's token. */
 export function withoutToken(
   env: NodeJS.ProcessEnv,
   agentToken: string | undefined,
@@ -32,8 +33,8 @@ export function withoutToken(
 }
 
 /**
- * What hooks and the tool are told about their job. `SIGNALBOX_JOB_TOKEN` may read and write this
- * job alone and dies with its lease.
+ * Variables that describe the job to hooks and the tool. `SIGNALBOX_JOB_TOKEN` grants access to
+ * this job only and expires with its lease.
  */
 export function jobVariables(options: {
   claimed: ClaimedJob;

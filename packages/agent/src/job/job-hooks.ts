@@ -6,22 +6,22 @@ import { readJsonFile } from '../state-directory.ts';
 import { withoutToken } from './job-environment.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
-/** In the order in which they run. */
+/** In order of execution. */
 export const hookNames = ['environment', 'pre-checkout', 'pre-command', 'post-command'] as const;
 export type HookName = (typeof hookNames)[number];
 
-/** What the shell sets for itself says nothing about the next one. */
+/** Variables of the shell itself, not to be passed on to the next process. */
 const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
 const shebangOfShell = /^#!.*\b(ba|da|k|z)?sh\b/;
-/** Sources the hook, so that what it exports can be handed on, and writes the environment down. */
+/** Sources the hook, so that its exports take effect, and writes the environment to a file. */
 const sourceScript =
   '. "$0" && exec "$1" -e ' +
   `'require("node:fs").writeFileSync(process.argv[1], JSON.stringify(process.env))' "$2"`;
 
 /**
- * Runs one of the person's hooks, if there is one. Shell scripts are sourced: what they export
- * holds for everything after them, as with Buildkite's agent. Programs in other languages are
- * run as they are. A hook that fails fails the job.
+ * Runs one of the person's hooks, if it exists. Shell scripts are sourced: their exports apply to
+ * all later steps, as with Buildkite's agent. Programs in other languages are run directly. A
+ * failing hook fails the job.
  */
 export async function runHook(work: JobWork, name: HookName, cwd: string): Promise<void> {
   const file = await findHook(work.settings.hooksDir, name);
@@ -45,7 +45,7 @@ export async function runHook(work: JobWork, name: HookName, cwd: string): Promi
   if (exit.code !== 0) {
     const how = exit.code === null ? `by ${exit.signal}` : `with ${exit.code}`;
     const code = `hook_${name.replace('-', '_')}_failed`;
-    throw new JobFailure('environment', code, `The hook ${name} ended ${how}.`);
+    throw new JobFailure('environment', code, `The ${name} hook ended ${how}.`);
   }
   await takeEnvironment(work, environmentFile);
 }
@@ -74,7 +74,7 @@ async function isShellScript(file: string): Promise<boolean> {
 async function takeEnvironment(work: JobWork, file: string): Promise<void> {
   const exported = await readJsonFile(file);
   await rm(file, { force: true });
-  // A hook that says `exit 0` ends before its environment is written: it changes nothing.
+  // A hook that calls `exit 0` ends before its environment is written, so nothing changes.
   if (!isObject(exported)) return;
   const entries = Object.entries(exported).filter(([name]) => !shellVariables.has(name));
   const env = Object.fromEntries(entries) as NodeJS.ProcessEnv;

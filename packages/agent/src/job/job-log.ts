@@ -6,15 +6,15 @@ import type { Redactor } from './redaction.ts';
 export type LogStream = 'stdout' | 'stderr' | 'agent';
 
 /**
- * The output of one attempt on its way to the hub. It goes through a file: what the hub cannot
- * take now stays there, so that no memory fills up and nothing is dropped.
+ * The output of one attempt, buffered in a file until it is uploaded. If the hub is unavailable,
+ * the output stays in the file: memory stays bounded and nothing is lost.
  */
 export interface JobLog {
-  /** Output as it came. Resolves when more may be written. */
+  /** Appends raw output. Resolves when more may be written. */
   write(stream: LogStream, text: string): Promise<void>;
-  /** A line of the agent's own. */
+  /** Appends a line from the agent itself. */
   note(message: string): Promise<void>;
-  /** Puts everything into the file, unfinished lines included. To be called once. */
+  /** Writes everything that is left, including an unfinished line. Call it once. */
   close(): Promise<void>;
 }
 
@@ -22,17 +22,17 @@ export interface JobLogOptions {
   file: string;
   redactor: Redactor;
   clock: Clock;
-  /** Output beyond this many bytes is cut, with a note. */
+  /** Output beyond this many bytes is dropped, with a note. */
   bytesMax: number;
-  /** Told when the file has grown. */
+  /** Called when the file has grown. */
   onGrowth(): void;
 }
 
 /** In JSON a control character takes six bytes: 32 Ki of them still fit into a request. */
 const CHUNK_CHARS_MAX = 32_768;
-/** A line longer than this is sent in pieces. */
+/** A longer line is sent in parts. */
 const LINE_CHARS_MAX = 16_384;
-/** Lines that come together travel together. */
+/** Lines within this time are written as one batch. */
 const FLUSH_DELAY_MS = 200;
 /** Bytes of entries in one request; the body's limit is 262,144. */
 const BATCH_BYTES_MAX = 200_000;
@@ -61,7 +61,7 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
       return `${JSON.stringify({ logSeq: lastLogSeq, message, stream, at } satisfies JobLogEntry)}\n`;
     });
     appended = appended.then(() => file.appendFile(lines.join(''))).then(options.onGrowth);
-    // Whoever writes next, or closes, waits for it and gets the error; nobody may be waiting now.
+    // The next write or close awaits this promise and gets its error, so it is never unhandled.
     appended.catch(() => {});
     return appended;
   }
@@ -77,7 +77,8 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
 
   async function put(stream: LogStream, text: string): Promise<void> {
     if (text === '' || isFull) return;
-    // Two streams write in turns: no waiting between looking at what is pending and adding to it.
+    // Two streams write alternately: there must be no await between checking and extending
+    // `pending`.
     if (pending.stream !== stream) void flush();
     bytesWritten += Buffer.byteLength(text);
     isFull = bytesWritten > options.bytesMax;
@@ -88,7 +89,9 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
     await appended;
   }
 
-  /** Whole lines only, because a secret that is cut in two is not recognized. */
+  /**
+   * Writes complete lines only, because a secret split across two writes would not be recognized.
+   */
   async function write(stream: LogStream, text: string): Promise<void> {
     const known = unfinished[stream] + text;
     const end = endOfLines(known);
@@ -97,7 +100,7 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
     let early = '';
     if (rest.length > LINE_CHARS_MAX) {
       const redacted = redactor.redact(rest);
-      // What could be the beginning of a secret waits for the rest of it.
+      // Hold back text that could be the beginning of a secret.
       const keptChars = Math.min(redacted.length, redactor.longestChars());
       early = redacted.slice(0, redacted.length - keptChars);
       rest = redacted.slice(redacted.length - keptChars);
@@ -120,12 +123,15 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
   };
 }
 
-/** Behind the last line feed or carriage return (a progress bar redraws its line with those). */
+/** The offset after the last line feed or carriage return (progress bars redraw with those). */
 function endOfLines(text: string): number {
   return Math.max(text.lastIndexOf('\n'), text.slice(0, -1).lastIndexOf('\r')) + 1;
 }
 
-/** Pieces that the hub takes: no NUL, no half of a surrogate pair, cut at line ends if possible. */
+/**
+ * Splits text into chunks that the hub accepts: no NUL, no split surrogate pairs, and where
+ * possible cut at line ends.
+ */
 function splitChunks(text: string): string[] {
   let rest = text.replaceAll('\0', '\uFFFD').toWellFormed();
   const chunks: string[] = [];
@@ -143,11 +149,11 @@ function splitChunks(text: string): string[] {
 
 export interface LogBatch {
   entries: JobLogEntry[];
-  /** Where the next batch begins, in bytes. */
+  /** Byte offset of the next batch. */
   nextOffset: number;
 }
 
-/** The next entries of a log file from an offset, as many as fit into one request. */
+/** Reads as many entries from an offset of a log file as fit into one request. */
 export async function readLogBatch(logFile: string, offset: number): Promise<LogBatch> {
   const buffer = Buffer.alloc(READ_BYTES);
   const bytes = await readAt(logFile, buffer, offset);
@@ -155,7 +161,7 @@ export async function readLogBatch(logFile: string, offset: number): Promise<Log
   let from = 0;
   while (batch.entries.length < JOB_LOG_ENTRIES_MAX) {
     const end = buffer.subarray(0, bytes).indexOf('\n', from);
-    // A last line without its end is still being written, or was when the agent was killed.
+    // A last line without its line feed is still being written, or was when the agent was killed.
     if (end < 0 || (batch.entries.length > 0 && end > BATCH_BYTES_MAX)) break;
     batch.entries.push(JSON.parse(buffer.toString('utf8', from, end)) as JobLogEntry);
     from = end + 1;

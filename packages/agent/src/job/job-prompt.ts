@@ -2,8 +2,8 @@ import { type Job, writingJobKinds } from '@signalbox/contract';
 import { isObject, type JsonObject, parseObject } from '../executors/json-fields.ts';
 
 /**
- * What the tool is asked: the prompt as it was enqueued, followed, where there are any, by
- * requirements that are meant to be read and by the answers that people gave while it was blocked.
+ * Composes the text for the tool: the job's prompt, then its requirements if they are plain text,
+ * then the answers that people gave while the job was blocked.
  */
 export function composePrompt(job: Job): string {
   const sections = [job.prompt];
@@ -20,7 +20,7 @@ export function composePrompt(job: Job): string {
 }
 
 /**
- * Whether the job may only look: by its requirements if they say so, by its kind otherwise
+ * Whether the job may only read: by its requirements if they say so, otherwise by its kind
  * (contract.md, section 4, Matching).
  */
 export function isReadOnlyJob(job: Job): boolean {

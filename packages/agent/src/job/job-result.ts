@@ -8,7 +8,7 @@ import { JobFailure, type JobWork } from './job-work.ts';
 import { type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
 import { fitText, tailOf } from './text-limits.ts';
 
-/** How an attempt ended, before git is asked what it did. */
+/** The result of an attempt, without its git evidence. */
 export interface JobResult {
   outcome: JobOutcome;
   message: string;
@@ -19,24 +19,25 @@ export interface JobResult {
 
 const MESSAGE_BYTES_MAX = 40_000;
 const SUMMARY_BYTES_MAX = 8_000;
-/** Of a plain command's output, the end is its message. */
+/** For a plain command, the end of its output is the message. */
 const OUTPUT_MESSAGE_CHARS_MAX = 2_000;
 
-/** The outcome of an attempt whose steps were all done: what the command and the tool say. */
+/** The result of an attempt whose steps all succeeded: what the command and the tool report. */
 export async function readResult(work: JobWork): Promise<JobResult> {
   let file: ResultFile | null;
   try {
     file = await readResultFile(work.directory.resultFile);
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;
-    const summary = `The command wrote a result that cannot be used. ${error.message}`;
+    const summary = `The command wrote an invalid result file. ${error.message}`;
     return resultOfFailure(new JobFailure('execution', 'result_file_invalid', summary));
   }
   const report = work.executorReport ?? {};
   const usage = file?.usage ?? report.usage;
   const common = usage === undefined ? {} : { usage };
   const failure = failureOfExit(work);
-  // A command that says `done` and then fails did not finish; one that says why it failed did.
+  // A command that reports `done` and then exits with an error did not finish. Any other reported
+  // outcome takes precedence over the exit code.
   if (file !== null && (failure === null || file.outcome !== 'done')) {
     const message = file.message ?? report.message ?? outputMessage(work);
     return { ...common, ...file, message };
@@ -45,12 +46,12 @@ export async function readResult(work: JobWork): Promise<JobResult> {
   return { ...common, outcome: 'done', message: report.message ?? outputMessage(work) };
 }
 
-/** The outcome when a step could not be done. */
+/** The result when a step failed. */
 export function resultOfFailure(failure: JobFailure): JobResult {
   return { outcome: 'failed', message: failure.message, outcomeReason: failure.reason };
 }
 
-/** The outcome of work that was stopped; null when nothing may be reported. */
+/** The result of work that was stopped; null when nothing may be reported. */
 export function resultOfStop(reason: StopReason, why: string): JobResult | null {
   if (reason === 'canceled' || reason === 'lease_lost') return null;
   const failure =
@@ -60,7 +61,7 @@ export function resultOfStop(reason: StopReason, why: string): JobResult | null 
   return resultOfFailure(failure);
 }
 
-/** The body of the completion: secrets removed, everything within the hub's limits. */
+/** Builds the body of the completion: secrets redacted, all fields within the hub's limits. */
 export function completionOf(
   work: JobWork,
   result: JobResult,
@@ -92,7 +93,7 @@ export function completionOf(
   };
 }
 
-/** A job of a repository that is not mapped here goes back at once; another agent may have it. */
+/** Returns a job of an unmapped repository to the queue at once; another agent may serve it. */
 export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number): OutboxEntry {
   const { key, workspaceId, agentId, jobId, claimGeneration } = claimed;
   const summary = 'The repository of the job is not mapped on this machine.';
@@ -116,7 +117,7 @@ function failureOfExit(work: JobWork): JobFailure | null {
   const said = work.executorReport?.failure;
   if (said !== undefined && code === 0) return new JobFailure('execution', said.code, said.summary);
   if (code === 0) return null;
-  const how = code === null ? `was ended by ${signal}` : `exited with ${code}`;
+  const how = code === null ? `was killed by ${signal}` : `exited with ${code}`;
   const lastWords = said?.summary ?? lastLine(work.tail.stderr) ?? lastLine(work.tail.stdout);
   const summary = `The command ${how}.${lastWords === undefined ? '' : ` ${lastWords}`}`;
   return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);

@@ -25,7 +25,7 @@ import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
 
-/** What the work on a job looks at besides the job itself. */
+/** Input of one attempt's work. */
 export interface JobRunOptions {
   settings: JobSettings;
   claimed: ClaimedJob;
@@ -38,24 +38,24 @@ export interface JobRunOptions {
   onProgress(progress: string): void;
 }
 
-/** Why and with which words the work was stopped. */
+/** Why the work was stopped, with a message for people. */
 export interface JobStop {
   reason: StopReason;
   why: string;
 }
 
 export interface JobEnd {
-  /** To be sent; null when there is nothing that this agent may report (canceled, lease lost). */
+  /** The request to send; null when this agent may not report (canceled, lease lost). */
   completion: CompleteBody | null;
-  /** Removes the worktree. Apart, because a result must be safe on disk before time is spent. */
+  /** Removes the worktree. Separate, because the result must be stored on disk first. */
   cleanUp(): Promise<void>;
 }
 
 /**
- * Does the work of one attempt from its prompt to its evidence.
+ * Runs one attempt, from its prompt to its evidence.
  *
- * Whatever the job has changed is on its branch in the person's clone when this returns, also when
- * it failed or was stopped; only the work of a canceled or a read-only job is thrown away.
+ * On return, all changes are on the job's branch in the person's clone, even after a failure or a
+ * stop. Only changes of a canceled or read-only job are discarded.
  */
 export async function runJob(options: JobRunOptions): Promise<JobEnd> {
   const work = await openWork(options);
@@ -81,7 +81,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
   const { settings, claimed } = options;
   const key = attemptKey(claimed.jobId, claimed.claimGeneration);
   const directory = jobDirectory(settings.state, key);
-  // An attempt begins with nothing; what is here can only be a half-made start.
+  // An attempt starts with an empty directory; existing files are from an interrupted start.
   await rm(directory.path, { recursive: true, force: true });
   await mkdir(directory.path, { recursive: true, mode: 0o700 });
   const redactor = createRedactor([settings.token ?? '', claimed.jobToken ?? '']);
@@ -124,7 +124,7 @@ async function readOutcome(work: JobWork, options: JobRunOptions): Promise<JobRe
   }
 }
 
-/** Commits what is left, reads the evidence and hands the branch over to the person's clone. */
+/** Commits leftover changes, reads the evidence and publishes the branch to the person's clone. */
 async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitEvidence> {
   const { worktree } = work;
   if (worktree === undefined || stopped === 'canceled') return { changedFiles: [] };
@@ -132,7 +132,7 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   if (work.isReadOnly) {
     const evidence = await collectEvidence(worktree);
     if (isDirty || evidence.commitSha !== undefined) {
-      await work.log.note('signalbox: this job may only read; its changes are thrown away.');
+      await work.log.note('signalbox: this job is read-only; its changes are discarded.');
     }
     return { changedFiles: [] };
   }
@@ -147,21 +147,21 @@ async function cleanUp(work: JobWork): Promise<void> {
   await removeWorktree(mirror, work.directory.worktree, work.branch);
 }
 
-/** A clone that is gone, or a merge that the tool has left half-way, must not cost the work. */
+/** Keeps the worktree when it cannot be published (clone deleted, merge left unfinished). */
 async function keepWork(work: JobWork, error: unknown): Promise<JobFailure> {
   const { worktree, settings, claimed } = work;
   let where = '';
   if (worktree !== undefined) {
     const target = join(settings.state.kept, claimed.key);
     await keepWorktree(worktree, target);
-    where = ` It is kept in ${target}.`;
+    where = ` The worktree is kept in ${target}.`;
   }
-  const summary = `The work could not be handed over: ${(error as Error).message}${where}`;
+  const summary = `The changes could not be published to the clone: ${(error as Error).message}${where}`;
   await work.log.note(`signalbox: ${summary}`);
   return new JobFailure('environment', 'evidence_failed', summary);
 }
 
 function stopOf(signal: AbortSignal): JobStop | null {
-  // The one who aborts gives a JobStop, see JobRunOptions.signal.
+  // The caller always aborts with a JobStop, see JobRunOptions.signal.
   return signal.aborted ? (signal.reason as JobStop) : null;
 }

@@ -9,21 +9,21 @@ import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
 import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
 
-/** The work of a job, read aloud. What follows it (evidence, result) happens in any case. */
+/** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
   ['write the prompt', writePrompt],
-  ['know that the lease is held', (work) => confirmLease(work)],
-  ['run the hook environment', (work) => runHook(work, 'environment', work.directory.path)],
-  ['run the hook pre-checkout', (work) => runHook(work, 'pre-checkout', work.directory.path)],
-  ['make the worktree', checkOut],
-  ['run the hook pre-command', (work) => runHook(work, 'pre-command', work.directory.worktree)],
+  ['confirm the lease', (work) => confirmLease(work)],
+  ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
+  ['run the pre-checkout hook', (work) => runHook(work, 'pre-checkout', work.directory.path)],
+  ['create the worktree', checkOut],
+  ['run the pre-command hook', (work) => runHook(work, 'pre-command', work.directory.worktree)],
   ['run the command', (work) => runCommand(work, work.directory.worktree)],
-  ['run the hook post-command', runPostCommandHook],
+  ['run the post-command hook', runPostCommandHook],
 ];
 
 /**
- * Does the steps in order. Throws `JobFailure` when one of them cannot be done, `JobStopped` when
- * the work's signal fired meanwhile.
+ * Runs the steps in order. Throws `JobFailure` when a step fails, and `JobStopped` when the work's
+ * signal fires.
  */
 export async function performSteps(work: JobWork): Promise<void> {
   for (const [name, step] of steps) {
@@ -65,7 +65,10 @@ async function writePrompt(work: JobWork): Promise<void> {
   work.redactor.learn(work.env);
 }
 
-/** An attempt whose lease is in doubt must not begin; nobody waits longer than for its end. */
+/**
+ * Waits for the lease to be confirmed or the work to be stopped. An attempt must not begin while
+ * its lease is in doubt.
+ */
 async function confirmLease(work: JobWork): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     if (work.signal.aborted) resolve();

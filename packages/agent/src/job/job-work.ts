@@ -9,23 +9,23 @@ import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
 import type { Redactor } from './redaction.ts';
 
-/** What all jobs of an agent share. */
+/** Settings shared by all jobs of an agent. */
 export interface JobSettings {
   state: StateDirectory;
   clock: Clock;
   executor: Executor;
   tool: ExecutorTool;
-  /** The environment of the agent, from which that of a job is made. */
+  /** The agent's environment, from which the environment of a job is derived. */
   env: NodeJS.ProcessEnv;
   baseUrl: string;
   token: string | undefined;
   hooksDir: string | undefined;
   killGraceMs: number;
-  /** False: no job of this agent may change anything. */
+  /** False: all jobs of this agent are read-only. */
   canWrite: boolean;
 }
 
-/** One attempt in the making; the steps fill it in. */
+/** The state of one attempt; the steps fill it in. */
 export interface JobWork {
   settings: JobSettings;
   claimed: ClaimedJob;
@@ -38,20 +38,20 @@ export interface JobWork {
   env: NodeJS.ProcessEnv;
   redactor: Redactor;
   log: JobLog;
-  /** Fires when the work is to stop, whatever the reason. */
+  /** Fires when the work must stop, for any reason. */
   signal: AbortSignal;
-  /** Resolves when the lease is known to be held. */
+  /** Resolves when the lease is confirmed. */
   leaseConfirmed: Promise<void>;
-  /** Progress for the timeline. */
+  /** Reports progress for the timeline. */
   report(progress: string): void;
   worktree?: Worktree;
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
-  /** The last that the command printed. */
+  /** The last output of the command. */
   tail: { stdout: string; stderr: string };
 }
 
-/** The job cannot be done, or its command failed: becomes its outcome. */
+/** The job cannot be run, or its command failed. Becomes the outcome of the job. */
 export class JobFailure extends Error {
   override name = 'JobFailure';
   readonly reason: Exclude<OutcomeReason, string>;
@@ -67,10 +67,10 @@ export class JobFailure extends Error {
   }
 }
 
-/** The work was stopped from outside; the reason is with whoever stopped it. */
+/** The work was stopped from outside; the signal carries the reason. */
 export class JobStopped extends Error {
   override name = 'JobStopped';
 }
 
-/** Trouble with the machine may pass, or another agent may not have it. */
+/** A problem of this machine may be temporary, or another agent may not have it. */
 export const ENVIRONMENT_RETRY = { recommendedDelayMs: 30_000 };

@@ -8,18 +8,18 @@ import { stopTree } from '../process/process-tree.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
 import type { ProcessRecord } from './job-command.ts';
 
-/** What a dead agent had left, by the keys of its attempts. */
+/** The results of recovery, by attempt key. */
 export interface Recovery {
-  /** Half-done attempts that were cleaned away; their leases end by themselves. */
+  /** Unfinished attempts that were removed; their leases expire at the hub. */
   abandonedKeys: string[];
-  /** Finished attempts whose results are going to be sent. */
+  /** Finished attempts whose results will be sent. */
   replayedKeys: string[];
 }
 
 /**
- * Cleans up after an agent that was killed: ends what it was running and removes its worktrees.
- * A half-done attempt is not resumed, because nobody kept its lease; the hub gives the job out
- * again. To be called under the lock of the state directory.
+ * Cleans up after an agent that was killed: ends its processes and removes its worktrees. An
+ * unfinished attempt is not resumed, because its lease was not renewed; the hub offers the job
+ * again. Call it while holding the lock of the state directory.
  */
 export async function recoverState(
   state: StateDirectory,
@@ -35,7 +35,7 @@ export async function recoverState(
   const recovery: Recovery = { abandonedKeys: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);
-    // Written by `recordMark` and by nothing else.
+    // Only `recordMark` writes this file.
     const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
     if (record !== null) await stopProcesses(record, killGraceMs, clock);
     if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
@@ -49,7 +49,7 @@ export async function recoverState(
   return recovery;
 }
 
-/** The session counts only while its leader is provably the one that was recorded. */
+/** Ends recorded processes. The session ID is used only if its leader is the recorded process. */
 async function stopProcesses(
   record: ProcessRecord,
   killGraceMs: number,

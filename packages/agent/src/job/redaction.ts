@@ -1,24 +1,24 @@
 import { redactTokens } from '@signalbox/contract';
 import { hideUrlCredentials } from '../git/git.ts';
 
-/** Replaces secrets in text that leaves the machine. */
+/** Redacts secrets in text that leaves the machine. */
 export interface Redactor {
   redact(text: string): string;
-  /** A hook may export further secrets; what is known stays known. */
+  /** Adds the secrets of an environment (a hook may export some); earlier ones stay known. */
   learn(env: NodeJS.ProcessEnv): void;
-  /** Characters of the longest secret: text cut closer than this may split one. */
+  /** Length of the longest secret: a shorter piece of text may contain only part of one. */
   longestChars(): number;
 }
 
-/** Shorter values (`1`, `true`, `none`) are switches, and would tear holes into ordinary text. */
+/** Shorter values (`1`, `true`, `none`) are switches; redacting them would garble ordinary text. */
 const SECRET_CHARS_MIN = 6;
-/** A token of the contract in full; redacting a part of one is not possible. */
+/** Length of a complete contract token. A part of a token cannot be recognized. */
 const TOKEN_CHARS_LONGEST = 128;
 const PLACEHOLDER = '[redacted]';
 
 const secretName =
   /(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|_AUTH$|_PAT$|_DSN$)/i;
-/** Names that look secret but hold a place, not a secret. */
+/** Names that match `secretName` but hold a path or an address, not a secret. */
 const placeName = /(_FILE|_PATH|_DIR|_SOCK|_URL_PREFIX)$/i;
 
 /** @param known Secrets that are in no variable, such as the agent's own token. */
@@ -27,7 +27,7 @@ export function createRedactor(known: readonly string[]): Redactor {
   let longestFirst: string[] = [];
 
   function add(value: string): void {
-    // Output is redacted by lines, so a key of several lines is recognized by each of them.
+    // Output is redacted line by line, so each line of a multi-line key is a secret of its own.
     for (const line of value.split(/[\r\n]+/)) {
       const secret = line.trim();
       if (secret.length >= SECRET_CHARS_MIN) secrets.add(secret);

@@ -10,22 +10,22 @@ import {
 import { isObject, type JsonObject } from '../executors/json-fields.ts';
 import { jsonBytes } from './text-limits.ts';
 
-/** What a command says about its job, in the file that `SIGNALBOX_RESULT_FILE` names. */
+/** The result that a command writes to the file named by `SIGNALBOX_RESULT_FILE`. */
 export interface ResultFile {
   outcome: JobOutcome;
   message?: string;
   outcomeReason?: OutcomeReason;
-  /** Jobs to be enqueued together with the completion. */
+  /** Jobs to enqueue together with the completion. */
   children?: ChildJob[];
   usage?: Usage;
 }
 
-/** The file is there and cannot be used; the message says which field is wrong. */
+/** The file is invalid; the message says which field is wrong. */
 export class ResultFileError extends Error {
   override name = 'ResultFileError';
 }
 
-/** The parts of a completion share a body of 262,144 bytes. */
+/** All parts of a completion share a body of 262,144 bytes. */
 const FILE_BYTES_MAX = 200_000;
 const REASON_BYTES_MAX = 20_000;
 const CHILDREN_BYTES_MAX = 80_000;
@@ -39,18 +39,18 @@ const reasonTypes: Record<string, 'string' | 'boolean' | 'number'> = {
   summary: 'string',
 };
 
-/** Null: the command wrote none. Throws `ResultFileError`. */
+/** Returns null if the command wrote no file. Throws `ResultFileError`. */
 export async function readResultFile(file: string): Promise<ResultFile | null> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new ResultFileError(`It cannot be read: ${(error as Error).message}`);
+    throw new ResultFileError(`The file is not readable: ${(error as Error).message}`);
   }
   if (text.trim() === '') return null;
   if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
-    throw new ResultFileError(`It is larger than ${FILE_BYTES_MAX} bytes.`);
+    throw new ResultFileError(`The file is larger than ${FILE_BYTES_MAX} bytes.`);
   }
   return checkResult(parse(text));
 }
@@ -60,9 +60,9 @@ function parse(text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new ResultFileError(`It is not JSON: ${(error as Error).message}`);
+    throw new ResultFileError(`The file is not valid JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value)) throw new ResultFileError('It is not a JSON object.');
+  if (!isObject(value)) throw new ResultFileError('The file must contain a JSON object.');
   return value;
 }
 
@@ -73,12 +73,12 @@ function checkResult(value: JsonObject): ResultFile {
     throw new ResultFileError(`outcome must be one of ${jobOutcomes.join(', ')}.`);
   }
   if (message !== undefined && typeof message !== 'string') {
-    throw new ResultFileError('message must be a text.');
+    throw new ResultFileError('message must be a string.');
   }
   checkReason(outcomeReason);
   checkChildren(children);
   checkUsage(usage);
-  // Every part was checked just now; what the hub checks beyond that it answers by name.
+  // All parts are checked above. Further checks are up to the hub, which names invalid fields.
   return JSON.parse(
     JSON.stringify({ outcome: known, message, outcomeReason, children, usage }),
   ) as ResultFile;
@@ -86,7 +86,7 @@ function checkResult(value: JsonObject): ResultFile {
 
 function checkReason(reason: unknown): void {
   if (reason === undefined || typeof reason === 'string') return;
-  if (!isObject(reason)) throw new ResultFileError('outcomeReason must be a text or an object.');
+  if (!isObject(reason)) throw new ResultFileError('outcomeReason must be a string or an object.');
   for (const [key, type] of Object.entries(reasonTypes)) {
     const value = reason[key];
     if (value !== undefined && typeof value !== type) {
@@ -94,7 +94,7 @@ function checkReason(reason: unknown): void {
     }
   }
   if (jsonBytes(reason) > REASON_BYTES_MAX) {
-    throw new ResultFileError(`outcomeReason is larger than ${REASON_BYTES_MAX} bytes.`);
+    throw new ResultFileError(`outcomeReason must be at most ${REASON_BYTES_MAX} bytes.`);
   }
 }
 
@@ -110,11 +110,11 @@ function checkChildren(children: unknown): void {
       throw new ResultFileError(`children[${index}].kind must be one of ${jobKinds.join(', ')}.`);
     }
     if (typeof prompt !== 'string' || prompt === '') {
-      throw new ResultFileError(`children[${index}].prompt must be a text that is not empty.`);
+      throw new ResultFileError(`children[${index}].prompt must be a non-empty string.`);
     }
   }
   if (jsonBytes(children) > CHILDREN_BYTES_MAX) {
-    throw new ResultFileError(`children are larger than ${CHILDREN_BYTES_MAX} bytes.`);
+    throw new ResultFileError(`children must be at most ${CHILDREN_BYTES_MAX} bytes in total.`);
   }
 }
 
@@ -124,7 +124,7 @@ function checkUsage(usage: unknown): void {
   for (const key of ['inputTokens', 'outputTokens', 'costUsd']) {
     const value = usage[key];
     if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw new ResultFileError(`usage.${key} must be a number that is not negative.`);
+      throw new ResultFileError(`usage.${key} must be a non-negative number.`);
     }
   }
 }

@@ -1,14 +1,14 @@
-/** Text that the hub takes: no NUL and no half of a surrogate pair. */
+/** Replaces characters that the hub rejects: NUL and lone surrogates. */
 export function cleanText(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
-/** What a text takes in a request body. */
+/** The size of a value in a request body. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The beginning of a text, as much as fits into so many bytes of a request body. */
+/** Truncates a text to at most `bytesMax` bytes of a request body. */
 export function fitText(text: string, bytesMax: number): string {
   const clean = cleanText(text);
   if (jsonBytes(clean) <= bytesMax) return clean;
@@ -17,7 +17,7 @@ export function fitText(text: string, bytesMax: number): string {
   return `${cleanText(fitting)}…`;
 }
 
-/** The end of a text: where commands say what went wrong. */
+/** The end of a text, where commands usually report what went wrong. */
 export function tailOf(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : text.slice(text.length - charsMax).toWellFormed();
 }

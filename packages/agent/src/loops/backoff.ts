@@ -1,12 +1,15 @@
-/** First ceiling of the delay; doubles with every failure in a row. */
+/** Upper bound of the first delay; doubles with each consecutive failure. */
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 
-/** Delays after failures, with full jitter so that agents which failed together return apart. */
+/**
+ * Delays after failures, with full jitter, so that agents that failed together do not retry
+ * together.
+ */
 export interface Backoff {
-  /** The delay after one more failure. `retryAfterMs` is the hub's own wish and a lower bound. */
+  /** The delay after another failure. `retryAfterMs` comes from the hub and is a lower bound. */
   nextDelayMs(retryAfterMs?: number): number;
-  /** To be called after a success. */
+  /** Call it after a success. */
   reset(): void;
 }
 

@@ -4,18 +4,21 @@ import { type CallOptions, judgeFailure } from '../hub-client.ts';
 import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
-/** Below the half minute after which many proxies cut a silent connection. */
+/** Below 30 s, after which many proxies close an idle connection. */
 const WAIT_MS_MAX = 25_000;
-/** Beyond the wait itself. */
+/** Timeout beyond the wait itself. */
 const CALL_TIMEOUT_MS = 15_000;
 /**
- * A hub that answers "nothing" at once (paused, at capacity, or without long polls) is asked no
- * more often than this.
+ * Minimum interval between claims that are answered "nothing" without waiting (paused, at capacity,
+ * or a hub without long polls).
  */
 const EMPTY_INTERVAL_MS = 2_000;
-/** An answer that comes this far into the wait has waited; timers are not exact. */
+/**
+ * An empty answer after this share of the wait counts as a completed long poll, because timers are
+ * not exact.
+ */
 const WAITED_SHARE = 0.9;
-/** How long a leaving agent asks for a claim of which it has not heard. */
+/** How long an agent that shuts down retries a claim whose answer it has not received. */
 const SETTLE_MS = 5_000;
 
 export interface ClaimRequest {
@@ -27,11 +30,11 @@ export interface ClaimRequest {
   sentAtMs: number;
 }
 
-/** Asks the hub once, hands on what it gives, and says whether it gave anything. */
+/** Sends one claim and hands a granted job on. Returns whether a job was granted. */
 export type ClaimCall = (request: ClaimRequest, call: CallOptions) => Promise<boolean>;
 
 export interface ClaimOptions {
-  /** From whichever queue. */
+  /** Claims from the agent's queue: jobs or cloud AI jobs. */
   claim: ClaimCall;
   leaseMs: number;
   clock: Clock;
@@ -39,33 +42,33 @@ export interface ClaimOptions {
   random: () => number;
   /** Null until the first heartbeat was answered. */
   agentId(): string | null;
-  /** Whether there is room for one more job and nothing against it. */
+  /** Whether a slot is free and claiming is allowed. */
   mayClaim(): boolean;
-  /** The hub does not know the agent (any more): a heartbeat is due. */
+  /** The hub does not know the agent (any more), so a heartbeat is needed. */
   onUnknownAgent(): void;
   onDefect(error: unknown): void;
 }
 
 export interface ClaimLoop extends Loop {
   /**
-   * Ends the loop. A poll that is cut short may have been given a job a moment before, so its
-   * claim key is asked once more without waiting: the job that comes is taken, not lost until its
-   * lease ends. To be called when the hub knows that the agent drains: then nothing new comes.
+   * Ends the loop. An aborted poll may have been granted a job just before, so its claim key is
+   * sent again without waiting: a granted job is accepted instead of staying blocked until its
+   * lease ends. Call it after the hub has acknowledged draining, when it grants no further jobs.
    */
   settle(): Promise<void>;
 }
 
 /**
- * Asks for jobs, one long poll at a time, while there is room. Stopping it is not cancelling: the
- * jobs that it has claimed are none of its business any more.
+ * Claims jobs, one long poll at a time, while a slot is free. Stopping the loop does not affect
+ * jobs that are already claimed.
  */
 export function startClaimLoop(options: ClaimOptions): ClaimLoop {
   const { clock, backoff, leaseMs } = options;
-  // The lease counts from the moment at which a poll was sent: one that waits for a good part of
-  // the lease would be answered with a lease of which little is known to be left.
+  // A lease counts from the moment the poll was sent. After a wait of a large part of the lease,
+  // little of the granted lease would be certain.
   const longWaitMs = Math.floor(Math.min(WAIT_MS_MAX, leaseMs / 3));
   let poll = new AbortController();
-  /** Of a claim whose answer has not arrived; sent again until one does. */
+  /** A claim without an answer yet; it is sent again until one arrives. */
   let open: { claimKey: string; sentAtMs: number } | null = null;
 
   async function claim(agentId: string, waitMs: number, signal: AbortSignal): Promise<boolean> {
@@ -84,7 +87,7 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
     const failure = judgeFailure(error);
     if (failure.kind !== 'retry') open = null;
     if (failure.kind === 'refused' && failure.code === 'AGENT_NOT_FOUND') options.onUnknownAgent();
-    // By now the lease of a lost answer has run out: the job is better claimed afresh.
+    // By now the lease of an unreceived grant has expired, so a new claim is better.
     if (open !== null && clock.monotonicMs() - open.sentAtMs > leaseMs) open = null;
     return backoff.nextDelayMs(failure.kind === 'retry' ? failure.retryAfterMs : 0);
   }
@@ -103,7 +106,7 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
       return 0;
     }
     const elapsedMs = clock.monotonicMs() - beganMs;
-    // The hub has waited as it was asked to; so nothing is gained by a pause.
+    // The hub waited as requested, so poll again immediately.
     if (elapsedMs >= longWaitMs * WAITED_SHARE) return 0;
     const intervalMs = EMPTY_INTERVAL_MS * (0.5 + options.random());
     await clock.sleep(Math.max(0, intervalMs - elapsedMs), poll.signal);

@@ -6,13 +6,13 @@ import { createLeaseTerm } from './lease-term.ts';
 import { startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
-/** After a failure the next try comes before so large a part of what is left has gone. */
+/** After a failure, retry before this fraction (one in N) of the remaining lease has passed. */
 const TRIES_IN_REST = 4;
 const TRY_MS_MIN = 50;
-/** The shortest lease there is; asked for to let a canceled job go. */
+/** The shortest lease, requested to release a canceled job. */
 const LEASE_LET_GO_MS = 1_000;
 
-/** Renews once, at whichever queue's endpoint. */
+/** Sends one renewal to the endpoint of the agent's queue. */
 export type RenewCall = (
   request: { leaseMs: number; shorten?: boolean; message?: string },
   call: CallOptions,
@@ -20,25 +20,25 @@ export type RenewCall = (
 
 export interface Lease {
   /**
-   * Resolves when the lease is known to be held. At once after a prompt claim; after a claim that
-   * was answered late (a retry, a sleeping machine) the first renewal has to succeed before.
+   * Resolves when the lease is known to be held: immediately after a prompt claim; after a claim
+   * with a late answer (a retry, a sleeping machine) once the first renewal succeeds.
    */
   confirmed: Promise<void>;
-  /** The next renewal carries this as progress for the timeline. */
+  /** Sends this progress for the timeline with the next renewal. */
   report(progress: string): void;
-  /** Ends the renewals. The lease itself stays what it is at the hub. */
+  /** Ends the renewals. The lease at the hub stays unchanged. */
   stop(): Promise<void>;
-  /** Shortens the lease as far as possible, so that the hub can settle a canceled job. */
-  letGo(): Promise<void>;
+  /** Shortens the lease to the minimum, so that the hub can settle a canceled job. */
+  release(): Promise<void>;
 }
 
 /**
- * Keeps the lease of one job for as long as the attempt lasts, its result included: until the hub
- * has answered the completion, the job must not go to another agent.
+ * Renews the lease of one job until the hub has answered its completion: until then the job must
+ * not go to another agent.
  *
- * Stopping is not cancelling. This loop never ends the job's process. It says `onLost`, once, when
- * the agent may no longer act as the holder: the hub said so, or no renewal got through until the
- * lease ran out by the agent's own clock.
+ * Stopping the loop does not cancel the job, and the loop never ends the job's process. It calls
+ * `onLost`, once, when the agent may no longer act as the holder: the hub said so, or no renewal
+ * succeeded before the lease ran out by the agent's own clock.
  */
 export function startLease(options: {
   renew: RenewCall;
@@ -75,7 +75,7 @@ export function startLease(options: {
   async function runOnce(): Promise<number> {
     if (isLost) return UNTIL_WOKEN_MS;
     if (term.isOver()) {
-      return lose('lease_lost', 'The hub could not be reached until the lease ran out.');
+      return lose('lease_lost', 'The lease expired before the hub could be reached.');
     }
     if (!term.isRenewalDue()) return term.pauseMs();
     try {
@@ -96,7 +96,7 @@ export function startLease(options: {
       return lose(failure.code === 'JOB_CANCELED' ? 'canceled' : 'lease_lost', failure.message);
     }
     const retryAfterMs = failure.kind === 'retry' ? failure.retryAfterMs : 0;
-    // The shorter the rest of the lease, the more often: a job is worth more than a few requests.
+    // Retry more often as the lease nears its end: losing the job costs more than a few requests.
     const urgentMs = term.remainingMs() / TRIES_IN_REST + TRY_MS_MIN;
     return Math.min(backoff.nextDelayMs(retryAfterMs), urgentMs);
   }
@@ -108,12 +108,12 @@ export function startLease(options: {
       progress = text;
     },
     stop: () => loop.stop(),
-    async letGo() {
+    async release() {
       await loop.stop();
       try {
         await renew({ leaseMs: LEASE_LET_GO_MS, shorten: true }, CALL_TIMEOUT_MS);
       } catch (error) {
-        // Refused or unreachable: then the lease ends by itself, which is only slower.
+        // If this fails, the lease expires by itself; that only takes longer.
         judgeFailure(error);
       }
     },

@@ -1,29 +1,29 @@
 import type { Clock } from '../clock.ts';
 
-/** Two renewals may fail before the lease is in danger. */
+/** Two renewals may fail before the lease is at risk. */
 const RENEWALS_PER_LEASE = 3;
 /**
- * A machine that sleeps stops the monotonic clock but not the wall clock. When the two have moved
- * apart, the lease may be over long since: it is renewed at once, which is also how one learns.
+ * Sleep stops a machine's monotonic clock but not its wall clock. When the two have diverged, the
+ * lease may have expired long ago, so it is renewed immediately; the hub's answer settles it.
  */
 const SLEEP_CHECK_MS = 15_000;
 const SLEPT_MS_MIN = 5_000;
 
 /**
- * What the agent may believe about its lease, by its own clock alone. A term counts from the
- * moment at which the request was *sent*: the hub's began later, so the agent never holds a lease
- * longer than the hub does.
+ * The state of a lease as the agent may assume it, based on its own clock. A term counts from when
+ * the request was *sent*. The hub's term began later, so the agent never believes in a lease longer
+ * than the hub does.
  */
 export interface LeaseTerm {
-  /** False after a claim that was answered late (a retry): when it began is anybody's guess. */
+  /** False after a claim with a late answer (a retry): the start of the lease is unknown. */
   isCertain(): boolean;
   isOver(): boolean;
   isRenewalDue(): boolean;
-  /** A renewal that was sent at this time has been answered. */
+  /** Records the answer to a renewal that was sent at this time. */
   renew(sentAtMs: number): void;
-  /** Until the lease is over. */
+  /** Time until the lease expires. */
   remainingMs(): number;
-  /** Until there may be something to do. */
+  /** Time until the next check. */
   pauseMs(): number;
 }
 
@@ -34,7 +34,8 @@ export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: nu
   let endsAtMs = claimSentAtMs + leaseMs;
   let apartMs = clocksApart();
   let isCertain = clock.monotonicMs() < renewAtMs;
-  // Answered late: the hub may count from any moment since. The first renewal will tell.
+  // Late answer: the hub's term may have begun at any time since the claim. The first renewal
+  // settles it.
   if (!isCertain) endsAtMs = clock.monotonicMs() + leaseMs;
 
   return {

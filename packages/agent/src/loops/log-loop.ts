@@ -5,19 +5,19 @@ import type { Backoff } from './backoff.ts';
 import { uploadLogBatch } from './log-upload.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
-/** A chatty tool makes a few requests a second, not hundreds. */
+/** Limits the upload to a few requests per second, even for verbose tools. */
 const UPLOAD_INTERVAL_MS = 250;
 const CALL_TIMEOUT_MS = 15_000;
 
 export interface LogLoop extends Loop {
-  /** What the hub has of the log file, in bytes. */
+  /** Bytes of the log file that the hub has received. */
   uploadedBytes(): number;
 }
 
 /**
- * Carries the output of one attempt to the hub while its command runs. Stopping the loop leaves
- * the rest in the file: the outbox sends it before the result. The loop never ends a job: output
- * that the hub refuses is a matter of the lease, and the lease's own loop hears of it.
+ * Uploads the output of one attempt while its command runs. When the loop stops, the rest stays in
+ * the file and the outbox sends it before the result. The loop never ends a job: if the hub rejects
+ * output, the lease may be lost, which the lease loop finds out by itself.
  */
 export function startLogLoop(options: {
   client: HubClient;
@@ -44,7 +44,7 @@ export function startLogLoop(options: {
     } catch (error) {
       const failure = judgeFailure(error);
       if (failure.kind === 'retry' && !failure.isPathUnknown) {
-        // Growth of the file must not shorten the pause, so it is waited for here.
+        // Wait here, so that growth of the file does not shorten the pause.
         await clock.sleep(backoff.nextDelayMs(failure.retryAfterMs), stopping);
         return 0;
       }

@@ -3,9 +3,9 @@ import type { Attempt } from '../job/attempt.ts';
 import { readLogBatch } from '../job/job-log.ts';
 
 /**
- * Sends the next batch of a log file. Returns the offset behind it, or null when there was nothing
- * to send. Entries are numbered: one that the hub has already is skipped there, so a batch whose
- * answer was lost is sent again without harm. Throws what the call throws.
+ * Sends the next batch of a log file. Returns the offset after it, or null if there was nothing to
+ * send. Entries are numbered and the hub skips those it already has, so resending a batch whose
+ * answer was lost is safe. Throws the errors of the call.
  */
 export async function uploadLogBatch(
   client: HubClient,

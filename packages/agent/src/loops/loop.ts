@@ -1,13 +1,12 @@
 import type { Clock } from '../clock.ts';
 
-/** One shape for every loop of the agent: read one, know all. */
+/** The common interface of all agent loops. */
 export interface Loop {
-  /** Runs the next round now, or right after the one that is running. */
+  /** Runs the next round now, or right after the current one. */
   wake(): void;
   /**
-   * Ends the loop after the round that is running. Stopping a loop is not cancelling what it
-   * looks after: a round is told by its signal that it should hurry, and decides itself what
-   * must still be finished.
+   * Ends the loop after the current round. This does not cancel the work the loop looks after: the
+   * signal asks the round to finish soon, and the round decides what must still be completed.
    */
   stop(): Promise<void>;
 }
@@ -18,11 +17,11 @@ export const UNTIL_WOKEN_MS = Number.POSITIVE_INFINITY;
 export interface LoopOptions {
   clock: Clock;
   /**
-   * One round. Returns how long to wait before the next, in milliseconds. Trouble with the hub is
-   * handled inside; whatever it throws is a defect.
+   * Runs one round. Returns the delay before the next, in milliseconds. Hub failures are handled
+   * inside; anything it throws is a defect.
    */
   runOnce(signal: AbortSignal): Promise<number>;
-  /** Told of a defect, once; the loop has ended then. */
+  /** Called once if a round throws; the loop has then ended. */
   onDefect(error: unknown): void;
 }
 

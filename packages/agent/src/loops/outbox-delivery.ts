@@ -4,14 +4,14 @@ import type { OutboxEntry } from './outbox.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 
-/** What became of a result. */
+/** The hub's final answer to a result. */
 export type Settlement =
   | { accepted: true; status: string }
   | { accepted: false; code: string; message: string };
 
 /**
- * Sends the rest of an attempt's output and then its result, in this order because the hub takes
- * no output of a finished job. Returns the hub's answer, or why there is none yet.
+ * Sends the rest of an attempt's output, then its result; in this order, because the hub rejects
+ * output of a finished job. Returns the hub's answer, or the failure if there is no answer yet.
  */
 export async function deliverEntry(
   client: HubClient,
@@ -23,7 +23,7 @@ export async function deliverEntry(
     await sendLog(client, entry, logFile, stopping);
   } catch (error) {
     const failure = judgeFailure(error);
-    // Refused output, or a hub that takes none, does not decide about the result.
+    // Rejected output, or a hub without this endpoint, must not block the result.
     const mayPass = failure.kind === 'retry' && !failure.isPathUnknown;
     if (mayPass || failure.kind === 'unauthorized') return failure;
   }
@@ -38,13 +38,13 @@ export async function deliverEntry(
   }
 }
 
-/** Refusals of what a result says, not of who says it: the job itself is still held. */
+/** Errors about the content of a result, not about the lease: the job is still held. */
 const contentCodes = new Set(['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE']);
 const SUBSTITUTE_CODE = 'result_refused';
 
 /**
- * A plain failure in place of a result that the hub cannot take, so that the job ends now, with
- * its commit, instead of being done again and again. Null when there is nothing to replace.
+ * Builds a plain failure to replace a result that the hub rejects. The job then ends now, with its
+ * commit, instead of being repeated. Returns null when no replacement applies.
  */
 export function substituteFor(
   entry: OutboxEntry,
@@ -54,7 +54,7 @@ export function substituteFor(
   const isSubstitute = typeof outcomeReason === 'object' && outcomeReason.code === SUBSTITUTE_CODE;
   if (isSubstitute || !contentCodes.has(refusal.code)) return null;
   const { workspaceId, jobId, agentId, claimGeneration } = completion;
-  const summary = `The hub could not take the result (${completion.outcome}): ${refusal.message}`;
+  const summary = `The hub rejected the result (${completion.outcome}): ${refusal.message}`;
   const reason = { category: 'agent', code: SUBSTITUTE_CODE, retryable: false, summary };
   const commitSha = evidence?.commitSha;
   return {

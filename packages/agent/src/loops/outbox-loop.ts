@@ -8,18 +8,18 @@ import type { Outbox, OutboxEntry } from './outbox.ts';
 import { deliverEntry, type Settlement, substituteFor } from './outbox-delivery.ts';
 
 export interface OutboxLoop extends Loop {
-  /** Puts a result on disk. Returns when it is safe, not when it is sent. */
+  /** Stores a result on disk. Resolves when it is stored, not when it is sent. */
   add(entry: OutboxEntry): Promise<void>;
-  /** Resolves when the hub has answered the result of this attempt, or the loop has ended. */
+  /** Resolves when the hub has answered this attempt's result, or the loop has ended. */
   settled(key: string): Promise<void>;
-  /** Resolves when nothing waits any more, or the loop has ended. */
+  /** Resolves when no result is waiting, or the loop has ended. */
   empty(): Promise<void>;
 }
 
 /**
- * Replays results until the hub has answered them: yes, or a definite no (the lease is lost, the
- * job is gone). No answer, a 5xx, a 429 and a dead token are not answers, and the result stays.
- * Stopping the loop leaves what is unsent on disk for the next start; a result is never canceled.
+ * Replays results until the hub accepts or definitely rejects them (lease lost, job deleted). No
+ * answer, a 5xx, a 429 or a rejected token is not definite, so the result stays. When the loop
+ * stops, unsent results stay on disk for the next start; a result is never canceled.
  */
 export function startOutboxLoop(options: {
   client: HubClient;
@@ -70,7 +70,7 @@ export function startOutboxLoop(options: {
       }
       const { logFile } = jobDirectory(options.state, entry.attempt.key);
       const answer = await deliverEntry(client, entry, logFile, stopping);
-      // What stands in the way of one result stands in the way of all.
+      // A failure that blocks one result blocks all.
       if ('kind' in answer) {
         return backoff.nextDelayMs(answer.kind === 'retry' ? answer.retryAfterMs : 0);
       }
@@ -99,7 +99,7 @@ export function startOutboxLoop(options: {
   };
 }
 
-/** Lets callers wait for a condition that is looked at again whenever something has changed. */
+/** Lets callers wait for a condition, which is checked again after each change. */
 function createChangeSignal() {
   const waiters = new Set<() => void>();
   return {

@@ -9,11 +9,11 @@ import {
   writeFileDurably,
 } from '../state-directory.ts';
 
-/** A result that the hub has to be told, and the output that goes before it. */
+/** A result to deliver, and where its remaining output begins. */
 export interface OutboxEntry {
   attempt: Attempt;
   completion: CompleteBody;
-  /** Bytes of the attempt's log file that the hub has already. */
+  /** Bytes of the attempt's log file that the hub has received. */
   logOffset: number;
   createdAt: string;
 }
@@ -24,22 +24,22 @@ export interface Refusal {
   at: string;
 }
 
-/** A refused result as it is kept for the person. */
+/** A rejected result, kept for the person. */
 export interface RefusedEntry extends OutboxEntry {
   refusal: Refusal;
 }
 
-/** Results on disk; each survives the agent and is there until the hub has answered it. */
+/** Results on disk. They survive the agent's process and stay until the hub has answered. */
 export interface Outbox {
-  /** On disk for good when this returns. */
+  /** Durable on disk when this resolves. */
   put(entry: OutboxEntry): Promise<void>;
   /** Oldest first. */
   list(): Promise<OutboxEntry[]>;
-  /** The hub has taken it. */
+  /** The hub accepted the result. */
   remove(entry: OutboxEntry): Promise<void>;
-  /** The hub has said no: kept under `outbox/refused`, with its log if there is one. */
+  /** The hub rejected the result: keeps it under `outbox/refused`, with its log if there is one. */
   refuse(entry: OutboxEntry, refusal: Refusal, logFile: string): Promise<void>;
-  /** The hub has said no, and another result takes the place of this one. */
+  /** The hub rejected the result, and another one replaces it. */
   replace(entry: OutboxEntry, refusal: Refusal, substitute: OutboxEntry): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function openOutbox(state: StateDirectory): Outbox {
     async list() {
       const names = (await readdir(state.outbox)).filter((name) => name.endsWith('.json'));
       const entries = await Promise.all(
-        // Written by `put` and by nobody else; a file that is no JSON was never finished.
+        // Only `put` writes these files; one with invalid JSON was never completed.
         names.map((name) => readJsonFile(join(state.outbox, name)) as Promise<OutboxEntry | null>),
       );
       return entries

@@ -10,7 +10,7 @@ import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
-/** A hub may ask for any interval; one beyond a minute would make the agent seem offline. */
+/** The hub may request any interval; one above a minute would make the agent seem offline. */
 const INTERVAL_MS_MIN = 500;
 const INTERVAL_MS_MAX = 60_000;
 
@@ -25,11 +25,11 @@ export interface PresenceOptions {
   capabilities: AgentCapabilities;
   clock: Clock;
   backoff: Backoff;
-  /** Asked at every heartbeat. */
+  /** Called for every heartbeat. */
   status(): AgentStatus;
   onAgentId(agentId: string): void;
   onCommands(commands: readonly AgentCommand[]): void;
-  /** The hub rejects this agent's heartbeats for good: a dead token, an unknown workspace. */
+  /** The hub rejects this agent's heartbeats permanently: token rejected, or workspace unknown. */
   onRejected(error: unknown): void;
   emit(event: Extract<AgentEvent, { type: 'hub-unreachable' | 'hub-back' }>): void;
   onDefect(error: unknown): void;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** One live process. `startedAt` together with `pid` names it for good, though pids are reused. */
+/** A live process. Pids are reused; `startedAt` and `pid` together identify one unambiguously. */
 export interface ProcessRow {
   pid: number;
   groupId: number;
@@ -13,7 +13,7 @@ export interface ProcessRow {
 const isLinux = process.platform === 'linux';
 const run = promisify(execFile);
 
-/** Every live process (zombies are dead) that this person may see. */
+/** Lists all live processes (not zombies) that are visible to this person. */
 export async function listProcesses(): Promise<ProcessRow[]> {
   if (!isLinux) return await listByPs();
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -21,15 +21,15 @@ export async function listProcesses(): Promise<ProcessRow[]> {
   return rows.filter((row) => row !== null);
 }
 
-/** The process with this pid, or null when it is not alive. */
+/** Finds the live process with this pid, or null. */
 export async function findProcess(pid: number): Promise<ProcessRow | null> {
   if (isLinux) return await readStat(pid);
   return (await listByPs()).find((row) => row.pid === pid) ?? null;
 }
 
 /**
- * Whether the process was started with this variable in its environment: the way to find a
- * descendant that has left its session. Linux only; elsewhere the session alone is known.
+ * Whether the process was started with this variable in its environment. Finds descendants that
+ * have left their session. Linux only; elsewhere only the session is known.
  */
 export async function hasVariable(pid: number, name: string, value: string): Promise<boolean> {
   if (!isLinux) return false;
@@ -40,11 +40,11 @@ export async function hasVariable(pid: number, name: string, value: string): Pro
 async function readStat(pid: number): Promise<ProcessRow | null> {
   const stat = await readIfThere(`/proc/${pid}/stat`);
   if (stat === null) return null;
-  // The second field is the command in parentheses and may hold anything; the rest follows it.
+  // The second field is the command in parentheses, with arbitrary content; the rest follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, , groupId, sessionId] = fields;
   if (state === 'Z' || state === 'X') return null;
-  // Field 22 of proc_pid_stat(5), in clock ticks since boot; the boot's own id makes it unique.
+  // Field 22 of proc_pid_stat(5), in clock ticks since boot; the boot ID makes it unique.
   return {
     pid,
     groupId: Number(groupId),
@@ -67,13 +67,13 @@ async function listByPs(): Promise<ProcessRow[]> {
   return stdout.split('\n').flatMap((line) => {
     const [pid, groupId, state, ...startedAt] = line.trim().split(/\s+/);
     if (state === undefined || state.startsWith('Z')) return [];
-    // ps on macOS has no session id; a job's session and group have one id, that of its leader.
+    // ps on macOS has no session ID; a job's session and group share the ID of their leader.
     const group = Number(groupId);
     return [{ pid: Number(pid), groupId: group, sessionId: group, startedAt: startedAt.join(' ') }];
   });
 }
 
-/** A process may end, or belong to someone else, between listing and reading. */
+/** Between listing and reading, a process may end; it may also belong to another user. */
 async function readIfThere(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');

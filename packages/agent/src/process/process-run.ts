@@ -13,13 +13,15 @@ export interface ProcessOptions {
   /** Value of the mark variable in `env`. */
   mark: string;
   stdin: string;
-  /** Awaited before more is read: a slow taker slows the process down, not the agent's memory. */
+  /**
+   * Awaited before more is read: a slow consumer slows the process down instead of filling memory.
+   */
   onOutput(stream: 'stdout' | 'stderr', text: string): Promise<void>;
-  /** Told once the process is there, with its pid, which is also that of its group and session. */
+  /** Called once after the start, with the pid, which is also the ID of its group and session. */
   onStart?(pid: number): Promise<void>;
-  /** Ends the process and everything that it has started. */
+  /** Ends the process and all its descendants. */
   signal: AbortSignal;
-  /** Between SIGTERM and SIGKILL. */
+  /** Time between SIGTERM and SIGKILL. */
   killGraceMs: number;
   clock: Clock;
 }
@@ -29,20 +31,20 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null;
 }
 
-/** The process could not be started at all. */
+/** The process could not be started. */
 export class ProcessStartError extends Error {
   override name = 'ProcessStartError';
 }
 
-/** How long leftovers of a command that has ended by itself get to end themselves. */
+/** After a command ended by itself: how long its leftover processes may take to end. */
 const LEFTOVER_GRACE_MS = 1_000;
 /** How long output may still arrive after every process has ended. */
 const OUTPUT_DRAIN_MS = 2_000;
 
 /**
- * Runs a process as the leader of its own session, to its end. Whatever it leaves running in the
- * background is ended too: a job is over when its command is, and an orphan would keep the
- * worktree busy and the output open.
+ * Runs a process to its end, as the leader of its own session. Background processes that it leaves
+ * behind are ended too: a job ends with its command, and an orphan would keep the worktree in use
+ * and the output open.
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessExit> {
   const { clock, signal } = options;
@@ -61,7 +63,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     throw new ProcessStartError((error as Error).message, { cause: error });
   }
   const tree: ProcessTree = { sessionId: child.pid ?? null, mark: options.mark };
-  // A command that does not read its input closes it; that is its right.
+  // A command that does not read its input may close it.
   child.stdin.on('error', () => {});
   child.stdin.end(options.stdin);
   const output = Promise.all([
@@ -74,7 +76,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  // What cannot be kept (a full disk) ends the command: it must not run on unseen.
+  // If output cannot be stored (disk full), end the command: it must not run unrecorded.
   const broken = new Promise<void>((resolve) => {
     output.catch(() => resolve());
   });
@@ -95,7 +97,7 @@ async function pump(source: Readable, take: (text: string) => Promise<void>): Pr
   try {
     for await (const bytes of source) await take(decoder.write(bytes));
   } catch (error) {
-    // Destroyed above because a process outside the tree still holds the other end.
+    // The stream was destroyed above, because a process outside the tree still holds its other end.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
   await take(decoder.end());

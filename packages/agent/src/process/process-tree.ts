@@ -1,22 +1,22 @@
 import type { Clock } from '../clock.ts';
 import { hasVariable, listProcesses, type ProcessRow } from './process-list.ts';
 
-/** The variable that marks every process of one attempt, wherever it has moved itself. */
+/** The variable that marks every process of an attempt, even in another session or group. */
 export const MARK_VARIABLE = 'SIGNALBOX_JOB_MARK';
 
-/** Processes that were started by one command. */
+/** Processes started by one command. */
 export interface ProcessTree {
-  /** The command is the leader of its own session and group; this is its pid. Null: not known. */
+  /** The pid of the command, which leads its own session and group. Null: unknown. */
   sessionId: number | null;
   /** Value of `MARK_VARIABLE`. */
   mark: string;
 }
 
 const POLL_MS = 50;
-/** SIGKILL cannot be refused, but it can take the kernel a while (a process in a disk wait). */
+/** SIGKILL cannot be ignored, but the kernel may need time (a process waiting for a disk). */
 const KILL_WAIT_MS = 5_000;
 
-/** The live processes of a tree: those of the session, and those that carry the mark. */
+/** Lists the live processes of a tree: those in the session and those with the mark. */
 export async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
   const rows = await listProcesses();
   const found = await Promise.all(
@@ -30,8 +30,8 @@ export async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
 }
 
 /**
- * Ends a tree: SIGTERM to every process of it, SIGKILL to what is left after `graceMs`. Returns
- * the processes that are still alive at the end, which should be none.
+ * Ends a tree: SIGTERM to each process, SIGKILL to those left after `graceMs`. Returns the
+ * processes that are still alive; normally none.
  */
 export async function stopTree(
   tree: ProcessTree,
@@ -42,7 +42,7 @@ export async function stopTree(
   sendSignal(tree, left, 'SIGTERM');
   left = await waitForEnd(tree, graceMs, clock, null);
   if (left.length === 0) return left;
-  // A tree that forks while it is being killed is killed again at every look.
+  // Send SIGKILL again at every poll, in case the tree forks while it is being killed.
   return await waitForEnd(tree, KILL_WAIT_MS, clock, 'SIGKILL');
 }
 
@@ -61,10 +61,10 @@ async function waitForEnd(
   }
 }
 
-/** Once to each process: some tools take a second SIGTERM for impatience and leave a mess. */
+/** Signals each process once: some tools treat a second SIGTERM as an order to exit uncleanly. */
 function sendSignal(tree: ProcessTree, rows: readonly ProcessRow[], signal: NodeJS.Signals): void {
   const inGroup = rows.filter((row) => row.groupId === tree.sessionId);
-  // Through the group a signal also reaches a process that was forked after the listing.
+  // Signalling the group also reaches processes forked after the listing.
   if (inGroup.length > 0 && tree.sessionId !== null) sendTo(-tree.sessionId, signal);
   for (const row of rows) if (!inGroup.includes(row)) sendTo(row.pid, signal);
 }
@@ -73,7 +73,7 @@ function sendTo(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {
-    // Ended meanwhile, or changed its owner (setuid): neither can be signalled.
+    // The process has ended or changed its owner (setuid); it cannot be signalled.
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!['ESRCH', 'EPERM'].includes(code)) throw error;
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { eventOf, fileAppears, git, repoId, resultOf, setup } from './harness.ts';
+import { eventOf, fileAppears, git, repoId, resultOf, setup } from '../support/harness.ts';
 
-test('a claim whose answer was lost is asked for again and its job done once', async (t) => {
+test('a claim whose answer was lost is retried, and its job runs once', async (t) => {
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   hub.trouble('/claim-next', 'lose', 2);
@@ -19,7 +19,7 @@ test('a claim whose answer was lost is asked for again and its job done once', a
   assert.notEqual(keys[3], keys[0]);
 });
 
-test('a hub that asks for patience is not asked again before its time', async (t) => {
+test("a claim is not retried before the hub's retry-after time", async (t) => {
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   hub.trouble('/claim-next', 503, 1, 1);
@@ -29,11 +29,11 @@ test('a hub that asks for patience is not asked again before its time', async (t
   assert.ok(performance.now() - beganMs >= 1_000);
 });
 
-test('a drain takes the job of a claim that it has cut short', async (t) => {
+test('a drain accepts the job of the claim that it aborted', async (t) => {
   const { hub, start } = await setup(t);
   const agent = await start('echo taken');
   await hub.until('a poll', () => hub.calls.some(({ path }) => path.endsWith('/claim-next')));
-  // The hub gives the job out while the connection goes: the agent never hears of it.
+  // The hub grants the job while the connection breaks, so the agent never receives the answer.
   const held = hub.enqueue({ repoId });
   hub.cutClaims();
   await agent.drain();
@@ -41,7 +41,7 @@ test('a drain takes the job of a claim that it has cut short', async (t) => {
   assert.equal(resultOf(held).outcome, 'done');
 });
 
-test('no more jobs are claimed than the agent has room for', async (t) => {
+test('an agent claims no more jobs than it has slots', async (t) => {
   const { hub, directory, start } = await setup(t);
   const first = hub.enqueue({ repoId });
   const second = hub.enqueue({ repoId });
@@ -58,7 +58,7 @@ test('no more jobs are claimed than the agent has room for', async (t) => {
   await hub.until('both results', () => first.accepted !== null && second.accepted !== null);
 });
 
-test('a person can drain the agent from the hub and take it back', async (t) => {
+test('a person can drain the agent from the hub and resume it', async (t) => {
   const { hub, start, events } = await setup(t);
   hub.intervalMs = 500;
   hub.commands = [{ command: 'drain' }];
@@ -74,7 +74,7 @@ test('a person can drain the agent from the hub and take it back', async (t) => 
   assert.ok(eventOf(events, 'resumed'));
 });
 
-test('a dead token ends the agent with the hub’s reason', async (t) => {
+test('a revoked token ends the agent with the hub’s reason', async (t) => {
   const { hub, start } = await setup(t);
   hub.intervalMs = 500;
   const agent = await start('true');
@@ -83,7 +83,7 @@ test('a dead token ends the agent with the hub’s reason', async (t) => {
   await assert.rejects(agent.done, { name: 'ApiError', code: 'TOKEN_REVOKED' });
 });
 
-test('the heartbeat says what the agent is and serves, and goes on while it works', async (t) => {
+test('the heartbeat reports identity and capabilities, and continues during a job', async (t) => {
   const { hub, directory, start } = await setup(t);
   hub.intervalMs = 500;
   hub.enqueue({ repoId });
@@ -94,7 +94,7 @@ test('the heartbeat says what the agent is and serves, and goes on while it work
   });
   await fileAppears(join(directory, 'b'));
   const heartbeats = hub.agentHeartbeats.length;
-  await hub.until('heartbeats go on', () => hub.agentHeartbeats.length > heartbeats + 1);
+  await hub.until('heartbeats continue', () => hub.agentHeartbeats.length > heartbeats + 1);
   const body = hub.agentHeartbeats.at(-1);
   assert.equal(body?.machineFingerprint, agent.machineFingerprint);
   assert.match(agent.machineFingerprint, /^[0-9a-f]{32}$/);

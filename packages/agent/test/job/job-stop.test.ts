@@ -2,14 +2,23 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { eventOf, fileAppears, git, isAlive, readPid, repoId, resultOf, setup } from './harness.ts';
+import {
+  eventOf,
+  fileAppears,
+  git,
+  isAlive,
+  readPid,
+  repoId,
+  resultOf,
+  setup,
+} from '../support/harness.ts';
 
-test('cancelling ends the whole tree: children, grandchildren, and those that left the session', async (t) => {
+test('cancelling ends the whole process tree, including processes that left the session', async (t) => {
   const { hub, directory, clone, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });
   const pids = ['leader', 'child', 'grandchild', 'escaped'].map((name) => join(directory, name));
   const [leader, child, grandchild, escaped] = pids;
-  // The grandchild ignores SIGTERM; the escaped one is in a session of its own.
+  // The grandchild ignores SIGTERM; the escaped process has its own session.
   await start(
     `echo $$ > ${leader}; echo left > half-done.txt;
      bash -c 'echo $$ > ${child}
@@ -25,12 +34,12 @@ test('cancelling ends the whole tree: children, grandchildren, and those that le
   assert.deepEqual(alive.map(isAlive), [false, false, false, false]);
   assert.equal(eventOf(events, 'job-stopping')?.reason, 'canceled');
   assert.equal(eventOf(events, 'job-finished')?.outcome, null);
-  await hub.until('the lease is let go', () => held.heartbeats.at(-1)?.shorten === true);
+  await hub.until('the lease is released', () => held.heartbeats.at(-1)?.shorten === true);
   assert.deepEqual(held.completions, []);
   assert.equal(git(clone, 'branch', '--list', 'signalbox/*'), '');
 });
 
-test('the command cancel-job of an agent heartbeat cancels at once', async (t) => {
+test('the cancel-job command of an agent heartbeat cancels immediately', async (t) => {
   const { hub, directory, start, events } = await setup(t);
   hub.intervalMs = 500;
   const held = hub.enqueue({ repoId });
@@ -42,7 +51,7 @@ test('the command cancel-job of an agent heartbeat cancels at once', async (t) =
   assert.deepEqual(held.completions, []);
 });
 
-test('a lost lease stops the process, reports nothing and keeps the work on its branch', async (t) => {
+test('a lost lease stops the process, reports nothing and keeps the changes on the branch', async (t) => {
   const { hub, directory, clone, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start(`echo saved > work.txt; echo $$ > ${directory}/pid; exec sleep 60`, {
@@ -57,17 +66,17 @@ test('a lost lease stops the process, reports nothing and keeps the work on its 
   assert.equal(git(clone, 'show', `signalbox/${held.job.jobId}-1:work.txt`), 'saved');
 });
 
-test('a hub that is away until the lease has run out stops the process, not later', async (t) => {
+test('a hub that stays unavailable stops the process when the lease expires', async (t) => {
   const { hub, directory, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start(`echo $$ > ${directory}/pid; exec sleep 60`, { leaseMs: 1_500 });
   const pid = await readPid(join(directory, 'pid'));
   await hub.until('a renewal', () => held.heartbeats.length > 0);
-  const awaySince = performance.now();
+  const downSinceMs = performance.now();
   await hub.stop();
   await hub.until('the work stops', () => eventOf(events, 'job-stopping') !== undefined);
-  // The lease of 1.5 s, and what a busy machine adds.
-  assert.ok(performance.now() - awaySince < 2_500, 'stopped when the lease was over');
+  // The lease of 1.5 s, plus a margin for a busy machine.
+  assert.ok(performance.now() - downSinceMs < 2_500, 'stopped when the lease expired');
   await hub.until('the work is over', () => eventOf(events, 'job-finished') !== undefined);
   assert.equal(isAlive(pid), false);
   assert.ok(eventOf(events, 'hub-unreachable'));
@@ -87,7 +96,7 @@ test('a job beyond its time limit fails with that reason', async (t) => {
   assert.deepEqual({ code, retryable }, { code: 'time_limit', retryable: false });
 });
 
-test('what a command leaves running in the background ends with it', async (t) => {
+test('background processes of a command end with it', async (t) => {
   const { hub, directory, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start(`sleep 60 & echo $! > ${directory}/pid; echo done`);
@@ -96,7 +105,7 @@ test('what a command leaves running in the background ends with it', async (t) =
   assert.equal(isAlive(await readPid(join(directory, 'pid'))), false);
 });
 
-test('draining finishes the held job, keeps its lease and claims nothing more', async (t) => {
+test('draining finishes the held job, renews its lease and claims nothing more', async (t) => {
   const { hub, directory, start, stateDir } = await setup(t);
   hub.intervalMs = 500;
   const held = hub.enqueue({ repoId });
@@ -110,8 +119,8 @@ test('draining finishes the held job, keeps its lease and claims nothing more', 
   const waiting = hub.enqueue({ repoId });
   const renewals = held.heartbeats.length;
   const heartbeats = hub.agentHeartbeats.length;
-  await hub.until('renewals go on', () => held.heartbeats.length > renewals + 1);
-  await hub.until('heartbeats go on', () => hub.agentHeartbeats.length > heartbeats);
+  await hub.until('renewals continue', () => held.heartbeats.length > renewals + 1);
+  await hub.until('heartbeats continue', () => hub.agentHeartbeats.length > heartbeats);
   git(directory, 'init', '--quiet', 'go');
   await left;
   assert.equal(resultOf(held).outcome, 'done');
@@ -120,7 +129,7 @@ test('draining finishes the held job, keeps its lease and claims nothing more', 
   assert.deepEqual(readdirSync(join(stateDir, 'jobs')), []);
 });
 
-test('stopping the agent ends its job and gives it back at once', async (t) => {
+test('stopping the agent ends its job and returns it to the queue immediately', async (t) => {
   const { hub, directory, start, stateDir } = await setup(t);
   const held = hub.enqueue({ repoId });
   const agent = await start(`echo $$ > ${directory}/pid; exec sleep 60`);

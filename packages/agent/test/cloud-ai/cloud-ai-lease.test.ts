@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '@signalbox/sdk';
-import { type CloudAiHubClient, createCloudAiProvider } from '../src/index.ts';
-import { setupCloudAi } from './cloud-ai-harness.ts';
+import { type CloudAiHubClient, createCloudAiProvider } from '../../src/index.ts';
+import { setupCloudAi } from '../support/cloud-ai-harness.ts';
 
-test('a lease is renewed for as long as the model takes', async (t) => {
+test('a lease is renewed while the model is answering', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ leaseMs: 1_000 });
   h.provider.turns = [{ waits: true }];
@@ -22,7 +22,7 @@ test('a lease is renewed for as long as the model takes', async (t) => {
   assert.deepEqual([job.status, job.attempt], ['done', 1]);
 });
 
-test('several jobs are done at a time, as many as it was told', async (t) => {
+test('jobs run concurrently, up to the configured number', async (t) => {
   const h = await setupCloudAi(t);
   const agent = await h.start({ concurrency: 3 });
   h.provider.turns = Array.from({ length: 5 }, () => ({ waits: true as const }));
@@ -37,7 +37,7 @@ test('several jobs are done at a time, as many as it was told', async (t) => {
   }
 });
 
-test('models and kinds that it does not serve are left to others', async (t) => {
+test('jobs of other models and kinds are not claimed', async (t) => {
   const h = await setupCloudAi(t);
   const foreign = await h.enqueue({ model: 'opus' });
   const other = await h.enqueue({ kind: 'translate' });
@@ -47,7 +47,7 @@ test('models and kinds that it does not serve are left to others', async (t) => 
   assert.equal((await h.get(other)).status, 'pending');
 });
 
-test('a canceled job ends the call, and the hub learns that it was let go', async (t) => {
+test('a canceled job aborts the call and reports no outcome', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ leaseMs: 1_000 });
   h.provider.turns = [{ waits: true }];
@@ -56,7 +56,7 @@ test('a canceled job ends the call, and the hub learns that it was let go', asyn
   await h.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE queue_entries SET cancel_requested_at = ? WHERE entry_id = ?', [1, id]),
   );
-  // The next renewal or heartbeat of the agent says so.
+  // The next renewal or heartbeat of the agent reports it.
   const stopping = await h.saw('job-stopping');
   assert.equal(stopping.reason, 'canceled');
   await h.provider.until(() => h.provider.calls[0]?.isAborted === true);
@@ -64,7 +64,7 @@ test('a canceled job ends the call, and the hub learns that it was let go', asyn
   assert.equal(finished.outcome, null);
 });
 
-test('a lost lease ends the call, and nothing is reported', async (t) => {
+test('a lost lease aborts the call, and nothing is reported', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ leaseMs: 1_000 });
   h.provider.turns = [{ waits: true }];
@@ -81,7 +81,7 @@ test('a lost lease ends the call, and nothing is reported', async (t) => {
   assert.deepEqual([job.status, job.attempt, job.outcome], ['running', 2, null]);
 });
 
-test('draining finishes what is held; stopping gives it back at once', async (t) => {
+test('draining finishes held jobs; stopping releases them immediately', async (t) => {
   const h = await setupCloudAi(t);
   const agent = await h.start();
   h.provider.turns = [{ waits: true }, { waits: true }];
@@ -126,13 +126,13 @@ test('a result whose answer was lost is sent again and accepted once', async (t)
   assert.equal(h.provider.calls.length, 1);
 });
 
-test('a second executor on the same directory is refused', async (t) => {
+test('a second executor on the same directory is rejected', async (t) => {
   const h = await setupCloudAi(t);
   const stateDir = `${h.directory}/shared`;
   await h.start({ stateDir });
   await assert.rejects(h.start({ stateDir }), { name: 'AgentAlreadyRunningError' });
 });
 
-test('a provider without an address is refused where there is no other', async () => {
+test('openai-compatible without a base URL is rejected', async () => {
   await assert.rejects(createCloudAiProvider({ name: 'openai-compatible' }), TypeError);
 });

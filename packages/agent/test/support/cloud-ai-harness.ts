@@ -14,7 +14,7 @@ import {
   createCloudAiProvider,
   type RunningCloudAiAgent,
   startCloudAiAgent,
-} from '../src/index.ts';
+} from '../../src/index.ts';
 import { FakeProvider } from './fake-provider.ts';
 
 type Draft = Partial<RequestOf<typeof endpoints.cloudAiJobs.enqueue>>;
@@ -30,18 +30,18 @@ export interface CloudAiSetup {
   events: CloudAiEvent[];
   enqueue(draft?: Draft): Promise<string>;
   get(cloudAiJobId: string): Promise<CloudAiJob>;
-  /** Starts an executor; of Anthropic's protocol unless another is named. */
+  /** Starts an executor, with Anthropic's protocol by default. */
   start(
     options?: Partial<CloudAiAgentOptions>,
     provider?: Partial<CloudAiProviderOptions>,
   ): Promise<RunningCloudAiAgent>;
-  /** Resolves with the first event of a type, past or to come, that fits. */
+  /** Resolves with the first past or future event of a type that matches. */
   saw<T extends EventType>(type: T, fits?: (event: EventOf<T>) => boolean): Promise<EventOf<T>>;
-  /** Enqueues a job, waits for its executor's last word, and returns the job. */
+  /** Enqueues a job, waits until its result is accepted, and returns the job. */
   finish(draft?: Draft): Promise<CloudAiJob>;
 }
 
-/** A real hub in development mode, a provider over real HTTP, and what belongs to an executor. */
+/** A real hub in development mode, a fake provider over real HTTP, and the files of an executor. */
 export async function setupCloudAi(t: TestContext): Promise<CloudAiSetup> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-cloud-ai-'));
   const provider = new FakeProvider();
@@ -88,7 +88,7 @@ export async function setupCloudAi(t: TestContext): Promise<CloudAiSetup> {
         models: ['sonnet', 'haiku'],
         stateDir: join(directory, `state-${agents.length}`),
         secrets: [provider.key],
-        // Next to no jitter: the shortest pauses, so that tests wait for events and not for chance.
+        // Almost no jitter: minimal delays, so that tests wait for events only.
         random: () => 0.01,
         onEvent: emit,
         ...options,
@@ -118,7 +118,7 @@ function createEventLog() {
   ): Promise<EventOf<T>> {
     const { promise, resolve } = Promise.withResolvers<EventOf<T>>();
     const look = () => {
-      // The type of an event says which of the union it is.
+      // The event's type determines its member of the union.
       const found = events.find((event) => event.type === type && fits(event as EventOf<T>));
       if (found === undefined) return;
       watchers.delete(look);

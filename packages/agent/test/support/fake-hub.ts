@@ -11,14 +11,14 @@ import {
 } from '@signalbox/contract';
 import { findFreePort } from '@signalbox/local-postgres';
 
-/** A job as the fake hub keeps it. */
+/** A job in the fake hub. */
 export interface FakeJob {
   job: Job;
   generation: number;
   leaseEndsAtMs: number;
   jobToken: string;
   log: Map<number, JobLogEntry>;
-  /** Every completion that arrived, accepted or not. */
+  /** Every completion received, accepted or not. */
   completions: Record<string, unknown>[];
   accepted: Record<string, unknown> | null;
   heartbeats: Record<string, unknown>[];
@@ -28,7 +28,7 @@ export interface FakeJob {
 interface Trouble {
   path: string;
   left: number;
-  /** `lose`: the call takes effect, its answer does not arrive. A number: that status at once. */
+  /** `lose`: the call takes effect but its answer is lost. A number: answer with that status. */
   kind: 'lose' | number;
   retryAfterSeconds: number;
 }
@@ -44,9 +44,9 @@ class Refusal extends Error {
 }
 
 /**
- * A hub in memory over real HTTP, for one workspace and agent: it speaks the contract for what an
- * agent calls, and misbehaves on request. Tests wait on `until`, which looks again whenever
- * something has happened.
+ * An in-memory hub over real HTTP, for one workspace and agent. It implements the contract for the
+ * calls of an agent, and misbehaves on request. Tests wait with `until`, which checks its condition
+ * after every change.
  */
 export class FakeHub {
   readonly workspaceId = `ws_${randomBytes(8).toString('hex')}`;
@@ -78,7 +78,7 @@ export class FakeHub {
       });
     });
     this.server = server;
-    // The same port again after a stop: an agent knows one address.
+    // Reuse the port after a stop, because the agent knows only this address.
     this.port ||= await findFreePort();
     server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
@@ -94,17 +94,19 @@ export class FakeHub {
     await once(server, 'close');
   }
 
-  /** The next `times` calls whose path ends so are in trouble. */
+  /** The next `times` calls whose path ends with `path` fail. */
   trouble(path: string, kind: 'lose' | number, times = 1, retryAfterSeconds = 0): void {
     this.troubles.push({ path, kind, left: times, retryAfterSeconds });
   }
 
-  /** The next call whose path ends so is refused with this code. */
+  /** The next call whose path ends with `path` is rejected with this code. */
   refuseOnce(path: string, code: ErrorCode): void {
     this.refusals.set(path, code);
   }
 
-  /** Polls that wait now are given a job, and their connections cut before it is told. */
+  /**
+   * Closes the connections of waiting polls. They may still be granted a job, without an answer.
+   */
   cutClaims(): void {
     for (const request of this.waitingClaims) request.socket.destroy();
   }
@@ -138,7 +140,7 @@ export class FakeHub {
     return held;
   }
 
-  /** As if the lease had run out and another agent had claimed the job. */
+  /** Simulates that the lease expired and another agent claimed the job. */
   loseLease(held: FakeJob): void {
     held.generation += 1;
     held.job.agentId = 'agt_another';
@@ -168,7 +170,7 @@ export class FakeHub {
     });
   }
 
-  /** To be called for what happens outside the hub, too: `until` then looks again. */
+  /** Makes `until` check its condition. Call it for changes outside the hub, too. */
   changed(): void {
     for (const watcher of [...this.watchers]) watcher();
   }
@@ -186,14 +188,14 @@ export class FakeHub {
       return this.send(response, trouble.kind, {
         ok: false,
         error: 'UNAVAILABLE',
-        message: 'Away.',
+        message: 'Unavailable.',
       });
     }
     const authorized =
       request.headers.authorization === `Bearer ${this.token}` && !this.isTokenDead;
     try {
       if (!authorized) throw new Refusal('TOKEN_REVOKED');
-      this.refuseIfTold(path);
+      this.refuseIfRequested(path);
       if (Buffer.byteLength(text) > 262_144) throw new Refusal('BODY_TOO_LARGE');
       const answer = await this.act(path, body, request);
       if (trouble?.kind === 'lose') response.destroy();
@@ -206,7 +208,7 @@ export class FakeHub {
     this.changed();
   }
 
-  private refuseIfTold(path: string): void {
+  private refuseIfRequested(path: string): void {
     for (const [end, code] of this.refusals) {
       if (!path.endsWith(end)) continue;
       this.refusals.delete(end);
@@ -246,11 +248,12 @@ export class FakeHub {
     const isDraining = this.agentHeartbeats.at(-1)?.status === 'draining';
     if (isDraining) return { jobId: null, job: null, reason: 'agent_draining' };
     const find = () => [...this.jobs.values()].find((held) => this.isClaimable(held, body));
-    const gone = () => this.server === null;
+    const isStopped = () => this.server === null;
     const limitMs = Number(body.waitMs ?? 0);
-    await this.until('a job', () => find() !== undefined || gone(), limitMs).catch(() => {});
+    await this.until('a job', () => find() !== undefined || isStopped(), limitMs).catch(() => {});
     const held = find();
-    if (held === undefined || gone()) return { jobId: null, job: null, reason: 'no_pending_jobs' };
+    if (held === undefined || isStopped())
+      return { jobId: null, job: null, reason: 'no_pending_jobs' };
     held.generation += 1;
     held.leaseEndsAtMs = Date.now() + Number(body.leaseMs);
     Object.assign(held.job, { status: 'running', agentId: this.agentId, attempt: held.generation });

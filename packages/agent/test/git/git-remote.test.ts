@@ -6,8 +6,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { hashRemoteUrl } from '@signalbox/contract';
-import { resolveRemote } from '../src/index.ts';
-import { git, makeRepository } from './harness.ts';
+import { resolveRemote } from '../../src/index.ts';
+import { git, makeRepository } from '../support/harness.ts';
 
 async function makeClone(t: TestContext, origin: string | null): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-remote-'));
@@ -34,7 +34,7 @@ for (const [origin, label] of origins) {
 
 test('an alias of the SSH configuration is replaced by host and port', async (t) => {
   const clone = await makeClone(t, 'git@work:acme/api.git');
-  // The real ssh with a configuration of the test's own: -F takes the place of the person's.
+  // The real ssh with a configuration of this test: -F replaces the person's own.
   const bin = join(clone, '..', 'bin');
   mkdirSync(bin);
   const config = join(bin, 'config');
@@ -49,7 +49,7 @@ test('an alias of the SSH configuration is replaced by host and port', async (t)
   assert.equal(remote.label, 'acme/api');
 });
 
-test('a clone without an origin is named by its place on this machine', async (t) => {
+test('a clone without an origin is identified by its path on this machine', async (t) => {
   const clone = await makeClone(t, null);
   mkdirSync(join(clone, 'deeper'));
   const remote = await resolveRemote(join(clone, 'deeper'));
@@ -60,14 +60,14 @@ test('a clone without an origin is named by its place on this machine', async (t
   assert.equal(remote.remoteUrlHash, await hashRemoteUrl(url));
 });
 
-test('a relative origin is read from the top of the clone', async (t) => {
+test('a relative origin is resolved from the top of the clone', async (t) => {
   const clone = await makeClone(t, '../origin.git');
   const remote = await resolveRemote(clone);
   const top = git(clone, 'rev-parse', '--show-toplevel');
   assert.equal(remote.remoteUrlHash, await hashRemoteUrl(join(top, '..', 'origin.git')));
 });
 
-test('a path outside any repository is refused with a sentence', async (t) => {
+test('a path outside any repository is rejected with a clear message', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-remote-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   await assert.rejects(resolveRemote(directory), {

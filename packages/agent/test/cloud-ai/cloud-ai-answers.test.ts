@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cloudAiProviderNames } from '../src/index.ts';
-import { setupCloudAi } from './cloud-ai-harness.ts';
-import type { Turn } from './fake-provider.ts';
+import { cloudAiProviderNames } from '../../src/index.ts';
+import { setupCloudAi } from '../support/cloud-ai-harness.ts';
+import type { Turn } from '../support/fake-provider.ts';
 
 const paths = {
   anthropic: '/v1/messages',
@@ -17,12 +17,12 @@ const schema = {
 };
 
 for (const name of cloudAiProviderNames) {
-  test(`${name}: whatever the provider answers, the job comes to its end`, async (t) => {
+  test(`${name}: every kind of provider answer ends the job`, async (t) => {
     const h = await setupCloudAi(t);
     await h.start({}, { name });
     t.beforeEach(() => h.provider.calls.splice(0));
 
-    await t.test('a job is answered by the model, with what it cost', async () => {
+    await t.test('the model answers a job, and its usage is reported', async () => {
       const job = await h.finish({ model: 'haiku' });
       assert.equal(job.status, 'done');
       assert.deepEqual(job.result, { text: 'Yes.' });
@@ -34,14 +34,14 @@ for (const name of cloudAiProviderNames) {
       if (name === 'openai') assert.equal(call?.body.store, false);
     });
 
-    await t.test('JSON that a schema asks for is asked for, read and returned', async () => {
+    await t.test('a job with a schema requests, validates and returns JSON', async () => {
       h.provider.turns = [{ text: '{"value":"main"}' }];
       const job = await h.finish({ responseSchema: schema });
       assert.deepEqual(job.result, { json: { value: 'main' } });
       assert.match(JSON.stringify(h.provider.calls[0]?.body), /"value":\{"type":"string"\}/);
     });
 
-    await t.test('what passes is tried again', async () => {
+    await t.test('temporary failures are retried', async () => {
       const passing: Turn[] = [
         { status: 429, type: 'rate_limit_error', headers: { 'retry-after-ms': '20' } },
         { status: 500 },
@@ -58,7 +58,7 @@ for (const name of cloudAiProviderNames) {
       assert.equal(retries.length, passing.length);
     });
 
-    await t.test('a refusal of the model fails the job, once', async () => {
+    await t.test('a refusal of the model fails the job without a retry', async () => {
       h.provider.turns = [{ refusal: 'I would rather not.' }];
       const job = await h.finish();
       assert.equal(job.status, 'failed');
@@ -68,14 +68,14 @@ for (const name of cloudAiProviderNames) {
       assert.equal(h.provider.calls.length, 1);
     });
 
-    await t.test('an answer that was cut fails the job and is kept', async () => {
+    await t.test('a truncated answer fails the job and is kept', async () => {
       h.provider.turns = [{ cutText: 'First of al' }];
       const job = await h.finish();
       assert.deepEqual([job.status, job.result], ['failed', { text: 'First of al' }]);
-      assert.match(job.message ?? '', /was cut/);
+      assert.match(job.message ?? '', /was truncated/);
     });
 
-    await t.test('a request that the provider refuses fails the job, once', async () => {
+    await t.test('a request that the provider rejects fails the job without a retry', async () => {
       h.provider.turns = [
         { status: 400, type: 'invalid_request_error', message: 'messages: too long' },
       ];
@@ -85,7 +85,7 @@ for (const name of cloudAiProviderNames) {
     });
   });
 
-  test(`${name}: a refused key ends the executor and gives the job back`, async (t) => {
+  test(`${name}: a rejected key ends the executor and releases the job`, async (t) => {
     const h = await setupCloudAi(t);
     const apiKey = 'sk-wrong-fedcba9876543210';
     const agent = await h.start({ secrets: [apiKey] }, { name, apiKey });
@@ -102,7 +102,7 @@ for (const name of cloudAiProviderNames) {
   });
 }
 
-test('an account without credit ends the executor, although it is told to wait', async (t) => {
+test('an account without credit ends the executor, despite a 429 status', async (t) => {
   const h = await setupCloudAi(t);
   const agent = await h.start({}, { name: 'openai' });
   h.provider.turns = [{ status: 429, type: 'insufficient_quota', message: 'Check your plan.' }];
@@ -110,7 +110,7 @@ test('an account without credit ends the executor, although it is told to wait',
   await assert.rejects(agent.done, /429: Check your plan/);
 });
 
-test('JSON that does not fit is asked for again, and every call is counted', async (t) => {
+test('JSON that misses the schema is requested again, and the usage of every call counts', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = [
@@ -123,27 +123,27 @@ test('JSON that does not fit is asked for again, and every call is counted', asy
   assert.equal(job.usage?.outputTokens, 21);
 });
 
-test('a model that keeps missing the schema is given up with the reason', async (t) => {
+test('a model that keeps missing the schema fails the job with the reason', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = Array.from({ length: 9 }, () => ({ text: '{"value":1}' }));
   const job = await h.finish({ responseSchema: schema });
   assert.equal(job.status, 'failed');
-  assert.match(job.message ?? '', /after 3 calls.*does not fit the schema at \/value/);
+  assert.match(job.message ?? '', /after 3 calls.*does not match the schema at \/value/);
   assert.equal(h.provider.calls.length, 3);
 });
 
-test('a schema that cannot be used fails the job, with one call at most', async (t) => {
+test('an invalid schema fails the job after at most one call', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = [{ text: '"main"' }];
   const job = await h.finish({ responseSchema: { type: 'string', pattern: '(' } });
   assert.equal(job.status, 'failed');
-  assert.match(job.message ?? '', /responseSchema cannot be used/);
+  assert.match(job.message ?? '', /responseSchema is not usable/);
   assert.equal(h.provider.calls.length, 1);
 });
 
-test('a provider that keeps failing is given up', async (t) => {
+test('a provider that keeps failing fails the job', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = Array.from({ length: 20 }, () => ({ status: 503, message: 'Try later.' }));
@@ -152,7 +152,7 @@ test('a provider that keeps failing is given up', async (t) => {
   assert.equal(job.usage, null);
 });
 
-test('a pause that the provider asks for and that is too long ends the job at once', async (t) => {
+test('a retry delay beyond the time limit fails the job immediately', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ jobTimeLimitMs: 30_000 });
   h.provider.turns = [{ status: 429, headers: { 'retry-after': '3600' } }];
@@ -160,7 +160,7 @@ test('a pause that the provider asks for and that is too long ends the job at on
   assert.match(job.message ?? '', /^Given up after 1 calls\. The provider answers 429/);
 });
 
-test('a date in retry-after is read as one', async (t) => {
+test('a date in retry-after is understood', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ jobTimeLimitMs: 30_000 });
   const date = new Date(Date.now() + 3_600_000).toUTCString();
@@ -168,25 +168,25 @@ test('a date in retry-after is read as one', async (t) => {
   assert.equal((await h.finish()).status, 'failed');
 });
 
-test('an answer that is too slow is ended at the time limit, and its connection with it', async (t) => {
+test('a slow answer is aborted at the time limit, with its connection', async (t) => {
   const h = await setupCloudAi(t);
   await h.start({ jobTimeLimitMs: 200 });
   h.provider.turns = [{ waits: true }];
   const job = await h.finish();
-  assert.equal(job.message, 'It took longer than 0.2 s.');
+  assert.equal(job.message, 'The job exceeded its time limit of 0.2 s.');
   await h.provider.until(() => h.provider.calls[0]?.isAborted === true);
 });
 
-test('an answer longer than a result may be fails the job instead of going round', async (t) => {
+test('an answer above the size limit of a result fails the job instead of being retried', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = [{ text: 'ä'.repeat(150_000) }];
   const job = await h.finish();
-  assert.match(job.message ?? '', /longer than/);
+  assert.match(job.message ?? '', /exceeds the limit/);
   assert.equal(job.usage?.inputTokens, 11);
 });
 
-test('what no JSON reader likes is mended before it is sent', async (t) => {
+test('characters that JSON readers reject are replaced before sending', async (t) => {
   const h = await setupCloudAi(t);
   await h.start();
   h.provider.turns = [{ text: 'a\0b\ud800c' }, { text: '{"value":"\\u0000"}' }];

@@ -11,7 +11,7 @@ import {
   createCommandExecutor,
   type RunningAgent,
   startAgent,
-} from '../src/index.ts';
+} from '../../src/index.ts';
 import { FakeHub, type FakeJob } from './fake-hub.ts';
 
 export const repoId = 'repo_test';
@@ -27,7 +27,7 @@ export interface Setup {
   start(command: string, options?: Partial<AgentOptions>): Promise<RunningAgent>;
 }
 
-/** A fake hub, a person's clone and a state directory; all gone when the test ends. */
+/** A fake hub, a person's clone and a state directory; all removed when the test ends. */
 export async function setup(t: TestContext): Promise<Setup> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-agent-'));
   const hub = new FakeHub();
@@ -55,7 +55,7 @@ export async function setup(t: TestContext): Promise<Setup> {
         executor: createCommandExecutor({ command }),
         killGraceMs: 1_000,
         flushMs: 500,
-        // No jitter: the shortest pauses, so that tests wait for events and not for chance.
+        // Almost no jitter: minimal delays, so that tests wait for events only.
         random: () => 0.05,
         onEvent(event) {
           events.push(event);
@@ -83,12 +83,12 @@ export function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8' }).trimEnd();
 }
 
-/** Resolves when a file is there. */
+/** Resolves when a file exists. */
 export async function fileAppears(file: string): Promise<void> {
   await watched(file, () => existsSync(file));
 }
 
-/** The pid that a command has written to a file. */
+/** Reads the pid that a command wrote to a file. */
 export async function readPid(file: string): Promise<number> {
   // The shell creates the file before it writes the line.
   await watched(file, () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
@@ -108,7 +108,7 @@ async function watched(file: string, condition: () => boolean): Promise<void> {
 
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie is dead, though a signal would still reach it.
+    // A zombie counts as dead, although it could still be signalled.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the provider does with one call, in order of arrival; without any, it answers "Yes.". */
+/** The provider's reaction to one call. Turns are used in order; without any it answers "Yes.". */
 export type Turn =
   | { text: string }
   /** The model declines. */
   | { refusal: string }
-  /** The model has come to the most that it may give. */
+  /** The model reached its output limit. */
   | { cutText: string }
-  /** An error of the provider, in its own form. */
+  /** A provider error, in its own format. */
   | { status: number; type?: string; message?: string; headers?: Record<string, string> }
-  /** A body that is not what it says. */
+  /** A body that does not match its content type. */
   | { raw: string }
-  /** The connection breaks: before the answer, or within it. */
+  /** The connection breaks before or during the answer. */
   | { broken: 'before' | 'within' }
-  /** No answer comes until the test gives one. */
+  /** No answer until the test releases it. */
   | { waits: true };
 
 export interface ProviderCall {
   path: string;
   headers: IncomingMessage['headers'];
   body: Record<string, unknown>;
-  /** The client has gone away before the answer. */
+  /** The client disconnected before the answer. */
   isAborted: boolean;
 }
 
@@ -41,7 +41,7 @@ export class FakeProvider {
   #waiting: (() => void)[] = [];
   #watchers = new Set<() => void>();
 
-  /** With the version in it, as the libraries want it. */
+  /** Includes the version, as the libraries expect. */
   get baseUrl(): string {
     return `http://127.0.0.1:${this.#port}/v1`;
   }
@@ -63,7 +63,7 @@ export class FakeProvider {
     if (this.#server !== null) await once(this.#server, 'close');
   }
 
-  /** Resolves when the condition holds; looked at whenever a call comes or goes. */
+  /** Resolves when the condition holds; it is checked after every change of a call. */
   until(condition: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = () => {
@@ -76,7 +76,7 @@ export class FakeProvider {
     return promise;
   }
 
-  /** Answers the calls that wait. */
+  /** Answers the waiting calls. */
   release(): void {
     for (const answer of this.#waiting.splice(0)) answer();
   }
@@ -116,7 +116,7 @@ export class FakeProvider {
     }
   }
 
-  /** Refuses with a part of the key in the message, as providers do. */
+  /** Rejects with a part of the key in the message, as providers do. */
   #refuseKey({ headers }: IncomingMessage): Turn | null {
     const key = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
     if (key === this.key) return null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Clock } from '../src/index.ts';
-import { createLeaseTerm } from '../src/loops/lease-term.ts';
+import type { Clock } from '../../src/index.ts';
+import { createLeaseTerm } from '../../src/loops/lease-term.ts';
 
 function createHandClock() {
   const time = { wallMs: 1_000_000, monotonicMs: 5_000 };
@@ -22,7 +22,7 @@ function createHandClock() {
   };
 }
 
-test('a term counts from the sending of the request, not from its answer', () => {
+test('a term counts from when the request was sent, not from its answer', () => {
   const hand = createHandClock();
   const term = createLeaseTerm(hand.clock, 30_000, 4_000);
   assert.equal(term.isCertain(), true);
@@ -39,7 +39,7 @@ test('a term counts from the sending of the request, not from its answer', () =>
   assert.equal(term.isOver(), true);
 });
 
-test('a claim that was answered late is uncertain until its first renewal', () => {
+test('a claim with a late answer is uncertain until its first renewal', () => {
   const hand = createHandClock();
   hand.pass(60_000);
   const term = createLeaseTerm(hand.clock, 30_000, 5_000);
@@ -50,10 +50,10 @@ test('a claim that was answered late is uncertain until its first renewal', () =
   assert.equal(term.isCertain(), true);
 });
 
-test('a machine that has slept renews at once', () => {
+test('a machine renews immediately after sleeping', () => {
   const hand = createHandClock();
   const term = createLeaseTerm(hand.clock, 600_000, 5_000);
-  assert.ok(term.pauseMs() <= 15_000, 'it looks often enough to notice');
+  assert.ok(term.pauseMs() <= 15_000, 'it checks often enough to notice');
   hand.sleepMachine(4_000);
   assert.equal(term.isRenewalDue(), false);
   hand.sleepMachine(3_600_000);

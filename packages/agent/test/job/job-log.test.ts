@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { systemClock } from '../src/index.ts';
-import { openJobLog, readLogBatch } from '../src/job/job-log.ts';
-import { createRedactor } from '../src/job/redaction.ts';
+import { systemClock } from '../../src/index.ts';
+import { openJobLog, readLogBatch } from '../../src/job/job-log.ts';
+import { createRedactor } from '../../src/job/redaction.ts';
 
 const secret = 'a-secret-of-mine';
 
@@ -20,7 +20,7 @@ async function openLog(t: TestContext) {
   return { file, log };
 }
 
-test('a secret that arrives in two pieces within a long line is redacted', async (t) => {
+test('a secret split across two writes within a long line is redacted', async (t) => {
   const { file, log } = await openLog(t);
   for (let cut = 1; cut < secret.length; cut++) {
     await log.write('stdout', 'y'.repeat(16_400) + secret.slice(0, cut));
@@ -55,7 +55,7 @@ test('the lines of two streams keep their order and never mix', async (t) => {
   );
 });
 
-test('an entry that was half written when the agent was killed is passed over', async (t) => {
+test('an entry that was half written when the agent was killed is skipped', async (t) => {
   const { file, log } = await openLog(t);
   await log.write('stdout', 'whole\n');
   await log.close();
@@ -74,6 +74,6 @@ test('redacting hostile output takes time in proportion to its length', () => {
   redactor.redact('x'.repeat(2_000_000));
   redactor.redact('://'.repeat(300_000));
   redactor.redact('sbx_d_'.repeat(300_000));
-  // Milliseconds; anything quadratic takes minutes.
+  // Milliseconds; a quadratic algorithm would take minutes.
   assert.ok(performance.now() - beganMs < 5_000);
 });

@@ -14,16 +14,16 @@ import {
   resultOf,
   type Setup,
   setup,
-} from './harness.ts';
+} from '../support/harness.ts';
 
-/** An agent in a process of its own, so that it can be killed. */
+/** Starts an agent in a separate process, so that it can be killed. */
 function spawnAgent(t: TestContext, parts: Setup, command: string): ChildProcess {
   const { hub, clone, stateDir } = parts;
   const options = {
     ...{ baseUrl: hub.baseUrl, token: hub.token, workspaceId: hub.workspaceId, stateDir, command },
     repositories: [{ repoId, path: clone }],
   };
-  const file = join(import.meta.dirname, 'agent-process.ts');
+  const file = join(import.meta.dirname, '../support/agent-process.ts');
   const child = spawn(process.execPath, [file, JSON.stringify(options)], { stdio: 'inherit' });
   t.after(() => child.kill('SIGKILL'));
   return child;
@@ -34,13 +34,13 @@ test('a result whose answer was lost is sent again and counted once', async (t) 
   const held = hub.enqueue({ repoId });
   hub.trouble('/jobs/complete', 'lose', 2);
   const agent = await start('echo once');
-  await hub.until('the third sending', () => held.completions.length === 3);
+  await hub.until('the third attempt to send', () => held.completions.length === 3);
   await agent.drain();
   assert.equal(resultOf(held).outcome, 'done');
   assert.deepEqual(readdirSync(join(stateDir, 'outbox')), ['refused']);
 });
 
-test('a hub that is away at completion gets the result when it is back', async (t) => {
+test('a hub that is unavailable at completion gets the result once it is back', async (t) => {
   const { hub, directory, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start(
@@ -57,23 +57,23 @@ test('a hub that is away at completion gets the result when it is back', async (
   assert.equal(hub.output(held, 'stdout'), 'late\n');
 });
 
-test('a refused result is kept for the person, with its output', async (t) => {
+test('a rejected result is kept for the person, with its output', async (t) => {
   const { hub, directory, start, events, stateDir } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start(
-    `touch ${directory}/begun; until [ -e ${directory}/go ]; do sleep 0.02; done; echo in vain`,
+    `touch ${directory}/begun; until [ -e ${directory}/go ]; do sleep 0.02; done; echo unwanted`,
   );
   await fileAppears(join(directory, 'begun'));
   hub.loseLease(held);
   git(directory, 'init', '--quiet', 'go');
-  await hub.until('the refusal', () => eventOf(events, 'result-refused') !== undefined);
+  await hub.until('the rejection', () => eventOf(events, 'result-refused') !== undefined);
   assert.equal(eventOf(events, 'result-refused')?.code, 'LEASE_LOST');
   const key = `${held.job.jobId}-1`;
   const refused = join(stateDir, 'outbox', 'refused');
   const kept = JSON.parse(readFileSync(join(refused, `${key}.json`), 'utf8'));
-  assert.equal(kept.completion.message, 'in vain');
+  assert.equal(kept.completion.message, 'unwanted');
   assert.equal(kept.refusal.code, 'LEASE_LOST');
-  assert.match(readFileSync(join(refused, `${key}.log.ndjson`), 'utf8'), /in vain/);
+  assert.match(readFileSync(join(refused, `${key}.log.ndjson`), 'utf8'), /unwanted/);
   assert.equal(held.accepted, null);
 });
 
@@ -83,7 +83,9 @@ test('an agent killed with a result in its outbox sends it after a restart', asy
   const held = hub.enqueue({ repoId, prompt: 'Survive' });
   hub.trouble('/jobs/complete', 503, 1_000);
   const child = spawnAgent(t, parts, 'echo kept > kept.txt; echo said');
-  await hub.until('a try', () => hub.calls.some(({ path }) => path.endsWith('/jobs/complete')));
+  await hub.until('an attempt to send', () =>
+    hub.calls.some(({ path }) => path.endsWith('/jobs/complete')),
+  );
   child.kill('SIGKILL');
   await once(child, 'exit');
   assert.equal(held.accepted, null);
@@ -98,7 +100,7 @@ test('an agent killed with a result in its outbox sends it after a restart', asy
   assert.deepEqual(readdirSync(join(stateDir, 'jobs')), []);
 });
 
-test('after a kill in mid-job the next agent ends the orphans and does not resume', async (t) => {
+test('after a kill during a job, the next agent ends the orphans and does not resume the job', async (t) => {
   const parts = await setup(t);
   const { hub, directory, stateDir, clone, start } = parts;
   const held = hub.enqueue({ repoId });
@@ -127,7 +129,7 @@ test('after a kill in mid-job the next agent ends the orphans and does not resum
   );
 });
 
-test('a second agent in the same state directory is refused, a stale lock is not', async (t) => {
+test('a second agent in the same state directory is rejected; a stale lock is taken over', async (t) => {
   const parts = await setup(t);
   const { hub, start } = parts;
   const child = spawnAgent(t, parts, 'true');

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { git, repoId, resultOf, type Setup, setup } from './harness.ts';
+import { git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
-/** Runs one job to its accepted result. */
+/** Runs one job until its result is accepted. */
 async function runOne(
   parts: Setup,
   command: string,
@@ -26,7 +26,7 @@ function writeHook(hooksDir: string, name: string, text: string): void {
   chmodSync(join(hooksDir, name), 0o755);
 }
 
-test('a failing command keeps its work: the commit is part of the failure', async (t) => {
+test('a failing command keeps its changes: its evidence names the commit', async (t) => {
   const parts = await setup(t);
   const { result } = await runOne(parts, 'echo partial > part.txt; echo broken >&2; exit 7');
   assert.equal(result.outcome, 'failed');
@@ -41,7 +41,7 @@ test('a failing command keeps its work: the commit is part of the failure', asyn
   assert.equal(git(parts.clone, 'show', `${branch}:part.txt`), 'partial');
 });
 
-test('a command says by its result file that it is blocked, and which jobs should follow', async (t) => {
+test('a result file reports blocked, with child jobs and usage', async (t) => {
   const result = {
     outcome: 'blocked',
     message: 'Which database?',
@@ -56,7 +56,7 @@ test('a command says by its result file that it is blocked, and which jobs shoul
   assert.deepEqual({ outcome, message, outcomeReason, children, usage }, result);
 });
 
-test('a result file that cannot be used fails the job and says why', async (t) => {
+test('an invalid result file fails the job with the reason', async (t) => {
   const parts = await setup(t);
   const command = `echo '{"outcome": "great"}' > "$SIGNALBOX_RESULT_FILE"`;
   const { result } = await runOne(parts, command);
@@ -65,13 +65,13 @@ test('a result file that cannot be used fails the job and says why', async (t) =
   assert.match(result.message, /outcome must be one of done, failed, blocked/);
 });
 
-test('a command that says done and then fails has failed', async (t) => {
+test('a command that reports done and then exits with an error has failed', async (t) => {
   const parts = await setup(t);
   const command = `echo '{"outcome": "done"}' > "$SIGNALBOX_RESULT_FILE"; exit 1`;
   assert.equal((await runOne(parts, command)).result.outcomeReason?.code, 'exit_1');
 });
 
-test('a clone that is gone is trouble of this machine, and another may try', async (t) => {
+test('a missing clone is a retryable failure of this machine', async (t) => {
   const parts = await setup(t);
   await rm(parts.clone, { recursive: true });
   const { held, result } = await runOne(parts, 'true');
@@ -81,7 +81,7 @@ test('a clone that is gone is trouble of this machine, and another may try', asy
   assert.match(parts.hub.output(held, 'agent'), /not a git repository/);
 });
 
-test('a clone without a commit is refused with a sentence', async (t) => {
+test('a clone without a commit fails the job with a clear message', async (t) => {
   const parts = await setup(t);
   await rm(parts.clone, { recursive: true });
   git(parts.directory, 'init', '--quiet', 'clone');
@@ -89,7 +89,7 @@ test('a clone without a commit is refused with a sentence', async (t) => {
   assert.match(result.message, /has no commit to start from yet/);
 });
 
-test('a job starts from the commit that the mapping names', async (t) => {
+test('a job starts from the commit named by the mapping', async (t) => {
   const parts = await setup(t);
   git(parts.clone, 'tag', 'v1');
   git(parts.clone, 'commit', '--quiet', '--allow-empty', '-m', 'Later');
@@ -98,7 +98,7 @@ test('a job starts from the commit that the mapping names', async (t) => {
   assert.equal(parts.hub.output(held, 'stdout'), 'Begin\n');
 });
 
-test('with fetchOrigin a job starts from the origin’s default branch as it is now', async (t) => {
+test('with fetchOrigin a job starts from the origin’s current default branch', async (t) => {
   const parts = await setup(t);
   git(parts.directory, 'clone', '--quiet', 'clone', 'second');
   const second = join(parts.directory, 'second');
@@ -108,7 +108,7 @@ test('with fetchOrigin a job starts from the origin’s default branch as it is 
   assert.equal(parts.hub.output(held, 'stdout'), 'News\nBegin\n');
 });
 
-test('hooks run in order, hand on what they export, and keep their secrets', async (t) => {
+test('hooks run in order, pass on their exports, and their secrets are redacted', async (t) => {
   const parts = await setup(t);
   const hooksDir = join(parts.directory, 'hooks');
   writeHook(hooksDir, 'environment', 'export BUILD_TOKEN=very-secret-value COLOUR=blue; echo 1');
@@ -133,7 +133,7 @@ test('a failing hook fails the job before the command runs', async (t) => {
   assert.equal(parts.hub.output(held, 'stdout'), '');
 });
 
-test('answers of people and written requirements follow the prompt', async (t) => {
+test('answers of people and textual requirements follow the prompt', async (t) => {
   const parts = await setup(t);
   const decision = { uncertaintyId: 'unc_1', mode: 'answered', resolvedAt: '2026-01-01T00:00:00Z' };
   const fields = {
@@ -149,7 +149,7 @@ test('answers of people and written requirements follow the prompt', async (t) =
   );
 });
 
-test('ids that are no plain names cannot leave the state directory', async (t) => {
+test('ids with path characters cannot leave the state directory', async (t) => {
   const parts = await setup(t);
   const jobId = '../../../escape';
   const { held, result } = await runOne(
@@ -162,9 +162,9 @@ test('ids that are no plain names cannot leave the state directory', async (t) =
   assert.match(parts.hub.output(held, 'stdout'), /\/state\/jobs\/[0-9a-f]{32}-1\/worktree\n$/);
 });
 
-test('work that cannot be handed over is kept, and the job says where', async (t) => {
+test('changes that cannot be published are kept, and the result says where', async (t) => {
   const parts = await setup(t);
-  // The clone goes while the command runs.
+  // The clone is deleted while the command runs.
   const { result } = await runOne(parts, `echo precious > new.txt; rm -rf ${parts.clone}`);
   assert.equal(result.outcomeReason?.code, 'evidence_failed');
   const [key] = readdirSync(join(parts.stateDir, 'kept'));
@@ -173,7 +173,7 @@ test('work that cannot be handed over is kept, and the job says where', async (t
   assert.equal(git(kept, 'show', 'HEAD:new.txt'), 'precious');
 });
 
-test('a result that the hub cannot take ends the job as a failure, with its commit', async (t) => {
+test('a result that the hub rejects ends the job as a failure, with its commit', async (t) => {
   const parts = await setup(t);
   parts.hub.refuseOnce('/jobs/complete', 'INVALID_REQUEST');
   const { held, result } = await runOne(parts, 'echo x > x.txt');

@@ -1,5 +1,5 @@
-/** An agent as a program: started by the tests that kill it. */
-import { createCommandExecutor, startAgent } from '../src/index.ts';
+/** An agent as a separate program, for tests that kill it. */
+import { createCommandExecutor, startAgent } from '../../src/index.ts';
 
 const { command, ...options } = JSON.parse(process.argv[2] ?? '');
 await startAgent({

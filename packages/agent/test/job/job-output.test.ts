@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import test from 'node:test';
 import { BODY_BYTES_MAX, formatToken } from '@signalbox/contract';
-import { fileAppears, repoId, resultOf, setup } from './harness.ts';
+import { fileAppears, repoId, resultOf, setup } from '../support/harness.ts';
 
-test('output arrives in order, in pieces the hub takes, with colours and without NUL', async (t) => {
+test('output arrives in order, within the request limits, with colours and without NUL', async (t) => {
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   const agent = await start(
@@ -25,10 +25,10 @@ test('output arrives in order, in pieces the hub takes, with colours and without
   const appends = hub.calls.filter(({ path }) => path.endsWith('/append'));
   const largest = Math.max(...appends.map(({ body }) => Buffer.byteLength(JSON.stringify(body))));
   assert.ok(largest <= BODY_BYTES_MAX, `the largest request had ${largest} bytes`);
-  assert.ok(appends.length < seqs.length, 'pieces travel together');
+  assert.ok(appends.length < seqs.length, 'entries are sent in batches');
 });
 
-test('secrets are redacted wherever they stand, also across pieces of one line', async (t) => {
+test('secrets are redacted anywhere, even when split within a line', async (t) => {
   const { hub, start } = await setup(t);
   const other = formatToken('service', randomBytes(32));
   const held = hub.enqueue({ repoId });
@@ -63,7 +63,7 @@ test('secrets are redacted wherever they stand, also across pieces of one line',
   );
 });
 
-test('output that the hub cannot take now waits in a file and arrives complete', async (t) => {
+test('output waits in a file while the hub is unavailable, and arrives complete', async (t) => {
   const { hub, directory, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   hub.trouble('/append', 503, 3);
@@ -76,7 +76,7 @@ test('output that the hub cannot take now waits in a file and arrives complete',
   assert.equal(hub.output(held, 'stdout') === expected, true);
 });
 
-test('a hub without the log extension gets the result all the same', async (t) => {
+test('a hub without the log extension still gets the result', async (t) => {
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   hub.trouble('/append', 404, 1_000);

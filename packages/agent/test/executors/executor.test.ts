@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { createClaudeExecutor, createCodexExecutor, type Executor } from '../src/index.ts';
-import { repoId, resultOf, type Setup, setup } from './harness.ts';
+import { createClaudeExecutor, createCodexExecutor, type Executor } from '../../src/index.ts';
+import { repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
 /**
- * A stand-in for a tool on the PATH: it keeps its arguments and its input and plays a stream that
- * was written after the tool's public documentation.
+ * A fake tool on the PATH: it records its arguments and input, and prints a stream that follows the
+ * tool's public documentation.
  */
 function playStream(parts: Setup, tool: string, stream: string, exitCode = 0) {
   const bin = join(parts.directory, 'bin');
@@ -48,7 +48,7 @@ async function runWith(
   };
 }
 
-test('Claude Code: session, model, tokens, cost and last words are read from its stream', async (t) => {
+test('Claude Code: session, model, tokens, cost and last message are read from its stream', async (t) => {
   const parts = await setup(t);
   const env = playStream(parts, 'claude', 'claude-success.jsonl');
   const executor = createClaudeExecutor({ model: 'sonnet', allowedTools: ['Bash(npm test:*)'] });
@@ -80,7 +80,7 @@ test('Claude Code: session, model, tokens, cost and last words are read from its
   );
 });
 
-test('Claude Code: an error in its result is a failure, whatever the exit code', async (t) => {
+test('Claude Code: an error in its result is a failure for any exit code', async (t) => {
   const parts = await setup(t);
   const env = playStream(parts, 'claude', 'claude-max-turns.jsonl');
   const run = await runWith(parts, createClaudeExecutor(), env);
@@ -89,7 +89,7 @@ test('Claude Code: an error in its result is a failure, whatever the exit code',
   assert.equal(run.result.usage?.costUsd, 0.5);
 });
 
-test('Claude Code: a job that may only read gets no tools that write', async (t) => {
+test('Claude Code: a read-only job gets no writing tools', async (t) => {
   const parts = await setup(t);
   const env = playStream(parts, 'claude', 'claude-success.jsonl');
   const run = await runWith(parts, createClaudeExecutor(), env, 'pr_review');
@@ -100,7 +100,7 @@ test('Claude Code: a job that may only read gets no tools that write', async (t)
   assert.deepEqual(run.result.evidence.changedFiles, []);
 });
 
-test('Codex: thread, tokens of all turns and last words are read from its stream', async (t) => {
+test('Codex: thread, tokens of all turns and the last message are read from its stream', async (t) => {
   const parts = await setup(t);
   const env = playStream(parts, 'codex', 'codex-success.jsonl');
   const run = await runWith(parts, createCodexExecutor({ model: 'gpt-5-codex' }), env);
@@ -131,7 +131,7 @@ test('Codex: a failed turn is a failure with its reason', async (t) => {
   assert.equal(run.result.message, 'The command exited with 1. usage limit reached');
 });
 
-test('a tool that is not on the PATH is said before any job is claimed', async (t) => {
+test('a tool that is not on the PATH is reported before any job is claimed', async (t) => {
   const parts = await setup(t);
   const env = { ...process.env, PATH: parts.directory };
   for (const [executor, message] of [
