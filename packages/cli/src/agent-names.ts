@@ -3,10 +3,10 @@ import type { HubSession } from './hub-session.ts';
 import { collectPages } from './pages.ts';
 import { oneLine } from './text.ts';
 
-/** Agents beyond this many are shown by their ids. */
+/** Beyond this limit agents are shown by their IDs. */
 const AGENTS_MAX = 1_000;
 
-/** What the agents of a workspace call themselves. */
+/** Reads the display names of the agents of a workspace, by agent ID. */
 export async function readAgentNames(
   { client, workspaceId }: HubSession,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function readAgentNames(
     const named = rows.filter(({ displayName }) => displayName !== '');
     return new Map(named.map(({ agentId, displayName }) => [agentId, oneLine(displayName)]));
   } catch (error) {
-    // Names are a comfort. A token that may only enqueue has to do with ids.
+    // Names are optional. A token without the read scope shows IDs instead.
     if (error instanceof ApiError) return new Map();
     throw error;
   }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Io } from './io.ts';
 
 /**
- * Opens an address in the person's browser; false where there is none to be seen: no terminal, no
- * display, or a machine that is reached over SSH.
+ * Opens a URL in the person's browser. Returns false if no browser can be visible: no terminal, no
+ * display, or an SSH session.
  */
 export function openBrowser(io: Io, url: string): boolean {
   const { env } = io;
@@ -11,7 +11,7 @@ export function openBrowser(io: Io, url: string): boolean {
   const [file, ...args] = openerOf(env);
   if (file === undefined) return false;
   const child = spawn(file, [...args, url], { stdio: 'ignore', detached: true });
-  // Without an opener the person has the address still.
+  // If the opener fails, the person still has the printed URL.
   child.on('error', () => {});
   child.unref();
   return true;

@@ -1,12 +1,12 @@
 import type { ExitCode } from './exit-codes.ts';
 
-/** A command cannot do what it was asked; the message is the whole explanation, a sentence. */
+/** A command failed for an expected reason. The message is the complete explanation. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
-  /** Upper snake case, as the hub's. */
+  /** Upper snake case, like the hub's error codes. */
   readonly code: string;
-  /** What to do, a command as a rule. */
+  /** The next step, usually a command to run. */
   readonly fix: string | null;
 
   constructor(

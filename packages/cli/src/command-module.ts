@@ -3,11 +3,11 @@ import type { ExitCode } from './exit-codes.ts';
 import type { HubChoice } from './hub-session.ts';
 import type { Io } from './io.ts';
 
-/** One command, in a file of its own under `commands/`. */
+/** One command. Each has its own file under `commands/`. */
 export interface CommandModule {
   /** Adds arguments, options and examples. */
   describe(command: Command): void;
-  /** Does it; undefined means exit code 0. */
+  /** Runs the command; undefined means exit code 0. */
   run(call: CommandCall): Promise<ExitCode | undefined>;
 }
 
@@ -16,27 +16,27 @@ export interface CommandCall {
   /** Arguments in order; undefined where an optional one is not given. */
   args: readonly (string | undefined)[];
   options: Record<string, unknown>;
-  /** The whole command line with all its commands, for what describes it. */
+  /** Loads the complete program with all commands, for commands that describe it. */
   loadProgram(): Promise<Command>;
 }
 
-/** A module whose options are known by type: what `describe` declares, `run` receives. */
+/** Defines a command with typed options: `run` receives what `describe` declares. */
 export function defineCommand<Options>(module: {
   describe(command: Command): void;
   run(call: Omit<CommandCall, 'options'> & { options: Options }): Promise<ExitCode | undefined>;
 }): CommandModule {
-  // commander types options as a record; `describe` stands beside `run` to be compared with it.
+  // commander types options as a record; `describe` is next to `run`, so they are easy to compare.
   return module as CommandModule;
 }
 
-/** Every command has it. */
+/** Adds the `--json` option, which every command has. */
 export function addJsonOption(command: Command, what = 'print one JSON document'): Command {
   return command.option('--json', what);
 }
 
 export type HubOptions = HubChoice & { json?: true };
 
-/** What every command has that talks to a hub. */
+/** Adds the options of all commands that talk to a hub. */
 export function addHubOptions(command: Command): Command {
   return command
     .optionsGroup('Which hub:')
@@ -44,7 +44,7 @@ export function addHubOptions(command: Command): Command {
     .option('--url <url>', "the hub's address; SIGNALBOX_URL");
 }
 
-/** Examples at the end of a command's help: what to type, and what it does. */
+/** Adds examples to the end of a command's help: the line to type and its meaning. */
 export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, meaning: string])[],

@@ -1,6 +1,6 @@
 import type { CommandModule } from './command-module.ts';
 
-/** A row of the help, and how to get at the command; only the one that is meant is loaded. */
+/** A row of the help and the loader of its command. Only the command that runs is loaded. */
 export interface CommandEntry {
   words: readonly string[];
   group: string;
@@ -14,7 +14,7 @@ const groups = {
   hub: 'The hub:',
 } as const;
 
-/** Every command, in the order of the help. */
+/** All commands, in the order of the help. */
 export const commandTable: readonly CommandEntry[] = [
   {
     words: ['login'],
@@ -31,25 +31,25 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['whoami'],
     group: groups.machine,
-    summary: 'say who is logged in, where, and for how long',
+    summary: 'show who is logged in, where, and for how long',
     load: () => import('./commands/whoami.ts'),
   },
   {
     words: ['repo', 'link'],
     group: groups.machine,
-    summary: 'let agents on this machine work on a clone',
+    summary: 'link a clone, so that agents on this machine can work on it',
     load: () => import('./commands/repo-link.ts'),
   },
   {
     words: ['repo', 'list'],
     group: groups.machine,
-    summary: 'list the repositories of the workspace and their clones here',
+    summary: 'list the repositories of the workspace and their clones on this machine',
     load: () => import('./commands/repo-list.ts'),
   },
   {
     words: ['agent', 'start'],
     group: groups.machine,
-    summary: 'claim jobs and do them with a coding tool',
+    summary: 'claim jobs and run them with a coding tool',
     load: () => import('./commands/agent/start-agent.ts'),
   },
   {
@@ -61,7 +61,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['enqueue'],
     group: groups.jobs,
-    summary: 'put a job in the queue',
+    summary: 'add a job to the queue',
     load: () => import('./commands/enqueue.ts'),
   },
   {
@@ -85,31 +85,31 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['admin', 'workspace', 'create'],
     group: groups.hub,
-    summary: "make a workspace, beside the hub's database",
+    summary: "create a workspace, directly in the hub's database",
     load: () => import('./commands/hub/admin-workspace-create.ts'),
   },
   {
     words: ['admin', 'member', 'add'],
     group: groups.hub,
-    summary: "invite a person to a workspace, beside the hub's database",
+    summary: "invite a person to a workspace, directly in the hub's database",
     load: () => import('./commands/hub/admin-member-add.ts'),
   },
   {
     words: ['admin', 'person', 'reset-password'],
     group: groups.hub,
-    summary: "create a link for a person's new password, next to the hub's database",
+    summary: "create a link for a person's new password, directly in the hub's database",
     load: () => import('./commands/hub/admin-person-reset-password.ts'),
   },
   {
     words: ['admin', 'token', 'create'],
     group: groups.hub,
-    summary: "make a token for a program, beside the hub's database",
+    summary: "create a token for a program, directly in the hub's database",
     load: () => import('./commands/hub/admin-token-create.ts'),
   },
   {
     words: ['doctor'],
     group: 'More:',
-    summary: 'check what agents and commands need on this machine',
+    summary: 'check that this machine has what agents and commands need',
     load: () => import('./commands/doctor.ts'),
   },
   {
@@ -120,13 +120,13 @@ export const commandTable: readonly CommandEntry[] = [
   },
 ];
 
-/** Commands that only hold others. */
+/** Descriptions of commands that only group others. */
 export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones, list repositories.',
   agent: 'Start an agent.',
-  admin: 'Administer a hub beside its database, as its operator.',
-  'admin workspace': 'Make workspaces.',
+  admin: 'Administer a hub through direct access to its database.',
+  'admin workspace': 'Create workspaces.',
   'admin member': 'Invite people to workspaces.',
   'admin person': 'Help people to regain access to their accounts.',
-  'admin token': 'Make tokens for programs.',
+  'admin token': 'Create tokens for programs.',
 };

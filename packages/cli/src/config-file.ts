@@ -9,45 +9,46 @@ import { exitCodes } from './exit-codes.ts';
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const LOCK_POLL_MS = 20;
-/** Nobody holds the lock for longer than it takes to write a small file. */
+/** The lock is held only while a small file is written. */
 const LOCK_STALE_MS = 5_000;
 
-/** Where logins and linked clones are kept. */
+/** Directory of logins and linked clones. */
 export function configDirectory(env: NodeJS.ProcessEnv): string {
   if (env.SIGNALBOX_CONFIG_DIR) return env.SIGNALBOX_CONFIG_DIR;
   return join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'signalbox');
 }
 
-/** Where agents keep what must outlive their process. */
+/** Directory of the persistent state of agents. */
 export function stateDirectory(env: NodeJS.ProcessEnv): string {
   if (env.SIGNALBOX_STATE_DIR) return env.SIGNALBOX_STATE_DIR;
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'signalbox');
 }
 
 /**
- * Reads a JSON file of the configuration directory; null when there is none.
- * @throws {CliError} CONFIG_UNREADABLE: it is there and cannot be used.
+ * Reads a JSON file of the configuration directory; null if it does not exist.
+ * @throws {CliError} CONFIG_UNREADABLE: the file is unreadable or invalid.
  */
 export async function readConfigFile(env: NodeJS.ProcessEnv, name: string): Promise<unknown> {
   const file = join(configDirectory(env), name);
   try {
     const text = await readFile(file, 'utf8');
-    // Others could read it, for instance after a restore from a backup: closed again at once.
+    // Restrict access if others can read the file, for instance after a restore from a backup.
     if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, FILE_MODE);
     return JSON.parse(text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    const reason = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${error})`;
+    const reason =
+      error instanceof SyntaxError ? 'is not valid JSON' : `is not readable (${error})`;
     throw new CliError(exitCodes.failed, 'CONFIG_UNREADABLE', `${file} ${reason}.`, {
-      fix: 'Mend the file, or move it away and log in again.',
+      fix: 'Fix the file, or delete it and log in again.',
       cause: error,
     });
   }
 }
 
 /**
- * Changes a file of the configuration directory, whole or not at all, readable by its owner alone.
- * Two commands that do so at once take turns.
+ * Changes a file of the configuration directory atomically; only its owner can read it. Concurrent
+ * commands wait for each other.
  */
 export async function updateConfigFile<T>(
   env: NodeJS.ProcessEnv,

@@ -4,9 +4,9 @@ import { exitCodes } from './exit-codes.ts';
 
 const FILE_NAME = 'credentials.json';
 
-/** This machine, logged in to one workspace of one hub. */
+/** A login of this machine to one workspace of one hub. */
 export interface Login {
-  /** The hub's address, without a slash at its end. */
+  /** The hub's base URL without a trailing slash. */
   url: string;
   workspaceSlug: string;
   workspaceId: string;
@@ -21,7 +21,7 @@ export async function readLogins(env: NodeJS.ProcessEnv): Promise<Login[]> {
   return loginsOf(await readConfigFile(env, FILE_NAME));
 }
 
-/** Keeps a login, in place of an earlier one to the same workspace, and makes it current. */
+/** Saves a login as the current one; it replaces an earlier login to the same workspace. */
 export async function saveLogin(env: NodeJS.ProcessEnv, login: Login): Promise<void> {
   await updateConfigFile(env, FILE_NAME, (before) => {
     const others = loginsOf(before).filter((other) => !isSamePlace(other, login));
@@ -31,7 +31,7 @@ export async function saveLogin(env: NodeJS.ProcessEnv, login: Login): Promise<v
 
 export async function forgetLogin(env: NodeJS.ProcessEnv, login: Login): Promise<void> {
   await updateConfigFile(env, FILE_NAME, (before) => {
-    // By the token: the person may have logged in anew while this one was being revoked.
+    // Compare tokens: the person may have logged in again while this token was being revoked.
     const kept = loginsOf(before).filter(({ token }) => token !== login.token);
     return { after: fileOf(kept), result: undefined };
   });
@@ -56,7 +56,7 @@ function loginsOf(value: unknown): Login[] {
       exitCodes.failed,
       'CONFIG_UNREADABLE',
       `${FILE_NAME} was written by another version of this command.`,
-      { fix: 'Update the command, or move the file away and log in again.' },
+      { fix: 'Update the command, or delete the file and log in again.' },
     );
   }
   return logins.filter(isLogin);

@@ -9,22 +9,22 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of `90s`, `10m`, `1h30m`, `2d`.
- * @throws {InvalidArgumentError} anything else, a bare number too: it does not say of what.
+ * Parses a duration such as `90s`, `10m`, `1h30m` or `2d` to milliseconds.
+ * @throws {InvalidArgumentError} anything else, including a number without a unit.
  */
 export function parseDurationMs(text: string): number {
   if (!/^(?:\d+(?:ms|s|m|h|d))+$/.test(text)) {
-    throw new InvalidArgumentError('It takes a time with its unit, such as 90s, 10m, 1h30m or 2d.');
+    throw new InvalidArgumentError('It must be a time with a unit, such as 90s, 10m, 1h30m or 2d.');
   }
   let totalMs = 0;
   for (const [, count, unit = ''] of text.matchAll(/(\d+)(ms|[smhd])/g)) {
     totalMs += Number(count) * (unitMs[unit] ?? 0);
   }
-  if (!Number.isSafeInteger(totalMs)) throw new InvalidArgumentError('It is too long a time.');
+  if (!Number.isSafeInteger(totalMs)) throw new InvalidArgumentError('It must be a shorter time.');
   return totalMs;
 }
 
-/** The two largest units that matter: `12s`, `3m 20s`, `5h 2m`, `3d`. */
+/** Formats a duration with its one or two largest units: `12s`, `3m 20s`, `5h 2m`, `3d`. */
 export function formatDuration(durationMs: number): string {
   const seconds = Math.max(0, Math.round(durationMs / 1_000));
   if (seconds < 60) return `${seconds}s`;
@@ -39,18 +39,18 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${count}${unit}` : `${count}${unit} ${rest}${restUnit}`;
 }
 
-/** How long ago, in one unit, for a table. */
+/** Age in one unit, for a table. */
 export function formatAge(at: string, nowMs: number): string {
   const [first = ''] = formatDuration(nowMs - Date.parse(at)).split(' ');
   return first;
 }
 
-/** The time of day on this machine. */
+/** Local time of day. */
 export function formatClock(at: string | Date): string {
   return new Date(at).toLocaleTimeString('en-GB', { hour12: false });
 }
 
-/** Date and time on this machine. */
+/** Local date and time. */
 export function formatMoment(at: string): string {
   return `${new Date(at).toLocaleDateString('sv-SE')} ${formatClock(at)}`;
 }

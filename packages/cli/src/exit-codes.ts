@@ -1,4 +1,4 @@
-/** What the command says to the shell that started it. Written out in `signalbox --help`. */
+/** Exit codes of the command. `signalbox --help` lists them. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -17,19 +17,19 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export const exitMeanings: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [exitCodes.ok, 'done'],
-  [exitCodes.failed, 'failed, also: the job that was waited for has failed'],
-  [exitCodes.usage, 'wrong usage, or a value that cannot be used'],
-  [exitCodes.unauthorized, 'not logged in, or the token is not accepted'],
-  [exitCodes.refused, 'refused by the hub'],
+  [exitCodes.failed, 'failed, or the awaited job failed'],
+  [exitCodes.usage, 'wrong usage or an invalid value'],
+  [exitCodes.unauthorized, 'not logged in, or the token was rejected'],
+  [exitCodes.refused, 'rejected by the hub'],
   [exitCodes.unreachable, 'hub unreachable, unavailable or failing'],
-  [exitCodes.blocked, 'the job that was waited for is blocked: a person has to decide'],
-  [exitCodes.canceled, 'the job that was waited for was canceled'],
+  [exitCodes.blocked, 'the awaited job is blocked until a person decides'],
+  [exitCodes.canceled, 'the awaited job was canceled'],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
-  [exitCodes.outputClosed, 'whoever read the output has closed it'],
-  [exitCodes.terminated, 'ended by SIGTERM'],
+  [exitCodes.outputClosed, 'the reader of the output closed it'],
+  [exitCodes.terminated, 'terminated by SIGTERM'],
 ];
 
-/** A signal came while a command was at work. */
+/** A signal arrived while a command was running. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
   readonly exitCode: ExitCode;

@@ -3,12 +3,12 @@ import { CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodes, InterruptedError } from './exit-codes.ts';
 
-/** An error as people and programs are told of it. */
+/** An error in the form that is shown to people and programs. */
 export interface Failure {
   exitCode: ExitCode;
   code: string;
   message: string;
-  /** What to do about it, a command as a rule; null when the message says it all. */
+  /** The next step, usually a command to run; null when the message is sufficient. */
   fix: string | null;
   requestId: string | null;
   details: readonly { path: string; message: string }[];
@@ -17,7 +17,7 @@ export interface Failure {
 const STATUS_UNAUTHORIZED = 401;
 const STATUS_TOO_MANY_REQUESTS = 429;
 
-/** The one map from error to exit code. */
+/** Maps every error to its exit code and message. This is the only such map. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ApiError) return describeApiError(error);
   const common = { requestId: null, details: [], message: messageOf(error), fix: null };
@@ -26,7 +26,7 @@ export function describeFailure(error: unknown): Failure {
     return { ...common, exitCode, code, fix };
   }
   if (error instanceof UnreachableError) {
-    const fix = 'Start the hub with: signalbox serve. Name another one with --url.';
+    const fix = 'Start the hub with: signalbox serve. Select another hub with --url.';
     return { ...common, exitCode: exitCodes.unreachable, code: 'HUB_UNREACHABLE', fix };
   }
   if (error instanceof DeviceLoginError) {
@@ -41,7 +41,7 @@ export function describeFailure(error: unknown): Failure {
     const message = `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
     return { ...common, exitCode: exitCodes.usage, code: 'USAGE', message };
   }
-  // A defect of this program: whoever mends it needs the stack.
+  // A defect of this program: print the stack, which is needed to fix it.
   const stack = error instanceof Error ? error.stack : undefined;
   const message = stack ?? common.message;
   return { ...common, exitCode: exitCodes.failed, code: 'UNEXPECTED', message };
@@ -55,7 +55,7 @@ function describeApiError(error: ApiError): Failure {
 function exitOf({ code, status }: ApiError): ExitCode {
   if (status === STATUS_UNAUTHORIZED) return exitCodes.unauthorized;
   if (status >= 500 || status === STATUS_TOO_MANY_REQUESTS) return exitCodes.unreachable;
-  // What answered was no hub, so no hub has been reached.
+  // The answer did not come from a hub, so no hub was reached.
   if (code === 'INVALID_RESPONSE' || code === 'REDIRECT_REFUSED') return exitCodes.unreachable;
   return exitCodes.refused;
 }
@@ -66,12 +66,12 @@ const fixes: Readonly<Record<string, string>> = {
   TOKEN_EXPIRED: 'signalbox login --workspace SLUG',
   TOKEN_REVOKED: 'signalbox login --workspace SLUG',
   WORKSPACE_NOT_FOUND: 'Check --workspace, or log in to it: signalbox login --workspace SLUG',
-  REPO_NOT_FOUND: 'See what there is: signalbox repo list. Add a clone: signalbox repo link PATH',
-  JOB_NOT_FOUND: 'See what there is: signalbox jobs',
-  NOT_ALLOWED: 'Ask an owner of the workspace for a role or a token that may do this.',
+  REPO_NOT_FOUND: 'List repositories: signalbox repo list. Add a clone: signalbox repo link PATH',
+  JOB_NOT_FOUND: 'List jobs: signalbox jobs',
+  NOT_ALLOWED: 'Ask an owner of the workspace for a role or token with this permission.',
   IDEMPOTENCY_CONFLICT: 'Send the same job again, or choose another --key.',
-  NOT_FOUND: 'Check --url, and that the hub is not older than this command.',
-  INTERNAL: "The request id finds the cause in the hub's log.",
+  NOT_FOUND: 'Check --url and the version of the hub: it may be older than this command.',
+  INTERNAL: "Search the hub's log for the request ID to find the cause.",
 };
 
 function fixOf({ code, retryAfterMs }: ApiError): string | null {

@@ -2,26 +2,26 @@ import type { Failure } from './exit.ts';
 import type { Styles } from './io.ts';
 import { cleanText } from './text.ts';
 
-export interface FailureManner {
+export interface FailureFormat {
   isJson: boolean;
   styles: Styles;
-  /** The words of the command that failed; empty when none was recognized. */
+  /** The words of the failed command; empty if none was recognized. */
   command: string;
 }
 
-/** Their sentences say all that their codes would. */
+/** Codes that add nothing to the message. */
 const selfEvident = new Set(['USAGE', 'INTERRUPTED']);
 
-/** Tells of a failure on standard error: what is wrong, its code, what to do, where to look. */
-export function printFailure(failure: Failure, manner: FailureManner): void {
-  const help = `signalbox ${manner.command === '' ? '' : `${manner.command} `}--help`;
+/** Prints a failure to standard error: the problem, what to do, the error code and request ID. */
+export function printFailure(failure: Failure, format: FailureFormat): void {
+  const help = `signalbox ${format.command === '' ? '' : `${format.command} `}--help`;
   const fix = failure.fix ?? (failure.code === 'USAGE' ? `See: ${help}` : null);
-  const told = { ...failure, fix };
-  const text = manner.isJson ? failureJson(told) : failureText(told, manner.styles);
+  const complete = { ...failure, fix };
+  const text = format.isJson ? failureJson(complete) : failureText(complete, format.styles);
   process.stderr.write(`${text}\n`);
 }
 
-/** In the shape of the hub's own failures. */
+/** The same shape as the hub's own failures. */
 function failureJson(failure: Failure): string {
   const { code, message, fix, requestId, details, exitCode } = failure;
   return JSON.stringify({

@@ -5,24 +5,24 @@ import { type Login, readLogins } from './credentials.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
-/** Where `signalbox serve` listens when nothing else is said. */
+/** The default address of `signalbox serve`. */
 const URL_DEFAULT = 'http://127.0.0.1:4400';
 
-/** The options by which every command that talks to a hub is told which. */
+/** The options that select a hub, common to all commands that talk to one. */
 export interface HubChoice {
   url?: string;
   workspace?: string;
 }
 
-/** A workspace of a hub, and the right to use it. */
+/** A workspace of a hub, with a client and token to use it. */
 export interface HubSession {
   client: Client;
   baseUrl: string;
   token: string | undefined;
   workspaceId: string;
-  /** Null when only the token knows the workspace and does not name it. */
+  /** Null when the workspace is known from the token only and has no slug. */
   workspaceSlug: string | null;
-  /** The stored login; null when the environment gave the token. */
+  /** The stored login; null when the token comes from the environment. */
   login: Login | null;
 }
 
@@ -33,13 +33,13 @@ export interface HubPlace {
   login: Login | null;
 }
 
-/** A client that says which program it is. */
+/** Creates a client that identifies this program in its User-Agent header. */
 export function createHubClient(baseUrl: string, token: string | undefined): Client {
   return createClient({ baseUrl, token, userAgent: `signalbox-cli/${manifest.version}` });
 }
 
 /**
- * Which hub, workspace and token are meant: options go before the environment, and both before the
+ * Selects hub, workspace and token: options take precedence over the environment, and both over the
  * stored logins, of which the current one comes first.
  */
 export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> {
@@ -65,7 +65,7 @@ export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> 
 }
 
 /**
- * Opens the session that a command works in.
+ * Opens the session for a command.
  * @throws {CliError} NOT_LOGGED_IN; {ApiError} WORKSPACE_NOT_FOUND and others.
  */
 export async function openHubSession(io: Io, choice: HubChoice): Promise<HubSession> {
@@ -95,7 +95,7 @@ async function askWorkspace(client: Client, signal: AbortSignal) {
   throw new CliError(
     exitCodes.usage,
     'WORKSPACE_MISSING',
-    'The token belongs to no single workspace, so name one.',
+    'The token is not bound to one workspace.',
     { fix: 'Add --workspace SLUG, or set SIGNALBOX_WORKSPACE.' },
   );
 }
@@ -104,15 +104,15 @@ function unknownWorkspace(slug: string): CliError {
   return new CliError(
     exitCodes.refused,
     'WORKSPACE_NOT_FOUND',
-    `There is no workspace "${slug}" on this hub, or the token may not use it.`,
+    `The workspace "${slug}" does not exist on this hub, or the token has no access to it.`,
     { fix: `signalbox login --workspace ${slug}` },
   );
 }
 
-/** @throws {CliError} USAGE: it is no address of a hub. */
+/** @throws {CliError} USAGE: the text is not a hub URL. */
 export function normalizeUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  // People leave the scheme out; what runs on this machine seldom has a certificate.
+  // People often omit the scheme. Local hubs rarely have a certificate.
   const isLocal = /^(localhost|127\.|\[::1\])/.test(text);
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http${isLocal ? '' : 's'}://${text}`;
   const url = URL.parse(full);
@@ -120,7 +120,7 @@ export function normalizeUrl(text: string | undefined): string | undefined {
     throw new CliError(
       exitCodes.usage,
       'USAGE',
-      `"${text}" is no address of a hub: it looks like https://signalbox.acme.dev.`,
+      `"${text}" is not a hub URL. It must have the form https://signalbox.acme.dev.`,
     );
   }
   return url.origin + url.pathname.replace(/\/+$/, '');

@@ -2,7 +2,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 
 type StyleName = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan' | 'magenta';
-/** Colours, or the text as it is where none are wanted. */
+/** Functions that add colour, or return the text unchanged when colours are off. */
 export type Styles = Readonly<Record<StyleName, (text: string) => string>>;
 
 const styleNames: readonly StyleName[] = [
@@ -16,32 +16,32 @@ const styleNames: readonly StyleName[] = [
   'magenta',
 ];
 
-/** Lines are made for this width where there is no terminal to ask. */
+/** Width of lines without a terminal. */
 const COLUMNS_DEFAULT = 100;
 const COLUMNS_MIN = 40;
 
-/** What a command reads from, writes to and is stopped by. */
+/** Input, output and cancellation of a command. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
-  /** Standard output is JSON and nothing else. */
+  /** Standard output contains JSON only. */
   readonly json: boolean;
-  /** A person is there to be asked. */
+  /** A person can answer prompts. */
   readonly isInteractive: boolean;
-  /** Of standard output and standard error. */
+  /** Styles for standard output; `errorStyles` for standard error. */
   readonly styles: Styles;
   readonly errorStyles: Styles;
-  /** Width of standard output; Infinity where nothing is to be cut (a pipe). */
+  /** Width of standard output; Infinity for a pipe, where nothing is truncated. */
   readonly columns: number;
   /** Aborts at SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** A line on standard output. */
+  /** Prints a line to standard output. */
   print(line?: string): void;
-  /** A JSON document, or one of several lines, on standard output. */
+  /** Prints a JSON document as one line to standard output. */
   printJson(value: unknown): undefined;
-  /** A line on standard error, for people. */
+  /** Prints a line for people to standard error. */
   note(line: string): void;
 }
 
@@ -61,7 +61,7 @@ export function createIo(signal: AbortSignal, json: boolean): Io {
   };
 }
 
-/** FORCE_COLOR goes before NO_COLOR (no-color.org), and both before what the stream is. */
+/** FORCE_COLOR takes precedence over NO_COLOR (no-color.org), and both over the kind of stream. */
 export function wantsColor(env: NodeJS.ProcessEnv, stream: { isTTY?: boolean }): boolean {
   const { FORCE_COLOR: forced, NO_COLOR: refused, TERM: terminal } = env;
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
@@ -76,6 +76,6 @@ export function stylesOf(isColored: boolean): Styles {
       ? (text: string) => styleText(name, text, { validateStream: false })
       : (text: string) => text,
   ]);
-  // One entry for each name of the list that the type is made from.
+  // `entries` has one entry for each name of the list that the type is derived from.
   return Object.fromEntries(entries) as Styles;
 }

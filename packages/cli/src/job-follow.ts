@@ -11,22 +11,22 @@ import { colorStatus, evidenceText, isAtRest, reasonText, statusText } from './j
 import { oneLine } from './text.ts';
 import { createTimelinePrinter, type TimelinePrinter } from './timeline.ts';
 
-/** Between two looks at the timeline: quick while something happens, calm while nothing does. */
+/** Poll interval of the timeline: short while events arrive, longer while nothing happens. */
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 2_000;
-/** A hub that is being upgraded is back by then. */
+/** Longer than an upgrade of the hub takes. */
 const OUTAGE_MS_MAX = 5 * 60_000;
 
 export interface FollowOptions {
-  /** How long to wait for the end; absent: for as long as it takes. */
+  /** How long to wait for the end of the job; absent: no limit. */
   timeoutMs?: number | undefined;
-  /** Events up to this number are known. */
+  /** Skip events up to this number. */
   after?: number;
 }
 
 /**
- * Shows the timeline of a job as it grows, until the job is at rest, and answers with the job. With
- * `--json`: a line `{event}` for each event, then `{job}`.
+ * Follows the timeline of a job until the job is done, failed, blocked or canceled, and returns the
+ * job. With `--json`: a line `{event}` for each event, then `{job}`.
  * @throws {CliError} WAIT_TIMEOUT.
  */
 export async function followJob(
@@ -59,9 +59,9 @@ export async function followJob(
 
 interface Seen {
   events: JobEvent[];
-  /** Null while there may be more events to read first. */
+  /** Null while more events may have to be read first. */
   job: Job | null;
-  /** What a job that nobody holds waits for. */
+  /** The reason why a pending job waits. */
   waits: string | null;
 }
 
@@ -73,7 +73,7 @@ function createLook(
 ): () => Promise<Seen> {
   let after = from;
   return async () => {
-    // The job before its events: whatever brought it to rest is then among those read next.
+    // Read the job before its events, so that the events read next include its last one.
     const { job, waitingFor } = await client.jobs.get({ workspaceId, jobId }, { signal });
     const limit = JOB_EVENTS_LIMIT_MAX;
     const answer = await client.jobEvents.listForJob(
@@ -86,18 +86,18 @@ function createLook(
   };
 }
 
-/** Looks again while the hub is away for a while, and says so once. */
+/** Retries while the hub is unavailable, up to a limit, and notes it once. */
 async function outlastOutage(io: Io, look: () => Promise<Seen>): Promise<Seen> {
   const beganMs = performance.now();
-  for (let isSaid = false; ; ) {
+  for (let isNoted = false; ; ) {
     try {
       return await look();
     } catch (error) {
-      const isAway =
+      const isUnavailable =
         error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
-      if (!isAway || performance.now() - beganMs > OUTAGE_MS_MAX) throw error;
-      if (!isSaid && !io.json) io.note('The hub does not answer; still trying …');
-      isSaid = true;
+      if (!isUnavailable || performance.now() - beganMs > OUTAGE_MS_MAX) throw error;
+      if (!isNoted && !io.json) io.note('The hub does not respond; retrying …');
+      isNoted = true;
       await wait(PAUSE_MS_MAX, undefined, { signal: io.signal }).catch(() =>
         io.signal.throwIfAborted(),
       );
@@ -133,14 +133,14 @@ function sayEnd(io: Io, job: Job): void {
   io.print();
   io.print(colorStatus(io.styles, status, `${statusText(status)}${took}`));
   for (const part of new Set(parts)) if (part) io.print(`  ${oneLine(part)}`);
-  if (status === 'blocked') io.note('It goes on when a person has answered.');
+  if (status === 'blocked') io.note('The job continues after a person has answered.');
 }
 
 function timedOut(jobId: string, timeoutMs: number): CliError {
   return new CliError(
     exitCodes.failed,
     'WAIT_TIMEOUT',
-    `The job has not ended within ${formatDuration(timeoutMs)}; it goes on without you.`,
+    `The job did not end within ${formatDuration(timeoutMs)}. It continues in the background.`,
     { fix: `signalbox job ${jobId} --follow` },
   );
 }

@@ -5,14 +5,14 @@ import { collectPages } from './pages.ts';
 import { oneLine } from './text.ts';
 
 const fullId = /^job_[0-9a-z]{26,}$/;
-/** Short ids are looked for among this many of the latest jobs. */
+/** Short IDs are searched among this number of latest jobs. */
 const SEARCHED_JOBS_MAX = 1_000;
-/** Fewer characters would be ambiguous before long. */
+/** Shorter endings would soon be ambiguous. */
 const SHORT_CHARS_MIN = 4;
 
 /**
- * The id of the job that a person means: a full one as it is, or the end of one, as
- * `signalbox jobs` shows it, when it fits only one of the latest 1,000 jobs.
+ * Resolves a job reference to an ID: a full ID, or the end of one as printed by `signalbox jobs`,
+ * if it matches exactly one of the latest 1,000 jobs.
  * @throws {CliError} JOB_NOT_FOUND, JOB_AMBIGUOUS.
  */
 export async function findJobId(
@@ -32,7 +32,7 @@ export async function findJobId(
   if (others.length === 0) return first.jobId;
   const ids = [first, ...others].map(({ jobId }) => jobId).join(', ');
   throw new CliError(exitCodes.usage, 'JOB_AMBIGUOUS', `Several jobs end in "${ending}": ${ids}.`, {
-    fix: `Type more of the id, as in: signalbox job ${first.jobId}`,
+    fix: `Give more of the ID, such as: signalbox job ${first.jobId}`,
   });
 }
 
@@ -41,7 +41,7 @@ function notFound(text: string): CliError {
   return new CliError(
     exitCodes.refused,
     'JOB_NOT_FOUND',
-    `No job has the id "${shown}", nor does one of the latest ${SEARCHED_JOBS_MAX} end in it.`,
-    { fix: 'See what there is: signalbox jobs' },
+    `No job has the ID "${shown}", and none of the latest ${SEARCHED_JOBS_MAX} IDs ends with it.`,
+    { fix: 'List jobs: signalbox jobs' },
   );
 }

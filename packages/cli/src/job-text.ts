@@ -20,7 +20,7 @@ const colors: Readonly<Record<JobStatus, keyof Styles>> = {
   canceled: 'dim',
 };
 
-/** Icon and word: neither the colour nor the icon alone says it. */
+/** Icon and word, because neither colour nor icon is sufficient by itself. */
 export function statusText(status: JobStatus): string {
   return `${icons[status]} ${status}`;
 }
@@ -29,24 +29,24 @@ export function colorStatus(styles: Styles, status: JobStatus, text: string): st
   return styles[colors[status]](text);
 }
 
-/** The end of an id, which is random: enough to tell one job from another. */
+/** The last characters of an ID are random, so they distinguish jobs. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }
 
-/** Nothing more happens to the job unless a person acts. */
+/** Whether the job's status changes only by an action of a person. */
 export function isAtRest(status: JobStatus): boolean {
   return status !== 'pending' && status !== 'running';
 }
 
-/** What waiting for a job means for the shell. */
+/** The exit code of waiting for a job with this status. */
 export function exitCodeOf(status: JobStatus): ExitCode {
   if (status === 'done') return exitCodes.ok;
   if (status === 'blocked') return exitCodes.blocked;
   return status === 'canceled' ? exitCodes.canceled : exitCodes.failed;
 }
 
-/** Why a job ended as it did, in one text; null when nobody said. */
+/** The reason of a job's outcome as text; null if there was none given. */
 export function reasonText(reason: OutcomeReason | null): string | null {
   if (reason === null || typeof reason === 'string') return reason;
   const { summary, code, category } = reason;

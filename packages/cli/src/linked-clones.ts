@@ -2,13 +2,13 @@ import { readConfigFile, updateConfigFile } from './config-file.ts';
 
 const FILE_NAME = 'repositories.json';
 
-/** Which clone on this machine is which repository of a workspace. Known to this machine only. */
+/** Maps a clone on this machine to a repository of a workspace. Stored on this machine only. */
 export interface LinkedClone {
   url: string;
   workspaceId: string;
   repoId: string;
   label: string;
-  /** The top of the clone, absolute. */
+  /** The absolute path of the clone's top directory. */
   path: string;
 }
 
@@ -23,7 +23,7 @@ export async function readLinkedClones(
   return clones.filter((clone) => isSameWorkspace(clone, place));
 }
 
-/** Links a clone; answers with the path of another clone whose place it takes, if there is one. */
+/** Links a clone; returns the path of the clone that it replaces, or null. */
 export async function linkClone(
   env: NodeJS.ProcessEnv,
   linked: LinkedClone,

@@ -6,7 +6,7 @@ import { knownWords, runLine, wantsJson } from './program.ts';
 
 const argv = process.argv.slice(2);
 const words = knownWords(argv).join(' ');
-/** They live long, and end in their own manner when a signal comes. */
+/** Long-running commands, which handle signals themselves. */
 const endsItself = words === 'serve' || words === 'agent start';
 
 endOnClosedOutput();
@@ -32,7 +32,7 @@ function isHelpOrVersion(error: unknown): boolean {
   return code === 'commander.helpDisplayed' || code === 'commander.version';
 }
 
-/** The first signal lets the command tidy up; a second one ends it as it is. */
+/** The first signal lets the command clean up; a second one exits immediately. */
 function abortOnSignal(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -43,7 +43,9 @@ function abortOnSignal(): void {
   }
 }
 
-/** `signalbox jobs | head`: the reader has seen enough. An agent or a hub works on in silence. */
+/**
+ * Exits when the reader closes the pipe (`signalbox jobs | head`). Agents and hubs keep running.
+ */
 function endOnClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

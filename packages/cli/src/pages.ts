@@ -2,11 +2,11 @@ import { LIST_LIMIT_MAX } from '@signalbox/contract';
 
 export interface Page<Row> {
   rows: Row[];
-  /** Null: there are no more. */
+  /** Null: this was the last page. */
   nextCursor: string | null;
 }
 
-/** Reads page by page until there are `rowsMax` rows or no more. */
+/** Reads page by page until `rowsMax` rows or the last page. */
 export async function collectPages<Row>(
   rowsMax: number,
   read: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,

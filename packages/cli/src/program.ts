@@ -6,22 +6,22 @@ import { type CommandEntry, commandTable, parentSummaries } from './command-tabl
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 import { createIo, stylesOf, wantsColor } from './io.ts';
 
-/** The command that a line means, by its leading words; undefined for help and for mistakes. */
+/** Finds the command by a line's leading words; undefined for help and for unknown commands. */
 export function findCommand(argv: readonly string[]): CommandEntry | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   if (words[0] === 'help') words.shift();
   return commandTable.find((entry) => entry.words.every((word, index) => words[index] === word));
 }
 
-/** Whether a line asks for JSON, known before it is parsed: mistakes in it are told in JSON too. */
+/** Whether a line requests JSON. Checked before parsing, so that usage errors are JSON too. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }
 
 /**
- * Runs one line and answers with its exit code.
- * @throws what the command throws; `describeFailure` says what it means.
+ * Runs one line and returns its exit code.
+ * @throws the errors of the command; `describeFailure` maps them.
  */
 export async function runLine(argv: readonly string[], signal: AbortSignal): Promise<ExitCode> {
   const meant = findCommand(argv);
@@ -37,7 +37,7 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
     return exitCode;
   }
   try {
-    // `signalbox help jobs` is what people type who know git.
+    // `signalbox help jobs` works as in git.
     const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
     await program.parseAsync(line, { from: 'user' });
   } catch (error) {
@@ -46,13 +46,13 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
   return exitCode;
 }
 
-/** The program with every command described, none of which will run. */
+/** Builds the program with every command described but without actions. */
 async function loadProgram(): Promise<Command> {
   const modules = commandTable.map(async (entry) => [entry, (await entry.load()).command] as const);
   return buildProgram(new Map(await Promise.all(modules)));
 }
 
-/** The words of a line that name commands, as far as they do. */
+/** The longest sequence of a line's words that begins a command. */
 export function knownWords(argv: readonly string[]): string[] {
   const words: string[] = [];
   for (const word of argv.filter((text) => !text.startsWith('-'))) {
@@ -66,7 +66,7 @@ export function knownWords(argv: readonly string[]): string[] {
   return words;
 }
 
-/** For `signalbox repo`, which commander answers with the help and no word of what is wrong. */
+/** Explains `signalbox repo`, for which commander prints only the help without an error. */
 function explainMissingWord(error: unknown, argv: readonly string[]): CliError | null {
   if (!(error instanceof CommanderError) || error.code !== 'commander.help') return null;
   const words = knownWords(argv);
@@ -74,7 +74,7 @@ function explainMissingWord(error: unknown, argv: readonly string[]): CliError |
     .filter((entry) => words.every((word, index) => entry.words[index] === word))
     .map((entry) => entry.words[words.length]);
   const choice = [...new Set(following)].join(', ');
-  const message = `signalbox ${words.join(' ')} takes a command after it: ${choice}.`;
+  const message = `signalbox ${words.join(' ')} requires a subcommand: ${choice}.`;
   return new CliError(exitCodes.usage, 'USAGE', message);
 }
 
@@ -84,18 +84,16 @@ type Act = (
   options: Record<string, unknown>,
 ) => Promise<void>;
 
-/** The tree of commands; only those in `modules` have their options. */
+/** Builds the tree of commands; only those in `modules` get their options. */
 export function buildProgram(
   modules: ReadonlyMap<CommandEntry, CommandModule>,
   act: Act = async () => {},
 ): Command {
   const program = prepare(new Command('signalbox'))
     .usage('<command> [options]')
-    .description(
-      'Hands work to coding agents, keeps it from being done twice, shows what happened.',
-    )
+    .description('Distributes jobs to coding agents, runs each job once, and shows what happened.')
     .version(manifest.version, '-V, --version', 'print the version')
-    .configureHelp({ ...helpManner, visibleCommands: leavesOf, subcommandTerm: pathOf })
+    .configureHelp({ ...helpFormat, visibleCommands: leavesOf, subcommandTerm: pathOf })
     .addHelpText('after', rootHelp());
   for (const entry of commandTable) {
     const command = addPath(program, entry).summary(entry.summary);
@@ -108,7 +106,7 @@ export function buildProgram(
   return program;
 }
 
-/** Makes the command of an entry, and those above it where they are missing. */
+/** Adds the command of an entry, with its parents where they are missing. */
 function addPath(program: Command, entry: CommandEntry): Command {
   let parent = program;
   for (const [index, word] of entry.words.entries()) {
@@ -120,7 +118,7 @@ function addPath(program: Command, entry: CommandEntry): Command {
       command.helpGroup(entry.group);
       if (!isLast) {
         command.description(parentSummaries[path] ?? '').usage('<command>');
-        // What is missing is a word; an option before it is no mistake worth telling first.
+        // Report the missing subcommand rather than an unknown option before it.
         command.allowUnknownOption();
       }
     }
@@ -129,10 +127,10 @@ function addPath(program: Command, entry: CommandEntry): Command {
   return parent;
 }
 
-/** Long flags leave little room on 80 columns; it is used all the same. */
-const helpManner: Partial<Help> = { minWidthToWrap: 24 };
+/** Long flags leave only a narrow column for descriptions on 80 columns; wrap within it anyway. */
+const helpFormat: Partial<Help> = { minWidthToWrap: 24 };
 
-/** The help at the top shows what can be typed, not the words on the way there. */
+/** The top-level help lists complete commands instead of their parents. */
 function leavesOf(command: Command): Command[] {
   const { commands } = command;
   return commands.flatMap((child) => (child.commands.length > 0 ? leavesOf(child) : [child]));
@@ -150,9 +148,9 @@ function prepare(command: Command): Command {
     .exitOverride()
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
-    .configureHelp({ ...helpManner, styleTitle: bold })
+    .configureHelp({ ...helpFormat, styleTitle: bold })
     .configureOutput({
-      // Mistakes are told in one place, in the manner of all errors.
+      // Errors are printed in one place, in one format.
       writeErr: () => {},
       getOutHasColors: () => wantsColor(env, stdout),
       getErrHasColors: () => wantsColor(env, stderr),
@@ -162,9 +160,9 @@ function prepare(command: Command): Command {
 function rootHelp(): string {
   const codes = exitMeanings.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
   return `
-Environment (goes before what login has stored):
-  SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE   the hub, for CI
-  SIGNALBOX_CONFIG_DIR, SIGNALBOX_STATE_DIR             where logins and agents are kept
+Environment (takes precedence over stored logins):
+  SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE   hub, token and workspace
+  SIGNALBOX_CONFIG_DIR, SIGNALBOX_STATE_DIR             directories of logins and agents
   NO_COLOR, FORCE_COLOR                                 colours off, on
 
 Exit codes:

@@ -4,8 +4,8 @@ import { exitCodes, InterruptedError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /**
- * Asks for what an option or argument did not say, where a person is there to be asked.
- * @throws {CliError} USAGE with `missing` where nobody is. {InterruptedError} Ctrl-C or Escape.
+ * Asks for a value that was given neither as an option nor as an argument, if a person can answer.
+ * @throws {CliError} USAGE with `missing` if not. {InterruptedError} Ctrl-C or Escape.
  */
 export async function askText(
   io: Io,
@@ -16,7 +16,7 @@ export async function askText(
   const answer = await text({
     message,
     placeholder,
-    validate: (value) => (value?.trim() ? undefined : 'Please type something.'),
+    validate: (value) => (value?.trim() ? undefined : 'Enter a value.'),
   });
   if (isCancel(answer)) throw new InterruptedError('SIGINT');
   return answer.trim();

@@ -6,14 +6,14 @@ import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
 
 /**
- * The id of the repository that a person means by an id or by a path in a clone.
+ * Resolves a repository ID or a path in a clone to a repository ID.
  * @throws {CliError} NOT_A_CLONE, REPO_NOT_LINKED.
  */
 export async function findRepository(io: Io, session: HubSession, text: string): Promise<string> {
   const path = resolve(text);
   if (/^repo_[0-9a-z]+$/.test(text) && !existsSync(path)) return text;
   const { client, workspaceId } = session;
-  // The agent is large, and most lists are asked for without a path.
+  // Load the agent package only when needed: it is large, and most commands get no path.
   const { readClone } = await import('./commands/agent/read-clone.ts');
   const { remoteUrlHash, label } = await readClone(path, io.env);
   const { repoId } = await client.repositories.resolve(
@@ -21,7 +21,7 @@ export async function findRepository(io: Io, session: HubSession, text: string):
     { signal: io.signal },
   );
   if (repoId !== null) return repoId;
-  const message = `The workspace does not know the repository ${label} yet.`;
+  const message = `The repository ${label} is not linked to the workspace.`;
   throw new CliError(exitCodes.refused, 'REPO_NOT_LINKED', message, {
     fix: `signalbox repo link ${text}`,
   });

@@ -5,8 +5,8 @@ const FRAME_MS = 100;
 const CLEAR_LINE = '\r\u001b[2K';
 
 /**
- * Shows on a terminal that something is being waited for, until it has ended; elsewhere nothing.
- * (The one of clack takes the keyboard and ends the process with code 0 at Ctrl-C.)
+ * Shows a spinner on a terminal until the work has ended; elsewhere shows nothing. (The spinner of
+ * clack captures the keyboard and exits with code 0 at Ctrl-C.)
  */
 export async function withSpinner<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
   const { stderr, errorStyles } = io;

@@ -4,8 +4,8 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /**
- * All of standard input, as text.
- * @throws {CliError} USAGE: it is not UTF-8, or larger than the hub takes.
+ * Reads standard input as text.
+ * @throws {CliError} USAGE: it is not UTF-8, or exceeds the hub's size limit.
  */
 export async function readText({ stdin, signal }: Io): Promise<string> {
   const chunks: Buffer[] = [];
@@ -18,7 +18,7 @@ export async function readText({ stdin, signal }: Io): Promise<string> {
       chunks.push(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes > BODY_BYTES_MAX) {
-        const message = `Standard input is larger than the ${BODY_BYTES_MAX} bytes that a hub takes.`;
+        const message = `Standard input exceeds the hub's limit of ${BODY_BYTES_MAX} bytes.`;
         throw new CliError(exitCodes.usage, 'USAGE', message);
       }
     }
@@ -27,7 +27,7 @@ export async function readText({ stdin, signal }: Io): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    const message = 'Standard input is not text in UTF-8.';
+    const message = 'Standard input must be UTF-8 text.';
     throw new CliError(exitCodes.usage, 'USAGE', message, { cause });
   }
 }

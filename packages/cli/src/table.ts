@@ -3,17 +3,17 @@ import { padText, textWidth, truncateText } from './text.ts';
 
 export interface Column<Row> {
   title: string;
-  /** Plain text; colour is added after the width is known. */
+  /** Plain text. Colour is added after the width is computed. */
   text: (row: Row) => string;
   style?: (text: string, row: Row) => string;
-  /** Takes what the others leave of the line, and is cut to it. One column at most. */
+  /** Takes the remaining width of the line and is truncated to it. At most one column. */
   isFlexible?: true;
 }
 
 const GAP = '  ';
 const FLEXIBLE_WIDTH_MIN = 16;
 
-/** Prints rows under a line of titles, aligned, within the width of the terminal. */
+/** Prints rows in aligned columns with titles, within the width of the terminal. */
 export function printTable<Row>(
   io: Io,
   columns: readonly Column<Row>[],
@@ -31,7 +31,7 @@ export function printTable<Row>(
   }
   const fit = (text: string, index: number) => {
     const width = widths[index] ?? 0;
-    // The last column is not padded: trailing spaces wrap on a narrow terminal.
+    // Do not pad the last column: trailing spaces wrap on a narrow terminal.
     return index === columns.length - 1
       ? truncateText(text, width)
       : padText(truncateText(text, width), width);
@@ -46,7 +46,7 @@ export function printTable<Row>(
   }
 }
 
-/** Prints names and values in two columns; what has no value is left out. */
+/** Prints names and values in two columns; fields without a value are skipped. */
 export function printFields(
   io: Io,
   fields: readonly (readonly [name: string, value: string | null | undefined])[],

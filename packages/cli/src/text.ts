@@ -1,21 +1,21 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Control characters, and those that turn the direction of what follows: text that came from
- * elsewhere (prompts, output of tools) must not move the cursor, ring or lie about what it says.
+ * Control characters, and characters that change text direction. Untrusted text (prompts, tool
+ * output) must not move the cursor, ring the bell or be displayed in a misleading order.
  */
 const unsafeCharacters =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes them
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text that is safe to print; lines and tabs stay. */
+/** Makes text safe to print; line feeds and tabs are kept. */
 export function cleanText(text: string): string {
-  // A bare carriage return overwrites the line, as progress bars do: the last state is shown.
+  // A bare carriage return overwrites the line, as progress bars do: keep only the last state.
   const lines = stripVTControlCharacters(text).replace(/\r+\n/g, '\n');
   return lines.replace(/[^\n]*\r(?=[^\n])/g, '').replace(unsafeCharacters, '');
 }
 
-/** The same in one line. */
+/** Makes text safe to print on a single line. */
 export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
@@ -25,7 +25,9 @@ const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f)/u;
 const narrow = /^[\u0020-\u007e]*$/;
 
-/** Columns that a text without control characters (colours do not count) takes. */
+/**
+ * The number of terminal columns of a text without control characters; colour codes do not count.
+ */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
@@ -35,7 +37,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Cuts a plain text to a width, with `…` in place of what is missing. */
+/** Truncates a plain text to a width and marks the cut with `…`. */
 export function truncateText(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = '';

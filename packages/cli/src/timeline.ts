@@ -24,15 +24,15 @@ const colors: Partial<Record<JobEventKind, keyof Styles>> = {
 };
 
 const WORD_WIDTH = 9;
-/** A line tells the beginning of a long message; `signalbox job` shows it whole. */
+/** A line shows only the beginning of a long message; `signalbox job` shows all of it. */
 const MESSAGE_WIDTH = 160;
 
-/** Prints events as they come, output of the tool set in under a bar. */
+/** Prints events as they arrive; tool output is indented after a bar. */
 export interface TimelinePrinter {
   print(events: readonly JobEvent[]): void;
-  /** A line that is no event of the job's. */
+  /** Prints a line that is not a job event. */
   note(word: string, text: string): void;
-  /** Prints what is left of a line of output without its end. */
+  /** Prints a last line of output that lacks its line feed. */
   end(): void;
 }
 
@@ -42,7 +42,7 @@ export function createTimelinePrinter(
 ): TimelinePrinter {
   const { styles } = io;
   const margin = ' '.repeat('00:00:00'.length + 2);
-  /** Output comes in pieces that are cut anywhere. */
+  /** Output arrives in chunks that may end within a line. */
   let openLine = '';
 
   function printOutput(text: string): void {
@@ -59,7 +59,7 @@ export function createTimelinePrinter(
 
   function printEvent(event: JobEvent): void {
     const { kind } = event;
-    // Output of an attempt that had lost the job: kept, but not the work of the one that holds it.
+    // Mark late output: it comes from an attempt that has lost the job to another one.
     if (kind === 'log' && event.data?.late !== true) {
       printOutput(event.message ?? '');
       return;
@@ -91,10 +91,10 @@ function describeEvent(event: JobEvent, agentNames: ReadonlyMap<string, string>)
   const message = truncateText(oneLine(event.message ?? ''), MESSAGE_WIDTH);
   if (kind === 'claimed') return `by ${nameOf(agentId, agentNames)}, attempt ${attempt}`;
   if (kind === 'recovered') {
-    const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)} has lost the job`;
+    const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)} lost the job`;
     return message === '' ? loser : `${loser}: ${message}`;
   }
-  // Its fields are the hub's to choose: shown where they have the shape that a completion has.
+  // The hub chooses the fields of `data`; show those with the shape of a completion.
   const { evidence = null, outcomeReason = null } = (data ?? {}) as Partial<Job>;
   const parts = [message, reasonText(outcomeReason), evidenceText({ evidence })];
   return parts

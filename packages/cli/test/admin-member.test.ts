@@ -18,7 +18,7 @@ function addMember(...args: string[]) {
   return place.run(['admin', 'member', 'add', ...args, ...dataDir()]);
 }
 
-/** A browser in which nobody is signed in. */
+/** A browser without a signed-in person. */
 function openConsole() {
   const headers = { origin: place.url };
   return createClientOf(consoleEndpoints, {
@@ -31,14 +31,14 @@ function openConsole() {
   });
 }
 
-test('a workspace that the operator makes gets its first owner, beside a running hub', async () => {
+test('an operator creates a workspace and invites its first owner while the hub is running', async () => {
   const create = ['admin', 'workspace', 'create', '--slug', 'beta', ...dataDir()];
   assert.equal((await place.run(create)).exitCode, exitCodes.ok);
   const draft = ['-w', 'beta', '--email', 'Grace@Acme.test', '--role', 'owner'];
   const { exitCode, stdout, stderr } = await addMember(...draft);
   assert.equal(exitCode, exitCodes.ok, stderr);
   const [, linkToken = ''] = /^(?:http\S+)\/invitation#token=(\S+)\n$/.exec(stdout) ?? [];
-  assert.ok(stdout.startsWith(place.url), 'the link alone is on standard output');
+  assert.ok(stdout.startsWith(place.url), 'standard output contains only the link');
   assert.match(stderr, /Send it to grace@acme\.test/);
   assert.match(stderr, /The link opens on this machine only/);
   const console = openConsole();
@@ -61,7 +61,7 @@ test('a workspace that the operator makes gets its first owner, beside a running
   assert.equal(JSON.parse(again.stderr).error, 'ALREADY_MEMBER');
 });
 
-test('with --json the link comes with what it is for, and with whose address it has', async () => {
+test('with --json the link comes with its details and the source of its address', async () => {
   const draft = ['-w', 'acme', '--email', 'eve@acme.test', '--role', 'viewer', '--json'];
   const { stdout } = await addMember(...draft, '--port', '4411');
   const { ok, invitationUrl, workspaceSlug, email, role, address } = JSON.parse(stdout);
@@ -70,14 +70,14 @@ test('with --json the link comes with what it is for, and with whose address it 
   assert.match(invitationUrl.slice(place.url.length), /^\/invitation#token=[\w-]{43}$/);
 });
 
-test('an address that is set goes before the one that the hub listens on', async () => {
+test('a configured base URL takes precedence over the address of the running hub', async () => {
   const draft = ['-w', 'acme', '--email', 'eve@acme.test', '--role', 'viewer'];
   const { stdout, stderr } = await addMember(...draft, '--base-url', 'https://signalbox.acme.test');
   assert.match(stdout, /^https:\/\/signalbox\.acme\.test\/invitation#token=/);
   assert.doesNotMatch(stderr, /this machine only|No running hub/);
 });
 
-test('beside a stopped or killed hub the link is made from the settings, and says so', async (t) => {
+test('while the hub is stopped or killed, the link uses the settings, with a note', async (t) => {
   const stopped = await startHub();
   t.after(() => stopped.end());
   const args = ['admin', 'member', 'add', '-w', 'acme', '--role', 'viewer', '--email'];
@@ -89,7 +89,7 @@ test('beside a stopped or killed hub the link is made from the settings, and say
     '--port',
     '4411',
   ];
-  // A hub that is killed leaves its address behind.
+  // A killed hub leaves its address file behind.
   stopped.hub.child.kill('SIGKILL');
   await stopped.hub.ended;
   const { stdout, stderr } = await stopped.run([...args, 'eve@acme.test', ...where]);
@@ -100,7 +100,7 @@ test('beside a stopped or killed hub the link is made from the settings, and say
   assert.deepEqual(JSON.parse(json.stdout).address, address);
 });
 
-test('what cannot be is refused in a sentence', async () => {
+test('an unknown workspace, a bad address and an unknown role are rejected', async () => {
   const refused = async (...args: string[]) => {
     const { exitCode, stderr } = await addMember(...args, '--json');
     return [exitCode, JSON.parse(stderr).error];
@@ -116,5 +116,5 @@ test('what cannot be is refused in a sentence', async () => {
   ]);
   const king = await addMember('-w', 'acme', ...eve, '--role', 'king');
   assert.equal(king.exitCode, exitCodes.usage);
-  assert.match(king.stderr, /"king" is none of owner, admin, member, viewer/);
+  assert.match(king.stderr, /must be one of owner, admin, member, viewer, not "king"/);
 });

@@ -32,7 +32,7 @@ async function readJob(jobId: string) {
   return JSON.parse(stdout);
 }
 
-test('an agent does one job and exits by its outcome; the commit is in the clone', async () => {
+test('an agent runs one job and exits with its outcome; the commit is in the clone', async () => {
   const jobId = await enqueue('Change the README.');
   const args = ['agent', 'start', '--once', '--command', `cat; ${commit}`, '--name', 'one-shot'];
   const { exitCode, stdout, stderr } = await place.run(args);
@@ -52,7 +52,7 @@ test('an agent does one job and exits by its outcome; the commit is in the clone
   assert.ok(events.length >= 3);
 });
 
-test('with --json an agent prints its events, a line each', async () => {
+test('with --json an agent prints one line per event', async () => {
   const jobId = await enqueue('Say nothing.');
   const args = ['agent', 'start', '--once', '--command', 'true', '--json'];
   const { exitCode, stdout } = await place.run(args);
@@ -68,13 +68,13 @@ test('with --json an agent prints its events, a line each', async () => {
   assert.equal(events.find(({ type }) => type === 'job-claimed').job.jobId, jobId);
 });
 
-test('an agent whose one job fails exits with 1', async () => {
+test('an agent exits with 1 when its only job fails', async () => {
   await enqueue('Fail.', '--max-attempts', '1');
   const { exitCode } = await place.run(['agent', 'start', '--once', '--command', 'exit 3']);
   assert.equal(exitCode, exitCodes.failed);
 });
 
-test('enqueue --wait shows the timeline and exits by the outcome', async () => {
+test('enqueue --wait shows the timeline and exits with the outcome', async () => {
   const line = 'read -r order; echo "order: $order"; test "$order" = good';
   const agent = place.start(['agent', 'start', '--command', line]);
   await agent.says(/online/);
@@ -94,26 +94,26 @@ test('enqueue --wait shows the timeline and exits by the outcome', async () => {
   assert.equal((await agent.ended).exitCode, exitCodes.ok);
 });
 
-test('SIGTERM lets an agent finish the job that it holds', async () => {
+test('SIGTERM lets an agent finish its job', async () => {
   const jobId = await enqueue('Take your time.');
   const gate = join(place.directory, 'gate');
   execFileSync('mkfifo', [gate]);
   const agent = place.start(['agent', 'start', '--command', `read -r word < '${gate}'`]);
   await agent.says(/▶/);
   agent.child.kill('SIGTERM');
-  await agent.says(/taking no more jobs/);
+  await agent.says(/accepting no more jobs/);
   await writeFile(gate, 'go\n');
   const { exitCode, stdout } = await agent.ended;
   assert.equal(exitCode, exitCodes.ok, stdout);
   assert.equal((await readJob(jobId)).job.status, 'done');
 });
 
-test('a second Ctrl-C gives the job back to the queue and leaves', async () => {
+test('a second Ctrl-C returns the job to the queue and stops the agent', async () => {
   const jobId = await enqueue('Never ends.');
   const agent = place.start(['agent', 'start', '--command', 'exec sleep 600']);
   await agent.says(/▶/);
   agent.child.kill('SIGINT');
-  await agent.says(/taking no more jobs/);
+  await agent.says(/accepting no more jobs/);
   agent.child.kill('SIGINT');
   const { exitCode } = await agent.ended;
   assert.equal(exitCode, exitCodes.interrupted);

@@ -35,7 +35,7 @@ async function read(cloudAiJobId: string) {
   return (await client.cloudAiJobs.get({ workspaceId, cloudAiJobId })).cloudAiJob;
 }
 
-test('an executor makes one model call and exits by its outcome', async () => {
+test('an executor makes one model call and exits with its outcome', async () => {
   const id = await enqueue();
   const { exitCode, stdout, stderr } = await place.run(
     [...args(), '--once'],
@@ -48,7 +48,7 @@ test('an executor makes one model call and exits by its outcome', async () => {
   assert.deepEqual([job.status, job.result], ['done', { text: 'Yes.' }]);
 });
 
-test('with --json it prints its events, a line each, and exits with 1 for a failed job', async () => {
+test('with --json an executor prints one line per event and exits with 1 for a failed job', async () => {
   await enqueue();
   provider.refuseNext(400);
   const { exitCode, stdout } = await place.run(
@@ -66,7 +66,7 @@ test('with --json it prints its events, a line each, and exits with 1 for a fail
   );
 });
 
-test('a refused key ends it with a sentence that does not hold the key, and the job waits on', async () => {
+test('a rejected key ends the executor without printing the key, and the job stays pending', async () => {
   const id = await enqueue();
   const key = 'sk-wrong-fedcba9876543210';
   const { exitCode, stdout, stderr } = await place.run(args(), withKey(key));
@@ -76,19 +76,19 @@ test('a refused key ends it with a sentence that does not hold the key, and the 
   assert.equal((await read(id)).outcome, null);
 });
 
-test('SIGTERM lets it finish the call under way', async () => {
+test('SIGTERM lets an executor finish its current call', async () => {
   const held = provider.holdNext();
   const executor = place.start(args(), withKey(provider.key));
   const answerIt = await held;
   executor.child.kill('SIGTERM');
-  await executor.says(/taking no more jobs/);
+  await executor.says(/accepting no more jobs/);
   answerIt();
   const { exitCode, stdout } = await executor.ended;
   assert.equal(exitCode, exitCodes.ok, stdout);
   assert.match(stdout, /✔/);
 });
 
-test('what is missing or cannot be used is said before anything starts', async () => {
+test('missing and invalid settings are reported before the executor starts', async () => {
   const none = await place.run(base);
   assert.equal(none.exitCode, exitCodes.usage);
   assert.match(none.stderr, /ANTHROPIC_API_KEY is not set/);

@@ -22,7 +22,7 @@ function loginTo(workspaceSlug: string, url = 'http://127.0.0.1:4400'): Login {
   return { url, workspaceSlug, workspaceId: `ws_${workspaceSlug}`, token, loggedInAt };
 }
 
-test('logins to several hubs and workspaces stand side by side, the latest first', async () => {
+test('logins to several hubs and workspaces coexist, the latest first', async () => {
   await saveLogin(env, loginTo('acme'));
   await saveLogin(env, loginTo('acme', 'https://signalbox.acme.dev'));
   await saveLogin(env, loginTo('beta'));
@@ -38,14 +38,14 @@ test('logins to several hubs and workspaces stand side by side, the latest first
   );
 });
 
-test('forgetting a login that was renewed meanwhile keeps the new one', async () => {
+test('deleting a login keeps one that replaced it meanwhile', async () => {
   const old = loginTo('acme');
   await saveLogin(env, { ...old, token: 'sbx_d_new' });
   await forgetLogin(env, old);
   assert.equal((await readLogins(env)).length, 1);
 });
 
-test('of twenty logins saved at once none is lost, and no draft is left', async () => {
+test('twenty concurrent saves lose no login and leave no draft', async () => {
   const slugs = Array.from({ length: 20 }, (_, index) => `w${index}`);
   await Promise.all(slugs.map((slug) => saveLogin(env, loginTo(slug))));
   const saved = (await readLogins(env)).map(({ workspaceSlug }) => workspaceSlug);
@@ -53,7 +53,7 @@ test('of twenty logins saved at once none is lost, and no draft is left', async 
   assert.deepEqual(await readdir(configDirectory(env)), ['credentials.json']);
 });
 
-test('the lock of a command that died is taken over', async () => {
+test('the lock of a crashed command is taken over', async () => {
   const lock = join(configDirectory(env), 'credentials.json.lock');
   await mkdir(lock, { recursive: true });
   const longAgo = new Date(Date.now() - 60_000);
@@ -62,7 +62,7 @@ test('the lock of a command that died is taken over', async () => {
   assert.equal((await readLogins(env)).length, 1);
 });
 
-test('a credentials file that others could read is closed again when it is read', async () => {
+test('reading a credentials file that others can read restricts its mode', async () => {
   await saveLogin(env, loginTo('acme'));
   const file = join(configDirectory(env), 'credentials.json');
   await chmod(file, 0o644);
@@ -70,7 +70,7 @@ test('a credentials file that others could read is closed again when it is read'
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-test('a file that is cut off is refused by its name and left as it is', async () => {
+test('a truncated file is reported by name and left unchanged', async () => {
   await saveLogin(env, loginTo('acme'));
   const file = join(configDirectory(env), 'credentials.json');
   await writeFile(file, '{"version": 1, "log');
@@ -83,7 +83,7 @@ test('a file that is cut off is refused by its name and left as it is', async ()
   assert.equal(await readFile(file, 'utf8'), '{"version": 1, "log');
 });
 
-test('the file of a newer version is refused, not overwritten', async () => {
+test('the file of a newer version is rejected, not overwritten', async () => {
   await saveLogin(env, loginTo('acme'));
   const file = join(configDirectory(env), 'credentials.json');
   await writeFile(file, '{"version": 2, "logins": {}}');
@@ -91,7 +91,7 @@ test('the file of a newer version is refused, not overwritten', async () => {
   assert.equal(await readFile(file, 'utf8'), '{"version": 2, "logins": {}}');
 });
 
-test('a repository has one clone in a workspace; another takes its place', async () => {
+test('a repository has one clone per workspace; linking another one replaces it', async () => {
   const clone = { url: 'http://h', workspaceId: 'ws_1', repoId: 'repo_1', label: 'a', path: '/a' };
   assert.equal(await linkClone(env, clone), null);
   assert.equal(await linkClone(env, clone), null);
@@ -103,7 +103,7 @@ test('a repository has one clone in a workspace; another takes its place', async
   );
 });
 
-test('the directory is SIGNALBOX_CONFIG_DIR, else of XDG_CONFIG_HOME', () => {
+test('the directory is SIGNALBOX_CONFIG_DIR, otherwise below XDG_CONFIG_HOME', () => {
   assert.equal(configDirectory({ SIGNALBOX_CONFIG_DIR: '/a', XDG_CONFIG_HOME: '/b' }), '/a');
   assert.equal(configDirectory({ XDG_CONFIG_HOME: '/b' }), '/b/signalbox');
   assert.match(configDirectory({}), /\.config\/signalbox$/);

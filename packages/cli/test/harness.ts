@@ -1,4 +1,4 @@
-/** A real hub and the real command, each in a process of its own, on directories of the test. */
+/** Runs a real hub and the real command as separate processes, with directories of the test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess;
-  /** Resolves with the match once standard output holds one. */
+  /** Resolves with the match once standard output contains one. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Ended>;
 }
@@ -28,7 +28,7 @@ export interface RunOptions {
   cwd?: string;
 }
 
-/** What a test leaves behind goes away in the end, the latest first. */
+/** Directories and processes of a test. `end` removes them, the latest first. */
 export interface Place {
   directory: string;
   env: NodeJS.ProcessEnv;
@@ -37,7 +37,7 @@ export interface Place {
   end(): Promise<void>;
 }
 
-/** Directories of its own, and an environment in which no other Signalbox is known. */
+/** Creates separate directories and an environment without any other Signalbox settings. */
 export function makePlace(): Place {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
   const env = {
@@ -105,7 +105,7 @@ function watch(child: ChildProcess): Running {
       listeners.add(look);
       look();
       ended.then(
-        () => reject(new Error(`It ended before it said ${pattern}:\n${stdout}\n${stderr}`)),
+        () => reject(new Error(`It exited without printing ${pattern}:\n${stdout}\n${stderr}`)),
         reject,
       );
       return promise;
@@ -115,13 +115,13 @@ function watch(child: ChildProcess): Running {
 
 export interface HubPlace extends Place {
   url: string;
-  /** The hub's own process. */
+  /** The process of the hub. */
   hub: Running;
   console: ClientOf<typeof consoleEndpoints>;
   workspaceSlug: string;
 }
 
-/** A hub with its first owner signed in at the console, and a workspace. */
+/** Starts a hub with its first owner signed in at the console, and a workspace. */
 export async function startHub(): Promise<HubPlace> {
   const place = makePlace();
   const dataDir = join(place.directory, 'data');
@@ -140,7 +140,7 @@ export async function startHub(): Promise<HubPlace> {
   return { ...place, url, hub, console, workspaceSlug };
 }
 
-/** Lets every later command of the place use a token of a program, as CI does. */
+/** Gives later commands a service token, as in CI. */
 export async function useServiceToken(place: HubPlace): Promise<string> {
   const args = ['admin', 'token', 'create', '-w', place.workspaceSlug, '--name', 'test'];
   const dataDir = join(place.directory, 'data');
@@ -150,7 +150,7 @@ export async function useServiceToken(place: HubPlace): Promise<string> {
   return token;
 }
 
-/** A person's clone with one commit. */
+/** Creates a person's clone with one commit. */
 export function makeClone(place: Place, name = 'clone'): string {
   const path = join(place.directory, name);
   git(place.directory, 'init', '--quiet', '--initial-branch=main', path);
@@ -167,7 +167,7 @@ export function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trimEnd();
 }
 
-/** Keeps the session cookie and says where a request comes from, as a browser does. */
+/** Keeps the session cookie and sends an Origin header, as a browser does. */
 function browserFetch(url: string): typeof fetch {
   let cookie = '';
   return async (input, init) => {

@@ -24,14 +24,14 @@ async function json(args: readonly string[], input?: string) {
   return JSON.parse(stdout);
 }
 
-test('a repository has to be linked before jobs of it are enqueued', async () => {
+test('a repository must be linked before its jobs can be enqueued', async () => {
   const { exitCode, stderr } = await place.run(['enqueue', 'x'], { cwd: clone });
   assert.equal(exitCode, exitCodes.refused);
   assert.match(stderr, /REPO_NOT_LINKED/);
   assert.match(stderr, /signalbox repo link/);
 });
 
-test('repo link tells the hub a hash and a label, and this machine the path', async () => {
+test('repo link sends the hub a hash and a label, and stores the path on this machine', async () => {
   const linked = await json(['repo', 'link', '.']);
   assert.equal(linked.created, true);
   assert.equal(linked.repo.label, 'acme/api');
@@ -45,12 +45,12 @@ test('repo link tells the hub a hash and a label, and this machine the path', as
   );
 });
 
-test('a label that a person chose outlives another link', async () => {
+test('linking again keeps the label that a person chose', async () => {
   assert.equal((await json(['repo', 'link', '.', '--label', 'The API'])).repo.label, 'The API');
   assert.equal((await json(['repo', 'link', '.'])).repo.label, 'The API');
 });
 
-test('a prompt is read from standard input, with a dash and from a pipe alike', async () => {
+test('a prompt is read from standard input with a dash and from a pipe', async () => {
   const dashed = await json(['enqueue', '-'], 'Fix the build.\nThen rest.\n');
   assert.equal(dashed.job.prompt, 'Fix the build.\nThen rest.');
   assert.equal((await json(['enqueue'], 'Piped')).job.prompt, 'Piped');
@@ -83,7 +83,7 @@ test('the same key enqueues the same job once', async () => {
   assert.match(other.stderr, /IDEMPOTENCY_CONFLICT/);
 });
 
-test('an empty, binary or too long prompt and a mistyped option are wrong usage', async () => {
+test('an empty, binary or oversized prompt or an invalid option is a usage error', async () => {
   for (const [args, input] of [
     [['enqueue', ' '], undefined],
     [['enqueue', '-'], '\n'],
@@ -104,7 +104,7 @@ test('an empty, binary or too long prompt and a mistyped option are wrong usage'
   }
 });
 
-test('jobs prints one JSON document, whole with --all', async () => {
+test('jobs prints one JSON document, complete with --all', async () => {
   const { jobs, nextCursor } = await json(['jobs', '--limit', '2']);
   assert.equal(jobs.length, 2);
   assert.equal(typeof nextCursor, 'string');
@@ -129,7 +129,7 @@ test('a pipe gets neither colours nor a spinner, unless colours are forced', asy
   assert.equal(refused.stdout.split('\n')[0], plain.stdout.split('\n')[0]);
 });
 
-test('what a prompt holds cannot steer the terminal', async () => {
+test('the text of a prompt cannot control the terminal', async () => {
   const prompt = `red ${escapeCode}[31m, bell \u0007, title ${escapeCode}]0;x\u0007, back\u202e`;
   const { jobId } = await json(['enqueue', '-'], prompt);
   for (const args of [['jobs'], ['job', jobId]]) {
@@ -139,7 +139,7 @@ test('what a prompt holds cannot steer the terminal', async () => {
   }
 });
 
-test('a job is found by the end of its id, and says what it waits for', async () => {
+test('a job is found by the end of its ID and shows what it waits for', async () => {
   const { jobId } = await json(['enqueue', 'Find me']);
   const { job, waitingFor, events } = await json(['job', jobId.slice(-8)]);
   assert.equal(job.jobId, jobId);
@@ -154,7 +154,7 @@ test('a job is found by the end of its id, and says what it waits for', async ()
   assert.match(shown.stdout, /enqueued/);
 });
 
-test('an unknown job is refused, with its code, the request and what to do', async () => {
+test('an unknown job is an error with a code and the request ID', async () => {
   const id = `job_${'0'.repeat(32)}`;
   const { exitCode, stderr } = await place.run(['job', id, '--json']);
   assert.equal(exitCode, exitCodes.refused);
@@ -165,14 +165,14 @@ test('an unknown job is refused, with its code, the request and what to do', asy
   assert.equal((await place.run(['job', 'ffffffff'])).exitCode, exitCodes.refused);
 });
 
-test('waiting for a job ends at its time limit', async () => {
-  const args = ['enqueue', 'Nobody does it', '--wait', '--timeout', '300ms'];
+test('waiting for a job ends at the timeout', async () => {
+  const args = ['enqueue', 'Unclaimed', '--wait', '--timeout', '300ms'];
   const { exitCode, stderr } = await place.run(args, { cwd: clone });
   assert.equal(exitCode, exitCodes.failed);
   assert.match(stderr, /WAIT_TIMEOUT/);
 });
 
-test('a hub that cannot be reached is told apart from one that refuses', async () => {
+test('an unreachable hub has its own exit code', async () => {
   const { exitCode, stderr } = await place.run(['whoami'], {
     env: { SIGNALBOX_URL: 'http://127.0.0.1:1' },
   });
@@ -180,7 +180,7 @@ test('a hub that cannot be reached is told apart from one that refuses', async (
   assert.match(stderr, /HUB_UNREACHABLE/);
 });
 
-test('whoever closes the output early ends the command without a word', async () => {
+test('the command exits silently when its output is closed early', async () => {
   const child = spawn(process.execPath, [commandFile, 'jobs', '--all'], {
     env: place.env,
     stdio: ['ignore', 'pipe', 'pipe'],

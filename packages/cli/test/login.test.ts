@@ -19,7 +19,7 @@ function readCredentials() {
   return { file, logins };
 }
 
-/** Starts a login and plays the person at the console. */
+/** Starts a login and answers it at the console. */
 async function logIn(decision: 'approve' | 'deny', args: readonly string[] = []) {
   const login = place.start(['login', '--no-browser', '-w', place.workspaceSlug, ...args]);
   const [userCode] = await login.says(/\b[B-Z]{4}-[B-Z]{4}\b/);
@@ -29,7 +29,7 @@ async function logIn(decision: 'approve' | 'deny', args: readonly string[] = [])
   return { ...(await login.ended), deviceId };
 }
 
-test('a login that is approved in the browser keeps a token for this user alone', async () => {
+test('a login approved in the browser stores a token that only this user can read', async () => {
   const { exitCode, stdout, stderr } = await logIn('approve');
   assert.equal(exitCode, exitCodes.ok, stderr);
   assert.match(stdout, /Logged in to acme/);
@@ -63,10 +63,10 @@ test('with --json a login prints the code, then the login, and never the token',
   assert.equal(approved.event, 'approved');
   assert.equal(approved.workspaceSlug, 'acme');
   assert.ok(!stdout.includes('sbx_'));
-  assert.equal(readCredentials().logins.length, 1, 'the same place is kept once');
+  assert.equal(readCredentials().logins.length, 1, 'a workspace is stored once');
 });
 
-test('a login that is denied exits with 3 and keeps the login of before', async () => {
+test('a denied login exits with 3 and keeps the previous login', async () => {
   const [before] = readCredentials().logins;
   const { exitCode, stderr } = await logIn('deny');
   assert.equal(exitCode, exitCodes.unauthorized);
@@ -74,7 +74,7 @@ test('a login that is denied exits with 3 and keeps the login of before', async 
   assert.deepEqual(readCredentials().logins, [before]);
 });
 
-test('Ctrl-C ends a login that waits with 130', async () => {
+test('Ctrl-C ends a waiting login with exit code 130', async () => {
   const login = place.start(['login', '--no-browser', '-w', place.workspaceSlug]);
   await login.says(/dev_[0-9a-z]+/);
   login.child.kill('SIGINT');
@@ -83,7 +83,7 @@ test('Ctrl-C ends a login that waits with 130', async () => {
   assert.doesNotMatch(stderr, /\n +at /, 'no stack');
 });
 
-test('logout revokes the token and forgets it', async () => {
+test('logout revokes the token and deletes it', async () => {
   const [login] = readCredentials().logins;
   assert.ok(login);
   const { exitCode } = await place.run(['logout']);
@@ -96,7 +96,7 @@ test('logout revokes the token and forgets it', async () => {
   assert.match(used.stderr, /Request +req_/);
 });
 
-test('logout of a token that was revoked elsewhere succeeds and forgets it', async () => {
+test('logout of a token that was revoked elsewhere succeeds and deletes it', async () => {
   await logIn('approve');
   const [login] = readCredentials().logins;
   const headers = { authorization: `Bearer ${login?.token}`, 'content-type': 'application/json' };
@@ -108,7 +108,7 @@ test('logout of a token that was revoked elsewhere succeeds and forgets it', asy
   assert.deepEqual(readCredentials().logins, []);
 });
 
-test('a command without a login says how to log in', async () => {
+test('a command without a login explains how to log in', async () => {
   const { exitCode, stderr } = await place.run(['jobs', '--json']);
   assert.equal(exitCode, exitCodes.unauthorized);
   const failure = JSON.parse(stderr);

@@ -3,15 +3,15 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * As much of a provider as the command needs: Anthropic's Messages over real HTTP. What the library
- * does with every answer there is, is tested beside the executor.
+ * A minimal provider: Anthropic's Messages API over real HTTP. How the executor handles each kind
+ * of answer is tested in the agent package.
  */
 export interface ModelProvider {
   readonly key: string;
   readonly baseUrl: string;
-  /** The next call is refused with this status; null: answered. */
+  /** Makes the next call fail with this status. */
   refuseNext(status: number): void;
-  /** The next call waits; resolves when it is there, with what answers it. */
+  /** Holds the next call; resolves when it has arrived, with a function that answers it. */
   holdNext(): Promise<() => void>;
   stop(): Promise<void>;
 }
@@ -31,13 +31,13 @@ export async function startModelProvider(): Promise<ModelProvider> {
 
   const server = createServer(async (request, response) => {
     for await (const _chunk of request) {
-      // The question is not looked at.
+      // The question is ignored.
     }
     const given = String(request.headers['x-api-key']);
     if (given !== key) return refuse(response, 401, `Incorrect API key provided: ${given}.`);
     const status = refusal;
     refusal = null;
-    if (status !== null) return refuse(response, status, 'It is refused.');
+    if (status !== null) return refuse(response, status, 'Rejected by the test.');
     const hold = onHeld;
     onHeld = null;
     if (hold === null) send(response, 200, answer);

@@ -16,16 +16,16 @@ after(async () => await place.end());
 const commandsDir = join(import.meta.dirname, '../src/commands');
 const launcher = join(import.meta.dirname, '../bin/signalbox.mjs');
 
-test('every command is a file of its own, and every file of a command is in the table', () => {
+test('every command has its own file, and every file of a command is in the table', () => {
   const files = new Set(readdirSync(commandsDir).map((file) => file.replace(/\.ts$/, '')));
   const names = commandTable.map(({ words }) => words.join('-'));
   for (const name of names) assert.ok(files.has(name), `${name}.ts`);
   const others = [...files].filter((file) => !names.includes(file));
-  // What commands of agents, executors and the operator share, where the import table allows it.
+  // Files shared by commands of agents, executors and operators, as the import table allows.
   for (const file of others) assert.match(file, /^(agent|admin|cloud-ai)-/);
 });
 
-test('every command describes itself: a sentence, --json, what each option means', async () => {
+test('every command has a description, --json and a description of each option', async () => {
   for (const entry of commandTable) {
     const { command } = await entry.load();
     const program = buildProgram(new Map([[entry, command]]));
@@ -52,7 +52,7 @@ test('the help names every command and every exit code', async () => {
   assert.match(asked, /^Usage: signalbox jobs/);
 });
 
-test('a mistyped command gets a near one, and half a command what may follow', async () => {
+test('a mistyped command gets a suggestion, and an incomplete one lists its subcommands', async () => {
   const mistyped = await place.run(['jbos']);
   assert.equal(mistyped.exitCode, exitCodes.usage);
   assert.match(mistyped.stderr, /Did you mean jobs/);
@@ -61,14 +61,14 @@ test('a mistyped command gets a near one, and half a command what may follow', a
   assert.match(JSON.parse(half.stderr).message, /link, list/);
 });
 
-test('the command is known by its leading words, whatever stands between', () => {
+test('a command is found by its leading words, with flags in between', () => {
   assert.deepEqual(findCommand(['repo', 'link', '.'])?.words, ['repo', 'link']);
   assert.deepEqual(findCommand(['--json', 'jobs'])?.words, ['jobs']);
   assert.deepEqual(findCommand(['help', 'agent', 'start'])?.words, ['agent', 'start']);
   assert.equal(findCommand(['repo']), undefined);
 });
 
-test('the completion of bash completes commands and flags', async () => {
+test('bash completion completes commands and flags', async () => {
   const { stdout } = await place.run(['completion', 'bash']);
   const complete = (words: readonly string[]) => {
     const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
@@ -81,7 +81,7 @@ COMP_CWORD=${words.length - 1}; _signalbox; echo "\${COMPREPLY[@]}"`;
   assert.deepEqual(complete(['signalbox', 'jobs', '--st']), ['--status']);
 });
 
-/** Makes this Node say that it is another. */
+/** Returns a module that makes this Node report another version. */
 function pretendNode(version: string): string {
   const file = join(place.directory, `node-${version}.cjs`);
   const value = `{ value: { ...process.versions, node: '${version}' } }`;
@@ -89,7 +89,7 @@ function pretendNode(version: string): string {
   return file;
 }
 
-test('the launcher starts the command on the Node that comes with it when its own is too old', () => {
+test('the launcher uses the bundled Node when the current one is too old', () => {
   const args = ['--require', pretendNode('20.9.0'), launcher, 'jobs', '--limit', 'x'];
   const { status, stderr } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
@@ -99,12 +99,12 @@ test('the launcher starts the command on the Node that comes with it when its ow
   assert.match(stderr, /--limit/);
 });
 
-test('the launcher says in one sentence that no fitting Node is there', () => {
+test('the launcher reports in one sentence that no suitable Node was found', () => {
   const lonely = join(place.directory, 'lonely', 'bin');
   mkdirSync(lonely, { recursive: true });
   cpSync(launcher, join(lonely, 'signalbox.mjs'));
   const args = ['--require', pretendNode('20.9.0'), join(lonely, 'signalbox.mjs'), 'jobs'];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.equal(status, 1);
-  assert.match(stderr, /^signalbox: Node 20\.9\.0 is too old.*install Node 26.*\n$/);
+  assert.match(stderr, /^signalbox: Node 20\.9\.0 is too old.*Install Node 26.*\n$/);
 });

@@ -13,7 +13,7 @@ before(() => {
 });
 after(async () => await place.end());
 
-test('every setting of the hub has its flag, its environment name and its default in the help', async () => {
+test('every setting of the hub appears in the help with its flag, environment name and default', async () => {
   const { stdout } = await place.run(['serve', '--help']);
   const help = stdout.replace(/\s+/g, ' ');
   for (const { flag, env, default: standard } of Object.values(settings)) {
@@ -24,7 +24,7 @@ test('every setting of the hub has its flag, its environment name and its defaul
   }
 });
 
-test('every setting of the hub can be given as its flag, before the environment', async () => {
+test('every setting of the hub has a flag, which takes precedence over the environment', async () => {
   const wrong = { SVC_PORT: 'wrong', SVC_LOG_LEVEL: 'wrong', SVC_DEV_ALLOW_UNAUTH: 'wrong' };
   const right = ['--port', '0', '--log-level', 'silent', '--dev-allow-unauth', 'false'];
   const dataDir = ['--data-dir', join(place.directory, 'flags')];
@@ -41,7 +41,7 @@ test('a bad setting stops the start with one sentence that names it', async () =
   assert.doesNotMatch(stderr, /\n +at /);
 });
 
-test('an unknown flag is wrong usage, with a near one', async () => {
+test('an unknown flag is a usage error with a suggestion', async () => {
   const { exitCode, stderr } = await place.run(['serve', '--prot', '1']);
   assert.equal(exitCode, exitCodes.usage);
   assert.match(stderr, /--prot.*Did you mean --port/);
@@ -60,7 +60,7 @@ test('a port in use stops the start with one sentence', async () => {
   assert.ok(failure.message.includes(port), failure.message);
 });
 
-test('an operator makes a workspace and a token beside a hub that does not run', async () => {
+test('an operator creates a workspace and a token while the hub is stopped', async () => {
   const data = ['--data-dir', join(place.directory, 'admin'), '--json'];
   const create = ['admin', 'workspace', 'create', '--slug', 'acme', '--name', 'Acme', ...data];
   const made = await place.run(create);

@@ -6,7 +6,7 @@ import { type Io, stylesOf, wantsColor } from '../src/io.ts';
 import { printTable } from '../src/table.ts';
 import { cleanText, oneLine, padText, textWidth, truncateText } from '../src/text.ts';
 
-test('text from elsewhere loses what would steer a terminal, and keeps its lines', () => {
+test('cleaning removes terminal control characters and keeps lines', () => {
   assert.equal(cleanText('a\u001b[31mb\u001b[0m\tc\nd'), 'ab\tc\nd');
   assert.equal(cleanText('\u001b]0;title\u0007x\u0007\u009b2J'), 'x');
   assert.equal(cleanText('10%\r50%\r100%\ndone\r\n'), '100%\ndone\n');
@@ -14,7 +14,7 @@ test('text from elsewhere loses what would steer a terminal, and keeps its lines
   assert.equal(oneLine('  two\n lines\t'), 'two lines');
 });
 
-test('widths count columns: emoji and CJK take two, marks none', () => {
+test('widths count columns: emoji and CJK take two, combining marks none', () => {
   assert.equal(textWidth('abc'), 3);
   assert.equal(textWidth('日本'), 4);
   assert.equal(textWidth('👩‍🚀'), 2);
@@ -29,17 +29,17 @@ test('a text is cut to its width, never in the middle of a character', () => {
   assert.ok(textWidth(truncateText('日本語日本語', 5)) <= 5);
 });
 
-test('times are read with their unit, and nothing else', () => {
+test('durations are parsed with their units only', () => {
   assert.equal(parseDurationMs('250ms'), 250);
   assert.equal(parseDurationMs('90s'), 90_000);
   assert.equal(parseDurationMs('1h30m'), 5_400_000);
   assert.equal(parseDurationMs('2d'), 172_800_000);
   for (const text of ['10', '', 'm', '1.5h', '-1m', '1 h', '1w', `${'9'.repeat(20)}d`]) {
-    assert.throws(() => parseDurationMs(text), /It (takes|is)/, text);
+    assert.throws(() => parseDurationMs(text), /It must be/, text);
   }
 });
 
-test('times are told in the units that matter', () => {
+test('durations are formatted with their largest units', () => {
   assert.equal(formatDuration(900), '1s');
   assert.equal(formatDuration(200_000), '3m 20s');
   assert.equal(formatDuration(7_320_000), '2h 2m');
@@ -58,18 +58,18 @@ test('colours follow FORCE_COLOR, NO_COLOR, the stream and TERM, in this order',
   assert.equal(wantsColor({ TERM: 'dumb' }, terminal), false);
 });
 
-test('an address of a hub is completed and checked', () => {
+test('a hub URL is completed and validated', () => {
   assert.equal(normalizeUrl('signalbox.acme.dev/'), 'https://signalbox.acme.dev');
   assert.equal(normalizeUrl('127.0.0.1:4400'), 'http://127.0.0.1:4400');
   assert.equal(normalizeUrl('https://acme.dev/hub/'), 'https://acme.dev/hub');
   for (const text of ['', 'ftp://acme.dev', 'https://me:secret@acme.dev', 'http://']) {
-    assert.throws(() => normalizeUrl(text), /no address of a hub/, text);
+    assert.throws(() => normalizeUrl(text), /is not a hub URL/, text);
   }
 });
 
 test('a table fits the terminal by cutting its flexible column', () => {
   const lines: string[] = [];
-  // Only what a table uses of it.
+  // A partial Io with the members that tables use.
   const io = {
     columns: 40,
     styles: stylesOf(false),

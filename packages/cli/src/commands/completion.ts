@@ -4,14 +4,14 @@ import { addExamples, defineCommand } from '../command-module.ts';
 type Shell = 'bash' | 'zsh' | 'fish';
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish'];
 
-/** What may follow a command: further words, and flags. */
+/** The words that may follow a command: subcommands and flags. */
 interface Level {
-  /** Words before it, without `signalbox`; empty at the top. */
+  /** The words before, without `signalbox`; empty at the top level. */
   path: string;
   words: { word: string; meaning: string }[];
 }
 
-/** `signalbox completion SHELL`: prints a script made from the very table of commands. */
+/** `signalbox completion SHELL`: prints a completion script generated from the command table. */
 export const command = defineCommand<Record<string, never>>({
   describe(program) {
     program.addArgument(new Argument('<shell>', 'the shell').choices(shells));

@@ -10,7 +10,7 @@ import { readLinkedClones } from '../linked-clones.ts';
 
 interface Finding {
   name: string;
-  /** `missing`: nothing is wrong, but something cannot be used. */
+  /** `missing`: not an error, but something is not available. */
   state: 'ok' | 'missing' | 'wrong';
   message: string;
 }
@@ -18,7 +18,7 @@ interface Finding {
 const VERSION_TIMEOUT_MS = 10_000;
 
 /**
- * `signalbox doctor`: looks at what commands and agents need, and changes nothing. Exit code 1 when
+ * `signalbox doctor`: checks what commands and agents need; changes nothing. Exit code 1 if
  * something is wrong. With `--json`: `{ok, findings: [{name, state, message}]}`.
  */
 export const command = defineCommand<HubOptions>({
@@ -30,24 +30,24 @@ export const command = defineCommand<HubOptions>({
   async run({ io, options }) {
     const findings: Finding[] = [
       { name: 'Node', state: 'ok', message: process.versions.node },
-      await checkProgram('git', 'wrong', 'install it: agents work in git worktrees'),
-      await checkProgram('claude', 'missing', 'not here; needed for --executor claude'),
-      await checkProgram('codex', 'missing', 'not here; needed for --executor codex'),
+      await checkProgram('git', 'wrong', 'not installed; agents need git for their worktrees'),
+      await checkProgram('claude', 'missing', 'not installed; needed for --executor claude'),
+      await checkProgram('codex', 'missing', 'not installed; needed for --executor codex'),
       { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
       await check('Hub', () => checkHub(io, options)),
       await check('Login', () => checkLogin(io, options)),
       await check('Clones', () => checkClones(io, options)),
     ];
-    const isWell = findings.every(({ state }) => state !== 'wrong');
-    if (io.json) io.printJson({ ok: isWell, findings });
+    const isHealthy = findings.every(({ state }) => state !== 'wrong');
+    if (io.json) io.printJson({ ok: isHealthy, findings });
     else printFindings(io, findings);
-    return isWell ? exitCodes.ok : exitCodes.failed;
+    return isHealthy ? exitCodes.ok : exitCodes.failed;
   },
 });
 
-async function check(name: string, look: () => Promise<string>): Promise<Finding> {
+async function check(name: string, read: () => Promise<string>): Promise<Finding> {
   try {
-    return { name, state: 'ok', message: await look() };
+    return { name, state: 'ok', message: await read() };
   } catch (error) {
     const { message, fix } = describeFailure(error);
     return { name, state: 'wrong', message: fix === null ? message : `${message} ${fix}` };
@@ -84,8 +84,8 @@ async function checkLogin(io: Io, options: HubOptions): Promise<string> {
 async function checkClones(io: Io, options: HubOptions): Promise<string> {
   const { baseUrl, workspaceId } = await openHubSession(io, options);
   const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
-  const gone = clones.filter(({ path }) => !existsSync(path)).map(({ path }) => path);
-  if (gone.length > 0) throw new Error(`Gone: ${gone.join(', ')}.`);
+  const missing = clones.filter(({ path }) => !existsSync(path)).map(({ path }) => path);
+  if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}.`);
   return clones.length === 0 ? 'none linked yet' : `${clones.length} linked`;
 }
 

@@ -44,24 +44,28 @@ interface Options extends HubOptions {
 }
 
 /**
- * `signalbox enqueue`: one job, from an argument or from standard input. With `--wait` it shows the
- * timeline and exits by the outcome. With `--json`: the hub's answer `{ok, jobId, job}`; with
+ * `signalbox enqueue`: enqueues one job, from an argument or standard input. With `--wait` it shows
+ * the timeline and exits with the outcome. With `--json`: the hub's answer `{ok, jobId, job}`; with
  * `--wait` too, lines as of `signalbox job --follow --json`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .argument('[prompt]', 'what the agent is to do; - reads it from standard input')
-      .option('--repo <path|id>', 'the repository, by a clone or an id', '.')
+      .argument('[prompt]', 'the task for the agent; - reads it from standard input')
+      .option('--repo <path|id>', 'the repository, by a clone or an ID', '.')
       .addOption(new Option('--kind <kind>', 'kind of job').choices(jobKinds).default('work'))
-      .option('--wait', 'show the timeline until the job ends; exit by its outcome')
-      .option('--timeout <time>', 'with --wait: give up waiting, as in 30m', parseDurationMs);
+      .option('--wait', 'show the timeline until the job ends; exit with its outcome')
+      .option(
+        '--timeout <time>',
+        'with --wait: stop waiting after this time, such as 30m',
+        parseDurationMs,
+      );
     addQueueOptions(program.optionsGroup('When and by whom:'));
     addJsonOption(program.optionsGroup('Options:'));
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox enqueue "Add a health check" --wait', 'in the clone that you are in'],
-      ['git diff | signalbox enqueue - --kind pr_review', 'the prompt from a pipe'],
+      ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
+      ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
       ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job'],
     ]);
   },
@@ -111,16 +115,23 @@ function addQueueOptions(program: Program): void {
   program
     .option(
       '--priority <number>',
-      'higher goes first; 1 is worth 10 minutes of waiting',
+      'higher runs first; 1 counts as 10 minutes of waiting',
       parseInteger(priorities),
     )
-    .option('--delay <time>', 'not before then, as in 10m', parseDurationMs)
-    .option('--depends-on <id>', 'only when this job is done; may be repeated', collect)
-    .option('--concurrency-key <key>', 'at most one job of a key runs at a time')
-    .option('--requirements <json|text>', 'JSON: what the agent must have; text: for it to read')
+    .option('--delay <time>', 'earliest start from now, such as 10m', parseDurationMs)
+    .option('--depends-on <id>', 'start only after this job is done; repeatable', collect)
+    .option('--concurrency-key <key>', 'at most one job per key runs at a time')
+    .option(
+      '--requirements <json|text>',
+      'JSON: required capabilities; text: instructions for the agent',
+    )
     .option('--role <role>', 'role of the agent (default: implementer)')
-    .option('--run <id>', 'the run that it belongs to')
-    .option('--max-attempts <number>', `default ${ATTEMPTS_MAX_DEFAULT}`, parseInteger(attempts))
+    .option('--run <id>', 'the run of the job')
+    .option(
+      '--max-attempts <number>',
+      `limit of attempts (default: ${ATTEMPTS_MAX_DEFAULT})`,
+      parseInteger(attempts),
+    )
     .option('--key <key>', 'idempotency key: the same key enqueues the same job only once');
 }
 
@@ -130,34 +141,37 @@ async function readPrompt(io: Io, argument: string | undefined): Promise<string>
     ? (await readText(io)).trimEnd()
     : (argument ??
       (await askText(io, {
-        message: 'What is to be done?',
+        message: 'What should the agent do?',
         placeholder: 'Add a health check to the API.',
-        missing: 'Say what is to be done: signalbox enqueue "…", or - to read it from a pipe.',
+        missing: 'The prompt is missing: signalbox enqueue "…", or - to read it from a pipe.',
       })));
   if (prompt.trim() === '') {
-    throw new CliError(exitCodes.usage, 'USAGE', 'The prompt is empty; say what is to be done.');
+    throw new CliError(exitCodes.usage, 'USAGE', 'The prompt is empty. Describe the task.');
   }
   if (prompt.length > TEXT_CHARS_MAX) {
-    const message = `The prompt has ${prompt.length} characters; ${TEXT_CHARS_MAX} are the most.`;
+    const message = `The prompt has ${prompt.length} characters; the limit is ${TEXT_CHARS_MAX}.`;
     throw new CliError(exitCodes.usage, 'USAGE', message);
   }
   return prompt;
 }
 
-/** What looks like an object has to be one: a typing error would turn demands into prose. */
+/**
+ * Text that begins like an object must be valid JSON: otherwise a typo would turn required
+ * capabilities into plain text.
+ */
 function readRequirements(text: string | undefined): string | Record<string, unknown> | undefined {
   if (!text?.trimStart().startsWith('{')) return text;
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    const message = `--requirements is not JSON: ${(error as Error).message}.`;
+    const message = `--requirements is not valid JSON: ${(error as Error).message}.`;
     throw new CliError(exitCodes.usage, 'USAGE', message, { cause: error });
   }
 }
 
 function sayEnqueued(io: Io, answer: { jobId: string; idempotent?: boolean }): void {
   const { green, dim } = io.styles;
-  const done = answer.idempotent ? 'Enqueued before, under this key:' : 'Enqueued';
+  const done = answer.idempotent ? 'Already enqueued with this key:' : 'Enqueued';
   io.print(`${green('✔')} ${done} ${answer.jobId}`);
-  if (answer.idempotent) io.print(dim('  Nothing new was put in the queue.'));
+  if (answer.idempotent) io.print(dim('  No new job was added to the queue.'));
 }

@@ -35,18 +35,26 @@ const EVENTS_SHOWN = 200;
 const PROMPT_LINES_SHOWN = 12;
 
 /**
- * `signalbox job ID`: a job, what it waits for, and its timeline. With `--json`:
- * `{ok, job, queuePosition, waitingFor, events}`; with `--follow` lines `{event}` and at the end a
- * line `{job}`.
+ * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
+ * queuePosition, waitingFor, events}`; with `--follow`, lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     const limits = { min: 1, max: JOB_EVENTS_LIMIT_MAX };
     program
-      .argument('<id>', 'a job, by its id or the end of it, as signalbox jobs shows it')
-      .option('-f, --follow', 'show the timeline as it grows; exit by the outcome')
-      .option('--timeout <time>', 'with --follow: give up waiting, as in 30m', parseDurationMs)
-      .option('--events <number>', 'the last so many events', parseInteger(limits), EVENTS_SHOWN);
+      .argument('<id>', 'a job, by its ID or the end of it, as shown by signalbox jobs')
+      .option('-f, --follow', 'follow the timeline; exit with the outcome')
+      .option(
+        '--timeout <time>',
+        'with --follow: stop waiting after this time, such as 30m',
+        parseDurationMs,
+      )
+      .option(
+        '--events <number>',
+        'number of latest events to show',
+        parseInteger(limits),
+        EVENTS_SHOWN,
+      );
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
@@ -119,7 +127,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
 function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: number | null): void {
   if (waitingFor === null) return;
   const place =
-    queuePosition === null ? '' : ` (number ${queuePosition} of its repository's queue)`;
+    queuePosition === null ? '' : ` (position ${queuePosition} in its repository's queue)`;
   io.print();
   io.print(`${io.styles.yellow('Waits:')} ${oneLine(waitingFor.message)}${place}`);
 }

@@ -29,24 +29,29 @@ interface Options extends HubOptions {
 }
 
 /**
- * `signalbox jobs`: jobs, newest first. With `--json`: `{ok, jobs, nextCursor}`, jobs as the hub
- * answers them.
+ * `signalbox jobs`: lists jobs, newest first. With `--json`: `{ok, jobs, nextCursor}`, with jobs as
+ * in the hub's answer.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .addOption(new Option('--status <status>', 'only these').choices(jobStatuses))
-      .addOption(new Option('--kind <kind>', 'only these').choices(jobKinds))
-      .option('--repo <path|id>', "only one repository's, by a clone or an id")
-      .option('--run <id>', "only one run's")
-      .option('--agent <id>', 'only what this agent holds or held last')
-      .option('--limit <number>', 'at most so many', parseInteger({ min: 1, max: 100_000 }), 20)
-      .option('--all', 'all there are');
+      .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
+      .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(jobKinds))
+      .option('--repo <path|id>', 'only jobs of this repository, by a clone or an ID')
+      .option('--run <id>', 'only jobs of this run')
+      .option('--agent <id>', 'only jobs that this agent holds or held last')
+      .option(
+        '--limit <number>',
+        'maximum number of jobs',
+        parseInteger({ min: 1, max: 100_000 }),
+        20,
+      )
+      .option('--all', 'list all jobs');
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox jobs --status pending', 'what waits'],
-      ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'every id, for a program'],
+      ['signalbox jobs --status pending', 'waiting jobs'],
+      ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
     ]);
   },
 
@@ -71,12 +76,12 @@ export const command = defineCommand<Options>({
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
     const isFiltered = Object.keys(filters).length > 1;
     if (rows.length === 0) {
-      io.print(isFiltered ? 'No job fits.' : 'No jobs yet. Add one: signalbox enqueue "…"');
+      io.print(isFiltered ? 'No matching jobs.' : 'No jobs yet. Add one: signalbox enqueue "…"');
       return;
     }
     const isHeld = rows.some(({ agentId }) => agentId !== null);
     printJobs(io, rows, isHeld ? await readAgentNames(session, io.signal) : new Map());
-    if (nextCursor !== null) io.note('There are more: add --limit N or --all.');
+    if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
 

@@ -16,21 +16,21 @@ interface Options extends HubChoice {
 }
 
 /**
- * `signalbox login`: the device login. Shows a code and an address, waits until a person has
- * approved in the browser, and keeps the token for this user alone. The token is never printed.
- * With `--json`: a line `{event: "code", userCode, approvalUrl, expiresAt}`, then a line
- * `{event: "approved", url, workspaceId, workspaceSlug}`.
+ * `signalbox login`: the device login. Shows a code and a URL, waits for a person's approval in the
+ * browser, and stores the token with access for this user only. The token is never printed. With
+ * `--json`: a line `{event: "code", userCode, approvalUrl, expiresAt}`, then a line `{event:
+ * "approved", url, workspaceId, workspaceSlug}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .option('--no-browser', 'only print the address, open no browser')
-      .option('--name <text>', "this machine's name on the approval page (default: the host's)");
+      .option('--no-browser', 'print the URL without opening a browser')
+      .option('--name <text>', "this machine's name on the approval page (default: the host name)");
     addJsonOption(program, 'print JSON lines: the code, then the login');
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox login --workspace acme', 'the hub on this machine'],
-      ['signalbox login -w acme --url https://signalbox.acme.dev', 'the hub of a company'],
+      ['signalbox login --workspace acme', 'at the hub on this machine'],
+      ['signalbox login -w acme --url https://signalbox.acme.dev', 'at another hub'],
     ]);
   },
 
@@ -42,7 +42,7 @@ export const command = defineCommand<Options>({
       (await askText(io, {
         message: 'Which workspace?',
         placeholder: 'acme',
-        missing: 'Say which workspace: --workspace SLUG.',
+        missing: 'The workspace is missing. Add --workspace SLUG.',
       }));
     const client = createHubClient(baseUrl, undefined);
     const approved = await withSpinner(io, 'Waiting for your approval …', () =>
@@ -65,7 +65,7 @@ export const command = defineCommand<Options>({
     const { green, bold } = io.styles;
     io.print(`${green('✔')} Logged in to ${bold(oneLine(slug))} at ${baseUrl}`);
     if (io.env.SIGNALBOX_TOKEN) {
-      io.note('SIGNALBOX_TOKEN is set, and goes before this login until you unset it.');
+      io.note('SIGNALBOX_TOKEN is set and takes precedence over this login until you unset it.');
     }
   },
 });
@@ -82,18 +82,18 @@ function showCode(
   const { bold, dim, cyan } = io.styles;
   const opened = mayOpen && openBrowser(io, shown.approvalUrl);
   const left = formatDuration(Date.parse(shown.expiresAt) - Date.now());
-  // The spinner has begun its line on standard error, which is the same terminal.
+  // The spinner has already written to standard error, which is the same terminal.
   if (io.stderr.isTTY) io.stderr.write('\r\u001b[2K');
   io.print();
   io.print(`  Your code   ${bold(cyan(shown.userCode))}`);
   io.print();
   io.print(
     opened
-      ? '  Your browser opens. If it does not:'
-      : '  Open this address and type the code there:',
+      ? '  Your browser should open. If it does not, open:'
+      : '  Open this page and enter the code:',
   );
   io.print(`  ${shown.approvalUrl}`);
   io.print();
-  io.print(dim(`  Approve only if you started this login yourself. The code lives for ${left}.`));
+  io.print(dim(`  Approve only if you started this login yourself. The code expires in ${left}.`));
   io.print();
 }

@@ -8,13 +8,13 @@ import { choosePlace, createHubClient } from '../hub-session.ts';
 const STATUS_UNAUTHORIZED = 401;
 
 /**
- * `signalbox logout`: revokes the stored token, then forgets it. A token that is dead already
- * counts as revoked. When the hub cannot be reached the token is kept, unless `--forget` says that
- * it is to be dropped unrevoked.
+ * `signalbox logout`: revokes the stored token, then deletes it. A token that is already invalid
+ * counts as revoked. If the hub is unreachable the token is kept, unless `--forget` requests to
+ * delete it without revoking.
  */
 export const command = defineCommand<HubOptions & { forget?: true }>({
   describe(program) {
-    program.option('--forget', 'forget the token without asking the hub to revoke it');
+    program.option('--forget', 'delete the stored token without revoking it at the hub');
     addJsonOption(program);
     addHubOptions(program);
   },
@@ -26,7 +26,7 @@ export const command = defineCommand<HubOptions & { forget?: true }>({
       const message =
         others.length === 0
           ? 'This machine is not logged in.'
-          : 'This machine is not logged in there.';
+          : 'This machine is not logged in to that hub or workspace.';
       throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', message);
     }
     const revoked = options.forget !== true;
@@ -34,13 +34,13 @@ export const command = defineCommand<HubOptions & { forget?: true }>({
     await forgetLogin(io.env, login);
     const { url, workspaceSlug } = login;
     if (io.json) return io.printJson({ ok: true, revoked, url, workspaceSlug });
-    const done = revoked ? 'Logged out of' : 'Forgot the login to';
+    const done = revoked ? 'Logged out of' : 'Deleted the login to';
     io.print(`${io.styles.green('✔')} ${done} ${workspaceSlug} at ${url}`);
     if (!revoked) io.note('The token is still valid: revoke it in the console.');
   },
 });
 
-/** It is the stored login that ends; a token of the environment belongs to somebody else. */
+/** Only the stored login is revoked; a token of the environment is managed elsewhere. */
 function withoutToken(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { SIGNALBOX_TOKEN: _, ...rest } = env;
   return rest;
@@ -50,7 +50,7 @@ async function revoke(url: string, token: string, signal: AbortSignal): Promise<
   try {
     await createHubClient(url, token).tokens.revoke({}, { signal });
   } catch (error) {
-    // Revoked, expired or unknown: in each case nobody can use it any more.
+    // Revoked, expired or unknown: the token is unusable in each case.
     if (error instanceof ApiError && error.status === STATUS_UNAUTHORIZED) return;
     throw error;
   }

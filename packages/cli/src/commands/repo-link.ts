@@ -12,9 +12,9 @@ import { oneLine } from '../text.ts';
 import { readClone } from './agent/read-clone.ts';
 
 /**
- * `signalbox repo link [PATH]`: tells the workspace of a repository (by the hash of its remote,
- * never its address) and remembers on this machine where its clone is. With `--json`:
- * `{ok, created, repo, path}`.
+ * `signalbox repo link [PATH]`: registers a repository in the workspace (by the hash of its remote,
+ * never its URL) and stores the path of its clone on this machine. With `--json`: `{ok, created,
+ * repo, path}`.
  */
 export const command = defineCommand<HubOptions & { label?: string }>({
   describe(program) {
@@ -24,8 +24,8 @@ export const command = defineCommand<HubOptions & { label?: string }>({
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox repo link', 'the clone that you are in'],
-      ['signalbox repo link ~/src/api --label "API"', 'another one, with a name'],
+      ['signalbox repo link', 'the clone in the current directory'],
+      ['signalbox repo link ~/src/api --label "API"', 'another clone, with a label'],
     ]);
   },
 
@@ -37,7 +37,7 @@ export const command = defineCommand<HubOptions & { label?: string }>({
       { workspaceId, remoteUrlHash },
       { signal: io.signal },
     );
-    // A label that somebody chose stays, unless this call chooses another.
+    // Keep a label that a person chose, unless this call sets another.
     const label = options.label ?? (known.repo?.label ? undefined : clone.label);
     const { repo, repoId, created } = await client.repositories.upsert(
       { workspaceId, remoteUrlHash, ...(label === undefined ? {} : { label }) },
@@ -49,8 +49,9 @@ export const command = defineCommand<HubOptions & { label?: string }>({
     const { green, bold, dim } = io.styles;
     io.print(`${green('✔')} Linked ${bold(oneLine(repo.label))} ${dim(repoId)}`);
     io.print(`  ${dim('Clone')}  ${path}`);
-    if (replaced !== null) io.note(`It takes the place of ${replaced}.`);
-    if (repo.status === 'archived') io.note('The repository is archived: its jobs wait.');
+    if (replaced !== null) io.note(`It replaces the clone ${replaced}.`);
+    if (repo.status === 'archived')
+      io.note('The repository is archived, so its jobs are not claimed.');
     if (!clone.hasOrigin) {
       io.note('The clone has no origin, so only this machine can work on the repository.');
     }

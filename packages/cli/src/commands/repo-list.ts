@@ -7,8 +7,8 @@ import { printTable } from '../table.ts';
 import { oneLine } from '../text.ts';
 
 /**
- * `signalbox repo list`: the repositories of the workspace, with the clone of each on this machine.
- * With `--json`: `{ok, repos}`, each with `path` (null: not linked here).
+ * `signalbox repo list`: lists the repositories of the workspace, with their clones on this
+ * machine. With `--json`: `{ok, repos}`, each with `path` (null: not linked on this machine).
  */
 export const command = defineCommand<HubOptions>({
   describe(program) {
@@ -40,7 +40,7 @@ export const command = defineCommand<HubOptions>({
         { title: 'REPOSITORY', text: ({ label }) => oneLine(label) || '–', style: bold },
         { title: 'ID', text: ({ repoId }) => repoId, style: dim },
         { title: 'STATUS', text: ({ status }) => status },
-        { title: 'CLONE HERE', text: ({ path }) => path ?? '–' },
+        { title: 'LOCAL CLONE', text: ({ path }) => path ?? '–' },
       ],
       repos,
     );

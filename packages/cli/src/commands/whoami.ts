@@ -6,8 +6,8 @@ import { printFields } from '../table.ts';
 import { oneLine } from '../text.ts';
 
 /**
- * `signalbox whoami`: kind, principal, workspace, scopes and expiry of the token in use, as the hub
- * knows it. With `--json`: the hub's answer and `url`.
+ * `signalbox whoami`: shows kind, principal, workspace, scopes and expiry of the token in use,
+ * according to the hub. With `--json`: the hub's answer and `url`.
  */
 export const command = defineCommand<HubOptions>({
   describe(program) {
@@ -17,7 +17,7 @@ export const command = defineCommand<HubOptions>({
 
   async run({ io, options }) {
     const place = await choosePlace(io, options);
-    // Without a token only a hub in development mode answers; the session says what is missing.
+    // Only a hub in development mode answers without a token; otherwise this throws NOT_LOGGED_IN.
     if (place.token === undefined) await openHubSession(io, options);
     const client = createHubClient(place.baseUrl, place.token);
     const who = await client.tokens.whoami({}, { signal: io.signal });
@@ -25,12 +25,14 @@ export const command = defineCommand<HubOptions>({
     const others = (await readLogins(io.env)).filter(({ token }) => token !== place.token);
     printFields(io, [
       ['Name', io.styles.bold(oneLine(who.displayName))],
-      ['Workspace', who.workspaceSlug ?? who.workspaceId ?? 'every one'],
+      ['Workspace', who.workspaceSlug ?? who.workspaceId ?? 'all'],
       ['Hub', place.baseUrl],
       ['Token', `${who.kind}, ${place.login === null ? 'from SIGNALBOX_TOKEN' : 'from login'}`],
-      ['May', who.scopes.join(', ')],
+      ['Scopes', who.scopes.join(', ')],
       ['Valid until', who.expiresAt === null ? null : formatMoment(who.expiresAt)],
-      ...others.map(({ url, workspaceSlug }) => ['Also', `${workspaceSlug} at ${url}`] as const),
+      ...others.map(
+        ({ url, workspaceSlug }) => ['Also logged in', `${workspaceSlug} at ${url}`] as const,
+      ),
     ]);
   },
 });

@@ -23,23 +23,23 @@ export interface AgentStart {
 
 type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
 
-/** Wider lines are hard to read, and a pipe has no width. */
+/** Longer lines are hard to read. A pipe has no width of its own. */
 const LINE_WIDTH_MAX = 120;
-/** The clock, the mark and the short id before a text, and what stands behind a prompt. */
+/** Width of clock, mark and short ID before a text, and of the details after a prompt. */
 const LEAD_WIDTH = 22;
 const TRAIL_WIDTH = 30;
-/** Further lines of one event begin below its mark. */
+/** Continuation lines of an event are indented to its mark. */
 const INDENT = ' '.repeat(12);
 
-/** How work ends of which no result is reported. */
+/** The end of a job whose result is not reported. */
 const unreportedEnds: Readonly<Record<StopReason, string>> = {
   canceled: 'canceled',
   lease_lost: 'lost to another agent',
-  agent_stopped: 'given back',
-  time_limit: 'given back',
+  agent_stopped: 'returned to the queue',
+  time_limit: 'returned to the queue',
 };
 
-/** No result follows these, so they decide by themselves what the shell is told. */
+/** No result follows these stops, so they determine the exit code. */
 const codesOfStops: Partial<Readonly<Record<StopReason, ExitCode>>> = {
   canceled: exitCodes.canceled,
   lease_lost: exitCodes.failed,
@@ -100,7 +100,7 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
   return isGood ? exitCodeOf(status) : exitCodes.failed;
 }
 
-/** The line for an event; null for what needs none. */
+/** The line for an event; null if the event has none. */
 function describeEvent(
   event: Exclude<AgentEvent, Finished>,
   styles: Styles,
@@ -120,9 +120,9 @@ function describeEvent(
       return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
     case 'result-accepted':
       if (event.status !== 'pending') return null;
-      return `${yellow('↻')} ${about(event.jobId, 'goes back to the queue')}`;
+      return `${yellow('↻')} ${about(event.jobId, 'returned to the queue')}`;
     case 'result-refused': {
-      const text = `the hub refuses the result: ${oneLine(event.message)}`;
+      const text = `the hub rejected the result: ${oneLine(event.message)}`;
       return `${red('✖')} ${about(event.jobId, text)}`;
     }
     default:

@@ -2,7 +2,7 @@ import type { AgentAlreadyRunningError } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 
-/** A running agent, or executor of cloud AI jobs. */
+/** A running agent or executor of cloud AI jobs. */
 interface Stoppable {
   heldJobIds(): string[];
   drain(): Promise<void>;
@@ -10,19 +10,19 @@ interface Stoppable {
   readonly done: Promise<void>;
 }
 
-/** Passes the signals of this process on to an agent. */
+/** Forwards the signals of this process to an agent. */
 export interface AgentSignals {
-  /** Listens for signals until the agent has left. Rejects with the fault that ended the agent. */
+  /** Handles signals until the agent has shut down. Rejects with the fault that ended the agent. */
   untilDone(agent: Stoppable): Promise<void>;
-  /** Lets the agent finish what it holds and leave; may be called before `untilDone`. */
+  /** Starts draining the agent; may be called before `untilDone`. */
   drain(): void;
-  /** The exit code when jobs were given back; null when the agent left by itself. */
+  /** The exit code if jobs were returned; null if the agent ended by itself. */
   stopCode(): ExitCode | null;
 }
 
 /**
- * SIGTERM and the first SIGINT drain, because a person who stops an agent seldom wants its work
- * thrown away. A second signal, or SIGQUIT, stops.
+ * SIGTERM and the first SIGINT drain, because a person who stops an agent rarely wants to discard
+ * its work. A second signal, or SIGQUIT, stops.
  */
 export function agentSignals(log: { say(text: string): void }): AgentSignals {
   let running: Stoppable | null = null;
@@ -31,27 +31,29 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
 
   function drain(): void {
     isDraining = true;
-    // `untilDone` waits for its end and reports its failure.
+    // `untilDone` awaits the end and reports a failure.
     running?.drain().catch(() => {});
   }
 
   function stop(): void {
     code = exitCodes.interrupted;
-    log.say('Giving the jobs back and leaving.');
+    log.say('Returning the jobs to the queue and stopping.');
     running?.stop().catch(() => {});
   }
 
-  let isAsked = false;
+  let hasSignal = false;
   function onSignal(signal: NodeJS.Signals): void {
-    if (signal === 'SIGQUIT' || isAsked) {
+    if (signal === 'SIGQUIT' || hasSignal) {
       stop();
       return;
     }
-    isAsked = true;
+    hasSignal = true;
     const held = running?.heldJobIds().length ?? 0;
     if (held > 0) {
       const jobs = held === 1 ? 'the job' : `${held} jobs`;
-      log.say(`Finishing ${jobs} first. Once more (Ctrl-C) to give back and leave now.`);
+      log.say(
+        `Finishing ${jobs} first. Press Ctrl-C again to return it to the queue and stop now.`,
+      );
     }
     drain();
   }
@@ -73,10 +75,10 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
   };
 }
 
-/** The error of the command when another agent uses the state directory. */
+/** The CLI error for a state directory that another agent uses. */
 export function explainAlreadyRunning(error: AgentAlreadyRunningError): CliError {
   return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
-    fix: 'Stop the other one, or give this one a directory of its own: --state-dir DIR',
+    fix: 'Stop the other agent, or use another directory: --state-dir DIR',
     cause: error,
   });
 }

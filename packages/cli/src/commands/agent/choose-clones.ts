@@ -10,7 +10,7 @@ import { type LinkedClone, readLinkedClones } from '../../linked-clones.ts';
 import { readClone } from './read-clone.ts';
 
 /**
- * The clones that an agent works on: all that are linked to the workspace, or those that are named.
+ * Selects the clones that an agent works on: all linked to the workspace, or those that are named.
  * @throws {CliError} REPO_NOT_LINKED, NOT_A_CLONE.
  */
 export async function chooseClones(
@@ -22,13 +22,13 @@ export async function chooseClones(
   const chosen = names.length === 0 ? linked : await pickClones(linked, names, io.env);
   const present = chosen.filter(({ path }) => existsSync(path));
   for (const { label, path } of chosen) {
-    if (!existsSync(path)) io.note(`${label} is left out: its clone ${path} is gone.`);
+    if (!existsSync(path)) io.note(`Skipping ${label}: its clone ${path} does not exist.`);
   }
   if (present.length > 0) return present;
   throw new CliError(
     exitCodes.usage,
     'REPO_NOT_LINKED',
-    'No clone on this machine is linked to the workspace, so there is nothing to work on.',
+    'No clone on this machine is linked to the workspace.',
     { fix: 'In a clone: signalbox repo link' },
   );
 }
@@ -54,7 +54,7 @@ async function pickClones(
   return [...picked];
 }
 
-/** One agent of a workspace a person and machine, unless `--state-dir` names another place. */
+/** The default state directory: one per hub and workspace, unless `--state-dir` is given. */
 export function agentStateDir(env: NodeJS.ProcessEnv, session: HubSession): string {
   const { baseUrl, workspaceId, workspaceSlug } = session;
   const place = hash('sha256', `${baseUrl} ${workspaceId}`).slice(0, 12);

@@ -17,7 +17,7 @@ export interface ExecutorChoice {
 }
 
 /**
- * The coding tool that the options name; without any, the first of those known that is on the PATH.
+ * Selects the coding tool from the options. Without any, the first known tool on the PATH.
  * @throws {CliError} USAGE, EXECUTOR_MISSING.
  */
 export async function chooseExecutor(
@@ -27,26 +27,26 @@ export async function chooseExecutor(
   const options = model === undefined ? {} : { model };
   const name = executor ?? (command === undefined ? undefined : 'command');
   if (name !== 'command' && name !== undefined && command !== undefined) {
-    throw usage(`--executor ${name} and --command exclude each other.`);
+    throw usage(`--executor ${name} and --command cannot be combined.`);
   }
   if (name === 'command') {
-    if (command === undefined) throw usage('Say which command: --command "…".');
+    if (command === undefined) throw usage('The command is missing. Add --command "…".');
     return createCommandExecutor({ command });
   }
   if (name === 'claude') return createClaudeExecutor(options);
   if (name === 'codex') return createCodexExecutor(options);
   for (const candidate of [createClaudeExecutor(options), createCodexExecutor(options)]) {
-    if (await isThere(candidate, env)) return candidate;
+    if (await isAvailable(candidate, env)) return candidate;
   }
   throw new CliError(
     exitCodes.usage,
     'EXECUTOR_MISSING',
-    'Neither claude nor codex is on the PATH, so it is not clear what is to do the jobs.',
-    { fix: 'Install one of them, or run any command: signalbox agent start --command "…"' },
+    'Neither claude nor codex is on the PATH.',
+    { fix: 'Install one of them, or use any command: signalbox agent start --command "…"' },
   );
 }
 
-async function isThere(executor: Executor, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function isAvailable(executor: Executor, env: NodeJS.ProcessEnv): Promise<boolean> {
   try {
     await executor.check(env);
     return true;

@@ -21,7 +21,7 @@ function exitCodeAfter(event: CloudAiEvent): ExitCode | null {
   return event.status === 'done' ? exitCodes.ok : exitCodes.failed;
 }
 
-/** The line for an event; null for what needs none. */
+/** The line for an event; null if the event has none. */
 function describeEvent(event: CloudAiEvent, styles: Styles): string | null {
   const { bold, dim, cyan, green, yellow, red } = styles;
   const about = (id: string, text: string) => `${bold(shortId(id))}  ${oneLine(text)}`;
@@ -33,7 +33,7 @@ function describeEvent(event: CloudAiEvent, styles: Styles): string | null {
     }
     case 'call-retry': {
       const text = truncateText(event.message, MESSAGE_WIDTH);
-      const when = `again in ${formatDuration(event.delayMs)}`;
+      const when = `retrying in ${formatDuration(event.delayMs)}`;
       return `${yellow('↻')} ${about(event.cloudAiJobId, `${text} · ${when}`)}`;
     }
     case 'job-stopping':
@@ -45,7 +45,7 @@ function describeEvent(event: CloudAiEvent, styles: Styles): string | null {
     case 'result-accepted':
       return null;
     case 'result-refused': {
-      const text = `the hub refuses the result: ${event.message}`;
+      const text = `the hub rejected the result: ${event.message}`;
       return `${red('✖')} ${about(event.cloudAiJobId, text)}`;
     }
     default:
@@ -58,5 +58,5 @@ function finishedText(event: Extract<CloudAiEvent, { type: 'job-finished' }>): s
   const tokens =
     usage === null ? '' : ` · ${usage.inputTokens ?? 0} tokens in, ${usage.outputTokens ?? 0} out`;
   const said = message === '' ? '' : ` · ${truncateText(oneLine(message), MESSAGE_WIDTH)}`;
-  return `${outcome ?? 'given back'}${tokens}${said}`;
+  return `${outcome ?? 'returned to the queue'}${tokens}${said}`;
 }

@@ -3,8 +3,8 @@ import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 
 /**
- * Where each provider's key is looked for: always in the environment, since an option would show
- * it to every process of the machine. A compatible server is not sent the key of OpenAI.
+ * The environment variable of each provider's key. There is no option for the key, because other
+ * processes on the machine could read it. A compatible server never gets the key of OpenAI.
  */
 export const keyVariables: Readonly<Record<CloudAiProviderName, string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
@@ -13,7 +13,7 @@ export const keyVariables: Readonly<Record<CloudAiProviderName, string>> = {
 };
 
 /**
- * The provider that the options name, with the key of the environment.
+ * Reads the provider from the options and its key from the environment.
  * @throws {CliError} USAGE, PROVIDER_KEY_MISSING.
  */
 export function readProviderOptions(
@@ -22,20 +22,22 @@ export function readProviderOptions(
 ): CloudAiProviderOptions {
   const { provider: name, baseUrl } = choice;
   if (name === 'openai-compatible' && baseUrl === undefined) {
-    throw usage('Say where the model answers: --base-url http://127.0.0.1:11434/v1');
+    throw usage(
+      'openai-compatible requires a base URL, such as --base-url http://127.0.0.1:11434/v1',
+    );
   }
   if (baseUrl !== undefined) checkUrl(baseUrl);
   const variable = keyVariables[name];
   const apiKey = env[variable]?.trim() || undefined;
   if (apiKey === undefined && name !== 'openai-compatible') {
-    const message = `${variable} is not set, so ${name} would refuse every call.`;
+    const message = `${variable} is not set; ${name} would reject every call.`;
     throw new CliError(exitCodes.usage, 'PROVIDER_KEY_MISSING', message, {
       fix: `export ${variable}=… in the shell that starts the executor.`,
     });
   }
-  // A bad value must be refused here: a request would repeat it in its error.
+  // Reject a bad value here: a request error would quote it.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw usage(`${variable} must be visible ASCII without spaces; check how it was copied.`);
+    throw usage(`${variable} must be printable ASCII without spaces. Copy it again.`);
   }
   return {
     name,
@@ -47,7 +49,9 @@ export function readProviderOptions(
 function checkUrl(text: string): void {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
-    throw usage('--base-url takes an address such as https://api.example.dev/v1, without a key.');
+    throw usage(
+      '--base-url must be a URL such as https://api.example.dev/v1, without credentials.',
+    );
   }
 }
 

@@ -5,21 +5,21 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Io, Styles } from '../../io.ts';
 import { oneLine } from '../../text.ts';
 
-/** Shows what an agent does, a line at a time. */
+/** Shows the events of an agent, one line each. */
 export interface EventLog<Event> {
-  /** A note to the person; nothing with `--json`. */
+  /** Shows a note to the person; not with `--json`. */
   say(text: string): void;
   onEvent(event: Event): void;
-  /** What the last result means for the shell; 0 when there was none. */
+  /** The exit code of the last result; 0 without any result. */
   resultCode(): ExitCode;
 }
 
-/** Events of the lifecycle that both agents share. */
+/** Lifecycle events that both kinds of agents share. */
 type LifecycleEvent = Extract<AgentEvent, CloudAiEvent>;
 
 /**
- * @param describe the line for an event; null for an event that needs none.
- * @param exitCodeAfter what an event means for the shell; null when it means nothing.
+ * @param describe Returns the line for an event; null if it has none.
+ * @param exitCodeAfter Returns the exit code that an event implies; null if none.
  */
 export function createEventLog<Event extends { type: string }>(
   io: Io,
@@ -44,19 +44,19 @@ export function createEventLog<Event extends { type: string }>(
   };
 }
 
-/** The line for an event of the lifecycle. */
+/** The line for a lifecycle event. */
 export function describeLifecycle(event: LifecycleEvent, { green, yellow, dim }: Styles): string {
   switch (event.type) {
     case 'online':
       return `${green('●')} online, waiting for jobs`;
     case 'hub-unreachable':
-      return `${yellow('●')} ${oneLine(event.message)} Work continues; still trying.`;
+      return `${yellow('●')} ${oneLine(event.message)} Work continues; retrying.`;
     case 'hub-back':
       return `${green('●')} the hub is back`;
     case 'draining':
-      return `${dim('●')} ${event.byHub ? 'draining, as the hub asks' : 'taking no more jobs'}`;
+      return `${dim('●')} ${event.byHub ? "draining at the hub's request" : 'accepting no more jobs'}`;
     case 'resumed':
-      return `${green('●')} taking jobs again`;
+      return `${green('●')} accepting jobs again`;
     case 'offline':
       return `${dim('○')} offline`;
   }

@@ -3,9 +3,9 @@ import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 
 /**
- * What the hub may know of a clone on this machine: the hash of its remote, made as the agent makes
- * it, and a label. (In this file because only the commands of the agent may import it.)
- * @throws {CliError} NOT_A_CLONE: the path is in no git repository.
+ * Reads what the hub may know about a clone on this machine: the hash of its remote, computed as
+ * the agent does, and a label. (In this file because only the agent commands may import the agent.)
+ * @throws {CliError} NOT_A_CLONE: the path is not in a git repository.
  */
 export async function readClone(path: string, env: NodeJS.ProcessEnv): Promise<ResolvedRemote> {
   try {
@@ -13,7 +13,7 @@ export async function readClone(path: string, env: NodeJS.ProcessEnv): Promise<R
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new CliError(exitCodes.usage, 'NOT_A_CLONE', error.message, {
-      fix: 'Name the path of a git clone.',
+      fix: 'Give the path of a git clone.',
       cause: error,
     });
   }

@@ -37,32 +37,33 @@ interface Options extends HubOptions, ExecutorChoice {
 }
 
 /**
- * `signalbox agent start`: an agent in the foreground. SIGTERM and the first SIGINT let it finish
- * what it holds; a second one, or SIGQUIT, gives the jobs back and leaves. With `--json`: a line
- * for each event of the agent, `{at, type, …}`.
+ * `signalbox agent start`: runs an agent in the foreground. SIGTERM and the first SIGINT let it
+ * finish its jobs; a second one, or SIGQUIT, returns them to the queue and stops. With `--json`: a
+ * line for each event of the agent, `{at, type, …}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
       .addOption(
-        new Option('--executor <tool>', 'the coding tool; found on the PATH when left out').choices(
-          executorNames,
-        ),
+        new Option(
+          '--executor <tool>',
+          'the coding tool (default: the first one on the PATH)',
+        ).choices(executorNames),
       )
       .option('--command <line>', 'run this for each job: prompt on standard input, in a worktree')
-      .option('--model <name>', 'the model that claude or codex is to use')
-      .option('--once', 'claim one job, finish it, and exit by its outcome');
+      .option('--model <name>', 'the model for claude or codex')
+      .option('--once', 'claim one job, finish it, and exit with its outcome');
     addJobOptions(program.optionsGroup('Which jobs, and how:'));
     addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox agent start', 'with the coding tool found here'],
+      ['signalbox agent start', 'with the coding tool on the PATH'],
       ['signalbox agent start --command "./fix.sh" --once', 'any command, one job, for CI'],
-      ['signalbox agent start --jobs 3 --label gpu=yes', 'three at a time'],
+      ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
     ]);
     program.addHelpText(
       'after',
-      '\nCtrl-C (or SIGTERM) finishes what is held; a second one gives the jobs back and leaves.',
+      '\nCtrl-C (or SIGTERM) finishes the current jobs; a second one returns them to the queue and stops.',
     );
   },
 
@@ -83,23 +84,30 @@ type Program = Parameters<typeof addJsonOption>[0];
 function addJobOptions(program: Program): void {
   const collect = (path: string, paths: string[] = []) => [...paths, path];
   program
-    .option('--jobs <number>', 'how many at a time', parseInteger({ min: 1, max: 1_000 }), 1)
-    .option('--repo <path|id>', 'only linked clones named so; may be repeated', collect)
-    .option('--base <ref>', 'the commit that jobs start from (default: what the clone has out)')
-    .option('--fetch', "ask the clone's origin for news before each job")
-    .option('--read-only', 'take only jobs that change nothing')
-    .option('--label <name=value>', 'what jobs may ask for; may be repeated', readLabel)
+    .option('--jobs <number>', 'concurrent jobs', parseInteger({ min: 1, max: 1_000 }), 1)
+    .option('--repo <path|id>', 'only this linked clone; repeatable', collect)
+    .option(
+      '--base <ref>',
+      "the commit that jobs start from (default: the clone's current checkout)",
+    )
+    .option('--fetch', "fetch from the clone's origin before each job")
+    .option('--read-only', 'claim only read-only jobs')
+    .option('--label <name=value>', 'a label that jobs may require; repeatable', readLabel)
     .option('--name <text>', 'name of the agent', hostname())
-    .option('--lease <time>', 'how long the hub waits for a sign of life, as in 10m', readLease)
-    .option('--time-limit <time>', 'how long one job may take, as in 2h', parseDurationMs)
-    .option('--hooks <dir>', 'scripts: environment, pre-checkout, pre-command, post-command')
-    .option('--state-dir <dir>', "the agent's own directory; one agent a directory");
+    .option(
+      '--lease <time>',
+      'how long a job stays leased without a renewal, such as 10m',
+      readLease,
+    )
+    .option('--time-limit <time>', 'time limit of one job, such as 2h', parseDurationMs)
+    .option('--hooks <dir>', 'directory of environment, pre-checkout, pre-command, post-command')
+    .option('--state-dir <dir>', "the agent's own directory; not shared between agents");
 }
 
 function readLabel(text: string, labels: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError('It looks like os=linux.');
+    throw new InvalidArgumentError('It must have the form name=value, such as os=linux.');
   }
   return { ...labels, [name]: value };
 }
@@ -107,7 +115,7 @@ function readLabel(text: string, labels: Record<string, string> = {}): Record<st
 function readLease(text: string): number {
   const leaseMs = parseDurationMs(text);
   if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) {
-    throw new InvalidArgumentError('It takes from 1s to 24h.');
+    throw new InvalidArgumentError('It must be from 1s to 24h.');
   }
   return leaseMs;
 }
@@ -159,7 +167,7 @@ function explainStart(error: unknown): unknown {
   if (error instanceof AgentAlreadyRunningError) return explainAlreadyRunning(error);
   if (error instanceof ExecutorMissingError) {
     return new CliError(exitCodes.usage, 'EXECUTOR_MISSING', error.message, {
-      fix: 'signalbox agent start --command "…" runs any command.',
+      fix: 'Use any command instead: signalbox agent start --command "…"',
       cause: error,
     });
   }

@@ -42,36 +42,36 @@ interface Options extends HubOptions {
 }
 
 /**
- * `signalbox cloud-ai start`: an executor of cloud AI jobs in the foreground, with the provider's
- * key from its environment. Signals as with `agent start`. With `--json`: a line for each event,
- * `{at, type, …}`.
+ * `signalbox cloud-ai start`: runs an executor of cloud AI jobs in the foreground, with the
+ * provider's key from the environment. Signals work as with `agent start`. With `--json`: a line
+ * for each event, `{at, type, …}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     const collect = (value: string, values: string[] = []) => [...values, value];
     program
       .addOption(
-        new Option('--provider <name>', 'whose models')
+        new Option('--provider <name>', 'the provider of the models')
           .choices(cloudAiProviderNames)
           .makeOptionMandatory(),
       )
       .requiredOption(
         '--model <name>',
-        'a model to serve; may be repeated, the first is for jobs that name none',
+        'a model to serve; repeatable, the first also runs jobs that name none',
         collect,
       )
-      .option('--base-url <url>', 'where the provider answers, with its version')
-      .option('--once', 'claim one job, finish it, and exit by its outcome')
-      .option('--concurrency <number>', 'calls at a time', parseInteger({ min: 1, max: 100 }), 1)
-      .option('--kind <name>', 'only jobs of this kind; may be repeated', collect)
-      .option('--time-limit <time>', 'how long one job may take, as in 10m', parseDurationMs)
+      .option('--base-url <url>', "the provider's base URL, with its version")
+      .option('--once', 'claim one job, finish it, and exit with its outcome')
+      .option('--concurrency <number>', 'concurrent calls', parseInteger({ min: 1, max: 100 }), 1)
+      .option('--kind <name>', 'only jobs of this kind; repeatable', collect)
+      .option('--time-limit <time>', 'time limit of one job, such as 10m', parseDurationMs)
       .option(
         '--max-output <tokens>',
-        'the most that one answer may be',
+        'token limit of one answer',
         parseInteger({ min: 1, max: 1_000_000 }),
       )
       .option('--name <text>', 'name of the executor', `${hostname()} cloud AI`)
-      .option('--state-dir <dir>', "the executor's own directory; one executor a directory");
+      .option('--state-dir <dir>', "the executor's own directory; not shared between executors");
     addJsonOption(program, 'print a JSON line for each event');
     addHubOptions(program);
     addExamples(program, [
@@ -84,8 +84,8 @@ export const command = defineCommand<Options>({
     const keys = Object.entries(keyVariables).map(([name, variable]) => `${variable} (${name})`);
     program.addHelpText(
       'after',
-      `\nThe key comes from the environment: ${keys.join(', ')}.\n` +
-        'Ctrl-C (or SIGTERM) finishes what is held; a second one gives the jobs back and leaves.',
+      `\nThe key is read from the environment: ${keys.join(', ')}.\n` +
+        'Ctrl-C (or SIGTERM) finishes the current jobs; a second one returns them to the queue and stops.',
     );
   },
 
@@ -148,7 +148,7 @@ function explainEnd(error: unknown, provider: CloudAiProviderName): unknown {
   if (error instanceof AgentAlreadyRunningError) return explainAlreadyRunning(error);
   if (error instanceof CloudAiProviderRefusedError) {
     return new CliError(exitCodes.failed, 'PROVIDER_REFUSED', error.message, {
-      fix: `Check ${keyVariables[provider]}, --model and --base-url; the job was given back.`,
+      fix: `Check ${keyVariables[provider]}, --model and --base-url. The job was returned to the queue.`,
       cause: error,
     });
   }

@@ -13,15 +13,16 @@ interface Options {
 }
 
 /**
- * `signalbox admin member add`: prints an invitation link for a person, beside a running or a
- * stopped hub. The link is shown this once. With `--json`: `{ok, invitationUrl, invitationId,
- * workspaceId, workspaceSlug, email, role, expiresAt, address: {baseUrl, source}}`.
+ * `signalbox admin member add`: prints an invitation link for a person, through direct access to
+ * the database; the hub may be running or stopped. The link is shown only once. With `--json`:
+ * `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role, expiresAt, address:
+ * {baseUrl, source}}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
       .requiredOption('-w, --workspace <slug>', 'the workspace to invite to')
-      .requiredOption('--email <address>', 'whom the link is for')
+      .requiredOption('--email <address>', 'address of the invited person')
       .requiredOption('--role <role>', workspaceRoles.join(', '), readRole);
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), linkSettings);
@@ -43,10 +44,10 @@ export const command = defineCommand<Options>({
         role,
       });
       if (io.json) return io.printJson({ ok: true, ...invited });
-      // The link alone on standard output, so that it can be piped on.
+      // Only the link goes to standard output, so that it can be piped.
       io.print(invited.invitationUrl);
       io.note(
-        `Send it to ${invited.email}: it works once, and lets in to ${workspace} as ${role}.`,
+        `Send it to ${invited.email}. It works once and grants the role ${role} in ${workspace}.`,
       );
       for (const line of explainAddress(invited.address)) io.note(line);
       io.note(`Valid until ${formatMoment(invited.expiresAt)}. It is not shown again.`);
@@ -59,7 +60,9 @@ export const command = defineCommand<Options>({
 function readRole(text: string): WorkspaceRole {
   const role = workspaceRoles.find((known) => known === text);
   if (role === undefined) {
-    throw new InvalidArgumentError(`"${text}" is none of ${workspaceRoles.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `It must be one of ${workspaceRoles.join(', ')}, not "${text}".`,
+    );
   }
   return role;
 }

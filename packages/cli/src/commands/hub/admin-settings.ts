@@ -13,7 +13,7 @@ import { exitCodes } from '../../exit-codes.ts';
 
 type Setting = (typeof settings)[SettingName];
 
-/** Gives a command the flags of some of the hub's settings. */
+/** Adds the flags of some of the hub's settings to a command. */
 export function addSettings(program: Command, rows: readonly Setting[]): void {
   for (const setting of rows) {
     const { flag, env, description } = setting;
@@ -22,11 +22,11 @@ export function addSettings(program: Command, rows: readonly Setting[]): void {
   }
 }
 
-/** The settings that a line has named, with their values. */
+/** The settings given as flags, with their values. */
 export function flagsOf(
   options: Record<string, unknown>,
 ): (readonly [setting: Setting, value: string, name: SettingName])[] {
-  // Object.entries forgets the names of the keys.
+  // Object.entries loses the key type.
   const rows = Object.entries(settings) as [SettingName, Setting][];
   return rows.flatMap(([name, setting]) => {
     const value = options[camelCase(setting.flag)];
@@ -34,15 +34,15 @@ export function flagsOf(
   });
 }
 
-/** How commander names the value of a flag. */
+/** The property under which commander stores a flag's value. */
 function camelCase(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What commands beside a hub need to find its database. */
+/** Settings of commands that open the hub's database. */
 export const databaseSettings: readonly Setting[] = [settings.dataDir, settings.databaseUrl];
 
-/** And those that make links into the hub. */
+/** Settings of commands that also create links to the hub. */
 export const linkSettings: readonly Setting[] = [
   ...databaseSettings,
   settings.baseUrl,
@@ -62,7 +62,7 @@ export function readHubConfig(env: NodeJS.ProcessEnv, options: Record<string, un
 
 const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError];
 
-/** A refusal of the hub is a sentence, told without its stack; a defect keeps it. */
+/** Expected errors of the hub become a message without a stack; a defect keeps its stack. */
 export function explainHubError(error: unknown): unknown {
   if (!(error instanceof Error) || bugs.some((bug) => error instanceof bug)) return error;
   const { message } = error;

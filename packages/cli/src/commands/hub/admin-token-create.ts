@@ -13,26 +13,29 @@ interface Options {
 }
 
 /**
- * `signalbox admin token create`: a token for a program (a service principal), beside a running or
- * a stopped hub. It is shown this once. With `--json`:
- * `{ok, token, tokenId, workspaceId, workspaceSlug, scopes, expiresAt}`.
+ * `signalbox admin token create`: creates a token for a program (a service principal), through
+ * direct access to the database; the hub may be running or stopped. The token is shown only once.
+ * With `--json`: `{ok, token, tokenId, workspaceId, workspaceSlug, scopes, expiresAt}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .requiredOption('-w, --workspace <slug>', 'the workspace that it is for')
-      .requiredOption('--name <text>', 'what it is for, as in "CI of the API"')
-      .option('--scopes <list>', `of ${scopes.join(',')} (default: all but decide)`, readScopes)
+      .requiredOption('-w, --workspace <slug>', 'the workspace of the token')
+      .requiredOption('--name <text>', 'its purpose, such as "CI of the API"')
       .option(
-        '--expires-in <time>',
-        'how long it lives, as in 30d (default: 365d)',
-        parseDurationMs,
-      );
+        '--scopes <list>',
+        `any of ${scopes.join(',')} (default: all except decide)`,
+        readScopes,
+      )
+      .option('--expires-in <time>', 'lifetime, such as 30d (default: 365d)', parseDurationMs);
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
       ['signalbox admin token create -w acme --name CI', 'prints the token, once'],
-      ['signalbox admin token create -w acme --name bot --scopes read,enqueue', 'may do less'],
+      [
+        'signalbox admin token create -w acme --name bot --scopes read,enqueue',
+        'with fewer scopes',
+      ],
     ]);
   },
 
@@ -47,7 +50,7 @@ export const command = defineCommand<Options>({
         ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
       });
       if (io.json) return io.printJson({ ok: true, ...minted });
-      // The token alone on standard output, so that it can be piped into a store of secrets.
+      // Only the token goes to standard output, so that it can be piped into a secret store.
       io.print(minted.token);
       io.note(`For ${name} in ${workspace}: ${minted.scopes.join(', ')}.`);
       io.note(`Valid until ${formatMoment(minted.expiresAt)}. It is not shown again.`);
@@ -61,7 +64,7 @@ function readScopes(text: string): Scope[] {
   return text.split(',').map((word) => {
     const scope = scopes.find((known) => known === word.trim());
     if (scope === undefined) {
-      throw new InvalidArgumentError(`"${word}" is none of ${scopes.join(', ')}.`);
+      throw new InvalidArgumentError(`It must be a list of ${scopes.join(', ')}, not "${word}".`);
     }
     return scope;
   });

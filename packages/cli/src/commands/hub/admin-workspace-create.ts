@@ -4,8 +4,8 @@ import { oneLine } from '../../text.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 
 /**
- * `signalbox admin workspace create`: beside a running or a stopped hub, by whoever may write its
- * database. With `--json`: `{ok, workspace}`.
+ * `signalbox admin workspace create`: creates a workspace through direct access to the hub's
+ * database; the hub may be running or stopped. With `--json`: `{ok, workspace}`.
  */
 export const command = defineCommand<{ slug: string; name?: string }>({
   describe(program) {
@@ -15,7 +15,10 @@ export const command = defineCommand<{ slug: string; name?: string }>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      ['signalbox admin workspace create --slug acme --name Acme', 'in ./.signalbox'],
+      [
+        'signalbox admin workspace create --slug acme --name Acme',
+        'in the database in ./.signalbox',
+      ],
     ]);
   },
 
@@ -27,7 +30,7 @@ export const command = defineCommand<{ slug: string; name?: string }>({
       if (io.json) return io.printJson({ ok: true, workspace });
       const { green, bold, dim } = io.styles;
       const { workspaceId } = workspace;
-      io.print(`${green('✔')} Made ${bold(oneLine(workspace.slug))} ${dim(workspaceId)}`);
+      io.print(`${green('✔')} Created ${bold(oneLine(workspace.slug))} ${dim(workspaceId)}`);
     } catch (error) {
       throw explainHubError(error);
     }

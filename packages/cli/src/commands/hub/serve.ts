@@ -4,20 +4,20 @@ import { settings, startFromEnvironment } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
 
-/** Where the build of the console is, beside this package. */
+/** The console's build output. */
 const consoleDirDefault = join(import.meta.dirname, '../../../../console/dist');
 
 /**
- * `signalbox serve`: a hub in the foreground, until SIGTERM or SIGINT. Every setting of the hub has
- * its flag here; a flag goes before the environment.
+ * `signalbox serve`: runs a hub in the foreground until SIGTERM or SIGINT. Every setting of the hub
+ * has a flag here; flags take precedence over the environment.
  */
 export const command = defineCommand<Record<string, string>>({
   describe(program) {
     addSettings(program, Object.values(settings));
-    addJsonOption(program, 'tell a refused start as JSON');
+    addJsonOption(program, 'report a failed start as JSON');
     addExamples(program, [
       ['signalbox serve', 'on 127.0.0.1:4400, data in ./.signalbox'],
-      ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'elsewhere'],
+      ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'another port and directory'],
     ]);
   },
 
