@@ -116,7 +116,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     const stranger = await openVisit(browser, hub.baseUrl);
     const other = await stranger.context.newPage();
     await other.goto(hub.firstOwnerUrl ?? '');
-    await other.getByRole('heading', { name: 'This link cannot be used' }).waitFor();
+    await other.getByRole('heading', { name: 'This link is not valid' }).waitFor();
     assert.deepEqual(stranger.troubles, []);
     await stranger.context.close();
   });

@@ -47,7 +47,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     await page.getByLabel('E-mail address').fill(owner.email);
     await page.getByLabel('Password', { exact: true }).fill(owner.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Log in a machine?' }).waitFor();
+    await page.getByRole('heading', { name: 'Log in this machine?' }).waitFor();
     assert.equal(page.url(), shown.approvalUrl);
   });
 

@@ -98,11 +98,11 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     await show(
       [
         { name: 'sign-in-new-hub', path: '/', shows: heading('Sign in') },
-        { name: 'first-owner', path: firstOwnerPath, shows: heading('Make the first owner') },
+        { name: 'first-owner', path: firstOwnerPath, shows: heading('Create the first owner') },
         {
           name: 'first-owner-refused',
           path: firstOwnerPath,
-          shows: heading('Make the first owner'),
+          shows: heading('Create the first owner'),
           async act(page) {
             const values = ['Ada', 'ada@acme.example', 'password1234', 'Acme', 'acme'];
             const inputs = page.locator('form input');
@@ -114,7 +114,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
         {
           name: 'first-owner-dead-link',
           path: '/first-owner#token=none',
-          shows: heading('This link cannot be used'),
+          shows: heading('This link is not valid'),
         },
       ],
       true,
@@ -126,7 +126,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     const jobs = `/w/${owner.workspaceSlug}/jobs`;
     await show([
       { name: 'jobs-none', path: jobs, shows: heading('No jobs yet') },
-      { name: 'not-found', path: '/w/nowhere', shows: heading('There is nothing here') },
+      { name: 'not-found', path: '/w/nowhere', shows: heading('Page not found') },
       {
         name: 'account-menu',
         path: jobs,
@@ -177,7 +177,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
       {
         name: 'job-unknown',
         path: `${jobs}/job_none`,
-        shows: heading('There is no such job in this workspace'),
+        shows: heading('Job not found in this workspace'),
       },
       {
         name: 'job-cancel-dialog',
@@ -208,16 +208,14 @@ describe('every page, at every size and in every light', { skip: browserMissing 
       machineName: 'a-machine-with-a-rather-long-name.example',
     });
     devicePath = asked.approvalUrl.slice(hub.baseUrl.length);
-    await show([
-      { name: 'device-unknown', path: '/device', shows: heading('There is no such request') },
-    ]);
+    await show([{ name: 'device-unknown', path: '/device', shows: heading('Request not found') }]);
     // Only the session that opened a request may answer it.
     await show([
-      { name: 'device', path: devicePath, shows: heading('Log in a machine?') },
+      { name: 'device', path: devicePath, shows: heading('Log in this machine?') },
       {
         name: 'device-wrong-code',
         path: devicePath,
-        shows: heading('Log in a machine?'),
+        shows: heading('Log in this machine?'),
         async act(page) {
           await page.getByLabel('Code shown in your terminal').fill('BBBBBBBB');
           await page.getByRole('button', { name: 'Approve' }).click();

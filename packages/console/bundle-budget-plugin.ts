@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** What a person loads before the job list shows, compressed as hubs send it. */
+/** Budget of the JavaScript loaded before the job list shows, compressed as hubs send it. */
 const FIRST_VIEW_BYTES_MAX = 180 * 1024;
-/** The entry, and the pages that make up the first view of somebody who is signed in. */
+/** The entry, and the pages that form the first view of a signed-in person. */
 const firstViewModules = ['src/main.tsx', 'src/pages/shell.tsx', 'src/pages/jobs.tsx'];
 
-/** Prints the JavaScript of the first view, and fails the build when it outgrows its budget. */
+/** Prints the JavaScript size of the first view and fails the build if it exceeds the budget. */
 export function bundleBudget(): Plugin {
   return {
     name: 'signalbox-bundle-budget',
@@ -25,7 +25,8 @@ export function bundleBudget(): Plugin {
             ? facadeModuleId?.endsWith('index.html')
             : facadeModuleId?.endsWith(module),
         );
-        if (!chunk) this.error(`no chunk holds ${module}: is it still a route of its own?`);
+        if (!chunk)
+          this.error(`no chunk contains ${module}: check that it is still a separate route`);
         need(chunk.fileName);
       }
       const sizeBytes = chunks
@@ -33,7 +34,7 @@ export function bundleBudget(): Plugin {
         .reduce((sum, chunk) => sum + gzipSync(chunk.code).length, 0);
       const text = `first view: ${(sizeBytes / 1024).toFixed(1)} KB of JavaScript, compressed`;
       if (sizeBytes > FIRST_VIEW_BYTES_MAX) {
-        this.error(`${text}; the budget is ${FIRST_VIEW_BYTES_MAX / 1024} KB`);
+        this.error(`${text} exceeds the budget of ${FIRST_VIEW_BYTES_MAX / 1024} KB`);
       }
       this.info(text);
     },

@@ -5,12 +5,12 @@ const MODULE_ID = 'virtual:contract-data';
 /** The leading NUL marks a module that no other plugin may resolve (Rollup's convention). */
 const RESOLVED_ID = `\0${MODULE_ID}`;
 
-type Nouns = Record<string, Record<string, { readonly path: string }>>;
+type Groups = Record<string, Record<string, { readonly path: string }>>;
 
-function pathsOf(nouns: Nouns): Record<string, Record<string, string>> {
+function pathsOf(groups: Groups): Record<string, Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(nouns).map(([noun, rows]) => [
-      noun,
+    Object.entries(groups).map(([group, rows]) => [
+      group,
       Object.fromEntries(
         Object.entries(rows).map(([action, row]) => [action, contract.consolePathOf(row)]),
       ),
@@ -19,8 +19,8 @@ function pathsOf(nouns: Nouns): Record<string, Record<string, string>> {
 }
 
 /**
- * The little of the contract that the console needs at run time, as plain data. The rows hold
- * every schema of the wire; the console needs their types (which cost nothing) and their paths.
+ * Provides the data of the contract that the console needs at run time. The rows contain every
+ * schema of the wire, but the console needs only their types (erased at build time) and paths.
  * Reading them at build time keeps the wire in one place and the schema library out of the bundle.
  */
 export function contractData(): Plugin {

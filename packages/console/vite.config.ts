@@ -12,13 +12,13 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // The policy allows no data: fonts or scripts, so nothing is inlined.
+    // The policy forbids data: fonts and scripts, so nothing is inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // light-dark() and relative colours as written; older engines than these are not served.
+    // Keep light-dark() and relative colours; older engines are not supported.
     cssTarget: ['chrome123', 'firefox128', 'safari17.5'],
   },
-  // changeOrigin stays off: the hub compares Origin with the host that the browser named.
+  // changeOrigin stays off: the hub compares Origin with the host that the browser requested.
   server: { proxy: { '/console-api': { target: hubUrl } } },
   test: { include: ['test/**/*.test.{ts,tsx}'], environment: 'happy-dom' },
 });

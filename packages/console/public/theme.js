@@ -1,8 +1,8 @@
-// Runs before the first paint, so that a chosen theme does not flash in the other one. A file of
-// its own, because the content security policy forbids inline scripts.
+// Runs before the first paint, so that a chosen theme does not flash in the other one. A separate
+// file, because the content security policy forbids inline scripts.
 try {
   const theme = localStorage.getItem('signalbox.theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage is switched off: the system's theme applies.
+  // Storage is disabled: the system's theme applies.
 }

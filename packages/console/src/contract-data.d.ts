@@ -9,14 +9,14 @@ declare module 'virtual:contract-data' {
 
   type Rows = typeof consoleEndpoints & typeof mirroredEndpoints;
 
-  /** Where the console calls each row, by noun and action. */
+  /** The path of each endpoint, by group and action. */
   export const endpointPaths: {
-    readonly [Noun in keyof Rows]: { readonly [Action in keyof Rows[Noun]]: string };
+    readonly [Group in keyof Rows]: { readonly [Action in keyof Rows[Group]]: string };
   };
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];
   export const passwordCharsMin: number;
   export const passwordCharsMax: number;
-  /** When each code is answered, one sentence. */
+  /** The condition of each error code, in one sentence. */
   export const errorConditions: Readonly<Record<ErrorCode, string>>;
 }

@@ -13,14 +13,14 @@ if (!root) throw new Error('index.html has no element with the id root');
 
 const client = createQueryClient(() => {
   client.setQueryData(sessionQuery().queryKey, signedOut);
-  // The guards of the routes send the person to sign in, and back afterwards.
+  // The route guards redirect to sign-in, and back afterwards.
   void router.invalidate();
 });
 const router = createConsoleRouter(client);
 
 createRoot(root).render(
   <StrictMode>
-    {/* The content security policy allows no style elements; what they hold is in styles.css. */}
+    {/* The content security policy forbids style elements; their content is in styles.css. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={client}>
         <RouterProvider router={router} />

@@ -15,7 +15,7 @@ import { ErrorPage, NotFoundPage } from './pages/problem.tsx';
 
 const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({});
 
-/** The session as it was read last; read now if it never was. */
+/** Returns the cached session; reads it the first time. */
 function readSession(client: QueryClient) {
   return client.query({ ...sessionQuery(), staleTime: 'static' });
 }
@@ -64,7 +64,7 @@ const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 });
 
-/** Refuses a page to those who are not signed in: sends them to sign in, and back afterwards. */
+/** Guards pages that need a session: redirects to sign-in, and back afterwards. */
 async function requireSession(client: QueryClient, href: string) {
   const session = await readSession(client);
   if (session.person === null) {
@@ -83,7 +83,7 @@ const deviceRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/device.tsx'), 'DevicePage'),
 });
 
-/** Everything of one workspace; its pages find the membership in the route's context. */
+/** The parent of all pages of a workspace, which read the membership from its context. */
 const workspaceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/w/$slug',
@@ -104,7 +104,7 @@ const workspaceHomeRoute = createRoute({
   },
 });
 
-/** Filters are in the address, so that a view can be sent on; unknown ones are dropped. */
+/** Filters are in the URL, so that a view can be shared; unknown values are dropped. */
 function readJobFilters(search: Record<string, unknown>): JobFilters {
   const status = jobStatuses.find((each) => each === search.status);
   const kind = jobKinds.find((each) => each === search.kind);
@@ -134,7 +134,7 @@ const routeTree = rootRoute.addChildren([
   workspaceRoute.addChildren([workspaceHomeRoute, jobsRoute, jobRoute]),
 ]);
 
-/** Every page, with its address. Pages are read when they are first opened. */
+/** All pages and their paths. Page code is loaded when a page is first opened. */
 export function createConsoleRouter(client: QueryClient) {
   return createRouter({
     routeTree,

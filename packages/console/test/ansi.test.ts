@@ -53,7 +53,7 @@ describe('styles', () => {
     expect(firstStyle(`${ESC}[${params}mx`)).toMatchObject(style);
   });
 
-  test('last over lines, and end where the output says', () => {
+  test('continue across lines until the output resets them', () => {
     const lines = parseAnsi(`${ESC}[32mgreen\nstill${ESC}[m plain`);
     expect(lines[1]?.map((span) => [span.text, span.style.fg])).toEqual([
       ['still', 2],
@@ -61,7 +61,7 @@ describe('styles', () => {
     ]);
   });
 
-  test('that do not change make no new span', () => {
+  test('without a change create no new span', () => {
     expect(parseAnsi(`a${ESC}[31m${ESC}[39mb${ESC}[0mc`)[0]).toHaveLength(1);
   });
 });
@@ -82,13 +82,13 @@ describe('control sequences that are not shown', () => {
     expect(textOf(parseAnsi(input))).toBe(text);
   });
 
-  test('a command that never ends hides nothing', () => {
+  test('an unterminated command hides nothing', () => {
     const hidden = 'rm -rf /\n'.repeat(10);
     expect(textOf(parseAnsi(`${ESC}]0;${hidden}`))).toContain('rm -rf /');
     expect(textOf(parseAnsi(`${ESC}]0;${'x'.repeat(5_000)}\u0007`))).toContain('xxxx');
   });
 
-  test('marks that turn the direction of writing are made visible', () => {
+  test('direction marks become visible characters', () => {
     expect(textOf(parseAnsi('a\u202eb\u2066c\u200fd'))).toBe('a\ufffdb\ufffdc\ufffdd');
   });
 });
@@ -96,17 +96,17 @@ describe('control sequences that are not shown', () => {
 describe('hostile input', () => {
   test.each(xssCorpus)('%j holds no control character afterwards', (input) => {
     const text = textOf(parseAnsi(input));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are looked for.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them.
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
   });
 
-  test('long lines are broken, and lose nothing', () => {
+  test('long lines are split without losing text', () => {
     const lines = parseAnsi('x'.repeat(100_000));
     expect(Math.max(...lines.map((line) => line[0]?.text.length ?? 0))).toBe(4_000);
     expect(textOf(lines).replaceAll('\n', '')).toHaveLength(100_000);
   });
 
-  test('a line of nothing but colours keeps its text in a bounded number of spans', () => {
+  test('a line with many colour changes has a bounded number of spans', () => {
     const [line = []] = parseAnsi(
       Array.from({ length: 2_000 }, (_, i) => `${ESC}[${31 + (i % 7)}mx`).join(''),
     );
@@ -132,7 +132,7 @@ describe('hostile input', () => {
       return performance.now() - startMs;
     };
     timeOf(10_000);
-    // Quadratic work on a megabyte would take minutes; the bound leaves slow machines room.
+    // Quadratic work on a megabyte would take minutes; the limit allows for slow machines.
     expect(timeOf(1_000_000)).toBeLessThan(5_000);
   });
 });

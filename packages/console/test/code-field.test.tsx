@@ -8,7 +8,7 @@ function Form({ error }: { error?: string }) {
   return <CodeField value={code} onChange={setCode} error={error} />;
 }
 
-test('a pasted code takes the form that the terminal shows', async () => {
+test('a pasted code is formatted as the terminal shows it', async () => {
   const { box } = await render(<Form />);
   const input = box.querySelector('input') as HTMLInputElement;
   await typeInto(input, ' wdjb mjht\n');
@@ -23,7 +23,7 @@ test('a dash can be deleted like any other character', async () => {
   expect(input.value).toBe('WDJB');
 });
 
-test('the field is named by its label and described by its error', async () => {
+test('the field has an accessible name and description', async () => {
   const { box } = await render(<Form error="The code does not match." />);
   const input = box.querySelector('input') as HTMLInputElement;
   expect(input.labels?.[0]?.textContent).toBe('Code shown in your terminal');

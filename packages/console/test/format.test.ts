@@ -31,7 +31,7 @@ describe('a relative time', () => {
     expect(formatRelative(before(seconds), nowMs)).toBe(text);
   });
 
-  test('that is no time is shown as it came', () => {
+  test('that is invalid is shown unchanged', () => {
     expect(formatRelative('soon', nowMs)).toBe('soon');
     expect(formatAbsolute('soon')).toBe('soon');
   });
@@ -114,18 +114,18 @@ test.each([
   expect(slugOf(name)).toBe(slug);
 });
 
-describe('text of others', () => {
-  test('keeps lines and tabs, and shows what would deceive', () => {
+describe('untrusted text', () => {
+  test('keeps lines and tabs, and makes deceptive characters visible', () => {
     expect(plainText('a\tb\nc\0d\u202ee\ufefff')).toBe('a\tb\nc\ufffdd\ufffde\ufffdf');
   });
 
-  test('gives its first line that says something, cut to length', () => {
+  test('is reduced to its first non-empty line, truncated', () => {
     expect(firstLine('\n  \n  Add a check \nmore', 100)).toBe('Add a check');
     expect(firstLine('abcdefgh', 5)).toBe('abcd…');
     expect(firstLine(' \n ', 5)).toBe('');
   });
 
-  test('has its addresses split off, without the punctuation behind them', () => {
+  test('is split into text and URLs, without trailing punctuation', () => {
     expect(splitLinks('See (https://a.example/x?y=1#z). Or http://b.example!')).toEqual([
       { text: 'See (' },
       { text: 'https://a.example/x?y=1#z', href: 'https://a.example/x?y=1#z' },

@@ -14,12 +14,12 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A hub that answers as told, at the address that the page has. */
+/** Starts a hub that answers with a listener, at the URL of the test's page. */
 async function startHub(answer: RequestListener): Promise<void> {
   server = createServer(answer);
   await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
-  // happy-dom's own interface: where the page of this test stands.
+  // happy-dom's own API to set the URL of the page.
   (window as unknown as { happyDOM: { setURL: (url: string) => void } }).happyDOM.setURL(
     `http://127.0.0.1:${port}/`,
   );
@@ -34,18 +34,18 @@ const failureOf = (call: Promise<unknown>): Promise<HubError> =>
     },
   );
 
-test('every endpoint has the path that the contract gives it', () => {
-  for (const [noun, rows] of Object.entries({ ...consoleEndpoints, ...mirroredEndpoints })) {
+test('every endpoint has its path from the contract', () => {
+  for (const [group, rows] of Object.entries({ ...consoleEndpoints, ...mirroredEndpoints })) {
     for (const [action, row] of Object.entries(rows)) {
       const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = endpointPaths;
-      expect(paths[noun]?.[action]).toBe(consolePathOf(row));
-      expect(paths[noun]?.[action]).toMatch(/^\/console-api\/v1\//);
+      expect(paths[group]?.[action]).toBe(consolePathOf(row));
+      expect(paths[group]?.[action]).toMatch(/^\/console-api\/v1\//);
     }
   }
 });
 
 describe('a call', () => {
-  test('posts JSON to the mirrored path and gives the answer back', async () => {
+  test('posts JSON to the mirrored path and returns the answer', async () => {
     let seen: unknown;
     await startHub((request, response) => {
       const parts: Buffer[] = [];
@@ -67,7 +67,7 @@ describe('a call', () => {
     });
   });
 
-  test('fails with the code, sentence, request id and details of the hub', async () => {
+  test('fails with the code, message, request ID and details of the hub', async () => {
     const details = [{ path: '/password', message: 'Too common.' }];
     await startHub((_request, response) => {
       response.statusCode = 400;
@@ -95,7 +95,7 @@ describe('a call', () => {
     [200, 'null'],
     [200, '<!doctype html>'],
     [500, '{}'],
-  ])('says that something else answered when it got %d %s', async (status, body) => {
+  ])('fails with ANSWER_UNREADABLE for %d %s', async (status, body) => {
     await startHub((_request, response) => {
       response.statusCode = status;
       response.end(body);
@@ -103,14 +103,14 @@ describe('a call', () => {
     expect((await failureOf(callHub('session', 'get', {}))).code).toBe('ANSWER_UNREADABLE');
   });
 
-  test('says that the hub is out of reach when the connection breaks', async () => {
+  test('fails with UNREACHABLE when the connection breaks', async () => {
     await startHub((request) => request.socket.destroy());
     const error = await failureOf(callHub('session', 'get', {}));
     expect(error.code).toBe('UNREACHABLE');
     expect(error.requestId).toBeNull();
   });
 
-  test('that the page gave up ends as an abort, not as a failure of the hub', async () => {
+  test('that the page aborts rejects with an abort, not with a failure of the hub', async () => {
     const stop = new AbortController();
     await startHub(() => stop.abort());
     const outcome = await callHub('session', 'get', {}, stop.signal).catch((error) => error);

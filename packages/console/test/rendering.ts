@@ -2,7 +2,7 @@ import { act, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach } from 'vitest';
 
-// React asks test environments to say that they are one (react.dev, act).
+// React requires this flag in test environments (react.dev, act).
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 const unmounts: (() => Promise<void>)[] = [];
@@ -16,7 +16,7 @@ export interface Rendered {
   update: (node: ReactNode) => Promise<void>;
 }
 
-/** Renders into the document of the test; taken away after it. */
+/** Renders into the test's document; unmounted after the test. */
 export async function render(node: ReactNode): Promise<Rendered> {
   const box = document.createElement('div');
   document.body.append(box);
@@ -30,10 +30,10 @@ export async function render(node: ReactNode): Promise<Rendered> {
   return { box, update };
 }
 
-/** Puts a value into an input as typing or pasting does, so that React hears of it. */
+/** Sets the value of an input as typing or pasting does, so that React notices it. */
 export async function typeInto(input: HTMLInputElement, value: string): Promise<void> {
   await act(async () => {
-    // React tracks the value property of the element; the prototype's setter goes round that.
+    // React overrides the element's value property; the prototype's setter bypasses that.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
     input.dispatchEvent(new Event('input', { bubbles: true }));
   });

@@ -9,7 +9,7 @@ const output = (text: string, live = false) => (
 );
 
 describe('output of a tool', () => {
-  test.each(xssCorpus)('%j becomes text and nothing else', async (text) => {
+  test.each(xssCorpus)('%j becomes plain text', async (text) => {
     const { box } = await render(output(text));
     const elements = [...logOf(box).querySelectorAll('*')];
     expect(new Set(elements.map((element) => element.localName))).toSatisfy((names: Set<string>) =>
@@ -25,13 +25,13 @@ describe('output of a tool', () => {
     expect('pwned' in globalThis).toBe(false);
   });
 
-  test('shows markup as the text that it is', async () => {
+  test('shows markup as text', async () => {
     const markup = '<script>alert(1)</script> & <b>bold</b>';
     const { box } = await render(output(markup));
     expect(logOf(box).textContent).toBe(markup);
   });
 
-  test('links addresses so that the page behind them learns nothing', async () => {
+  test('links URLs without a referrer or an opener', async () => {
     const { box } = await render(output('see https://ci.example/builds/1.'));
     const link = box.querySelector('a');
     expect(link?.getAttribute('href')).toBe('https://ci.example/builds/1');
@@ -39,7 +39,7 @@ describe('output of a tool', () => {
     expect(link?.rel).toContain('noreferrer');
   });
 
-  test('carries colours as classes and custom properties', async () => {
+  test('renders colours as classes and custom properties', async () => {
     const { box } = await render(output('\u001b[1;31mred\u001b[0m \u001b[38;2;1;2;3mown'));
     const [red, own] = logOf(box).querySelectorAll('span');
     expect(red?.className).toBe('ansi-fg ansi-bold');
@@ -47,7 +47,7 @@ describe('output of a tool', () => {
     expect(own?.style.getPropertyValue('--fg')).toBe('#010203');
   });
 
-  test('shows the last lines of long output, and earlier ones when asked', async () => {
+  test('shows the last lines of long output, and earlier ones on request', async () => {
     const lines = Array.from({ length: 2_500 }, (_, index) => `line ${index}`);
     const { box } = await render(output(lines.join('\n')));
     expect(logOf(box).textContent).toContain('line 2499');
@@ -59,7 +59,7 @@ describe('output of a tool', () => {
     expect(box.querySelector('button')).toBeNull();
   });
 
-  test('can be followed only while more may come', async () => {
+  test('can be followed only while more may arrive', async () => {
     const { box, update } = await render(output('x', true));
     expect(box.querySelector('input')?.checked).toBe(true);
     await update(output('x', false));

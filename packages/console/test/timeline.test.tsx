@@ -27,7 +27,7 @@ const typesOf = (events: JobEvent[]) =>
   foldEvents(events).map(({ attempt, entries }) => [attempt, ...entries.map(({ type }) => type)]);
 
 describe('folding', () => {
-  test('puts the events of each attempt together', () => {
+  test('groups events by attempt', () => {
     const events = [
       event('enqueued', { attempt: 0 }),
       event('claimed'),
@@ -41,7 +41,7 @@ describe('folding', () => {
     ]);
   });
 
-  test('joins output that was cut in the middle of a line or of an escape sequence', () => {
+  test('joins output that was split within a line or an escape sequence', () => {
     const [attempt] = foldEvents([
       event('log', { message: 'one \u001b[3' }),
       event('heartbeat'),
@@ -52,7 +52,7 @@ describe('folding', () => {
     expect(attempt?.entries).toHaveLength(2);
   });
 
-  test("lets the agent's own lines stand back behind the tool's", () => {
+  test("dims the agent's own lines", () => {
     const [attempt] = foldEvents([
       event('log', { message: 'cloning\n', data: { stream: 'agent' } }),
       event('log', { message: 'ok\n', data: { stream: 'stdout' } }),
@@ -73,12 +73,12 @@ describe('folding', () => {
     ]);
   });
 
-  test('keeps late evidence apart from the output of the attempt', () => {
+  test('separates late evidence from the output of the attempt', () => {
     const events = [event('log', { message: 'x' }), event('log', { data: { late: true } })];
     expect(typesOf(events)).toEqual([[1, 'output', 'event']]);
   });
 
-  test('cuts very long output at the front, at a line end, and says how much', () => {
+  test('cuts the beginning of very long output at a line end, and counts the removed characters', () => {
     const line = `${'x'.repeat(99)}\n`;
     const message = line.repeat(500);
     const events = Array.from({ length: 30 }, () => event('log', { message }));
@@ -87,13 +87,13 @@ describe('folding', () => {
     expect(entry?.type === 'output' && entry.text.length).toBe(999_900);
   });
 
-  test('of nothing is nothing', () => {
+  test('of no events is empty', () => {
     expect(foldEvents([])).toEqual([]);
   });
 });
 
 describe('merging', () => {
-  test('replaces an event that changed in its place, and keeps the order of seq', () => {
+  test('replaces a changed event in place and keeps the order of seq', () => {
     const first = event('claimed');
     const beat = event('heartbeat', { data: { count: 1 } });
     const log = event('log');
@@ -107,7 +107,7 @@ describe('the timeline', () => {
   const show = (events: JobEvent[]) =>
     render(<Timeline events={events} liveAttempt={null} nameOfAgent={(id) => `agent ${id}`} />);
 
-  test('names attempts, agents and what happened', async () => {
+  test('shows attempts, agents and events', async () => {
     const { box } = await show([
       event('enqueued', { attempt: 0 }),
       event('claimed', { agentId: 'agt_7' }),
@@ -117,7 +117,7 @@ describe('the timeline', () => {
     expect(box.textContent).toMatch(/Enqueued.*Claimed.*Completed.*All tests pass\./);
   });
 
-  test('gives every moment its exact time', async () => {
+  test('gives every event its exact time', async () => {
     const claimed = event('claimed');
     const { box } = await show([claimed]);
     const time = box.querySelector('time');

@@ -1,4 +1,4 @@
-/** Strings that have run as script, or left their element, somewhere; an agent may write any. */
+/** Strings that have executed script or broken out of markup somewhere. An agent may write any. */
 export const xssCorpus: readonly string[] = [
   '<script>globalThis.pwned = true</script>',
   '<img src=x onerror="globalThis.pwned = true">',

@@ -7,28 +7,28 @@ import type {
 } from '@signalbox/contract';
 import { errorOfBody, HubError } from './hub-error.ts';
 
-/** Every row that the console may call: its own, and those mirrored from the control plane. */
+/** All endpoints that the console may call: its own, and those mirrored from the control plane. */
 export type ConsoleRows = typeof consoleEndpoints & typeof mirroredEndpoints;
 
-/** Longer than the hub's own limit for a request, so that its answer comes first. */
+/** Longer than the hub's own request limit, so that the hub's answer arrives first. */
 const CALL_TIMEOUT_MS = 35_000;
 
 /**
- * Calls one endpoint with the session cookie, types taken from its row. Fails with HubError only:
- * the hub's code, UNREACHABLE (network, timeout) or ANSWER_UNREADABLE (something between answered).
- * An abort by `signal` is passed on as it is.
+ * Calls one endpoint with the session cookie; types come from its row. Throws HubError only: with
+ * the hub's code, UNREACHABLE (network, timeout) or ANSWER_UNREADABLE (a proxy answered). An abort
+ * by `signal` is rethrown unchanged.
  */
 export async function callHub<
-  Noun extends keyof ConsoleRows,
-  Action extends keyof ConsoleRows[Noun],
+  Group extends keyof ConsoleRows,
+  Action extends keyof ConsoleRows[Group],
 >(
-  noun: Noun,
+  group: Group,
   action: Action,
-  request: RequestOf<ConsoleRows[Noun][Action]>,
+  request: RequestOf<ConsoleRows[Group][Action]>,
   signal?: AbortSignal,
-): Promise<ResponseOf<ConsoleRows[Noun][Action]>> {
+): Promise<ResponseOf<ConsoleRows[Group][Action]>> {
   const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
-  const response = await send(endpointPaths[noun][action], request, {
+  const response = await send(endpointPaths[group][action], request, {
     caller: signal,
     any: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });
@@ -38,12 +38,12 @@ export async function callHub<
   if (!response.ok || typeof body !== 'object' || body === null) {
     throw new HubError(
       'ANSWER_UNREADABLE',
-      `Something answered ${response.status} in place of the hub. Check the proxy in front of it.`,
+      `Received status ${response.status} from a server that is not the hub. Check the proxy.`,
       { requestId: response.headers.get('x-request-id') },
     );
   }
-  // The hub answers by the schema of the row; its tests hold it to that.
-  return body as ResponseOf<ConsoleRows[Noun][Action]>;
+  // The hub validates its answers against the row's schema in its tests.
+  return body as ResponseOf<ConsoleRows[Group][Action]>;
 }
 
 interface Signals {
@@ -65,7 +65,7 @@ async function send(path: string, request: unknown, signals: Signals): Promise<R
     if (signals.caller?.aborted) throw error;
     throw new HubError(
       'UNREACHABLE',
-      'The hub does not answer. Check that it is running and that this machine reaches it.',
+      'The hub does not respond. Check that it is running and reachable from this machine.',
       { cause: error },
     );
   }

@@ -1,12 +1,12 @@
 import type { ErrorBody, ErrorCode, ErrorDetail } from '@signalbox/contract';
 
-/** The hub's codes, and two for when no answer of the hub arrived. */
+/** The hub's codes, and two for a missing answer of the hub. */
 export type FailureCode = ErrorCode | 'UNREACHABLE' | 'ANSWER_UNREADABLE';
 
-/** A call that did not succeed, whatever the reason. */
+/** A failed call. */
 export class HubError extends Error {
   readonly code: FailureCode;
-  /** Finds the cause in the hub's log; null when the hub was not reached. */
+  /** Identifies the request in the hub's log; null when the hub was not reached. */
   readonly requestId: string | null;
   readonly details: readonly ErrorDetail[];
 
@@ -23,12 +23,12 @@ export class HubError extends Error {
   }
 }
 
-/** True for a failure with one of these codes. */
+/** Whether an error is a HubError with one of these codes. */
 export function hasCode(error: unknown, ...codes: FailureCode[]): error is HubError {
   return error instanceof HubError && codes.includes(error.code);
 }
 
-/** Reads a failure body; undefined when it is not one. */
+/** Reads an error body; undefined if it is not one. */
 export function errorOfBody(body: unknown): HubError | undefined {
   if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
   const { error, message, requestId, details } = body as ErrorBody;

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { callHub } from './hub-call.ts';
 
-/** What the job list is narrowed to; both are part of the address. */
+/** Filters of the job list; both are part of the URL. */
 export interface JobFilters {
   status?: JobStatus | undefined;
   kind?: JobKind | undefined;
@@ -19,7 +19,7 @@ const LONG_LIST_REFRESH_MS = 20_000;
 const LONG_LIST_PAGES = 3;
 const PAGE_JOBS = 50;
 const LIVE_REFRESH_MS = 2_000;
-/** Events in one read: an event of output can hold 64 KB. */
+/** Events per read; an output event can contain 64 KB. */
 export const EVENTS_PAGE = 300;
 const NAMES_STALE_MS = 60_000;
 
@@ -57,15 +57,15 @@ export function jobQuery(workspaceId: string, jobId: string) {
   });
 }
 
-/** The timeline read so far, in the order of `seq`. */
+/** The timeline as read so far, ordered by `seq`. */
 export interface JobEvents {
   events: JobEvent[];
   nextAfter: number;
 }
 
 /**
- * The latest events of a job; every refresh adds what is new. `live` is whether any can come.
- * Earlier ones than the last page are read when the person asks for them.
+ * The latest events of a job. Each refresh adds new ones. `live`: whether more can arrive. Events
+ * before the last page are read on request.
  */
 export function jobEventsQuery(
   client: QueryClient,
@@ -90,7 +90,7 @@ export function jobEventsQuery(
       );
       const [news, beats] = await Promise.all([
         read(known?.nextAfter, EVENTS_PAGE),
-        // A folded heartbeat changes in its place, behind `after`: it is read again by its seq.
+        // A folded heartbeat changes in place, before `after`, so read it again by its seq.
         heartbeat ? read(heartbeat.seq - 1, 1) : undefined,
       ]);
       return {
@@ -102,14 +102,14 @@ export function jobEventsQuery(
   });
 }
 
-/** Adds events, replacing those of the same id, in the order of `seq`. */
+/** Adds events in the order of `seq`; replaces those with the same ID. */
 export function mergeEvents(known: readonly JobEvent[], added: readonly JobEvent[]): JobEvent[] {
   const byId = new Map(known.map((event) => [event.eventId, event]));
   for (const event of added) byId.set(event.eventId, event);
   return [...byId.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** Labels of repositories by id, for showing; an unknown one shows its id. */
+/** Repositories of a workspace, for their labels; an unknown one is shown by its ID. */
 export function repositoriesQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['repositories', workspaceId],

@@ -2,12 +2,12 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { type FailureCode, HubError } from './hub-error.ts';
 
 const RETRIES_MAX = 2;
-/** Only these may go away by themselves. */
+/** Failures that may be temporary. */
 const passing: readonly FailureCode[] = ['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED'];
 
 /**
- * The cache of everything read. `onSessionEnd` is told when the hub says that the session is over
- * (signed out elsewhere, expired), from whichever call learned it.
+ * Creates the cache of all queries. `onSessionEnd` is called when any call learns from the hub that
+ * the session is over (signed out elsewhere, expired).
  */
 export function createQueryClient(onSessionEnd: () => void): QueryClient {
   const onError = (error: unknown) => {

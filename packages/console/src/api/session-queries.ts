@@ -4,7 +4,7 @@ import { type ConsoleRows, callHub } from './hub-call.ts';
 
 export type { Membership, Person } from '@signalbox/contract';
 
-/** Nobody signed in, as the hub would say it. */
+/** The session state without a signed-in person, in the hub's format. */
 export const signedOut: SessionState = {
   ok: true,
   person: null,
@@ -12,7 +12,7 @@ export const signedOut: SessionState = {
   firstOwnerPending: false,
 };
 
-/** Who is signed in. Read once; signing in and out write it, a refused call ends it. */
+/** The session state. Read once; signing in and out update it, a rejected call ends it. */
 export function sessionQuery() {
   return queryOptions({
     queryKey: ['session'],
@@ -21,7 +21,7 @@ export function sessionQuery() {
   });
 }
 
-/** The console sessions of the person who is signed in. */
+/** The console sessions of the signed-in person. */
 export function sessionsQuery() {
   return queryOptions({
     queryKey: ['sessions'],
@@ -29,7 +29,7 @@ export function sessionsQuery() {
   });
 }
 
-/** Whether a first-owner link can still be used. */
+/** Whether a first-owner link is still valid. */
 export function firstOwnerQuery(linkToken: string) {
   return queryOptions({
     queryKey: ['first-owner', linkToken],
@@ -68,7 +68,7 @@ export type OpenPasswordReset = NonNullable<
 
 const DEVICE_REFRESH_MS = 5_000;
 
-/** A device session to answer. Opening it binds it to this console session; it may be repeated. */
+/** Opens a device session to answer. Opening binds it to this console session and is repeatable. */
 export function deviceApprovalQuery(deviceId: string) {
   return queryOptions({
     queryKey: ['device-approval', deviceId],
@@ -79,5 +79,5 @@ export function deviceApprovalQuery(deviceId: string) {
   });
 }
 
-/** A device session as the page shows it. */
+/** A device session, as the hub presents it. */
 export type DeviceApproval = ResponseOf<ConsoleRows['deviceApprovals']['open']>;

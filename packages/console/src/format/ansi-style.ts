@@ -1,7 +1,7 @@
-/** 0–15 name a colour of the theme; a string is `#rrggbb`, given by the output itself. */
+/** 0–15 is a theme colour; a string is an exact colour `#rrggbb` from the output. */
 export type AnsiColor = number | string;
 
-/** Select Graphic Rendition, as far as a page can show it. Values are never changed in place. */
+/** Select Graphic Rendition, as far as a page can show it. Values are immutable. */
 export interface AnsiStyle {
   readonly fg: AnsiColor | null;
   readonly bg: AnsiColor | null;
@@ -24,7 +24,7 @@ export const plainStyle: AnsiStyle = {
   strike: false,
 };
 
-/** A sequence with more parameters than any program sends is cut here. */
+/** Limit of a sequence's parameters; no real program sends more. */
 const PARAMS_CHARS_MAX = 256;
 
 const switches: Readonly<Record<number, Partial<AnsiStyle>>> = {
@@ -58,7 +58,7 @@ export function sameStyle(a: AnsiStyle, b: AnsiStyle): boolean {
   );
 }
 
-/** The style after `ESC [ params m`. Parameters that mean nothing here change nothing. */
+/** Applies `ESC [ params m` to a style. Unsupported parameters are ignored. */
 export function applySgr(style: AnsiStyle, params: string): AnsiStyle {
   const codes = params.slice(0, PARAMS_CHARS_MAX).split(/[;:]/).map(Number);
   let result = style;
@@ -85,7 +85,7 @@ function applyCode(style: AnsiStyle, code: number): AnsiStyle {
   return change ? { ...style, ...change } : style;
 }
 
-/** What follows 38 or 48: `5;n` (palette) or `2;r;g;b`; `used` counts the codes it took. */
+/** Parses the codes after 38 or 48: `5;n` (palette) or `2;r;g;b`. `used` is their number. */
 function extendedColor(codes: number[]): { color: AnsiColor | null; used: number } {
   if (codes[0] === 5) return { color: paletteColor(codes[1]), used: 2 };
   if (codes[0] === 2) return { color: hexColor(codes.slice(1, 4)), used: 4 };

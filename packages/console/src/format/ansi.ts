@@ -1,28 +1,28 @@
 import { type AnsiStyle, applySgr, plainStyle, sameStyle } from './ansi-style.ts';
 
-/** A stretch of text in one style. */
+/** A part of a line with one style. */
 export interface AnsiSpan {
   text: string;
   style: AnsiStyle;
 }
 export type AnsiLine = AnsiSpan[];
 
-/** A line longer than this continues on the next one, so that no line stalls the page. */
+/** A longer line continues on the next one, so that no line stalls the page. */
 const LINE_CHARS_MAX = 4_000;
-/** More changes of style than this in one line are decoration: the rest of it stays in one. */
+/** Limit of style changes in one line; the rest of the line keeps the last style. */
 const LINE_SPANS_MAX = 400;
-/** Operating-system commands (titles, links) and the like are skipped, but not without end. */
+/** Limit of a skipped operating-system command (title, link). */
 const COMMAND_CHARS_MAX = 4_096;
 
-// Everything that is not simply text. The direction marks are here because a log that reads
-// differently from what it says is an attack (CVE-2021-42574).
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds.
+// All characters that need handling. Direction marks are included, because a log that is displayed
+// differently from its content is an attack (CVE-2021-42574).
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them.
 const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const csi = /[0-?]*[ -/]*[@-~]/y;
 const csiUnfinished = /[0-?]*[ -/]*$/y;
 const shortEscape = /[ -/]*[0-~]?/y;
-// A command ends with BEL or ESC \; a line end or another escape sequence breaks it off.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds.
+// A command ends with BEL or ESC \; a line end or another escape sequence aborts it.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them.
 const commandEnd = /[\u0007\u001b\n]/g;
 
 interface Screen {
@@ -30,14 +30,14 @@ interface Screen {
   line: AnsiLine;
   lineChars: number;
   style: AnsiStyle;
-  /** A carriage return came: what follows overwrites the line, as progress bars do. */
+  /** After a carriage return: the following text overwrites the line, as progress bars do. */
   rewind: boolean;
 }
 
 /**
- * Terminal output as lines of styled text: colours and weights are kept, carriage returns and
- * backspaces act, every other control sequence is dropped. The result holds text only; nothing
- * in it can become markup. Takes linear time, whatever the input.
+ * Parses terminal output to lines of styled text. Colours and weights are kept, carriage returns
+ * and backspaces take effect, all other control sequences are dropped. The result contains text
+ * only, no markup. Takes linear time for any input.
  */
 export function parseAnsi(text: string): AnsiLine[] {
   const screen: Screen = { lines: [], line: [], lineChars: 0, style: plainStyle, rewind: false };
@@ -62,10 +62,10 @@ function writeText(screen: Screen, text: string): void {
   }
   let rest = text;
   while (screen.lineChars + rest.length > LINE_CHARS_MAX) {
-    const room = LINE_CHARS_MAX - screen.lineChars;
-    appendSpan(screen, rest.slice(0, room));
+    const freeChars = LINE_CHARS_MAX - screen.lineChars;
+    appendSpan(screen, rest.slice(0, freeChars));
     endLine(screen);
-    rest = rest.slice(room);
+    rest = rest.slice(freeChars);
   }
   appendSpan(screen, rest);
 }
@@ -88,7 +88,7 @@ function endLine(screen: Screen): void {
   screen.rewind = false;
 }
 
-/** Acts on one control character that begins no sequence; returns where to go on. */
+/** Handles one control character outside a sequence; returns the next position. */
 function readControl(screen: Screen, text: string, at: number): number {
   const char = text[at] as string;
   if (char === '\n') endLine(screen);
@@ -106,7 +106,7 @@ function eraseChar(screen: Screen): void {
   if (last.text === '') screen.line.pop();
 }
 
-/** Acts on the escape sequence at `at`; returns where to go on. */
+/** Handles the escape sequence at `at`; returns the next position. */
 function readEscape(screen: Screen, text: string, at: number): number {
   const introducer = text[at + 1];
   if (introducer === '[') return readCsi(screen, text, at + 2);
@@ -123,14 +123,14 @@ function readCsi(screen: Screen, text: string, from: number): number {
     if (match[0].endsWith('m')) screen.style = applySgr(screen.style, match[0].slice(0, -1));
     return csi.lastIndex;
   }
-  // Cut off at the end of what has arrived: the rest comes with the next piece of output.
+  // Incomplete at the end of the received output: the rest follows with the next part.
   csiUnfinished.lastIndex = from;
   return csiUnfinished.test(text) ? text.length : from;
 }
 
 /**
- * Past a command such as a window title. One that never ends is no command: only its introducer
- * is dropped, so that nobody hides the rest of a log behind it.
+ * Skips a command such as a window title. For an unterminated one, drops only the introducer, so
+ * that it cannot hide the rest of a log.
  */
 function skipCommand(text: string, from: number): number {
   commandEnd.lastIndex = from;

@@ -1,6 +1,6 @@
 import type { JobEventKind, JobKind, JobStatus, WaitingFor } from '@signalbox/contract';
 
-/** Words for the wire's values, so that every page says the same. */
+/** Display words for the wire's values, the same on every page. */
 export const statusWords: Readonly<Record<JobStatus, string>> = {
   pending: 'Pending',
   running: 'Running',
@@ -40,14 +40,14 @@ export const waitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
   queue_paused: 'The queue is paused',
   repository_archived: 'The repository is archived',
   no_agent_serves_repository: 'No online agent serves the repository',
-  no_agent_with_capabilities: 'No online agent has what the job requires',
+  no_agent_with_capabilities: 'No online agent has the required capabilities',
   agents_at_capacity: 'Every suitable agent is busy',
   queue_position: 'Waiting for its turn',
   lease_of_running_attempt: 'An agent holds the job',
   decision: "Waiting for a person's decision",
 };
 
-/** A finished job does not change any more by itself. */
+/** Whether the job's status is final. */
 export function isFinished(status: JobStatus): boolean {
   return status === 'done' || status === 'failed' || status === 'canceled';
 }

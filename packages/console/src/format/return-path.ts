@@ -1,6 +1,6 @@
 /**
- * Where to go after signing in. Only a path of this console: an address that leads elsewhere
- * (`//evil.example`, `/\evil.example`, `https:…`) would make the sign-in page a springboard.
+ * Validates the path to open after signing in. Only paths of this console are accepted: an external
+ * URL (`//evil.example`, `/\evil.example`, `https:…`) would make the sign-in page an open redirect.
  */
 export function safeReturnPath(wanted: unknown): string | undefined {
   if (typeof wanted !== 'string' || !wanted.startsWith('/') || wanted.length > 2_000) {

@@ -1,6 +1,6 @@
 const SLUG_CHARS_MAX = 63;
 
-/** A slug that fits a name: `Ärzte & Co.` → `arzte-co`. May be empty: then the form asks. */
+/** Derives a slug from a name: `Ärzte & Co.` → `arzte-co`. May be empty. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

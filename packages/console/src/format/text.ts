@@ -1,18 +1,18 @@
 /**
- * Text that agents and requesters write is hostile until shown otherwise. React keeps it text;
- * what remains are characters that make text read differently from what it is: controls, and the
- * marks that turn the writing direction around (CVE-2021-42574). They become a visible sign.
+ * Text of agents and requesters is untrusted. React renders it as text; what remains are characters
+ * that make text display differently from its content: control characters and direction marks
+ * (CVE-2021-42574). They are replaced by a visible character.
  */
 const deceptive =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them.
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The text with every deceptive character replaced by U+FFFD; tabs and line ends stay. */
+/** Replaces deceptive characters with U+FFFD; tabs and line ends are kept. */
 export function plainText(text: string): string {
   return text.replace(deceptive, '\ufffd');
 }
 
-/** The first line that says something, at most `charsMax` long, for a title or a row. */
+/** The first non-empty line, at most `charsMax` long, for a title or a row. */
 export function firstLine(text: string, charsMax: number): string {
   const line =
     text
@@ -26,15 +26,15 @@ export function firstLine(text: string, charsMax: number): string {
 
 export interface TextPiece {
   text: string;
-  /** Set when the piece is an http or https address. */
+  /** Set when the piece is an http or https URL. */
   href?: string;
 }
 
 const address = /https?:\/\/[^\s<>"'`\\^{|}]+/gi;
-/** Punctuation after an address belongs to the sentence around it. */
+/** Punctuation after a URL belongs to the surrounding sentence. */
 const trailing = /[.,;:!?)\]]+$/;
 
-/** Splits text into plain pieces and http(s) addresses; joined, the pieces are the text again. */
+/** Splits text into plain pieces and http(s) URLs; joined, the pieces equal the text. */
 export function splitLinks(text: string): TextPiece[] {
   if (!text.includes('://')) return [{ text }];
   const pieces: TextPiece[] = [];

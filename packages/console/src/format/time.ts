@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Beyond this a date says more than a count of days. */
+/** Beyond this limit a date is clearer than a number of days. */
 const RELATIVE_MAX_MS = 30 * DAY_MS;
 
 const dateFormat = new Intl.DateTimeFormat('en-GB', {
@@ -17,8 +17,8 @@ const absoluteFormat = new Intl.DateTimeFormat('en-GB', {
 const clockFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /**
- * How long ago, or how soon: `12 s ago`, `in 3 min`, `5 d ago`; a date beyond thirty days.
- * Clocks of browser and hub differ a little, so the seconds around now are `just now`.
+ * Formats a time relative to now: `12 s ago`, `in 3 min`, `5 d ago`; a date beyond thirty days. The
+ * clocks of browser and hub differ slightly, so a few seconds around now are `just now`.
  */
 export function formatRelative(at: string, nowMs: number): string {
   const atMs = Date.parse(at);
@@ -30,19 +30,19 @@ export function formatRelative(at: string, nowMs: number): string {
   return atMs > nowMs ? `in ${amount}` : `${amount} ago`;
 }
 
-/** In the reader's time zone, with its name: `2 Nov 2026, 09:00:00 UTC`. */
+/** Formats a time in the reader's time zone, with its name: `2 Nov 2026, 09:00:00 UTC`. */
 export function formatAbsolute(at: string): string {
   const atMs = Date.parse(at);
   return Number.isNaN(atMs) ? at : absoluteFormat.format(atMs);
 }
 
-/** Hours, minutes and seconds of a moment: `09:00:12`. */
+/** Formats hours, minutes and seconds: `09:00:12`. */
 export function formatClock(at: string): string {
   const atMs = Date.parse(at);
   return Number.isNaN(atMs) ? at : clockFormat.format(atMs);
 }
 
-/** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`: two units at most. */
+/** Formats a duration with at most two units: `850 ms`, `4.2 s`, `3 min 5 s`, `3 d 4 h`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < SECOND_MS) return `${Math.max(0, Math.round(durationMs))} ms`;
   if (durationMs < 10 * SECOND_MS) return `${(durationMs / SECOND_MS).toFixed(1)} s`;
@@ -52,7 +52,7 @@ export function formatDuration(durationMs: number): string {
   return pairOf(durationMs, DAY_MS, 'd', HOUR_MS, 'h');
 }
 
-/** Minutes and seconds that remain, never below zero: `9:05`. */
+/** Formats remaining minutes and seconds, never below zero: `9:05`. */
 export function formatCountdown(remainingMs: number): string {
   const seconds = Math.max(0, Math.ceil(remainingMs / SECOND_MS));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -1,6 +1,6 @@
 import type { JobEvent } from '@signalbox/contract';
 
-/** One thing that the timeline shows. */
+/** One entry of the timeline. */
 export type TimelineEntry =
   | { type: 'event'; event: JobEvent }
   | { type: 'heartbeats'; id: string; count: number; lastAt: string }
@@ -13,20 +13,22 @@ export type TimelineEntry =
       skippedChars: number;
     };
 
-/** What happened while one agent held the job; attempt 0 is what came before any did. */
+/**
+ * The events while one agent held the job. Attempt 0 contains the events before the first claim.
+ */
 export interface TimelineAttempt {
   attempt: number;
   agentId: string | null;
   entries: TimelineEntry[];
 }
 
-/** Output beyond this is cut at the front: the end is what people look for. */
+/** Limit of shown output; its beginning is cut, because people usually look for the end. */
 const OUTPUT_CHARS_MAX = 1_000_000;
 
 /**
- * The events of a job, folded for reading: by attempt; all output of an attempt in one block,
- * because agents cut it anywhere; all heartbeats without a message in one entry. Events come in
- * the order of `seq`.
+ * Folds the events of a job for display: grouped by attempt, with one block for all output of an
+ * attempt (agents split it anywhere) and one entry for all heartbeats without a message. Expects
+ * events in the order of `seq`.
  */
 export function foldEvents(events: readonly JobEvent[]): TimelineAttempt[] {
   const attempts: TimelineAttempt[] = [];
@@ -49,7 +51,7 @@ function addEvent(entries: TimelineEntry[], event: JobEvent): void {
   else entries.push({ type: 'event', event });
 }
 
-/** Evidence that came from an attempt which had lost the job by then. */
+/** Whether the evidence is from an attempt that had already lost the job. */
 export function isLate(event: JobEvent): boolean {
   return event.data?.late === true;
 }
@@ -72,7 +74,7 @@ function addOutput(entries: TimelineEntry[], event: JobEvent): void {
   });
 }
 
-/** The agent's own lines stand back behind the tool's, in the terminal's own language. */
+/** Dims the agent's own lines, with terminal codes, to set them apart from the tool's output. */
 function dim(text: string): string {
   return `\u001b[0;2m${text}\u001b[0m`;
 }

@@ -2,8 +2,8 @@ const CODE_CHARS = 8;
 const GROUP_CHARS = 4;
 
 /**
- * What a person typed or pasted as a device code, in the form that the terminal shows:
- * `wdjb mjht` → `WDJB-MJHT`. Anything but letters is dropped, the rest is cut at eight.
+ * Formats a typed or pasted device code as the terminal shows it: `wdjb mjht` → `WDJB-MJHT`. Drops
+ * everything except letters and keeps the first eight.
  */
 export function formatUserCode(typed: string): string {
   const letters = typed

@@ -14,9 +14,9 @@ import { useNow } from '../parts/relative-time.tsx';
 
 const route = getRouteApi('/device');
 
-/** A machine asks to act for the person: who asks, from where, and the answer. */
+/** A login request of a machine: its details and the answer. */
 export function DevicePage() {
-  usePageTitle('Log in a machine');
+  usePageTitle('Log in this machine');
   return (
     <CardPage>
       <DeviceApproval deviceId={route.useSearch().id} />

@@ -15,7 +15,7 @@ import { useLinkToken } from '../parts/link-token.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 
-/** The page behind the one-time link that a new hub prints. */
+/** The page of the one-time link that a new hub prints. */
 export function FirstOwnerPage() {
   usePageTitle('First owner');
   const linkToken = useLinkToken();
@@ -32,10 +32,10 @@ export function FirstOwnerPage() {
 
 function LinkInvalid() {
   return (
-    <EndState icon="alert" tone="attention" title="This link cannot be used">
+    <EndState icon="alert" tone="attention" title="This link is not valid">
       <p>
-        It was used already, it is not the latest one, or a part of it is missing. If this hub has
-        no owner yet, restart it: it prints a new link.
+        It was already used, it is not the latest one, or a part of it is missing. If this hub has
+        no owner yet, restart it to print a new link.
       </p>
       <Link to="/sign-in" className={buttonClasses('plain')}>
         Go to sign-in
@@ -72,9 +72,9 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
   });
   return (
     <>
-      <h1 className="text-xl font-semibold">Make the first owner</h1>
+      <h1 className="text-xl font-semibold">Create the first owner</h1>
       <p className="mt-1 text-sm text-muted">
-        You will own this hub and its first workspace. Others are invited later.
+        You will own this hub and its first workspace. You can invite others later.
       </p>
       <form onSubmit={submit} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
         {create.isError && !isFieldError(create.error) && <ErrorNotice error={create.error} />}
@@ -91,7 +91,7 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
           autoComplete="new-password"
           minLength={passwordCharsMin}
           maxLength={passwordCharsMax}
-          hint={`At least ${passwordCharsMin} characters. A few unrelated words make a good one.`}
+          hint={`At least ${passwordCharsMin} characters. Several unrelated words make a good password.`}
           {...bind('password')}
         />
         <TextField label="Workspace name" maxLength={200} {...bind('workspaceName')} />
@@ -113,7 +113,7 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
   );
 }
 
-/** The slug follows the name until the person writes one. */
+/** The slug is derived from the name until the person enters one. */
 function slugFor(form: typeof emptyForm): string {
   return form.workspaceSlug === '' ? slugOf(form.workspaceName) : form.workspaceSlug;
 }
@@ -129,7 +129,7 @@ function errorFor(name: keyof typeof emptyForm, error: unknown): string | undefi
   return error.details.find((detail) => detail.path === `/${name}`)?.message;
 }
 
-/** The failure is shown beside its field, not above the form. */
+/** Whether the failure is shown at a field instead of above the form. */
 function isFieldError(error: unknown): boolean {
   if (hasCode(error, 'SLUG_TAKEN', 'EMAIL_TAKEN')) return true;
   return (

@@ -26,10 +26,10 @@ const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/jobs/$jobId');
 
 const TITLE_CHARS_MAX = 200;
-/** A prompt longer than this is folded, so that what happened stays in sight. */
+/** A longer prompt is folded, so that the timeline stays visible. */
 const PROMPT_FOLD_CHARS = 1_500;
 
-/** One job: where it stands, why, what it was asked to do, what it did. */
+/** One job: its status and the reason for it, its prompt, and its results. */
 export function JobPage() {
   const { membership } = workspace.useRouteContext();
   const { slug, jobId } = route.useParams();
@@ -108,7 +108,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
   );
 }
 
-/** Names of agents by id. An agent that came after they were read has them read again, once. */
+/** Names of agents by ID. If the job's agent is missing, the list is read once more. */
 function useAgentNames({ workspaceId, agentId }: Job): (agentId: string) => string {
   const client = useQueryClient();
   const { data } = useQuery(agentsQuery(workspaceId));
@@ -129,13 +129,13 @@ function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: bo
       </div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <StatusAnnounced status={job.status} />
-        <CopyId id={job.jobId} what="job id" />
+        <CopyId id={job.jobId} what="job ID" />
       </div>
     </div>
   );
 }
 
-/** The status in a live region: a change while the page is open is read aloud. */
+/** The status as a live region, so that screen readers announce changes. */
 function StatusAnnounced({ status }: { status: JobStatus }) {
   return (
     <span role="status" aria-label="Status" className="inline-flex">
@@ -164,8 +164,8 @@ function Prompt({ text }: { text: string }) {
 function JobNotFound() {
   return (
     <div className="rounded-xl border bg-surface p-8">
-      <EndState icon="alert" tone="neutral" title="There is no such job in this workspace">
-        <p>Check the id, or look for the job in another workspace.</p>
+      <EndState icon="alert" tone="neutral" title="Job not found in this workspace">
+        <p>Check the ID, or look for the job in another workspace.</p>
       </EndState>
     </div>
   );

@@ -4,15 +4,15 @@ import { CardPage } from '../parts/card-page.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 
-/** An address that leads nowhere, or into a workspace that the person does not belong to. */
+/** Shown for unknown paths, and for workspaces of which the person is not a member. */
 export function NotFoundPage() {
   usePageTitle('Not found');
   return (
     <CardPage>
       <p className="font-mono text-xs text-muted">404 NOT_FOUND</p>
-      <h1 className="mt-1 text-xl font-semibold">There is nothing here</h1>
+      <h1 className="mt-1 text-xl font-semibold">Page not found</h1>
       <p className="mt-3 text-sm text-muted">
-        The address is wrong, or it belongs to a workspace that you are not a member of. Check the
+        The address is wrong, or it belongs to a workspace of which you are not a member. Check the
         address, or ask an owner of the workspace to add you.
       </p>
       <Link to="/" className={buttonClasses('primary', 'mt-5')}>
@@ -22,9 +22,9 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that could not be shown. */
+/** Shown when a page fails to render. */
 export function ErrorPage({ error, reset }: { error: unknown; reset: () => void }) {
-  usePageTitle('Something failed');
+  usePageTitle('Error');
   const router = useRouter();
   const tryAgain = () => {
     reset();
@@ -39,7 +39,7 @@ export function ErrorPage({ error, reset }: { error: unknown; reset: () => void 
           <div className="flex gap-2">
             <Button onClick={tryAgain}>Try again</Button>
             <Link to="/" className={buttonClasses('quiet')}>
-              Go to the start
+              Go to the start page
             </Link>
           </div>
         }

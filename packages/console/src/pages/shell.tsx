@@ -7,7 +7,7 @@ import { WorkspaceMenu } from '../parts/workspace-menu.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
-/** The frame of a workspace: navigation at the side, on a phone at the top. */
+/** The layout of a workspace: navigation at the side, on phones at the top. */
 export function Shell() {
   const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
@@ -17,7 +17,7 @@ export function Shell() {
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded-md focus:bg-accent-fill focus:px-3 focus:py-2 focus:text-white"
       >
-        Skip to the content
+        Skip to content
       </a>
       <header className="sticky top-0 z-10 flex flex-wrap items-center gap-1 border-b bg-canvas p-2 md:h-dvh md:flex-col md:flex-nowrap md:items-stretch md:border-r md:border-b-0 md:p-3">
         <WorkspaceMenu current={membership} workspaces={workspaces} />
@@ -43,7 +43,7 @@ export function Shell() {
   );
 }
 
-/** Another page has come: the keyboard goes on there, and screen readers hear of it. */
+/** Moves the focus to a new page's content, for keyboards and screen readers. */
 function useFocusOnNewPage() {
   const path = useLocation({ select: ({ pathname }) => pathname });
   const shownPath = useRef(path);
@@ -56,7 +56,7 @@ function useFocusOnNewPage() {
   return mainRef;
 }
 
-/** The pages of a workspace in the order of the navigation; the inbox will stand first. */
+/** The pages of a workspace in navigation order. */
 const navLooks = { jobs: { icon: 'jobs', word: 'Jobs', path: '/w/$slug/jobs' } } as const;
 
 function NavLink({ to }: { to: keyof typeof navLooks }) {

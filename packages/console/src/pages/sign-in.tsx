@@ -19,12 +19,14 @@ export function SignInPage() {
     <CardPage>
       <h1 className="mb-1 text-xl font-semibold">Sign in</h1>
       {search.return?.startsWith('/device') && (
-        <p className="text-sm text-muted">Then you can answer the login of your machine.</p>
+        <p className="text-sm text-muted">
+          After signing in, you can answer the login request of your machine.
+        </p>
       )}
       {session?.firstOwnerPending && (
         <p className="mt-3 rounded-lg border bg-well p-3 text-sm">
-          This hub has no owner yet. Open the one-time link that it printed when it started; a
-          restart prints a new one.
+          This hub has no owner yet. Open the one-time link that it printed at its start; a restart
+          prints a new one.
         </p>
       )}
       <SignInForm />

@@ -6,14 +6,14 @@ import { type Person, sessionQuery, signedOut } from '../api/session-queries.ts'
 import { Icon } from './icon.tsx';
 import { menuItemClasses, menuPopupClasses } from './workspace-menu.tsx';
 
-/** Who is signed in, and the way out. */
+/** The signed-in person, and sign-out. */
 export function AccountMenu({ person }: { person: Person }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const signOut = useMutation({
     mutationFn: () => callHub('session', 'signOut', {}),
     onSuccess: async () => {
-      // Nothing that this person read stays behind in the page.
+      // Remove all data that this person has read.
       client.clear();
       client.setQueryData(sessionQuery().queryKey, signedOut);
       await navigate({ to: '/sign-in' });

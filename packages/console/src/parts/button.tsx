@@ -10,7 +10,7 @@ const looks: Readonly<Record<ButtonLook, string>> = {
   quiet: 'text-muted hover:text-ink hover:bg-hover border-transparent',
 };
 
-/** Classes of everything that looks like a button; a finger hits it (44 pixels on touch). */
+/** Classes of everything that looks like a button; on touch screens at least 44 pixels high. */
 export function buttonClasses(look: ButtonLook = 'plain', className?: string): string {
   return classNames(
     'inline-flex h-8 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium',
@@ -23,7 +23,7 @@ export function buttonClasses(look: ButtonLook = 'plain', className?: string): s
 
 interface ButtonProps extends ComponentProps<'button'> {
   look?: ButtonLook;
-  /** The action runs: the button waits and says so to those who do not see it. */
+  /** The action is running: the button is disabled, and screen readers announce it. */
   busy?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Logo } from './icon.tsx';
 import { ThemeToggle } from './theme-toggle.tsx';
 
-/** The frame of pages outside a workspace: one card in the middle. */
+/** The layout of pages outside a workspace: one centred card. */
 export function CardPage({ children }: { children: ReactNode }) {
   return (
     <div className="flex min-h-dvh flex-col items-center px-4 pt-[max(2rem,10vh)] pb-8">

@@ -10,14 +10,14 @@ interface CodeFieldProps {
 }
 
 /**
- * The code that the terminal shows, typed by the person: one plain input, so that pasting,
- * dictating and password managers behave; it brings what is typed into the form XXXX-XXXX.
+ * Input for the code shown in the terminal. A single plain input, so that pasting, dictation and
+ * password managers work; it formats the text as XXXX-XXXX.
  */
 export function CodeField({ value, onChange, error, disabled }: CodeFieldProps) {
   return (
     <FieldFrame
       label="Code shown in your terminal"
-      hint="Eight letters. Type them from the terminal where you started the login."
+      hint="Eight letters, shown in the terminal where you started the login."
       error={error}
     >
       {(ids) => (

@@ -4,18 +4,18 @@ import { Button, type ButtonLook, buttonClasses } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 
 interface ConfirmButtonProps {
-  /** What it does, on the button and on the one that confirms it. */
+  /** The action, as the label of the button and of its confirmation. */
   label: string;
   title: string;
-  /** What will happen, in a sentence or two. */
+  /** The consequences, in a sentence or two. */
   children: ReactNode;
   look?: ButtonLook;
   confirmLook?: ButtonLook;
-  /** Rejects to keep the dialog open with the failure in it. */
+  /** If it rejects, the dialog stays open and shows the failure. */
   onConfirm: () => Promise<unknown>;
 }
 
-/** A button whose action is asked about first. */
+/** A button whose action must be confirmed. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { label, title, children, look = 'plain', confirmLook = 'danger', onConfirm } = props;
   const [open, setOpen] = useState(false);
@@ -50,7 +50,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
           </AlertDialog.Description>
           {error !== undefined && <ErrorNotice error={error} />}
           <div className="mt-2 flex flex-wrap justify-end gap-2">
-            <AlertDialog.Close className={buttonClasses('plain')}>Keep as it is</AlertDialog.Close>
+            <AlertDialog.Close className={buttonClasses('plain')}>Go back</AlertDialog.Close>
             <Button look={confirmLook} busy={busy} onClick={confirm}>
               {label}
             </Button>

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx';
 const CONFIRM_MS = 1_500;
 const signs = { idle: 'copy', copied: 'check', failed: 'alert' } as const;
 
-/** Copies `text`; `what` names it (`job id`), for the button's own name. */
+/** Copies `text`. `what` names it (`job ID`) in the button's label. */
 export function CopyButton({
   text,
   what,
@@ -51,7 +51,7 @@ export function CopyButton({
   );
 }
 
-/** An id in full, in the fixed-width face, with its copy button. */
+/** A complete ID in a monospaced font, with a copy button. */
 export function CopyId({ id, what }: { id: string; what: string }) {
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
@@ -63,7 +63,7 @@ export function CopyId({ id, what }: { id: string; what: string }) {
   );
 }
 
-/** A command to run, ready to copy. */
+/** A command to run, with a copy button. */
 export function Command({ text }: { text: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border bg-well py-1 pr-1 pl-3">

@@ -24,15 +24,15 @@ export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) 
   const form = useAnswer(approval, onAnswer);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (!isCompleteUserCode(form.code)) form.setCodeError('The code has eight letters.');
+    if (!isCompleteUserCode(form.code)) form.setCodeError('The code must have eight letters.');
     else form.answer.mutate('approve');
   };
   return (
     <>
-      <h1 className="text-xl font-semibold">Log in a machine?</h1>
+      <h1 className="text-xl font-semibold">Log in this machine?</h1>
       <p className="mt-1 text-sm text-muted">
-        It will act for you in this workspace. Approve only a login that you have just started
-        yourself.
+        It will act on your behalf in this workspace. Approve only a login that you have just
+        started yourself.
       </p>
       <div className="my-5 rounded-lg border bg-well px-4 py-3">
         <RequestFacts approval={approval} />
@@ -43,7 +43,7 @@ export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) 
         {form.needsPassword && (
           <PasswordField
             label="Your password"
-            hint="You signed in more than ten minutes ago, so please confirm that it is you."
+            hint="You signed in more than ten minutes ago, so please confirm your identity."
             error={form.passwordError}
             name="password"
             autoComplete="current-password"
@@ -82,14 +82,14 @@ function RequestFacts({ approval }: { approval: DeviceApproval }) {
             <span className="text-muted">{plainText(approval.workspaceSlug)}</span>
           </span>,
         ],
-        ['Machine', plainText(approval.machineName ?? 'not named')],
+        ['Machine', plainText(approval.machineName ?? 'unnamed')],
         [
-          'Asked from',
+          'Requested from',
           <code key="ip" className="font-mono text-xs">
             {approval.requesterIp}
           </code>,
         ],
-        ['Asked', <RelativeTime key="at" at={approval.requestedAt} />],
+        ['Requested', <RelativeTime key="at" at={approval.requestedAt} />],
         [
           'Expires in',
           <span key="left" className="tabular-nums">
@@ -101,7 +101,7 @@ function RequestFacts({ approval }: { approval: DeviceApproval }) {
   );
 }
 
-/** The form's state, and what each refusal of the hub means for it. */
+/** The form's state, and how it handles each error of the hub. */
 function useAnswer(approval: DeviceApproval, onAnswer: (status: DeviceApprovalStatus) => void) {
   const client = useQueryClient();
   const [code, setCode] = useState('');
@@ -123,12 +123,12 @@ function useAnswer(approval: DeviceApproval, onAnswer: (status: DeviceApprovalSt
       if (hasCode(error, 'DEVICE_CODE_MISMATCH')) setCodeError(error.message);
       if (hasCode(error, 'CONFIRMATION_REQUIRED')) setAsked(true);
       if (hasCode(error, 'SIGN_IN_FAILED')) setPassword('');
-      // Whatever else it was, the request may look different now: closed, expired, taken.
+      // After any other error the request may have changed: closed, expired or opened elsewhere.
       return client.invalidateQueries(deviceApprovalQuery(deviceId));
     },
   });
   const { error } = answer;
-  const besideField = hasCode(
+  const isFieldError = hasCode(
     error,
     'DEVICE_CODE_MISMATCH',
     'CONFIRMATION_REQUIRED',
@@ -147,6 +147,6 @@ function useAnswer(approval: DeviceApproval, onAnswer: (status: DeviceApprovalSt
     setPassword,
     passwordError: hasCode(error, 'SIGN_IN_FAILED') ? 'The password is wrong.' : undefined,
     needsPassword: approval.needsPassword || asked,
-    failure: error !== null && !besideField ? error : undefined,
+    failure: error !== null && !isFieldError ? error : undefined,
   };
 }

@@ -6,7 +6,7 @@ import { plainText } from '../format/text.ts';
 import { buttonClasses } from './button.tsx';
 import { EndState } from './end-state.tsx';
 
-/** How a request can end on the page: the hub's statuses, and why it cannot be answered here. */
+/** The end states of a request: the hub's statuses, and reasons why it cannot be answered here. */
 export type DeviceEnd = DeviceApprovalStatus | 'unknown' | 'elsewhere' | 'no-access';
 
 type Look = Pick<ComponentProps<typeof EndState>, 'icon' | 'tone' | 'title'> & { text: string };
@@ -16,19 +16,19 @@ const looks: Readonly<Record<DeviceEnd, Look>> = {
     icon: 'check',
     tone: 'good',
     title: 'The machine is logged in',
-    text: 'Go back to your terminal: it goes on by itself within a few seconds. You can close this page.',
+    text: 'Return to your terminal; it continues within a few seconds. You can close this page.',
   },
   denied: {
     icon: 'ban',
     tone: 'bad',
     title: 'The request was denied',
-    text: 'The machine got no access. If that was a mistake, start the login again in the terminal.',
+    text: 'The machine has no access. If this was a mistake, start the login again in the terminal.',
   },
   expired: {
     icon: 'circle',
     tone: 'neutral',
     title: 'The request has expired',
-    text: 'Requests live for ten minutes. Start the login again in the terminal.',
+    text: 'Requests expire after ten minutes. Start the login again in the terminal.',
   },
   pending: {
     icon: 'circle',
@@ -39,8 +39,8 @@ const looks: Readonly<Record<DeviceEnd, Look>> = {
   unknown: {
     icon: 'alert',
     tone: 'attention',
-    title: 'There is no such request',
-    text: 'The link is incomplete or too old. Start the login again in the terminal, and open its link.',
+    title: 'Request not found',
+    text: 'The link is incomplete or outdated. Start the login again in the terminal and open its link.',
   },
   elsewhere: {
     icon: 'alert',
@@ -48,14 +48,14 @@ const looks: Readonly<Record<DeviceEnd, Look>> = {
     title: 'The request was opened in another session',
     text:
       'Only the browser that opened it first can answer it. Answer it there; if that was not you, ' +
-      'stop the login in the terminal and start it again.',
+      'cancel the login in the terminal and start it again.',
   },
   'no-access': {
     icon: 'alert',
     tone: 'attention',
     title: 'You cannot approve this request',
     text:
-      'No workspace of yours has this slug. Check it in the terminal, or ask an owner of the ' +
+      'You are not a member of a workspace with this slug. Check it in the terminal, or ask an owner of the ' +
       'workspace to add you.',
   },
 };

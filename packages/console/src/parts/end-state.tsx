@@ -9,7 +9,7 @@ const tones = {
   attention: 'bg-blocked-soft text-blocked',
 } as const;
 
-/** An end state of a page: a sign, a heading, what it means and what to do now. */
+/** An end state of a page: icon, heading, explanation and next step. */
 export function EndState({
   icon,
   tone,

@@ -13,17 +13,19 @@ interface ErrorParts {
 }
 
 const causesWithoutHub: Readonly<Record<string, string>> = {
-  UNREACHABLE: 'No answer came back from the hub.',
+  UNREACHABLE: 'The hub sent no answer.',
   ANSWER_UNREADABLE: 'The answer did not come from the hub.',
 };
 
-/** Code, cause, fix and request id of any failure; one that is no HubError is the console's own. */
+/**
+ * Code, cause, fix and request ID of any failure. An error other than HubError is a console defect.
+ */
 export function explainError(error: unknown): ErrorParts {
   if (!(error instanceof HubError)) {
     return {
       code: 'CONSOLE_FAILED',
-      cause: `The console itself failed: ${error instanceof Error ? error.message : String(error)}`,
-      fix: 'Reload the page. If it happens again, report it with what you did before.',
+      cause: `The console failed: ${error instanceof Error ? error.message : String(error)}`,
+      fix: 'Reload the page. If the error recurs, report it with the steps that led to it.',
       requestId: null,
     };
   }
@@ -36,7 +38,7 @@ export function explainError(error: unknown): ErrorParts {
   };
 }
 
-/** A failure beside the thing that failed. `action` may offer to try again. */
+/** Shows a failure next to what failed. `action` may offer a retry. */
 export function ErrorNotice({ error, action }: { error: unknown; action?: ReactNode }) {
   const { code, cause, fix, requestId } = explainError(error);
   return (
@@ -63,7 +65,7 @@ function RequestId({ requestId }: { requestId: string }) {
     <p className="mt-1 flex min-w-0 items-center gap-1 text-xs text-muted">
       <span>Request</span>
       <code className="min-w-0 truncate font-mono">{requestId}</code>
-      <CopyButton text={requestId} what="request id" />
+      <CopyButton text={requestId} what="request ID" />
     </p>
   );
 }

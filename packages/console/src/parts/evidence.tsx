@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 const FILES_STEP = 50;
 const SHA_CHARS = 12;
 
-/** The proof that came with the outcome: the commit and the files that it changed. */
+/** The evidence of the outcome: the commit and its changed files. */
 export function Evidence({ evidence }: { evidence: EvidenceData }) {
   const {
     commitSha,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Names and values beside a page's main column; a value of null is left out. */
+/** A list of names and values; null values are skipped. */
 export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm">

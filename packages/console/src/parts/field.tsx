@@ -10,13 +10,13 @@ export const inputClasses = classNames(
 
 interface FieldShape {
   label: string;
-  /** What to enter, said before it goes wrong. */
+  /** Instructions, shown before any error. */
   hint?: ReactNode;
-  /** What is wrong with the value. */
+  /** The error of the value. */
   error?: string | undefined;
 }
 
-/** Label, hint and error around one control, tied to it for screen readers. */
+/** A label, hint and error for one control, linked for screen readers. */
 export function FieldFrame({
   label,
   hint,
@@ -68,7 +68,7 @@ export function TextField({ label, hint, error, className, ...rest }: InputProps
   );
 }
 
-/** A password that can be looked at, so that nobody types it twice. */
+/** A password field that can show its text, so that it need not be entered twice. */
 export function PasswordField({ label, hint, error, className, ...rest }: InputProps) {
   const [shown, setShown] = useState(false);
   return (
@@ -101,13 +101,13 @@ export function PasswordField({ label, hint, error, className, ...rest }: InputP
 interface SelectFieldProps<Value extends string> {
   label: string;
   value: Value | undefined;
-  /** What no choice means, for instance `Any status`. */
+  /** The text of the empty choice, for instance `Any status`. */
   anyWord: string;
   options: readonly { value: Value; word: string }[];
   onChange: (value: Value | undefined) => void;
 }
 
-/** A compact native choice: every keyboard, screen reader and phone knows how it works. */
+/** A compact native select, for the best support of keyboards, screen readers and phones. */
 export function SelectField<Value extends string>(props: SelectFieldProps<Value>) {
   const { label, value, anyWord, options, onChange } = props;
   return (

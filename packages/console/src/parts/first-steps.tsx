@@ -1,6 +1,6 @@
 import { Command } from './copy-button.tsx';
 
-/** The empty job list: the very commands that lead to the first job, in their order. */
+/** The empty job list: the commands that lead to the first job, in order. */
 export function FirstSteps({ slug }: { slug: string }) {
   const hub = window.location.origin;
   const steps = [
@@ -11,17 +11,17 @@ export function FirstSteps({ slug }: { slug: string }) {
     },
     {
       title: 'Link a repository',
-      text: 'A clone of it on this machine. Only a hash of its address and a label leave the machine.',
+      text: 'Its clone on this machine. Only a hash of its URL and a label leave the machine.',
       command: 'npx signalbox repo link ~/src/api',
     },
     {
       title: 'Enqueue a job',
-      text: 'Say what is to be done, as you would to a colleague.',
+      text: 'Describe the task as you would to a colleague.',
       command: 'npx signalbox enqueue "Add a health check to the API" --repo ~/src/api',
     },
     {
       title: 'Start an agent',
-      text: 'It claims the job, works in a branch of its own, and reports here.',
+      text: 'It claims the job, works on its own branch, and reports here.',
       command: 'npx signalbox agent start',
     },
   ];
@@ -29,8 +29,8 @@ export function FirstSteps({ slug }: { slug: string }) {
     <section className="rounded-xl border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
       <p className="mt-1 text-sm text-muted">
-        Four commands lead to the first one. Type them in the folder of Signalbox: elsewhere npx
-        would look for another package of that name.
+        Run these four commands to get to your first job. Run them in the Signalbox folder:
+        elsewhere, npx would look for another package with this name.
       </p>
       <ol className="mt-6 grid max-w-2xl grid-cols-[minmax(0,1fr)] gap-6">
         {steps.map((step, index) => (

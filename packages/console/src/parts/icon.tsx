@@ -28,7 +28,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A decorative sign of 16 pixels; the word beside it carries the meaning. */
+/** A decorative icon of 16 pixels; the word next to it carries the meaning. */
 export function Icon({ name, className }: { name: IconName; className?: string }) {
   return (
     <svg
@@ -48,7 +48,7 @@ export function Icon({ name, className }: { name: IconName; className?: string }
   );
 }
 
-/** The sign of the product: a signal arm and its lamp. */
+/** The logo: a signal arm and its lamp. */
 export function Logo({ className }: { className?: string }) {
   return (
     <svg aria-hidden="true" viewBox="0 0 32 32" width="24" height="24" className={className}>

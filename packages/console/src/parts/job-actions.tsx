@@ -5,7 +5,7 @@ import { jobQuery } from '../api/job-queries.ts';
 import { isFinished } from '../format/job-words.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 
-/** What a person can do with a job now, each asked about first. */
+/** The actions that a person can take on a job now; each must be confirmed. */
 export function JobActions({ job }: { job: Job }) {
   const act = useJobAction(job);
   const mayRetry = job.status === 'failed' || job.status === 'blocked';
@@ -16,7 +16,7 @@ export function JobActions({ job }: { job: Job }) {
           label="Retry"
           look="primary"
           confirmLook="primary"
-          title="Put the job back in the queue?"
+          title="Return the job to the queue?"
           onConfirm={() => act.mutateAsync('retry')}
         >
           An agent will claim it again, with the same prompt. One more attempt is allowed if none
@@ -26,11 +26,11 @@ export function JobActions({ job }: { job: Job }) {
       {job.status === 'running' && (
         <ConfirmButton
           label="Release"
-          title="Take the job from its agent?"
+          title="Release the job from its agent?"
           onConfirm={() => act.mutateAsync('release')}
         >
-          The lease ends now and the job goes back to the queue. Whatever the agent still reports
-          about this attempt is refused. Use it when the machine is gone.
+          The lease ends now and the job returns to the queue. Further reports of the agent about
+          this attempt are rejected. Use this when the machine is no longer available.
         </ConfirmButton>
       )}
       {!isFinished(job.status) && job.cancelRequestedAt === null && (
@@ -40,8 +40,8 @@ export function JobActions({ job }: { job: Job }) {
           onConfirm={() => act.mutateAsync('cancel')}
         >
           {job.status === 'running'
-            ? 'The agent hears of it with its next heartbeat and stops. Its work is not accepted any more.'
-            : 'It will not be claimed any more. A canceled job stays canceled.'}
+            ? 'The agent learns of it with its next heartbeat and stops. Its result will be rejected.'
+            : 'It can no longer be claimed. A canceled job stays canceled.'}
         </ConfirmButton>
       )}
     </div>
@@ -53,7 +53,8 @@ function useJobAction({ workspaceId, jobId }: Job) {
   return useMutation({
     mutationFn: (action: 'cancel' | 'retry' | 'release') =>
       callHub('jobs', action, { workspaceId, jobId }),
-    // The answer does not say why the job waits now: it is read again, also after a refusal.
+    // The answer does not include the new waiting reason, so read the job again, even after an
+    // error.
     onSettled: () =>
       Promise.all([
         client.invalidateQueries(jobQuery(workspaceId, jobId)),

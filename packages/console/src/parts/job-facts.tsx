@@ -13,7 +13,7 @@ interface JobFactsProps {
   agentName: string | null;
 }
 
-/** What is known of a job, one line a fact; what does not apply is left out. */
+/** The known facts of a job, one per line; those that do not apply are skipped. */
 export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProps) {
   return (
     <Facts
@@ -25,15 +25,18 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ['Attempt', `${job.attempt} of ${job.maxAttempts}`],
         ['Agent', agentName],
         ['Lease ends', job.status === 'running' ? timeOf(job.leaseExpiresAt) : null],
-        ['Cancel asked', timeOf(job.cancelRequestedAt)],
+        ['Cancel requested', timeOf(job.cancelRequestedAt)],
         ['Created', timeOf(job.createdAt)],
         ['Started', timeOf(job.startedAt)],
         ['Finished', timeOf(job.finishedAt)],
-        ['Took', job.startedAt && <Took key="took" from={job.startedAt} to={job.finishedAt} />],
+        ['Duration', job.startedAt && <Took key="took" from={job.startedAt} to={job.finishedAt} />],
         ['Concurrency', job.concurrencyKey && plainText(job.concurrencyKey)],
         ['Usage', usageText(job)],
         ['Parent', job.parentJobId && <JobLink key="parent" slug={slug} jobId={job.parentJobId} />],
-        ['Needs', job.dependsOn.length > 0 ? <JobLinks key="needs" slug={slug} job={job} /> : null],
+        [
+          'Depends on',
+          job.dependsOn.length > 0 ? <JobLinks key="needs" slug={slug} job={job} /> : null,
+        ],
       ]}
     />
   );
@@ -43,7 +46,7 @@ function timeOf(at: string | null) {
   return at && <RelativeTime key={at} at={at} />;
 }
 
-/** From start to end; to now while it runs. */
+/** The time from start to end, or until now for a running job. */
 function Took({ from, to }: { from: string; to: string | null }) {
   const text = useNow((nowMs) =>
     formatDuration(Math.max(0, (to === null ? nowMs : Date.parse(to)) - Date.parse(from))),

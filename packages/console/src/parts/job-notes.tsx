@@ -12,7 +12,7 @@ interface WaitingNoteProps {
   queuePosition: number | null;
 }
 
-/** Why the job does not go on, on the job itself. */
+/** The reason why the job is waiting. */
 export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProps) {
   const { reason, message, jobIds = [] } = waitingFor;
   return (
@@ -49,7 +49,7 @@ const outcomeLooks: Readonly<
     icon: 'checkCircle',
     tone: 'border-done/30 bg-done-soft',
     signTone: 'text-done',
-    title: 'The agent reports it done',
+    title: 'The agent reports the job as done',
   },
   failed: {
     icon: 'crossCircle',
@@ -61,11 +61,11 @@ const outcomeLooks: Readonly<
     icon: 'hand',
     tone: 'border-blocked/30 bg-blocked-soft',
     signTone: 'text-blocked',
-    title: 'The agent could not go on',
+    title: 'The agent is blocked',
   },
 };
 
-/** What the agent said at the end, and why. */
+/** The agent's final message, and its reason. */
 export function OutcomeNote({ job }: { job: Job }) {
   if (job.outcome === null || (job.message === null && job.outcomeReason === null)) return null;
   const reason = job.outcomeReason === null ? undefined : reasonText(job.outcomeReason);
@@ -91,7 +91,7 @@ function reasonText(reason: OutcomeReason): string {
   return [[category, code].filter(Boolean).join(' · '), summary].filter(Boolean).join(': ');
 }
 
-/** A link to another job by its id. */
+/** A link to another job by its ID. */
 export function JobLink({ slug, jobId }: { slug: string; jobId: string }) {
   return (
     <Link

@@ -11,11 +11,11 @@ const TITLE_CHARS_MAX = 160;
 interface JobRowProps {
   job: Job;
   slug: string;
-  /** Unknown while the repositories are read, and empty for one without a label. */
+  /** Undefined while the repositories are being read; empty for one without a label. */
   repositoryLabel: string | undefined;
 }
 
-/** One job in the list. The whole row leads to it; the copy button stands above that. */
+/** One job in the list. The whole row is a link, with the copy button above it. */
 export function JobRow({ job, slug, repositoryLabel }: JobRowProps) {
   return (
     <li className="relative grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 border-b px-3 py-2.5 last:border-b-0 hover:bg-hover sm:grid-cols-[6.5rem_minmax(0,1fr)_auto] sm:px-4">
@@ -44,7 +44,7 @@ export function JobRow({ job, slug, repositoryLabel }: JobRowProps) {
       </div>
       <div className="flex items-center gap-1 text-xs text-muted">
         <RelativeTime at={job.createdAt} className="relative tabular-nums" />
-        <CopyButton text={job.jobId} what="job id" className="relative" />
+        <CopyButton text={job.jobId} what="job ID" className="relative" />
       </div>
     </li>
   );

@@ -14,14 +14,14 @@ interface JobTimelineProps {
   nameOfAgent: (agentId: string) => string;
 }
 
-/** The timeline of a job, kept up to date while anything can still happen. */
+/** The timeline of a job, refreshed while more events can arrive. */
 export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
   const client = useQueryClient();
   const { workspaceId, jobId } = job;
   const query = jobEventsQuery(client, workspaceId, jobId, !isFinished(job.status));
   const read = useQuery(query);
-  // The last events come with the change of status, when the regular refresh has stopped.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the change of status is the occasion.
+  // The last events arrive with the change of status, when the regular refresh has stopped.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a status change triggers the refresh.
   useEffect(() => {
     void client.invalidateQueries({ queryKey: query.queryKey });
   }, [job.status, job.attempt]);

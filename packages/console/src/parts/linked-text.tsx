@@ -1,13 +1,13 @@
 import { plainText, splitLinks } from '../format/text.ts';
 
-/** Text of an agent or requester: text nodes, and http(s) addresses as links that tell nothing. */
+/** Untrusted text, as text nodes and http(s) links that send no referrer. */
 export function LinkedText({ text }: { text: string }) {
   return splitLinks(plainText(text)).map((piece, index) =>
     piece.href === undefined ? (
       piece.text
     ) : (
       <a
-        // Pieces never move within one text.
+        // Pieces keep their positions within one text.
         // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
         key={index}
         href={piece.href}

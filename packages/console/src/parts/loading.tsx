@@ -1,8 +1,8 @@
-/** Shown while something is read; `what` completes the sentence "Reading …". */
+/** Shown while data is loading; `what` completes the sentence "Loading …". */
 export function Loading({ what }: { what: string }) {
   return (
     <p role="status" className="animate-pulse py-10 text-center text-sm text-muted">
-      Reading {what} …
+      Loading {what} …
     </p>
   );
 }

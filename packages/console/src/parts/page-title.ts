@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Names the browser tab; screen readers read it when the page changes. */
+/** Sets the title of the browser tab; screen readers announce it when the page changes. */
 export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Signalbox`;

@@ -5,7 +5,7 @@ const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for the page, however many times are shown; it stops when none is. */
+/** One timer for all times on the page; it stops when no time is shown. */
 function onTick(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
@@ -20,7 +20,7 @@ function onTick(listener: () => void): () => void {
   };
 }
 
-/** The result of `read` for now, kept up to date; the caller renders only when it changes. */
+/** The current result of `read`; the caller re-renders only when it changes. */
 export function useNow<Value>(read: (nowMs: number) => Value): Value {
   const [, setTick] = useState<Value>();
   const value = read(Date.now());
@@ -28,7 +28,7 @@ export function useNow<Value>(read: (nowMs: number) => Value): Value {
   return value;
 }
 
-/** A moment as the distance from now; the exact time shows on hover and to screen readers. */
+/** A time relative to now; the exact time is available on hover and to screen readers. */
 export function RelativeTime({ at, className }: { at: string; className?: string }) {
   const text = useNow((nowMs) => formatRelative(at, nowMs));
   return (

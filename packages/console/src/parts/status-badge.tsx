@@ -12,7 +12,7 @@ const looks: Readonly<Record<JobStatus, { icon: IconName; tone: string }>> = {
   canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled' },
 };
 
-/** The status of a job: sign, word and colour, never colour alone. */
+/** The status of a job as icon, word and colour, never by colour alone. */
 export function StatusBadge({ status, className }: { status: JobStatus; className?: string }) {
   const { icon, tone } = looks[status];
   return (

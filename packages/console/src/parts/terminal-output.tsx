@@ -5,24 +5,24 @@ import type { AnsiColor } from '../format/ansi-style.ts';
 import { Button } from './button.tsx';
 import { LinkedText } from './linked-text.tsx';
 
-/** Lines shown at first, and added with each step back. */
+/** Number of lines shown initially, and added by each "Show earlier lines". */
 const LINES_STEP = 2_000;
-/** Lines laid out together, so that those out of sight cost nothing. */
+/** Number of lines per layout chunk, so that invisible lines need no layout. */
 const CHUNK_LINES = 100;
-/** Closer to the end than this counts as being there. */
+/** Distance from the end that still counts as the end. */
 const END_PX = 24;
 
 interface TerminalOutputProps {
-  /** Names the block to screen readers, for instance `Output of attempt 1`. */
+  /** Label of the block for screen readers, for instance `Output of attempt 1`. */
   label: string;
   text: string;
-  /** Characters cut off before `text`. */
+  /** Number of characters cut off before `text`. */
   skippedChars?: number;
-  /** More output may come: the block follows it until the person scrolls up. */
+  /** More output may arrive: the block follows it until the person scrolls up. */
   live: boolean;
 }
 
-/** Output of a tool. Whatever it holds, it becomes text nodes in spans, and nothing else. */
+/** Output of a tool. Any content becomes text nodes in spans only. */
 export function TerminalOutput({ label, text, skippedChars = 0, live }: TerminalOutputProps) {
   const lines = useMemo(() => parseAnsi(text), [text]);
   const [shownCount, setShownCount] = useState(LINES_STEP);
@@ -51,7 +51,7 @@ export function TerminalOutput({ label, text, skippedChars = 0, live }: Terminal
         role="log"
         aria-label={label}
         aria-live="off"
-        // A region that scrolls has to be reachable by keyboard.
+        // A scrollable region must be reachable by keyboard.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG 2.1.1, scrolling by keyboard.
         tabIndex={0}
         onScroll={onScroll}
@@ -77,7 +77,7 @@ function useFollow(live: boolean, lines: readonly AnsiLine[]) {
   const boxRef = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [follow, setFollow] = useState(live);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the occasion to scroll.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines trigger the scrolling.
   useLayoutEffect(() => {
     if (follow && live && boxRef.current) boxRef.current.scrollTop = boxRef.current.scrollHeight;
   }, [lines, follow, live]);
@@ -86,7 +86,7 @@ function useFollow(live: boolean, lines: readonly AnsiLine[]) {
     const box = boxRef.current;
     if (!box) return;
     const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < END_PX;
-    // Only upward movement is the person's: growing output moves the end away by itself.
+    // Only scrolling up is an action of the person; growing output also moves the end away.
     if (atEnd) setFollow(true);
     else if (box.scrollTop < lastTop.current) setFollow(false);
     lastTop.current = box.scrollTop;
@@ -96,16 +96,16 @@ function useFollow(live: boolean, lines: readonly AnsiLine[]) {
 
 function Lines({ lines, from }: { lines: readonly AnsiLine[]; from: number }) {
   const chunks: { number: number; lines: AnsiLine[] }[] = [];
-  // Chunks begin at fixed lines, so that showing earlier ones leaves the later chunks alone.
+  // Chunks have fixed boundaries, so that showing earlier lines leaves later chunks unchanged.
   for (let number = Math.floor(from / CHUNK_LINES); number * CHUNK_LINES < lines.length; number++) {
     const start = Math.max(from, number * CHUNK_LINES);
     chunks.push({ number, lines: lines.slice(start, (number + 1) * CHUNK_LINES) });
   }
   return chunks.map((chunk) => (
-    // The last chunk is always laid out: following needs the true height of the end.
+    // Always lay out the last chunk: following needs the exact height of the end.
     <div key={chunk.number} className={chunk === chunks.at(-1) ? undefined : 'terminal-chunk'}>
       {chunk.lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines only ever come at the end.
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines are only appended.
         <Line key={index} line={line} />
       ))}
     </div>
@@ -147,7 +147,7 @@ function colorsOf(fg: AnsiColor | null, bg: AnsiColor | null): CSSProperties | u
   return {
     ...(fg !== null && { '--fg': cssColor(fg) }),
     ...(bg !== null && { '--bg': cssColor(bg) }),
-  } as CSSProperties; // The type knows no custom properties.
+  } as CSSProperties; // The type has no custom properties.
 }
 
 function cssColor(color: AnsiColor): string {

@@ -6,7 +6,7 @@ const order = ['system', 'light', 'dark'] as const;
 type Theme = (typeof order)[number];
 
 const looks = {
-  system: { icon: 'monitor', word: 'Theme: as the system' },
+  system: { icon: 'monitor', word: 'Theme: system' },
   light: { icon: 'sun', word: 'Theme: light' },
   dark: { icon: 'moon', word: 'Theme: dark' },
 } as const;
@@ -16,7 +16,7 @@ function readTheme(): Theme {
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system';
 }
 
-/** Shows the theme now, and keeps it for the next visit where storage is allowed. */
+/** Applies the theme, and stores it for the next visit if storage is allowed. */
 function writeTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
@@ -24,11 +24,13 @@ function writeTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(STORAGE_KEY);
     else localStorage.setItem(STORAGE_KEY, theme);
   } catch {
-    // Storage is switched off: the choice holds until the page is closed.
+    // Storage is disabled: the choice applies until the page is closed.
   }
 }
 
-/** Steps through system, light and dark. `theme.js` applies the kept choice before first paint. */
+/**
+ * Cycles through system, light and dark. `theme.js` applies the stored choice before first paint.
+ */
 export function ThemeToggle() {
   const [theme, setTheme] = useState(readTheme);
   const { icon, word } = looks[theme];

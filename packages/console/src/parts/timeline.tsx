@@ -28,20 +28,20 @@ const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }
 
 interface TimelineProps {
   events: readonly JobEvent[];
-  /** The attempt that runs now: its output is followed. Null when none does. */
+  /** The running attempt, whose output is followed; null when no attempt is running. */
   liveAttempt: number | null;
   nameOfAgent: (agentId: string) => string;
 }
 
-/** What happened to a job, attempt by attempt, oldest first. */
+/** The timeline of a job by attempt, oldest first. */
 export function Timeline({ events, liveAttempt, nameOfAgent }: TimelineProps) {
   const attempts = useMemo(() => foldEvents(events), [events]);
   return (
     <div className="grid gap-6">
       {attempts.map((attempt, index) => (
         <Attempt
-          // Late evidence gives an attempt a second place; the place is part of the identity.
-          // biome-ignore lint/suspicious/noArrayIndexKey: groups only ever come at the end.
+          // Late evidence can give an attempt a second group, so the index is part of the key.
+          // biome-ignore lint/suspicious/noArrayIndexKey: groups are only appended.
           key={`${attempt.attempt}-${index}`}
           attempt={attempt}
           live={attempt.attempt === liveAttempt}
@@ -109,7 +109,7 @@ function Entry({ entry, attempt, live }: { entry: TimelineEntry; attempt: number
 
 function EventEntry({ event }: { event: JobEvent }) {
   const { icon, tone } = eventLooks[event.kind];
-  const title = isLate(event) ? 'Result that came too late' : eventWords[event.kind];
+  const title = isLate(event) ? 'Late result' : eventWords[event.kind];
   return (
     <Row
       icon={icon}
@@ -127,7 +127,7 @@ function EventEntry({ event }: { event: JobEvent }) {
   );
 }
 
-/** What the kind adds, for those who want all of it. */
+/** The complete data of an event, folded. */
 function EventData({ event }: { event: JobEvent }) {
   if (event.data === null || Object.keys(event.data).length === 0) return null;
   return (

@@ -14,7 +14,7 @@ interface WorkspaceMenuProps {
   workspaces: readonly Membership[];
 }
 
-/** The workspace of this page, and the way to the others. */
+/** The current workspace, and links to the others. */
 export function WorkspaceMenu({ current, workspaces }: WorkspaceMenuProps) {
   return (
     <Menu.Root modal={false}>
