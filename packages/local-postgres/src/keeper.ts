@@ -1,12 +1,12 @@
-// A process between a local PostgreSQL and whoever started it. The starter may be killed at any
-// moment, without a chance to clean up; the keeper sees its standard input close then, ends the
-// server and removes its files.
+// A process between a local PostgreSQL and its starter. The starter may be killed at any time
+// without a chance to clean up. The keeper then sees its standard input close, ends the server and
+// removes its files.
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
-  type KeeperNews,
+  type KeeperMessage,
   type KeeperOrder,
   type KeeperRequest,
   keeperSocketName,
@@ -14,7 +14,7 @@ import {
 import { ServerProcess } from './server-process.ts';
 
 const input = createInterface({ input: process.stdin });
-// Once the starter is gone, nobody reads what is said.
+// The output has no reader once the starter has ended.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
@@ -39,25 +39,25 @@ function keep(order: KeeperOrder): void {
     const output = await server.ended();
     if (!isOver) process.stderr.write(`signalbox: the local PostgreSQL ended:\n${output}\n`);
   };
-  // Whoever connects learns that this process lives; see `stale-folders.ts`.
+  // A connection proves that this process is alive; see `stale-folders.ts`.
   createServer((connection) => connection.resume()).listen(join(order.folder, keeperSocketName));
   process.stdin.on('end', end).on('close', end);
   process.once('SIGTERM', end);
   const sayFailure = (error: unknown) => {
-    // What fails because the end came first is no failure.
+    // Ignore failures caused by the shutdown.
     if (!isOver) say({ failure: error instanceof Error ? error.message : String(error) });
   };
   input.on('line', (line) => void answer(server, line).then(say, sayFailure));
   void run().catch(sayFailure).then(end);
 }
 
-async function answer(server: ServerProcess, line: string): Promise<KeeperNews> {
+async function answer(server: ServerProcess, line: string): Promise<KeeperMessage> {
   const request = JSON.parse(line) as KeeperRequest;
   if ('start' in request) await server.startAgain();
   else await server.end(request.end);
   return { port: server.port };
 }
 
-function say(news: KeeperNews): void {
-  process.stdout.write(`${JSON.stringify(news)}\n`);
+function say(message: KeeperMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }

@@ -10,30 +10,30 @@ import {
   superUser,
 } from './keeper-protocol.ts';
 
-/** How much of what PostgreSQL prints is kept, for when it fails. */
+/** Characters kept of PostgreSQL's output, for errors. */
 const outputMaxChars = 16_000;
-/** A port that was free may be taken by somebody else before PostgreSQL gets it. */
+/** Another process may take a free port before PostgreSQL does. */
 const startsMax = 5;
 /** An empty server starts within a second on an idle machine. */
 const startMsMax = 60_000;
 
-/** One PostgreSQL on files of its own: made, started, ended and started again, stopped. */
+/** A PostgreSQL server with its own files: creates, starts, ends, restarts and stops it. */
 export class ServerProcess {
-  /** Known once it has started. */
+  /** Set after the first start. */
   port = 0;
   readonly #order: KeeperOrder;
   readonly #ended = Promise.withResolvers<string>();
   #child: ChildProcess | undefined;
   #output = '';
-  /** It was ended because somebody asked for it. */
-  #isEndAsked = false;
+  /** The current end was requested. */
+  #isEndRequested = false;
   #isStopped = false;
 
   constructor(order: KeeperOrder) {
     this.#order = order;
   }
 
-  /** Makes the files of a new, empty server. */
+  /** Creates the files of a new, empty server. */
   async create(): Promise<void> {
     const { folder, initdbArguments } = this.#order;
     const child = this.#spawn('initdb', [
@@ -50,7 +50,7 @@ export class ServerProcess {
     if (code !== 0) throw new Error(`initdb failed:\n${this.#output}`);
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when the server accepts connections. */
   async start(): Promise<void> {
     for (let starts = 1; ; starts += 1) {
       this.port = await findFreePort();
@@ -62,35 +62,37 @@ export class ServerProcess {
     }
   }
 
-  /** Resolves when the started server has ended unasked, with the last that it printed. */
+  /** Resolves with the last output when the started server ends without a request. */
   ended(): Promise<string> {
     return this.#ended.promise;
   }
 
-  /** Ends the server; its files stay. Sessions of a server that is killed end soon after it. */
+  /** Ends the server and keeps its files. After SIGKILL, its sessions end shortly afterwards. */
   async end(signal: EndSignal): Promise<void> {
-    this.#isEndAsked = true;
+    this.#isEndRequested = true;
     await this.#endChild(signal);
   }
 
-  /** Starts an ended server on its files and its port; resolves when it takes connections. */
+  /**
+   * Restarts an ended server with the same files and port; resolves when it accepts connections.
+   */
   async startAgain(): Promise<void> {
-    if (!this.#isEndAsked) throw new Error('PostgreSQL runs.');
+    if (!this.#isEndRequested) throw new Error('PostgreSQL is running.');
     if (!(await this.#startOn(this.port))) {
       throw new Error(`PostgreSQL did not start again:\n${this.#output}`);
     }
-    this.#isEndAsked = false;
+    this.#isEndRequested = false;
   }
 
   /**
-   * Ends whatever runs. At once, without a last checkpoint, when the files are thrown away anyway.
+   * Ends all processes immediately. No final checkpoint is needed, because the files are removed.
    */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#endChild('SIGQUIT');
   }
 
-  /** Resolves when all its processes have ended: each of them holds the pipe of its messages. */
+  /** Resolves when all processes have ended, because each of them holds the output pipe. */
   async #endChild(signal: EndSignal): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -119,9 +121,10 @@ export class ServerProcess {
     });
     child.once('close', () => ready.resolve(false));
     void ready.promise.then((isReady) => {
-      if (isReady) child.once('close', () => this.#isEndAsked || this.#ended.resolve(this.#output));
+      if (isReady)
+        child.once('close', () => this.#isEndRequested || this.#ended.resolve(this.#output));
     });
-    // It says neither for as long as nobody else could make sense of its state.
+    // Without either event within the limit, the state is unknown: end the process.
     const limit = setTimeout(() => child.kill('SIGQUIT'), startMsMax);
     return ready.promise.finally(() => clearTimeout(limit));
   }
@@ -148,7 +151,7 @@ export class ServerProcess {
   }
 }
 
-/** Without a developer's own settings of PostgreSQL, and with messages in English. */
+/** Removes the developer's own PostgreSQL settings, and selects messages in English. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(PG[A-Z]|LC_|LANG)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));

@@ -18,39 +18,41 @@ import { canEnter, choosePostgresUser, type SystemUser } from './system-user.ts'
 
 export interface LocalPostgresOptions {
   /**
-   * true: commits survive a power cut, as in production. false (the default): they survive the
-   * death of any client, which is enough for tests of logic, and nothing waits for the disk.
+   * true: commits survive a power failure, as in production. false (the default): they survive the
+   * death of any client, which is enough for tests of logic, and no commit waits for the disk.
    */
   readonly durable?: boolean;
-  /** Further settings of postgres(1), by name. */
+  /** Additional settings of postgres(1), by name. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Further arguments of initdb(1), such as another locale; of several the last one counts. */
+  /**
+   * Additional arguments of initdb(1), such as another locale; the last of several takes effect.
+   */
   readonly initdbArguments?: readonly string[];
-  /** A PostgreSQL of the machine (its `bin` is in there), in place of the installed one. */
+  /** The folder of another PostgreSQL installation (the parent of its `bin`). */
   readonly binaries?: string;
 }
 
 export interface LocalPostgres {
-  /** Of the database `postgres`, over TCP on 127.0.0.1, with the password. */
+  /** URL of the database `postgres`, over TCP on 127.0.0.1, with the password. */
   readonly url: string;
-  /** The same over the Unix socket. */
+  /** The same database over the Unix socket. */
   readonly socketUrl: string;
-  /** Everything that the server writes. */
+  /** The folder of all files that the server writes. */
   readonly folder: string;
-  /** Ends it as `signal` does (SIGKILL: as in a crash), and keeps its files. */
+  /** Ends the server with `signal` (SIGKILL: as in a crash) and keeps its files. */
   end(signal: EndSignal): Promise<void>;
-  /** Starts it again after `end`, at the same addresses. */
+  /** Restarts the server after `end`, at the same addresses. */
   startAgain(): Promise<void>;
-  /** Ends it and removes all that it wrote. */
+  /** Ends the server and removes all its files. */
   stop(): Promise<void>;
 }
 
 const commonSettings = {
   max_connections: '300',
-  // Not in /dev/shm, which is small in containers and where a killed server leaves files.
+  // Not /dev/shm, which is small in containers and keeps files of killed servers.
   dynamic_shared_memory_type: 'mmap',
   log_min_messages: 'log',
-  // Statements that a test has refused are expected.
+  // Tests provoke rejected statements, so do not log those.
   log_min_error_statement: 'panic',
 };
 
@@ -63,12 +65,12 @@ const hastySettings = {
 };
 
 /**
- * Starts a PostgreSQL of its own for this process, on files of its own, and resolves when it
- * answers. It ends with this process at the latest, however that ends, and leaves nothing.
+ * Starts a separate PostgreSQL with its own files for this process, and resolves when it accepts
+ * connections. It ends at the latest with this process, for any kind of exit, and leaves no files.
  *
- * Any user may call this; for root, which PostgreSQL refuses, the server runs as `nobody`.
+ * Any user may call this. PostgreSQL refuses to run as root, so for root it runs as `nobody`.
  *
- * @throws LocalPostgresError one sentence, and what PostgreSQL printed.
+ * @throws LocalPostgresError with one sentence and PostgreSQL's output.
  */
 export async function startLocalPostgres(
   options: LocalPostgresOptions = {},
@@ -88,8 +90,8 @@ export async function startLocalPostgres(
       user,
       initdbArguments: [
         '--locale=C',
-        // PostgreSQL 16 and later; the password is random, so that hashing it again and again, for
-        // each connection, would add nothing.
+        // PostgreSQL 16 and later. The password is random, so repeated hashing for each connection
+        // would add no security.
         ...(options.binaries === undefined ? ['--set=scram_iterations=1'] : []),
         ...(options.initdbArguments ?? []),
       ],
@@ -114,18 +116,18 @@ export async function startLocalPostgres(
   }
 }
 
-/** The temporary folder, unless it is one that only this user may enter. */
+/** Chooses the temporary folder, unless other users cannot enter it. */
 function chooseParent(user: SystemUser | null): string {
   const parents = [tmpdir(), '/tmp', '/var/tmp'];
   const found = parents.find((parent) => user === null || canEnter(parent, user));
   if (found !== undefined) return found;
   throw new LocalPostgresError(
-    `The user that PostgreSQL runs as may enter none of ${parents.join(', ')}: set TMPDIR.`,
+    `The PostgreSQL user cannot enter any of ${parents.join(', ')}: set TMPDIR to another folder.`,
   );
 }
 
 async function startKeeper(order: KeeperOrder, password: string): Promise<LocalPostgres> {
-  // In a session of its own, so that Ctrl-C reaches whoever uses the server first.
+  // In its own session, so that Ctrl-C reaches the users of the server first.
   const child = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
     cwd: order.folder,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -5,14 +5,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { keeperSocketName } from './keeper-protocol.ts';
 
 export const folderPrefix = 'signalbox-pg-';
-/** A folder without a keeper's socket may be a moment old, its keeper about to start. */
+/** A folder without a keeper's socket may be new, with its keeper about to start. */
 const startMs = 60_000;
-/** PostgreSQL itself kills what has not ended after five seconds. */
+/** PostgreSQL itself kills processes that have not ended after five seconds. */
 const endMsMax = 10_000;
 
 /**
- * Removes what servers left whose keeper was killed itself, together with the server if it still
- * runs. Folders of living keepers, and those of other users, are left alone.
+ * Removes the folders of servers whose keeper was killed, and ends such servers if they still run.
+ * Folders of live keepers and of other users are not touched.
  */
 export async function removeStaleFolders(parent: string): Promise<void> {
   for (const name of readdirSync(parent)) {
@@ -24,7 +24,7 @@ export async function removeStaleFolders(parent: string): Promise<void> {
       rmSync(folder, { recursive: true, force: true });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Removed by somebody else meanwhile, or not ours to remove.
+      // Another process removed the folder meanwhile, or it belongs to another user.
       if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'EPERM') throw error;
     }
   }
@@ -46,16 +46,16 @@ async function isKept(folder: string): Promise<boolean> {
   });
 }
 
-/** Removing files from under a server that is still ending would fail half-way. */
+/** Ends the server first: removing files while it is ending would fail. */
 async function endServerOf(folder: string): Promise<void> {
   const file = join(folder, 'data/postmaster.pid');
   if (!existsSync(file)) return;
   const [processId = '', dataFolder = ''] = readFileSync(file, 'utf8').split('\n');
-  // The number may have been given to another process since.
+  // The process ID may have been reused.
   if (!isPostgresOn(processId, dataFolder)) return;
   process.kill(Number(processId), 'SIGQUIT');
   const deadlineMs = performance.now() + endMsMax;
-  // Nobody tells when a process ends that is not a child.
+  // There is no notification for the end of a process that is not a child, so poll.
   while (isPostgresOn(processId, dataFolder) && performance.now() < deadlineMs) await wait(20);
 }
 
@@ -64,7 +64,7 @@ function isPostgresOn(processId: string, dataFolder: string): boolean {
     const command = readFileSync(`/proc/${processId}/cmdline`, 'utf8').split('\0');
     return command.includes(dataFolder);
   } catch {
-    // No such process, or a system that does not tell: then the server sees its files go.
+    // No such process, or no /proc on this system: then the server fails when its files disappear.
     return false;
   }
 }

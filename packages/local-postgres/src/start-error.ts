@@ -1,2 +1,2 @@
-/** A condition of the machine that stops the start; the message is the whole explanation. */
+/** A condition of the machine that prevents the start. The message is the complete explanation. */
 export class LocalPostgresError extends Error {}

@@ -2,38 +2,38 @@ import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { startLocalPostgres } from './server.ts';
 
-/** What every test database starts with. */
+/** The initial content of every test database. */
 export interface DatabaseTemplate {
   /**
-   * Differs whenever what `prepare` makes differs, such as the text of all migrations; two
-   * versions of the project may use one server.
+   * Must change whenever the result of `prepare` changes, for instance the text of all migrations.
+   * Two versions of the project may use the same server.
    */
   readonly fingerprint: string;
-  /** Fills an empty database and leaves no connection to it. */
+  /** Fills an empty database and closes all its connections. */
   prepare(url: string): Promise<void>;
 }
 
 export interface TestDatabase {
   readonly url: string;
-  /** Takes it away, whoever is still connected. */
+  /** Drops the database, even while clients are connected. */
   drop(): Promise<void>;
 }
 
-/** Names the server of all test processes; without it, each starts one of its own. */
+/** Names the server for all test processes. Without it, each process starts its own. */
 export const serverVariable = 'SVC_TEST_DATABASE_URL';
 
 const templatePrefix = 'signalbox_template_';
 const draftPrefix = 'signalbox_draft_';
 const testPrefix = 'signalbox_test_';
-/** A database this old is of a test that was killed: its name tells when it was made. */
+/** Age at which a test database counts as left over; its name contains its creation time. */
 const leftoverMs = 6 * 3_600_000;
-/** Of the advisory lock under which templates are made; any number that nobody else uses. */
+/** Key of the advisory lock for creating templates: an arbitrary, otherwise unused number. */
 const templateLock = 743_190_226;
 
 interface Server {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** How a template is copied; see `chooseStrategy`. */
+  /** The strategy for copying a template; see `chooseStrategy`. */
   readonly strategy: string;
 }
 
@@ -41,8 +41,8 @@ let serverStart: Promise<Server> | undefined;
 const templates = new Map<string, Promise<string>>();
 
 /**
- * A database of its own for one test: a copy of the template, which is made once for the server
- * and everybody who uses it.
+ * Creates a separate database for one test: a copy of the template. The template is created once
+ * per server and shared by all processes.
  */
 export async function createTestDatabase(template: DatabaseTemplate): Promise<TestDatabase> {
   serverStart ??= openServer();
@@ -51,7 +51,7 @@ export async function createTestDatabase(template: DatabaseTemplate): Promise<Te
   if (templateStart === undefined) {
     templateStart = ensureTemplate(server, template);
     templates.set(template.fingerprint, templateStart);
-    // Who comes next may have better luck.
+    // Let the next call try again.
     templateStart.catch(() => templates.delete(template.fingerprint));
   }
   const templateName = await templateStart;
@@ -70,25 +70,25 @@ export async function createTestDatabase(template: DatabaseTemplate): Promise<Te
 async function openServer(): Promise<Server> {
   const given = process.env[serverVariable] ?? '';
   const { url } = given === '' ? await startLocalPostgres() : { url: given };
-  // Idle connections must neither keep a test's process alive nor hold up its end.
+  // Idle connections must neither keep a test process alive nor delay its end.
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
     idleTimeoutMillis: 1_000,
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced by the next statement, which says what is wrong.
+  // The next statement replaces a broken idle connection and reports any error.
   pool.on('error', () => undefined);
   return { url, pool, strategy: await chooseStrategy(pool) };
 }
 
-/** Copying files takes a fraction of the time, unless each of them is synced to the disk. */
+/** Copying files is much faster, unless each file is synced to disk. */
 async function chooseStrategy(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ fsync: string }>('SHOW fsync');
   return rows[0]?.fsync === 'off' ? 'FILE_COPY' : 'WAL_LOG';
 }
 
-/** Makes the template unless it is there. Under a lock, so that of several processes one does. */
+/** Creates the template unless it exists. A lock ensures that only one process creates it. */
 async function ensureTemplate(
   { url, pool }: Server,
   { fingerprint, prepare }: DatabaseTemplate,
@@ -100,14 +100,15 @@ async function ensureTemplate(
     await client.query('SELECT pg_advisory_lock($1)', [templateLock]);
     if (await exists(client, name)) return name;
     await dropLeftovers(client);
-    // Prepared under another name: whoever is killed half-way leaves no template that looks whole.
+    // Prepare under another name, so that a process killed during preparation leaves no incomplete
+    // template.
     const draft = `${draftPrefix}${hash}`;
     await client.query(`CREATE DATABASE ${draft} TEMPLATE template0 ENCODING 'UTF8'`);
     await prepare(withDatabase(url, draft));
     await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
     return name;
   } finally {
-    // With the connection goes the lock.
+    // Closing the connection releases the lock.
     client.release(true);
   }
 }
@@ -117,7 +118,7 @@ async function exists(client: pg.ClientBase, name: string): Promise<boolean> {
   return found.rows.length > 0;
 }
 
-/** Drops drafts, all of which are dead while the lock is held, and databases of killed tests. */
+/** Drops all drafts (none is in use while the lock is held) and the databases of killed tests. */
 async function dropLeftovers(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ datname: string }>(
     "SELECT datname FROM pg_database WHERE datname LIKE 'signalbox@_%' ESCAPE '@'",

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
-/** Asks one question on a connection of its own. */
+/** Runs one query on a separate connection. */
 export async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
-  // A server that goes away breaks the connection besides failing the question.
+  // A stopping server also breaks the connection, in addition to failing the query.
   client.on('error', () => undefined);
   try {
     await client.connect();

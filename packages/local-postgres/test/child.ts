@@ -3,22 +3,22 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 
-const door = JSON.stringify(new URL('../src/index.ts', import.meta.url).href);
+const indexUrl = JSON.stringify(new URL('../src/index.ts', import.meta.url).href);
 
-/** A process that has started servers and now lives until it is ended. */
+/** A process that has started servers and runs until it is ended. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Of its servers. */
+  /** The servers of the process. */
   readonly servers: readonly { url: string; folder: string }[];
 }
 
-/** Starts servers, each with the options given for it, from a process of their own. */
+/** Starts servers with the given options from a separate process. */
 export async function startChild(
   t: TestContext,
   optionsOfServers: readonly object[],
 ): Promise<Child> {
   const script = `
-    const { startLocalPostgres } = await import(${door});
+    const { startLocalPostgres } = await import(${indexUrl});
     const servers = await Promise.all(${JSON.stringify(optionsOfServers)}.map(startLocalPostgres));
     console.log(JSON.stringify(servers));
     process.stdin.resume();

@@ -10,22 +10,22 @@ async function listen(t: TestContext, port: number): Promise<void> {
   await once(server, 'listening');
 }
 
-test('ports found together are different, and each can be listened on', async (t) => {
+test('ports found together are distinct and usable', async (t) => {
   const ports = await findFreePorts(200);
   assert.equal(new Set(ports).size, 200);
   for (const port of ports) await listen(t, port);
 });
 
-test('no port is one that the system may give to a connection', async () => {
+test('no port is in the ephemeral range of the system', async () => {
   const ports = [await findFreePort(), ...(await findFreePorts(50))];
   const given = ports.filter((port) => port < 10_000 || port >= 32_768);
   assert.deepEqual(given, []);
 });
 
-test('a port that is taken is not found', async (t) => {
+test('a port in use is not returned', async (t) => {
   const taken = await findFreePorts(1_000);
   for (const port of taken) await listen(t, port);
-  // Of twenty thousand, so that several of these would be among the taken ones by chance.
+  // There are about twenty thousand ports, so several of these would be in use by chance.
   const found = await findFreePorts(300);
   assert.deepEqual(
     found.filter((port) => taken.includes(port)),

@@ -11,7 +11,7 @@ import { keeperSocketName } from '../src/keeper-protocol.ts';
 import { ask } from './ask.ts';
 import { startChild } from './child.ts';
 
-test('a server answers over TCP and over its socket, and is gone when it is stopped', async () => {
+test('a server answers over TCP and its socket, and stopping it removes its files', async () => {
   const server = await startLocalPostgres();
   for (const url of [server.url, server.socketUrl]) {
     const [row] = await ask(
@@ -27,7 +27,7 @@ test('a server answers over TCP and over its socket, and is gone when it is stop
   await assert.rejects(ask(server.url, 'SELECT 1'), { code: 'ECONNREFUSED' });
 });
 
-test('a durable server waits for the disk, and takes settings', async (t) => {
+test('a durable server waits for the disk and accepts settings', async (t) => {
   const server = await startLocalPostgres({ durable: true, settings: { work_mem: '9MB' } });
   t.after(() => server.stop());
   const settings = await ask(
@@ -41,7 +41,7 @@ test('a durable server waits for the disk, and takes settings', async (t) => {
   );
 });
 
-test('two servers of one process run beside each other', async (t) => {
+test('two servers of one process run concurrently', async (t) => {
   const [first, second] = await Promise.all([startLocalPostgres(), startLocalPostgres()]);
   t.after(() => Promise.all([first.stop(), second.stop()]));
   await ask(first.url, 'CREATE TABLE mine (a int)');
@@ -49,11 +49,11 @@ test('two servers of one process run beside each other', async (t) => {
 });
 
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-  test(`a server ended by ${signal} is away until it is started again, with its data`, async (t) => {
+  test(`a server ended by ${signal} is unavailable until it is restarted with its data`, async (t) => {
     const server = await startLocalPostgres({ durable: true });
     t.after(() => server.stop());
     await ask(server.url, 'CREATE TABLE kept AS SELECT 1 AS one');
-    await assert.rejects(server.startAgain(), /did not start again: PostgreSQL runs/);
+    await assert.rejects(server.startAgain(), /did not start again: PostgreSQL is running/);
     await server.end(signal);
     await assert.rejects(ask(server.url, 'SELECT 1'), { code: 'ECONNREFUSED' });
     await server.startAgain();
@@ -61,7 +61,7 @@ for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
   });
 }
 
-test('a server that is ended is stopped like any other', async () => {
+test('an ended server can be stopped', async () => {
   const server = await startLocalPostgres();
   await server.end('SIGINT');
   await server.stop();
@@ -69,7 +69,7 @@ test('a server that is ended is stopped like any other', async () => {
 });
 
 for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
-  test(`servers end with a process that is ended by ${signal}, and leave no file`, async (t) => {
+  test(`servers of a process ended by ${signal} end with it and leave no files`, async (t) => {
     const child = await startChild(t, [{}, { durable: true }]);
     for (const { url } of child.servers) await ask(url, 'SELECT 1');
     const gone = child.servers.map(({ folder }) => waitUntilGone(t, folder));
@@ -81,7 +81,7 @@ for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a server keeps no process alive that is done', async (t) => {
+test('a server does not keep its process alive', async (t) => {
   const child = await startChild(t, [{}]);
   const folder = child.servers[0]?.folder ?? '';
   const gone = waitUntilGone(t, folder);
@@ -90,7 +90,7 @@ test('a server keeps no process alive that is done', async (t) => {
   await gone;
 });
 
-test('the next start ends a server whose keeper was killed, and removes its files', async (t) => {
+test('the next start ends a server with a killed keeper and removes its files', async (t) => {
   const tempFolder = useOwnTempFolder(t);
   const [server] = (await startChild(t, [{}])).servers;
   assert.ok(server !== undefined);
@@ -113,7 +113,7 @@ test('the next start ends a server whose keeper was killed, and removes its file
   await assert.rejects(ask(server.url, 'SELECT 1'));
 });
 
-test('programs in a folder that the user of PostgreSQL may not enter are run from a copy', async (t) => {
+test('programs in a folder that the PostgreSQL user cannot enter run from a copy', async (t) => {
   const closed = mkdtempSync(join(tmpdir(), 'signalbox-closed-'));
   t.after(() => rmSync(closed, { recursive: true, force: true }));
   chmodSync(closed, 0o700);
@@ -122,11 +122,11 @@ test('programs in a folder that the user of PostgreSQL may not enter are run fro
   const server = await startLocalPostgres({ binaries });
   t.after(() => server.stop());
   assert.deepEqual(await ask(server.url, 'SELECT 1 AS one'), [{ one: 1 }]);
-  // Who is not root runs PostgreSQL as the same user, who may enter.
+  // Without root, PostgreSQL runs as the current user, who may enter the folder.
   assert.equal(existsSync(join(server.folder, 'binaries')), process.getuid?.() === 0);
 });
 
-test('a server that does not start says why and leaves nothing', async () => {
+test('a failed start reports the cause and leaves no files', async () => {
   const settings = { shared_buffers: 'plenty' };
   await assert.rejects(startLocalPostgres({ settings }), (error: Error) => {
     assert.match(error.message, /did not start.*invalid value for parameter "shared_buffers"/s);
@@ -134,7 +134,7 @@ test('a server that does not start says why and leaves nothing', async () => {
   });
 });
 
-/** Servers started anywhere on the machine clean up in its temporary folder; this one is alone. */
+/** Servers clean up stale folders in the machine's temporary folder; this test uses its own one. */
 function useOwnTempFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-own-'));
   chmodSync(folder, 0o755);
@@ -147,7 +147,7 @@ function useOwnTempFolder(t: TestContext): string {
   return folder;
 }
 
-/** Resolves when the folder is not there any more. */
+/** Resolves when the folder no longer exists. */
 async function waitUntilGone(t: TestContext, folder: string): Promise<void> {
   const gone = Promise.withResolvers<void>();
   const watcher = watch(dirname(folder), () => {

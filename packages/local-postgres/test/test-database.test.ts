@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { createTestDatabase, serverVariable, startLocalPostgres } from '../src/index.ts';
 import { ask } from './ask.ts';
 
-// Its own, so that what is left of one run does not meet the next one.
+// A separate server, so that databases left by an earlier run do not affect this one.
 const server = await startLocalPostgres();
 process.env[serverVariable] = server.url;
 after(() => server.stop());
@@ -27,14 +27,14 @@ test('databases of one template are prepared once and share nothing', async () =
     createTestDatabase(template),
   ]);
   assert.equal(template.preparations, 1);
-  assert.equal(new URL(one.url).port, new URL(server.url).port, 'on the server that is named');
+  assert.equal(new URL(one.url).port, new URL(server.url).port, 'on the server of the variable');
   await ask(one.url, "UPDATE notes SET note = 'changed'");
   assert.deepEqual(await ask(two.url, 'SELECT note FROM notes'), [{ note: 'first' }]);
   await Promise.all([one.drop(), two.drop()]);
   await assert.rejects(ask(one.url, 'SELECT 1'), { code: '3D000' });
 });
 
-test('two versions of what is prepared have a template each', async (t) => {
+test('each fingerprint has its own template', async (t) => {
   const databases = await Promise.all([
     createTestDatabase(notes('old')),
     createTestDatabase(notes('new')),
@@ -44,7 +44,7 @@ test('two versions of what is prepared have a template each', async (t) => {
   assert.deepEqual(found, [[{ note: 'old' }], [{ note: 'new' }]]);
 });
 
-test('a template whose preparation failed is prepared again by whoever comes next', async (t) => {
+test('a template whose preparation failed is prepared again by the next call', async (t) => {
   const template = notes('shaky');
   const broken = { ...template, prepare: () => Promise.reject(new Error('half-way')) };
   await assert.rejects(createTestDatabase(broken), /half-way/);
