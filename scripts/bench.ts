@@ -1,8 +1,8 @@
-// `npm run bench`: measures hub and peers in turn; bench/README.md says what and how.
+// `npm run bench`: measures the hub and its peers in turn; see bench/README.md.
 import { parseOptions, usage } from '../bench/options.ts';
 import { runBench } from '../bench/run.ts';
 
-// Leaving runs what ends every process and takes away every file that the bench made.
+// The exit handlers end every process and remove every file of the bench.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143));
 }

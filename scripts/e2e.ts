@@ -1,4 +1,4 @@
-// `npm run e2e`: the numbered scenarios, one after the other; words choose among them.
+// `npm run e2e`: runs the numbered scenarios sequentially; arguments select some of them.
 import { join } from 'node:path';
 import { chooseTests } from './test/choose-tests.ts';
 import { readTestOptions, testUsage } from './test/test-options.ts';

@@ -1,4 +1,4 @@
-// `npm run format`: formats the given paths (everything, without any) and applies safe fixes.
+// `npm run format`: formats the given paths (default: everything) and applies safe fixes.
 import { join } from 'node:path';
 import { runTool } from './build/tool-run.ts';
 

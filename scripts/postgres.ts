@@ -1,16 +1,16 @@
-// `npm run postgres`: a PostgreSQL to try things on, until Ctrl-C; its data goes with it.
+// `npm run postgres`: runs a temporary PostgreSQL until Ctrl-C; its data is removed at the end.
 import { LocalPostgresError, startLocalPostgres } from '@signalbox/local-postgres';
 
 try {
   const server = await startLocalPostgres({ durable: true });
   process.stdout.write(
-    `PostgreSQL listens. For a hub on it, and for tests on it:\n` +
+    `PostgreSQL is running. To use it for a hub or for tests:\n` +
       `  SVC_DATABASE_URL=${server.url} npm start\n` +
       `  SVC_TEST_DATABASE_URL=${server.url} npm test\n` +
-      'It ends with Ctrl-C, and its data with it.\n',
+      'Press Ctrl-C to stop it and remove its data.\n',
   );
   const ended = Promise.withResolvers<void>();
-  // Nothing else keeps this process alive.
+  // Keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, ended.resolve);

@@ -1,4 +1,4 @@
-// `npm start`: builds the console when it is stale, then becomes the hub.
+// `npm start`: builds the console if it is outdated, then starts the hub in this process.
 import { AssertionError } from 'node:assert';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { buildConsole } from './build/console-build.ts';
 
 const root = join(import.meta.dirname, '..');
 
-// Kept beside the packages it was made from; the hub is imported after it is on, so that a second
-// start neither strips types nor compiles.
+// The cache is stored with the packages that it belongs to. The hub is imported after enabling it,
+// so that a second start neither strips types nor compiles.
 enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
 
 try {
@@ -22,7 +22,7 @@ try {
   process.exitCode = 1;
 }
 
-/** A refused start (bad setting, port in use, …) is a sentence; a bug keeps its stack. */
+/** An expected failure (bad setting, port in use, …) is a sentence; a bug keeps its stack. */
 function describeRefusal(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError];

@@ -1,5 +1,5 @@
-// `npm test`: every test of the project, those whose paths hold the given words, or those that
-// changes touch.
+// `npm test`: runs every test of the project, those whose paths contain the given words, or those
+// affected by changes.
 import { join } from 'node:path';
 import { chooseTests } from './test/choose-tests.ts';
 import { readTestOptions, testUsage } from './test/test-options.ts';

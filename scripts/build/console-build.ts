@@ -4,16 +4,16 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { listFiles } from '../check/source-files.ts';
 
-/** The bundle holds these packages' sources; their tests do not count. */
+/** Source folders of the bundle, without their tests. */
 const bundledFolders = ['packages/console', 'packages/contract/src', 'packages/sdk/src'];
 const bundledEndings = ['.ts', '.tsx', '.css', '.html', '.svg', '.png', '.ico', '.woff2', '.json'];
 
 /**
- * Builds the console when its sources differ from those of the last build, and answers with the
- * folder to serve; undefined while the project has no console.
+ * Builds the console if its sources have changed since the last build, and returns the folder to
+ * serve; undefined if the project has no console.
  *
- * @param say receives one line before and one after a build, nothing when all is fresh.
- * @throws with the bundler's output when the build fails; the last good build stays in place.
+ * @param say receives one line before and one after a build; nothing if the build is current.
+ * @throws with the bundler's output if the build fails; the last successful build stays in place.
  */
 export async function buildConsole(
   root: string,
@@ -26,8 +26,8 @@ export async function buildConsole(
   if (isBuilt(built, stamp)) return built;
   const startMs = performance.now();
   say('Building the console …');
-  // Built aside and moved in whole: a hub that serves the folder never sees half of it, and two
-  // builds at once do not mix.
+  // Build in another folder and rename it: a hub that serves the folder never sees a partial build,
+  // and concurrent builds do not mix.
   const draft = join(folder, `dist-${process.pid}`);
   try {
     await runVite(root, folder, draft);
@@ -61,12 +61,12 @@ function moveUnlessBuilt(draft: string, built: string, stamp: string): void {
   try {
     renameSync(draft, built);
   } catch (error) {
-    // Another process built the same sources and was quicker.
+    // Another process has built the same sources first.
     if (!isBuilt(built, stamp)) throw error;
   }
 }
 
-/** Vite's own command, in a process of its own: it and its plugins stay out of the hub's memory. */
+/** Runs Vite in a separate process, to keep it and its plugins out of the hub's memory. */
 function runVite(root: string, folder: string, outDir: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const child = spawn(
@@ -82,7 +82,7 @@ function runVite(root: string, folder: string, outDir: string): Promise<void> {
     child.on('error', fail);
     child.on('close', (code) => {
       if (code === 0) done();
-      else fail(new Error(`The console does not build:\n${output.join('').trim()}`));
+      else fail(new Error(`Building the console failed:\n${output.join('').trim()}`));
     });
   });
 }

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The command files of the tools that the project installs; all are run by this Node. */
+/** The command files of the installed tools; all run with the current Node. */
 const toolFiles = {
   biome: '@biomejs/biome/bin/biome',
   oxlint: 'oxlint/bin/oxlint',
   tsc: 'typescript/bin/tsc',
 } as const;
 
-/** Runs an installed tool with its output shown; true when it found nothing. */
+/** Runs an installed tool and shows its output; returns true if it found nothing. */
 export function runTool(
   root: string,
   tool: keyof typeof toolFiles,

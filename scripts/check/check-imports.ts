@@ -8,7 +8,7 @@ import { findModuleCycles, listModuleEdges, pendingEdges } from './module-graph.
 import { codeFolders, listFiles } from './source-files.ts';
 import { findTableUses, pendingUses, sharedReads } from './table-owners.ts';
 
-/** One refused import, or one cycle. `file` is relative to the root; `line` counts from 1. */
+/** One rejected import or one cycle. `file` is relative to the root; `line` counts from 1. */
 export interface Finding {
   readonly file: string;
   readonly line: number;
@@ -18,13 +18,13 @@ export interface Finding {
 const scope = '@signalbox/';
 const builtins = new Set(builtinModules);
 
-/** Every breach of the import table under `root`, in the order of files and lines. */
+/** All violations of the import table under `root`, ordered by file and line. */
 export function checkImports(root: string): Finding[] {
   const findings: Finding[] = [];
   const graph = new Map<string, FileImport[]>();
   const manifests = new ManifestShelf(root);
   const files = codeFolders.flatMap((folder) => listFiles(root, folder, ['.ts', '.tsx']));
-  // A check that looked at nothing must not say that all is well.
+  // A check without input must not pass.
   if (files.length === 0) return [{ file: 'packages', line: 1, message: 'no source files found' }];
   for (const file of files) {
     const from = placeOf(file);
@@ -52,7 +52,7 @@ export function checkImports(root: string): Finding[] {
   return findings;
 }
 
-/** A table is named by the SQL of its own folder only; migrations name them all. */
+/** SQL may name only tables of its own folder; migrations may name all tables. */
 function judgeTables(from: Place, source: string): Finding[] {
   if (from.package !== 'hub' || from.part !== 'src') return [];
   if (from.inner.startsWith('db/migrations/')) return [];
@@ -80,14 +80,14 @@ export function placeOf(path: string): Place {
   };
 }
 
-/** Judges an import by path; when the target exists, adds it to the edges of the graph. */
+/** Judges an import by path. If the target exists, adds it to the graph. */
 function judgeRelative(
   root: string,
   from: Place,
   found: FileImport,
   edges: FileImport[],
 ): string | undefined {
-  // Vite's suffixes (`./icon.svg?url`) are no part of the path.
+  // Vite's suffixes (`./icon.svg?url`) are not part of the path.
   const target = posix.join(posix.dirname(from.path), found.target.replace(/\?.*$/, ''));
   if (!existsSync(join(root, target))) return `${found.target} does not exist`;
   edges.push({ ...found, target });
@@ -99,7 +99,7 @@ function judgeRelative(
   }
   if (from.part !== 'src') return undefined;
   if (to.part !== 'src') {
-    return to.path.endsWith('.json') ? undefined : 'what ships imports nothing outside src';
+    return to.path.endsWith('.json') ? undefined : 'shipped code imports nothing outside src';
   }
   return from.package === 'hub' ? judgeLayers(from.inner, to.inner, found.typeOnly) : undefined;
 }
@@ -107,7 +107,7 @@ function judgeRelative(
 function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): string | undefined {
   const { target } = found;
   if (target.startsWith('node:')) return judgeOutside(from, target);
-  // Made by a plugin of the console's build; its types are declared beside it.
+  // Provided by a plugin of the console's build; its types are declared in the console.
   if (target.startsWith('virtual:') && from.package === 'console') return undefined;
   if (builtins.has(target)) return `write node:${target}`;
   const name = target
@@ -118,7 +118,7 @@ function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): st
   if (isOurs && target !== name) return `deep import: use ${name}`;
   const refusal = isOurs ? judgePackage(from, name.slice(scope.length)) : judgeOutside(from, name);
   if (refusal !== undefined) return refusal;
-  // Tests and the root's scripts may stand on any package of the workspace.
+  // Tests and root scripts may use any package of the workspace.
   if (isOurs && from.part === 'aside') return undefined;
   return manifests.declares(from, name) ? undefined : `${name} is not in package.json`;
 }
@@ -129,7 +129,7 @@ interface Manifest {
   readonly optionalDependencies?: Record<string, string>;
 }
 
-/** The package.json files, each read once. */
+/** Reads each package.json once. */
 class ManifestShelf {
   readonly #root: string;
   readonly #manifests = new Map<string, Manifest>();
@@ -138,7 +138,7 @@ class ManifestShelf {
     this.#root = root;
   }
 
-  /** What ships needs a real dependency; tests may use development packages of the root too. */
+  /** Shipped code needs a real dependency; tests may also use development packages of the root. */
   declares(from: Place, name: string): boolean {
     const rootManifest = this.#read('package.json');
     const own =
@@ -146,7 +146,7 @@ class ManifestShelf {
         ? rootManifest
         : this.#read(`packages/${from.package}/package.json`);
     const lists = [own.dependencies, own.optionalDependencies];
-    // The console ships as one bundle, made at build time.
+    // The console ships as one bundle, created at build time.
     if (from.part === 'aside' || from.package === 'console') lists.push(own.devDependencies);
     if (from.part === 'aside') lists.push(rootManifest.devDependencies);
     return lists.some((list) => list?.[name] !== undefined);

@@ -2,11 +2,11 @@ import { lineAt, parseSource, type SyntaxNode, visitNodes } from './source-synta
 
 /** One import of a file. */
 export interface FileImport {
-  /** As written, or the resolved path once it is an edge of the graph. */
+  /** As written; in the graph, the resolved path. */
   readonly target: string;
   /** Counts from 1. */
   readonly line: number;
-  /** Vanishes when types are stripped. */
+  /** Removed when types are stripped. */
   readonly typeOnly: boolean;
 }
 
@@ -18,10 +18,10 @@ interface ImportNode extends SyntaxNode {
 }
 
 /**
- * Every import of a source file: statements, re-exports, dynamic imports with a literal, and
+ * Finds all imports of a source file: statements, re-exports, dynamic imports with a literal, and
  * `import('x').Type`.
  *
- * @throws when the file is no TypeScript; the message names the place.
+ * @throws if the file is not valid TypeScript; the message gives the position.
  */
 export function readImports(file: string, source: string): FileImport[] {
   const found: FileImport[] = [];

@@ -1,24 +1,23 @@
 import type { FileImport } from './file-imports.ts';
 
 /**
- * The cycles of a graph of files, one for each knot of files that all reach each other: a shortest
- * way from the knot's first file (by name) back to it. Imports of types count: a knot of types
- * cannot be read from one end either.
+ * Finds the cycles of a file graph: for each strongly connected component, a shortest cycle through
+ * its first file by name. Type imports count, because a cycle of types is just as hard to read.
  */
 export function findCycles(graph: ReadonlyMap<string, readonly FileImport[]>): string[][] {
   const cycles: string[][] = [];
-  const knotted = new Set<string>();
+  const covered = new Set<string>();
   for (const file of [...graph.keys()].sort()) {
-    if (knotted.has(file)) continue;
+    if (covered.has(file)) continue;
     const cycle = findWayBack(graph, file);
     if (cycle === undefined) continue;
     cycles.push(cycle);
-    for (const member of findKnot(graph, file)) knotted.add(member);
+    for (const member of findComponent(graph, file)) covered.add(member);
   }
   return cycles;
 }
 
-/** Breadth first, so that the way found is a shortest one. */
+/** Breadth-first search, so that the result is a shortest cycle. */
 function findWayBack(
   graph: ReadonlyMap<string, readonly FileImport[]>,
   start: string,
@@ -45,8 +44,11 @@ function traceBack(cameFrom: ReadonlyMap<string, string>, start: string, last: s
   return way;
 }
 
-/** All files that are reached from `start` and reach it. */
-function findKnot(graph: ReadonlyMap<string, readonly FileImport[]>, start: string): Set<string> {
+/** All files that are reachable from `start` and can reach it. */
+function findComponent(
+  graph: ReadonlyMap<string, readonly FileImport[]>,
+  start: string,
+): Set<string> {
   const backwards = new Map<string, FileImport[]>();
   for (const [file, edges] of graph) {
     for (const edge of edges) {

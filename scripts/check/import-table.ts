@@ -1,16 +1,15 @@
 /**
- * Who may import whom: the table of the design, as data and a few functions. `check-imports.ts`
- * finds the imports; this file judges each by the folders of its two ends. Names of files do not
- * matter.
+ * The import rules of the design, as data and a few functions. `check-imports.ts` finds the imports;
+ * this file judges each by the folders of both ends. File names do not matter.
  */
 
-/** A file of the project by where it lives. */
+/** A file of the project, by its location. */
 export interface Place {
   /** Path relative to the project's root, with `/`. */
   readonly path: string;
   /** Folder under packages/, or undefined for the root's own folders. */
   readonly package: string | undefined;
-  /** `src` is what ships; everything else (tests, settings of tools) is `aside`. */
+  /** `src` is shipped code; everything else (tests, tool settings) is `aside`. */
   readonly part: 'src' | 'aside';
   /** Path inside the package's src folder; empty for `aside`. */
   readonly inner: string;
@@ -19,11 +18,11 @@ export interface Place {
 interface PackageRule {
   /** Packages of the project that every file may import. */
   readonly packages: readonly string[];
-  /** Further ones, each only from one folder of src. */
+  /** Further packages, each importable from one folder of src only. */
   readonly onlyFrom?: Readonly<Record<string, string>>;
-  /** Runs in a browser too, so no `node:` modules. */
+  /** Also runs in browsers, so no `node:` modules. */
   readonly browser?: true;
-  /** When given, the only outside packages. */
+  /** If given, the only external packages allowed. */
   readonly outside?: readonly string[];
 }
 
@@ -45,8 +44,8 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
 
 /**
  * The layers of the hub, lowest first. `base` are the files at the top of src that everything may
- * use (errors, clock, …). `module` are the folders of the domain, one for each noun. `entry` are
- * the files that compose the hub, and `exports` is its public interface.
+ * use (errors, clock, …). `module` are the folders of the domain. `entry` are the files that
+ * compose the hub, and `exports` is its public interface.
  */
 export type Layer =
   | 'base'
@@ -60,7 +59,7 @@ export type Layer =
   | 'entry'
   | 'exports';
 
-/** The layers whose values each layer may import, besides its own folder and `base`. */
+/** The layers whose values each layer may import, in addition to its own folder and `base`. */
 export const layerRules: Readonly<Record<Layer, readonly Layer[]>> = {
   base: [],
   config: [],
@@ -74,14 +73,14 @@ export const layerRules: Readonly<Record<Layer, readonly Layer[]>> = {
   exports: ['entry', 'loops', 'module', 'queue', 'cluster', 'db', 'http', 'config'],
 };
 
-/** Layers that a layer may not even name the types of: they know nothing of the domain. */
+/** Layers that may not import even types of the domain. */
 const domainBlind: readonly Layer[] = ['http', 'db', 'cluster', 'queue', 'config'];
 const domain: readonly Layer[] = ['module', 'loops', 'entry', 'exports'];
 
-/** What composes the layers: the hub, its start, and the commands that work beside it. */
+/** Files that compose the layers: the hub, its start, and the administrative commands. */
 const entries = ['app.ts', 'main.ts', 'admin.ts', 'gatekeeper.ts', 'hub-start.ts'];
 
-/** The layer of a file of the hub, and its module where it has one. */
+/** The layer of a hub file, and its module if it has one. */
 export function layerOf(inner: string): { layer: Layer; module: string | undefined } {
   const [first = '', ...rest] = inner.split('/');
   if (rest.length === 0) return { layer: layerOfTopFile(first), module: undefined };
@@ -104,8 +103,8 @@ function layerOfTopFile(file: string): Layer {
 }
 
 /**
- * Why a file of the hub may not import another; undefined when it may. Cycles between modules are
- * found by `module-graph.ts`, which sees all imports at once.
+ * The reason why a hub file may not import another; undefined if it may. Cycles between modules are
+ * found by `module-graph.ts`, which sees all imports together.
  */
 export function judgeLayers(from: string, to: string, typeOnly: boolean): string | undefined {
   const { layer: source } = layerOf(from);
@@ -118,14 +117,14 @@ export function judgeLayers(from: string, to: string, typeOnly: boolean): string
   if (target === 'base' || source === target) return undefined;
   if (typeOnly) {
     const isHidden = domainBlind.includes(source) && domain.includes(target);
-    return isHidden ? `${source} knows nothing of the domain, not even its types` : undefined;
+    return isHidden ? `${source} must not import the domain, not even its types` : undefined;
   }
   if (layerRules[source].includes(target)) return undefined;
   const allowed = layerRules[source].join(', ') || 'nothing else of the hub';
   return `${source} imports base and ${allowed}`;
 }
 
-/** The only file of an engine's folder that files outside of it may import. */
+/** The only file of an engine's folder that files outside it may import. */
 function entranceOf(inner: string): string | undefined {
   const [, engine] = /^db\/(sqlite|postgres)\//.exec(inner) ?? [];
   return engine === undefined ? undefined : `db/${engine}/${engine}-database.ts`;
@@ -135,7 +134,7 @@ function folderOf(inner: string): string {
   return inner.slice(0, Math.max(0, inner.lastIndexOf('/')));
 }
 
-/** Why a file may not import a package of the project by its name; undefined when it may. */
+/** The reason why a file may not import a package of the project by name; undefined if it may. */
 export function judgePackage(from: Place, target: string): string | undefined {
   if (from.package === target && from.part === 'src') {
     return 'files of one package import each other by path';
@@ -151,7 +150,7 @@ export function judgePackage(from: Place, target: string): string | undefined {
     : `${from.package} imports ${target} only from src/${folder}`;
 }
 
-/** Why a file may not import something from outside the project; undefined when it may. */
+/** The reason why a file may not import an external package; undefined if it may. */
 export function judgeOutside(from: Place, target: string): string | undefined {
   if (from.package === undefined || from.part === 'aside') return undefined;
   const rule = packageRules[from.package];

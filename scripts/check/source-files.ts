@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders that hold no source of ours, at any depth. */
+/** Folders without source files of this project, at any depth. */
 const foreignFolders = new Set(['node_modules', 'coverage', 'results']);
 
-/** What the folders of the root hold code in; the house has no other. */
+/** The root folders that contain code. */
 export const codeFolders = ['packages', 'scripts', 'e2e', 'bench', 'faults'];
 
 /**
- * Every file under `folder` whose name ends in one of `endings`, as paths relative to `root` with
- * `/`, sorted. Folders of built or installed files and hidden ones are left out.
+ * Lists all files under `folder` whose name ends in one of `endings`: paths relative to `root` with
+ * `/`, sorted. Skips hidden folders and folders of built or installed files.
  */
 export function listFiles(root: string, folder: string, endings: readonly string[]): string[] {
   if (!existsSync(join(root, folder))) return [];

@@ -1,20 +1,20 @@
-// The compiler of TypeScript 7 has no programming interface; rolldown (which builds the console)
-// brings a parser that reads types too.
+// The TypeScript 7 compiler has no API; rolldown (which builds the console) includes a parser that
+// supports types.
 import { parseAst } from 'rolldown/parseAst';
 
-/** A node of the syntax tree; what else it has depends on its type (ESTree, with types). */
+/** A node of the syntax tree; further properties depend on its type (ESTree with types). */
 export interface SyntaxNode {
   readonly type: string;
   /** Offset in the source, in UTF-16 units. */
   readonly start: number;
 }
 
-/** @throws when the file is no TypeScript; the message names the place. */
+/** @throws if the file is not valid TypeScript; the message gives the position. */
 export function parseSource(file: string, source: string): unknown {
   return parseAst(source, { lang: file.endsWith('.tsx') ? 'tsx' : 'ts' }, file);
 }
 
-/** Shows every node of a tree to `see`, outer before inner. */
+/** Calls `see` for every node of a tree, outer nodes first. */
 export function visitNodes(tree: unknown, see: (node: SyntaxNode) => void): void {
   if (Array.isArray(tree)) {
     for (const item of tree) visitNodes(item, see);
@@ -24,7 +24,7 @@ export function visitNodes(tree: unknown, see: (node: SyntaxNode) => void): void
   }
 }
 
-/** The line of an offset; lines count from 1. */
+/** The line of an offset, counted from 1. */
 export function lineAt(source: string, offset: number): number {
   return source.slice(0, offset).split('\n').length;
 }

@@ -24,8 +24,8 @@ interface PropertyNode extends SyntaxNode {
 const testFunctions = new Set(['test', 'it', 'describe', 'suite']);
 
 /**
- * Marks that change what a test file runs without saying why: `.only` in any form, and skips and
- * todos that give no reason. `{ skip: 'why' }` and `t.skip('why')` are the ways to skip.
+ * Finds marks that change which tests run without giving a reason: any `.only`, and skips and todos
+ * without a reason. Allowed are `{ skip: 'why' }` and `t.skip('why')`.
  */
 export function findTestMarks(file: string, source: string): Finding[] {
   const findings: Finding[] = [];
@@ -45,7 +45,7 @@ function judgeCall({ callee, arguments: given }: CallNode): string[] {
     if (mark === 'only') return ['.only leaves the other tests out'];
     if (mark === 'skip' || mark === 'todo') return [`give a reason: { ${mark}: 'why' }`];
   }
-  // `t.skip()`: only a test's context has this method without arguments.
+  // `t.skip()`: only a test context has this method without arguments.
   if ((mark === 'skip' || mark === 'todo') && object !== undefined && given.length === 0) {
     return [`give a reason: ${object}.${mark}('why')`];
   }

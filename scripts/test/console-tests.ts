@@ -4,7 +4,7 @@ import { endOf, spawnGroup } from './process-group.ts';
 import type { TestOutcome } from './test-event.ts';
 import { type FileReport, type TestResult, testEnvironment } from './test-file.ts';
 
-/** The parts of Vitest's JSON report that are counted. */
+/** The parts of Vitest's JSON report that are used. */
 interface VitestReport {
   readonly testResults: readonly {
     readonly name: string;
@@ -26,7 +26,7 @@ const outcomes: Readonly<Record<string, TestOutcome>> = {
   todo: 'todo',
 };
 
-/** Runs component tests of the console with Vitest, all files in one run. */
+/** Runs the console's component tests with Vitest, all files in one run. */
 export async function runConsoleTests(
   root: string,
   files: readonly string[],
@@ -59,9 +59,9 @@ export async function runConsoleTests(
     }
     rmSync(reportPath);
   }
-  if (isLate) failRun(`ended after ${limitMs / 1_000} s without a result`);
+  if (isLate) failRun(`terminated after ${limitMs / 1_000} s without a result`);
   else if (exit !== '' && !results.some(({ outcome }) => outcome === 'failed')) failRun(exit);
-  else if (results.length === 0) failRun('holds no test');
+  else if (results.length === 0) failRun('contains no test');
   return {
     file: 'packages/console (Vitest)',
     results,
@@ -78,7 +78,7 @@ function readReport(report: VitestReport): TestResult[] {
       const detail = outcome === 'failed' ? failure : 'no reason given';
       return { name: test.fullName, outcome, detail: outcome === 'passed' ? '' : detail };
     });
-    // A file that does not load has a message and no tests.
+    // A file that fails to load has a message and no tests.
     if (file.status === 'failed' && results.length === 0) {
       results.push({ name: file.name, outcome: 'failed', detail: file.message });
     }

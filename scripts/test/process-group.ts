@@ -4,25 +4,25 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How much printed text is kept of one process. */
+/** Characters kept of the output of one process. */
 const outputMaxChars = 64_000;
-/** How long children of a finished process (a browser, a hub) may take to be gone. */
+/** How long children of a finished process (a browser, a hub) may take to end. */
 const leftoverGraceMs = 3_000;
 /** How long the last output of a finished process may take to arrive. */
 const drainMs = 2_000;
 
 const hasGroups = process.platform !== 'win32';
 
-/** Processes that are running now, so that an interrupted run takes them all with it. */
+/** The running processes, so that an interrupted run ends all of them. */
 const running = new Set<ChildProcess>();
 /**
- * A variable that each one's environment holds and its descendants inherit. By it, Linux finds
- * those that left the group, as every command does that an agent starts. The mark is in the name,
- * so that a run inside a run adds a second one instead of hiding the first.
+ * The variable in the environment of each process, which its descendants inherit. On Linux it finds
+ * descendants that left the group, as every command started by an agent does. The mark is in the
+ * name, so that a nested run adds a second one instead of replacing the first.
  */
 const marks = new WeakMap<ChildProcess, string>();
 
-/** Starts this Node on the arguments, in a process group of its own where there are groups. */
+/** Runs this Node with the arguments, in a separate process group where supported. */
 export function spawnGroup(
   args: readonly string[],
   folder: string,
@@ -42,19 +42,19 @@ export function spawnGroup(
   return child;
 }
 
-/** How a process came to its end. */
+/** How a process ended. */
 export interface Ending {
-  /** Empty when it exited with code 0. */
+  /** Empty if it exited with code 0. */
   readonly exit: string;
-  /** The last that it printed. */
+  /** The last output. */
   readonly output: string;
-  /** It was ended because its time was up. */
+  /** It was terminated at its time limit. */
   readonly isLate: boolean;
-  /** It left processes behind, which were ended. */
+  /** It left processes behind, which were terminated. */
   readonly hadLeftovers: boolean;
 }
 
-/** Waits for a process of `spawnGroup`; ends its whole group when `limitMs` have passed. */
+/** Waits for a process of `spawnGroup`; terminates its whole group after `limitMs`. */
 export async function endOf(child: ChildProcess, limitMs: number): Promise<Ending> {
   let output = '';
   let isLate = false;
@@ -71,13 +71,13 @@ export async function endOf(child: ChildProcess, limitMs: number): Promise<Endin
   const exit = await exitOf(child);
   clearTimeout(limit);
   const hadLeftovers = await endLeftovers(child);
-  // What was said last arrives after the exit. A daemon that left the group can hold the pipes
-  // open for ever, so the wait is bounded.
+  // The last output may arrive after the exit. A daemon that left the group can keep the pipes open
+  // forever, so the wait is bounded.
   await Promise.race([heard, wait(drainMs, undefined, { ref: false })]);
   return { exit, output, isLate, hadLeftovers };
 }
 
-/** Takes every process of `spawnGroup` along when this process is interrupted. */
+/** Terminates every process of `spawnGroup` when this process is interrupted. */
 export function endGroupsOnSignal(): void {
   const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   for (const [signal, code] of Object.entries(signals)) {
@@ -89,7 +89,7 @@ export function endGroupsOnSignal(): void {
   }
 }
 
-/** On Linux: processes of the child's group or with its mark; uncollected dead ones are none. */
+/** Lists the processes in the child's group or with its mark, without zombies. Linux only. */
 function listMembers(child: ChildProcess): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isMember(name, child))
@@ -99,14 +99,14 @@ function listMembers(child: ChildProcess): number[] {
 function isMember(processId: string, child: ChildProcess): boolean {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, 'utf8');
-    // After the name, which is in brackets and may hold anything: state, parent, group.
+    // After the name, which is in parentheses and may contain anything: state, parent, group.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return false;
     if (Number(group) === child.pid) return true;
     const mark = marks.get(child);
     return mark !== undefined && readFileSync(`/proc/${processId}/environ`).includes(mark);
   } catch (error) {
-    // It ended between the listing and the reading, or belongs to somebody else.
+    // The process ended between listing and reading, or belongs to another user.
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES') return false;
     throw error;
@@ -118,12 +118,14 @@ function exitOf(child: ChildProcess): Promise<string> {
     child.once('error', (error) => done(`did not start: ${error.message}`));
     child.once('exit', (code, signal) => {
       if (code === 0) done('');
-      else done(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
+      else done(signal === null ? `exited with code ${code}` : `was terminated by ${signal}`);
     });
   });
 }
 
-/** Ends what a finished process left running; true when there was something. */
+/**
+ * Terminates the processes that a finished process left running; returns whether there were any.
+ */
 async function endLeftovers(child: ChildProcess): Promise<boolean> {
   const deadlineMs = performance.now() + leftoverGraceMs;
   while (isRunning(child)) {
@@ -136,7 +138,7 @@ async function endLeftovers(child: ChildProcess): Promise<boolean> {
   return false;
 }
 
-/** Whether a process of the child, or one that it started, is running. */
+/** Whether the child's process or one of its descendants is running. */
 function isRunning(child: ChildProcess): boolean {
   if (process.platform === 'linux') return listMembers(child).length > 0;
   return hasGroups && child.pid !== undefined && killProcess(-child.pid, 0);
@@ -152,7 +154,7 @@ function endMembers(child: ChildProcess): void {
   }
 }
 
-/** False when there is no such process (a negative number: no such group). */
+/** Returns false if the process does not exist (for a negative number, the group). */
 function killProcess(processId: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(processId, signal);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { checkHouse } from '../check-house.ts';
 
-/** Writes one file into a new folder and says what the check finds there. */
+/** Writes one file into a new folder and returns the findings. */
 function check(file: string, source = ''): string[] {
   const root = mkdtempSync(join(tmpdir(), 'signalbox-house-'));
   try {
@@ -36,7 +36,7 @@ const names: readonly (readonly [file: string, isRefused: boolean])[] = [
 ];
 
 for (const [file, isRefused] of names) {
-  test(`the name ${file} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+  test(`the name ${file} is ${isRefused ? 'rejected' : 'allowed'}`, () => {
     assert.equal(check(file).length, isRefused ? 1 : 0);
   });
 }
@@ -61,7 +61,7 @@ const lines: readonly (readonly [what: string, file: string, text: string, isRef
   ];
 
 for (const [what, file, text, isRefused] of lines) {
-  test(`a line ${what} in ${file} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+  test(`a line ${what} in ${file} is ${isRefused ? 'rejected' : 'allowed'}`, () => {
     const findings = check(file, `\n${text}\n`);
     assert.equal(findings.length, isRefused ? 1 : 0);
     assert.ok(findings.every((finding) => finding.startsWith('2 ')));
@@ -87,7 +87,7 @@ const marks: readonly (readonly [source: string, isRefused: boolean])[] = [
 ];
 
 for (const [source, isRefused] of marks) {
-  test(`in a test file, ${source} is ${isRefused ? 'refused' : 'allowed'}`, () => {
+  test(`in a test file, ${source} is ${isRefused ? 'rejected' : 'allowed'}`, () => {
     assert.equal(check('packages/hub/test/a.test.ts', source).length, isRefused ? 1 : 0);
   });
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { checkImports } from '../check-imports.ts';
 
-/** Writes the files into a new folder and says what the check finds there. */
+/** Writes the files into a new folder and returns the findings. */
 function check(files: Record<string, string>): string[] {
   const root = mkdtempSync(join(tmpdir(), 'signalbox-imports-'));
   try {
@@ -32,7 +32,7 @@ const manifests = {
   }),
 };
 
-/** Every file that the rows below point at, so that only the row's own import is judged. */
+/** The targets of the rows below, so that only the row's own import is judged. */
 const hub = 'packages/hub/src';
 const hubFiles = Object.fromEntries(
   [
@@ -107,7 +107,7 @@ for (const [from, to, value, type] of hubTable) {
   });
 }
 
-/** File, its content, and the finding (none: the import is allowed). */
+/** File, content and finding (empty: the import is allowed). */
 const packageTable: readonly (readonly [file: string, source: string, finding: string])[] = [
   ['packages/contract/src/a.ts', "import { Type } from 'typebox';", ''],
   ['packages/contract/src/a.ts', "import { createHash } from 'node:crypto';", 'node: modules'],
@@ -159,7 +159,7 @@ const targets = {
 };
 
 for (const [file, source, expected] of packageTable) {
-  test(`${file} with ${source} is ${expected === '' ? 'allowed' : 'refused'}`, () => {
+  test(`${file} with ${source} is ${expected === '' ? 'allowed' : 'rejected'}`, () => {
     const findings = check({ ...targets, [file]: source });
     assert.equal(findings.length, expected === '' ? 0 : 1, findings.join('\n'));
     assert.ok(findings.every((finding) => finding.startsWith(`${file}:1 `)));
@@ -170,7 +170,7 @@ for (const [file, source, expected] of packageTable) {
   });
 }
 
-test('a cycle of files is refused once, with its shortest way, types included', () => {
+test('a cycle of files is reported once, as a shortest cycle, including type imports', () => {
   const findings = check({
     'packages/sdk/src/a.ts': "\nimport './b.ts';\n",
     'packages/sdk/src/b.ts': "import type { C } from './c.ts';\nimport './d.ts';\n",
@@ -181,7 +181,7 @@ test('a cycle of files is refused once, with its shortest way, types included', 
   assert.deepEqual(findings, [`packages/sdk/src/a.ts:2 cycle: ${way}`]);
 });
 
-test('a file that imports itself and a second knot are two findings', () => {
+test('a file that imports itself and a separate cycle are two findings', () => {
   const findings = check({
     'packages/sdk/src/a.ts': "import './a.ts';\n",
     'packages/sdk/src/b.ts': "import './a.ts';\nimport './c.ts';\n",
@@ -190,7 +190,7 @@ test('a file that imports itself and a second knot are two findings', () => {
   assert.equal(findings.length, 2);
 });
 
-test('the line of an import deep in a file is the right one', () => {
+test('the line number of an import is correct in a file with non-ASCII text', () => {
   const source = `// ünïcödé 🚦\n\nexport async function load() {\n  return import('ajv');\n}\n`;
   const findings = check({ 'packages/sdk/src/a.ts': source });
   assert.deepEqual(findings, ['packages/sdk/src/a.ts:4 ajv is not in package.json']);
@@ -200,7 +200,7 @@ test('a tree without sources is a finding, not a pass', () => {
   assert.deepEqual(check({}), ['packages:1 no source files found']);
 });
 
-/** Files of the hub, and the modules that a cycle is reported for (none: they form a DAG). */
+/** Edges between hub modules, and the reported cycles (empty: they form a DAG). */
 const cycleTable: readonly (readonly [edges: string, cycles: string])[] = [
   ['archive>teams teams>things archive>things', ''],
   ['teams>things things>teams', 'teams>things things>teams'],
@@ -208,11 +208,11 @@ const cycleTable: readonly (readonly [edges: string, cycles: string])[] = [
 ];
 
 for (const [edges, cycles] of cycleTable) {
-  test(`modules that import as ${edges} ${cycles === '' ? 'pass' : 'are refused'}`, () => {
+  test(`modules that import as ${edges} ${cycles === '' ? 'pass' : 'are rejected'}`, () => {
     const sources: Record<string, string> = {};
     for (const edge of edges.split(' ')) {
       const [from = '', to = ''] = edge.split('>');
-      // Each import has files of its own, so that no cycle of files is reported as well.
+      // Each import has its own files, so that no file cycle is reported as well.
       sources[`${hub}/${from}/use-${to}.ts`] = `import { a } from '../${to}/read.ts';\n`;
       sources[`${hub}/${to}/read.ts`] = 'export const a = 1;\n';
     }
@@ -223,7 +223,7 @@ for (const [edges, cycles] of cycleTable) {
   });
 }
 
-test('a cycle of modules by types alone is allowed', () => {
+test('a cycle of modules through types only is allowed', () => {
   const found = check({
     [`${hub}/teams/a.ts`]: "import { a } from '../things/a.ts';\n",
     [`${hub}/things/b.ts`]: "import type { A } from '../teams/b.ts';\n",
@@ -233,7 +233,7 @@ test('a cycle of modules by types alone is allowed', () => {
   assert.deepEqual(found, []);
 });
 
-/** File, its source, and the table that it may not name (none: allowed). */
+/** File, source and the table that it may not name (empty: allowed). */
 const tableUses: readonly (readonly [file: string, source: string, table: string])[] = [
   ['runs/store.ts', "const sql = 'SELECT * FROM runs WHERE run_id = ?';", ''],
   ['runs/store.ts', "const sql = 'SELECT * FROM runs r JOIN jobs j ON true';", 'jobs'],
@@ -247,7 +247,7 @@ const tableUses: readonly (readonly [file: string, source: string, table: string
 ];
 
 for (const [file, source, table] of tableUses) {
-  test(`in ${file}, ${source.slice(0, 60)} ${table === '' ? 'is allowed' : 'is refused'}`, () => {
+  test(`in ${file}, ${source.slice(0, 60)} ${table === '' ? 'is allowed' : 'is rejected'}`, () => {
     const found = check({ [`${hub}/${file}`]: source });
     const expected = table === '' ? [] : [table];
     assert.deepEqual(

@@ -1,5 +1,5 @@
-// docs/JOB_STATES.md draws the moves that packages/hub/src/queue/states.ts allows. Whoever changes
-// one of them changes the other.
+// docs/JOB_STATES.md shows the transitions that packages/hub/src/queue/states.ts allows. Changes to
+// one require changes to the other.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +12,17 @@ const page = readFileSync(join(root, 'docs/JOB_STATES.md'), 'utf8');
 const source = readFileSync(join(root, 'packages/hub/src/queue/states.ts'), 'utf8');
 const bounds = '[*]';
 
-test('the diagram shows every move of the code and no other', () => {
+test('the diagram shows exactly the transitions of the code', () => {
   const drawn = readDiagram().filter((move) => !move.includes(bounds));
   assert.deepEqual(drawn, readMovesOfCode());
 });
 
-test('the table of moves has a row for every move of the code and no other', () => {
+test('the table of transitions has exactly one row for each transition of the code', () => {
   const rows = readTable('<!-- moves -->').map(([from, to, cause]) => `${from} → ${to}: ${cause}`);
   assert.deepEqual(rows.map(withoutTicks).sort(), readMovesOfCode());
 });
 
-test('the diagram begins with pending and ends where the code knows no further move', () => {
+test('the diagram begins with pending and ends at the final statuses of the code', () => {
   const moves = readMovesOfCode();
   const final = jobStatuses.filter(
     (status) => !moves.some((move) => move.startsWith(`${status} `)),
@@ -32,7 +32,7 @@ test('the diagram begins with pending and ends where the code knows no further m
   assert.deepEqual(ends, expected.sort());
 });
 
-test('the table of the fence has a row for each status and names every code of the fence', () => {
+test('the fence table has a row for each status and contains every code of the fence', () => {
   const rows = readTable('<!-- fence -->').map((cells) => cells.map(withoutTicks));
   assert.deepEqual(rows.map(([status = '']) => status).sort(), [...jobStatuses].sort());
   const shown = new Set(
@@ -42,14 +42,14 @@ test('the table of the fence has a row for each status and names every code of t
   assert.deepEqual([...shown, 'CLAIM_GENERATION_MISMATCH'].sort(), known);
 });
 
-test('every code that the page names is one of the wire', () => {
+test('every error code on the page exists in the contract', () => {
   const named = page.match(/`[A-Z]+(?:_[A-Z]+)+`/g) ?? [];
   const unknown = named.map(withoutTicks).filter((code) => !(code in errorCodes));
-  assert.ok(named.length > 0, 'the page names codes');
+  assert.ok(named.length > 0, 'the page contains error codes');
   assert.deepEqual(unknown, []);
 });
 
-/** Moves as `from → to: cause`, sorted. */
+/** The transitions of the diagram as `from → to: cause`, sorted. */
 function readDiagram(): string[] {
   const diagram = /```mermaid\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   const moves = diagram.split('\n').flatMap((line) => {
@@ -61,7 +61,7 @@ function readDiagram(): string[] {
   return moves.sort();
 }
 
-/** The rows of the table behind a mark, without its head. */
+/** The rows of the table after a mark, without its head. */
 function readTable(mark: string): string[][] {
   const [, after = ''] = page.split(`${mark}\n`);
   const table = after.split(/\n(?!\|)/)[0] ?? '';
@@ -81,11 +81,11 @@ interface ObjectNode extends SyntaxNode {
   readonly properties: readonly { key: { name: string }; value: SyntaxNode }[];
 }
 
-/** The table `moves` as it is written in the code; its file is no door, so it is read as text. */
+/** The table `moves` in the code. The package does not export it, so the source is parsed. */
 function readMovesOfCode(): string[] {
   const found: string[] = [];
   visitNodes(parseSource('states.ts', source), (node) => {
-    // The parser types nodes by their `type` alone.
+    // The parser types nodes by their `type` only.
     const { id, init } = node as SyntaxNode & { id?: { name?: string }; init?: ObjectNode };
     if (node.type !== 'VariableDeclarator' || id?.name !== 'moves' || init === undefined) return;
     for (const from of init.properties) {
@@ -95,11 +95,11 @@ function readMovesOfCode(): string[] {
       }
     }
   });
-  assert.ok(found.length > 0, 'states.ts holds the table `moves`');
+  assert.ok(found.length > 0, 'states.ts contains the table `moves`');
   return found.sort();
 }
 
-/** The codes that states.ts refuses with, each once. */
+/** The distinct error codes of states.ts. */
 function readCodesOfFence(): string[] {
   const codes = new Set<string>();
   visitNodes(parseSource('states.ts', source), (node) => {

@@ -1,4 +1,4 @@
-// What the documents say of settings, commands and files is held against what is there.
+// Checks the statements of the documents about settings, commands and files.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 const pages = ['README.md', 'CHANGELOG.md', ...listFiles(root, 'docs', ['.md'])];
 const readPage = (page: string) => readFileSync(join(root, page), 'utf8');
 
-test('the README has a row for every setting, with its flag, default and meaning, in order', () => {
+test('the README has a row for every setting, with its flag, default and description, in order', () => {
   const expected = Object.values(settings).map((setting) => [
     setting.env,
     `--${setting.flag}`,
@@ -20,18 +20,18 @@ test('the README has a row for every setting, with its flag, default and meaning
   assert.deepEqual(readTable(readPage('README.md'), '<!-- settings -->'), expected);
 });
 
-test('no setting that exists is listed as not yet available', () => {
+test('no existing setting is listed as not yet available', () => {
   const names = readTable(readPage('README.md'), '<!-- settings to come -->').map(([name]) => name);
   const available = Object.values(settings).map(({ env }): string => env);
   const early = names.filter((name) => {
     const [prefix = '', ...rest] = (name ?? '').split('*');
     return available.some((env) => (rest.length > 0 ? env.startsWith(prefix) : env === name));
   });
-  assert.ok(names.length > 0, 'the table is there');
+  assert.ok(names.length > 0, 'the table exists');
   assert.deepEqual(early, []);
 });
 
-test('every relative link of the documents leads to a file, and to a heading where it names one', () => {
+test('every relative link in the documents leads to an existing file and heading', () => {
   const links = pages.flatMap((page) =>
     readLinks(readPage(page)).map((link) => ({ page, ...link })),
   );
@@ -44,13 +44,13 @@ test('every relative link of the documents leads to a file, and to a heading whe
   assert.deepEqual(broken, []);
 });
 
-test('every npm script that the documents name exists', () => {
+test('every npm script in the documents exists', () => {
   const manifest = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> };
   const named = pages.flatMap((page) => {
     const scripts = readPage(page).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g);
     return [...scripts].map(([, run, short]) => run ?? short ?? '');
   });
-  assert.ok(named.includes('start') && named.includes('test'), 'the two commands are named');
+  assert.ok(named.includes('start') && named.includes('test'), 'both commands are documented');
   const missing = named.filter((name) => !(name in manifest.scripts));
   assert.deepEqual(missing, []);
 });
@@ -59,11 +59,11 @@ test('every page of docs is linked from another one', () => {
   const linked = pages.flatMap((page) =>
     readLinks(readPage(page)).map(({ path }) => join(dirname(page), path)),
   );
-  const lonely = pages.filter((page) => page.startsWith('docs/') && !linked.includes(page));
-  assert.deepEqual(lonely, []);
+  const unlinked = pages.filter((page) => page.startsWith('docs/') && !linked.includes(page));
+  assert.deepEqual(unlinked, []);
 });
 
-/** The rows of the table behind a mark, without its head and without backticks. */
+/** The rows of the table after a mark, without its head and backticks. */
 function readTable(page: string, mark: string): string[][] {
   const [, after = ''] = page.split(`${mark}\n`);
   const table = after.split(/\n(?!\|)/)[0] ?? '';
@@ -71,7 +71,7 @@ function readTable(page: string, mark: string): string[][] {
   return rows.slice(2).map((cells) => cells.map((cell) => cell.trim().replaceAll('`', '')));
 }
 
-/** Links within the project; what stands in code blocks is no link. */
+/** Links within the project; code blocks are skipped. */
 function readLinks(page: string): { path: string; heading: string }[] {
   const prose = page.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -83,7 +83,7 @@ function readLinks(page: string): { path: string; heading: string }[] {
     });
 }
 
-/** The names under which GitHub and its kin link to the headings of a page. */
+/** The anchors that GitHub and similar sites generate for the headings of a page. */
 function listHeadings(page: string): string[] {
   const headings = page.replace(/```[\s\S]*?```/g, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, text = '']) =>

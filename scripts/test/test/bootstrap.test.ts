@@ -138,7 +138,7 @@ describe('bootstrap', { concurrency: 2 }, () => {
   test('says in one sentence that npm ci failed, with its words, and can try again', async (t) => {
     const root = makeProject(t, { dependencies: { unlocked: 'file:packages/near' } });
     const { stderr, code } = await run(root, ['scripts/say.ts']);
-    assert.match(stderr, /signalbox: npm ci failed with exit code 1; mend the cause/);
+    assert.match(stderr, /signalbox: npm ci failed with exit code 1. Fix the cause/);
     assert.match(stderr, /EUSAGE/);
     assert.equal(code, 1);
     assert.equal(existsSync(join(root, '.install-lock')), false);
@@ -148,7 +148,7 @@ describe('bootstrap', { concurrency: 2 }, () => {
     const root = makeProject(t);
     rmSync(join(root, 'package-lock.json'));
     assert.match((await run(root, ['scripts/say.ts'])).stderr, /^signalbox: package-lock\.json is/);
-    assert.match((await run(root, [])).stderr, /^signalbox: name a script/);
+    assert.match((await run(root, [])).stderr, /^signalbox: give a script/);
   });
 
   test('passes a signal on to the Node it started, and ends as that one ends', async (t) => {
