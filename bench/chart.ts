@@ -5,11 +5,11 @@ const widthPx = 860;
 const labelPx = 330;
 const rowPx = 30;
 const barPx = 16;
-/** Room for the figure behind the longest bar. */
+/** Space for the figure after the longest bar. */
 const figurePx = 90;
 const headPx = 44;
 
-/** Follows the reader's colour scheme; shape and figures say all without colour as well. */
+/** Follows the reader's colour scheme; shapes and figures are sufficient without colour. */
 const style = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
   .title { font-weight: 600; font-size: 15px; }
@@ -21,7 +21,7 @@ const style = `
     .spread { stroke: #e6edf3; }
   }`;
 
-/** Horizontal bars of medians, with a line from the least to the greatest round. */
+/** Draws horizontal bars of medians, with a line from the lowest to the highest round. */
 export function drawChart(title: string, bars: readonly Bar[]): string {
   const heightPx = headPx + bars.length * rowPx + 12;
   const most = Math.max(1, ...bars.map((bar) => bar.max));

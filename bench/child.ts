@@ -4,15 +4,15 @@ import { basename, join } from 'node:path';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** How long a server may take until it says that it is there. */
+/** Time limit of a server's start. */
 const START_MS_MAX = 30_000;
-/** After SIGTERM, before SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const STOP_MS_MAX = 10_000;
-/** What is kept of what a process prints. */
+/** Characters kept of a process's output. */
 const OUTPUT_CHARS_MAX = 20_000;
 
 const running = new Set<ChildProcess>();
-// Whatever way this process ends, nothing that it started goes on.
+// However this process ends, all processes that it started end with it.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -21,15 +21,15 @@ process.once('exit', () => {
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** Resolves with the first match in what it prints. @throws when it ends or takes too long. */
+  /** Resolves with the first match in the output. @throws if it exits or reaches the limit. */
   waitFor(pattern: RegExp, limitMs?: number): Promise<RegExpExecArray>;
-  /** SIGTERM, then SIGKILL; resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL; resolves when the process has ended. */
   stop(): Promise<void>;
-  /** Everything printed, for the error that tells of its failure. */
+  /** The output, for error messages. */
   output(): string;
 }
 
-/** Starts a process that ends with this one at the latest. @throws when it cannot be started. */
+/** Starts a process that ends with this one at the latest. @throws if it cannot be started. */
 export async function startChild(
   command: string,
   args: readonly string[],
@@ -39,16 +39,16 @@ export async function startChild(
   await once(child, 'spawn');
   running.add(child);
   let printed = '';
-  const heard = new EventTarget();
+  const changes = new EventTarget();
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       printed = (printed + text).slice(-OUTPUT_CHARS_MAX);
-      heard.dispatchEvent(new Event('news'));
+      changes.dispatchEvent(new Event('change'));
     });
   }
   const closed = once(child, 'close').then(() => {
     running.delete(child);
-    heard.dispatchEvent(new Event('news'));
+    changes.dispatchEvent(new Event('change'));
   });
 
   function waitFor(pattern: RegExp, limitMs = START_MS_MAX): Promise<RegExpExecArray> {
@@ -61,11 +61,11 @@ export async function startChild(
       else if (!running.has(child)) fail('ended');
     };
     const limit = setTimeout(() => fail(`was not ready within ${limitMs} ms`), limitMs);
-    heard.addEventListener('news', look);
+    changes.addEventListener('change', look);
     look();
     return wait.promise.finally(() => {
       clearTimeout(limit);
-      heard.removeEventListener('news', look);
+      changes.removeEventListener('change', look);
     });
   }
 
@@ -83,7 +83,7 @@ export async function startChild(
   };
 }
 
-/** This environment without a developer's own settings of the hub. */
+/** This process's environment without the developer's own hub settings. */
 export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(SVC_|SIGNALBOX_)/.test(name));
   return { ...Object.fromEntries(own), ...extra };

@@ -4,17 +4,17 @@ import type { Bench } from './section.ts';
 import { findSpread, type Spread } from './statistics.ts';
 import { HubFailure } from './subjects/hub.ts';
 
-/** One that takes part in a measure: a hub on some engine, a peer, the limit. */
+/** A contestant in a measure: a hub on an engine, a peer, or the limit. */
 export interface Contestant<Id extends string = string> {
   readonly id: Id;
   readonly title: string;
-  /** Why it cannot take part here; null when it can. */
+  /** Why the contestant cannot run here; null if it can. */
   readonly absentBecause: string | null;
-  /** One round on fresh data. @throws when anything in it went wrong. */
+  /** Runs one round on new data. @throws on any failure. */
   run(): Promise<LoadResult>;
 }
 
-/** How one came out. A failure ends its part: no figure is made of the rounds before. */
+/** The result of a contestant. After a failure it has no figure, not even of earlier rounds. */
 export interface Standing {
   readonly id: string;
   readonly title: string;
@@ -24,7 +24,7 @@ export interface Standing {
   readonly perSecond: Spread | null;
 }
 
-/** Runs all in turn, round by round, so that what disturbs the machine disturbs everybody. */
+/** Runs all contestants in turn, round by round, so that disturbances affect all of them. */
 export async function runContest(
   bench: Bench,
   contestants: readonly Contestant[],
@@ -58,7 +58,7 @@ function describeRound(result: LoadResult): string {
   return `${formatCount(result.perSecond)}/s; cores: ${formatCoresEach([result])}`;
 }
 
-/** Why somebody has no figure. */
+/** Why a contestant has no figure. */
 export function describeAbsence({ absentBecause, failure }: Standing): string {
   return absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
 }

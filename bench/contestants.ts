@@ -8,7 +8,7 @@ import { measureNoOp } from './subjects/no-op.ts';
 import { measurePostgresPeer } from './subjects/postgres-peers.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
 
-/** The server that does nothing: what hub and generator could do at most. */
+/** The no-op server: the upper limit for hub and generator. */
 export function noOp(bench: Bench, connections: number): Contestant {
   return {
     id: `no-op-${connections}`,
@@ -24,7 +24,7 @@ export interface HubContest {
   readonly connections: number;
 }
 
-/** Whole cycles of hubs on a fresh store. */
+/** Complete cycles of hubs on a new store. */
 export function hubCycles(bench: Bench, contest: HubContest): Contestant {
   const { engine, hubCount, connections } = contest;
   const hubs = hubCount === 1 ? 'hub' : `${hubCount} hubs`;
@@ -54,7 +54,7 @@ async function runCycles(
   });
 }
 
-/** Whole cycles of BullMQ. */
+/** Complete cycles of BullMQ. */
 export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: number): Contestant {
   const how = manner === 'calls' ? 'called' : 'with its consumer';
   return {
@@ -72,7 +72,7 @@ export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: num
   };
 }
 
-/** Whole cycles of a peer on the PostgreSQL that the hub is measured on. */
+/** Complete cycles of a peer on the same PostgreSQL as the hub. */
 export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Contestant {
   const { title, script, inFlight, batchSize } = postgresPeers[peer];
   const hasLocalQueue = peer === 'graphile-512';
@@ -90,7 +90,7 @@ export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Co
   };
 }
 
-/** Connections of a peer to PostgreSQL; more gained nothing on two cores. */
+/** Connections of a peer to PostgreSQL; more had no benefit on two cores. */
 const PEER_POOL_SIZE = 16;
 
 const postgresPeers = {
@@ -120,7 +120,7 @@ const postgresPeers = {
   },
 } as const;
 
-/** How long one round of throughput takes. */
+/** Duration of one round of throughput. */
 export function spanOf({ options }: Bench): SpanSpec {
   return options.quick
     ? { warmUpMs: 700, measureMs: 1_500 }

@@ -3,10 +3,10 @@ import type { MeasureName } from './options.ts';
 import type { Report } from './report.ts';
 import type { Section } from './section.ts';
 
-/** The report of the run before, or null where there is none. */
+/** Reads the report of the previous run; null if there was no such run. */
 export function readReport(path: string): Report | null {
   try {
-    // Written by this program.
+    // This program has written the file.
     return JSON.parse(readFileSync(path, 'utf8')) as Report;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -15,8 +15,9 @@ export function readReport(path: string): Report | null {
 }
 
 /**
- * A report of some measures, joined by what the one before says of the others: a whole run takes
- * long, and one measure of it may be taken anew. Figures of another machine are not kept.
+ * Adds the sections of the previous report for the measures that this run did not take: a complete
+ * run takes long, and this allows repeating a single measure. Figures of another machine are
+ * dropped.
  */
 export function keepEarlier(
   report: Report,
@@ -34,7 +35,7 @@ export function keepEarlier(
   return { ...report, sections };
 }
 
-/** Says once where a section comes from that another run has kept. */
+/** Adds a note about the origin of a section from an earlier run, once. */
 function noteOrigin(section: Section, { at, commit, options }: Report): Section {
   if (section.notes.some((note) => note.startsWith(originMark))) return section;
   const rounds = options.rounds === 1 ? 'one round' : `${options.rounds} rounds`;

@@ -24,7 +24,7 @@ export function formatMegabytes(bytes: number): string {
   return `${Math.round(bytes / 1_000_000)} MB`;
 }
 
-/** Processor use of everybody who took part, in cores, by the median of the rounds. */
+/** Median processor use of all participants, in cores. */
 export function formatCores(rounds: readonly LoadResult[]): string {
   return listCores(rounds)
     .map(([name, cores]) => `${name} ${cores?.toFixed(2) ?? '?'}`)
@@ -32,8 +32,8 @@ export function formatCores(rounds: readonly LoadResult[]): string {
 }
 
 /**
- * The same, with what each cycle or request took of it: that tells programs apart also when others
- * keep the machine busy.
+ * The same, with the processor time per cycle or request, which is comparable even on a busy
+ * machine.
  */
 export function formatCoresEach(rounds: readonly LoadResult[]): string {
   const perSecond = findMedian(rounds.map((round) => round.perSecond));
@@ -52,7 +52,7 @@ function listCores(rounds: readonly LoadResult[]): [string, number | null][] {
   });
 }
 
-/** Of a cell of a page that others read: short, and without paths of this machine. */
+/** Limit of an error in a table cell: short, and without paths of this machine. */
 const ERROR_CHARS_MAX = 300;
 
 export function describeError(error: unknown): string {

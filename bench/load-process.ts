@@ -6,28 +6,30 @@ import type { LoadSpec } from './load/load-spec.ts';
 import type { SpanSpec } from './load/span.ts';
 import { readCpuMs, readResidentBytes } from './processor-use.ts';
 
-/** Beyond warm-up and measured time: connections, the last long polls, the check at the end. */
+/** Time beyond warm-up and measurement: connections, the last long polls, the final check. */
 const LOAD_GRACE_MS = 120_000;
 
-/** What one round of a load gave. */
+/** The result of one round of a load. */
 export interface LoadResult extends LoadReport {
-  /** `count` by `seconds`. */
+  /** `count` divided by `seconds`. */
   readonly perSecond: number;
-  /** Processor use in cores, in the measured time, by what was metered; null: not measured. */
+  /** Processor use in cores during the measurement, by meter; null: not measured. */
   readonly cores: Readonly<Record<string, number | null>>;
-  /** Of each metered process alone: the larger of both ends of the measured time. */
+  /**
+   * Resident memory of each metered process: the larger value of start and end of the measurement.
+   */
   readonly residentBytes: Readonly<Record<string, number | null>>;
 }
 
-/** Process ids by the name under which their processor use is told; descendants count as well. */
+/** Process IDs by meter name. Descendants count as well. */
 export type Meters = Readonly<Record<string, number>>;
 
-/** Runs the hub's load generator. @throws Error when anything in the load went wrong. */
+/** Runs the hub's load generator. @throws Error if the load fails. */
 export function runLoad(spec: LoadSpec, meters: Meters): Promise<LoadResult> {
   return runLoadScript('load/main.ts', spec, meters);
 }
 
-/** Runs a script of `bench/` that takes its orders by message, as the load generator does. */
+/** Runs a script of `bench/` that receives its spec by message, like the load generator. */
 export async function runLoadScript(
   script: string,
   spec: SpanSpec,
@@ -44,7 +46,10 @@ export async function runLoadScript(
     else report.reject(new Error(message.message));
   });
   const limitMs = spec.warmUpMs + spec.measureMs + LOAD_GRACE_MS;
-  const limit = setTimeout(() => report.reject(new Error('the load does not end')), limitMs);
+  const limit = setTimeout(
+    () => report.reject(new Error('the load exceeds its time limit')),
+    limitMs,
+  );
   once(child.process, 'close').then(
     () => report.reject(new Error(`the load's process ended:\n${child.output()}`)),
     report.reject,
@@ -61,7 +66,7 @@ export async function runLoadScript(
   }
 }
 
-/** Reads processor time and memory of processes at both ends of the measured time. */
+/** Reads processor time and memory of processes at the start and end of the measurement. */
 class Gauge {
   readonly #meters: Meters;
   readonly #read: Reading[] = [];

@@ -3,7 +3,7 @@ import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { summarizeLatency } from './statistics.ts';
 
-/** What the figures came from. */
+/** The machine of a measurement. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;
@@ -12,7 +12,7 @@ export interface Machine {
   readonly node: string;
   readonly postgres: string;
   readonly redis: string;
-  /** Of 4 KB written and synced, where the data of servers lies. */
+  /** Time to write and sync 4 KB where the data of servers is stored. */
   readonly syncP50Ms: number;
   readonly syncP99Ms: number;
 }
@@ -20,7 +20,7 @@ export interface Machine {
 const SYNCS = 500;
 const PAGE_BYTES = 4_096;
 
-/** Describes the machine and measures what a sync of its disk takes. */
+/** Describes the machine and measures the time of a disk sync. */
 export function describeMachine(
   dataRoot: string,
   versions: { postgres: string; redis: string },
@@ -55,7 +55,7 @@ function measureSync(path: string): { p50Ms: number; p99Ms: number } {
   return latency;
 }
 
-/** Arm machines tell Node no name; then the kernel's description has to do. */
+/** On Arm, Node reports no name; use the kernel's description instead. */
 function readProcessorName(): string {
   const name = cpus()[0]?.model.trim();
   if (name !== undefined && name !== 'unknown' && name !== '') return name;

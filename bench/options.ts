@@ -6,27 +6,27 @@ export type MeasureName = (typeof measureNames)[number];
 
 export interface Options {
   readonly only: ReadonlySet<MeasureName>;
-  /** Small numbers and short times: to see that all of it works, not to quote. */
+  /** Small numbers and short times, as a functional check; the figures are not to be quoted. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** The results become those that README.md quotes: of a whole run, or when asked for. */
+  /** Whether the results are quoted in README.md: for a complete run, or on request. */
   readonly isQuoted: boolean;
-  /** Where the data of servers lies while they are measured; on a real disk. */
+  /** Directory for the data of measured servers; must be on a real disk. */
   readonly dataRoot: string | null;
 }
 
 export const usage = `npm run bench -- [options]
 
-  --only P1,P4     only these of P1 to P9
-  --quick          small numbers, short times; ends within two minutes
-  --rounds N       rounds of each figure, 5 unless told (1 with --quick)
-  --dir PATH       where the data of servers lies meanwhile; default: under bench/
-  --write-readme   make the results the latest ones and put the table into README.md, beside
-                   what the run before says of measures that this one does not take;
-                   a whole run does so by itself, others write results/part.*
+  --only P1,P4     only these measures, of P1 to P9
+  --quick          small numbers and short times; takes at most two minutes
+  --rounds N       rounds per figure; default: 5 (1 with --quick)
+  --dir PATH       directory for the data of servers; default: in bench/
+  --write-readme   make the results the latest ones and put the table into README.md; keeps
+                   the previous results of measures that this run does not take.
+                   A complete run always does this; others write results/part.*
 `;
 
-/** @throws Error with a sentence for options that are none. */
+/** @throws Error with a message for invalid options. */
 export function parseOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...argv],
@@ -50,12 +50,12 @@ export function parseOptions(argv: readonly string[]): Options {
 
 function readName(text: string): MeasureName {
   const name = measureNames.find((known) => known === text.trim().toUpperCase());
-  if (name === undefined) throw new Error(`${text} is no measure; there are ${measureNames}.`);
+  if (name === undefined) throw new Error(`${text} is not a measure; choose from ${measureNames}.`);
   return name;
 }
 
 function readRounds(text: string): number {
   const rounds = Number(text);
   if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 99) return rounds;
-  throw new Error(`--rounds takes a number from 1 to 99, not ${text}.`);
+  throw new Error(`--rounds must be an integer from 1 to 99, not ${text}.`);
 }

@@ -1,18 +1,18 @@
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Linux's mark of a file system that is memory. */
+/** The type number of an in-memory file system on Linux. */
 const TMPFS_TYPE = 0x01021994;
 
-/** Fresh directories for servers under measure, all gone when this process is. */
+/** New directories for measured servers, all removed when this process ends. */
 export class Place {
   readonly root: string;
 
-  /** @throws Error when the directory lies in memory: nothing there is ever synced. */
+  /** @throws Error if the directory is in memory, where syncs have no effect. */
   constructor(root: string) {
     mkdirSync(root, { recursive: true });
     if (statfsSync(root).type === TMPFS_TYPE) {
-      throw new Error(`${root} lies in memory; name a directory on a disk with --dir.`);
+      throw new Error(`${root} is in memory. Select a directory on a disk with --dir.`);
     }
     this.root = mkdtempSync(join(root, 'run-'));
     process.once('exit', () => rmSync(this.root, { recursive: true, force: true }));

@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts processor time in hundredths of a second for everybody (USER_HZ). */
+/** Linux reports processor time in hundredths of a second on all systems (USER_HZ). */
 const TICK_MS = 10;
 
-/**
- * Processor time of a process and all that descend from it, in milliseconds; null where there is
- * no /proc to read it from.
- */
+/** Processor time of a process and all its descendants, in milliseconds; null without /proc. */
 export function readCpuMs(pid: number): number | null {
   const stats = readStats();
   if (stats === null) return null;
@@ -17,7 +14,7 @@ export function readCpuMs(pid: number): number | null {
   return totalMs;
 }
 
-/** Resident memory of one process in bytes; null where there is no /proc. */
+/** Resident memory of one process in bytes; null without /proc. */
 export function readResidentBytes(pid: number): number | null {
   const status = readProc(`${pid}/status`);
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1];
@@ -34,14 +31,14 @@ function readStats(): Map<number, Stat> | null {
   try {
     names = readdirSync('/proc');
   } catch {
-    // Not Linux: the table says that it was not measured.
+    // Not Linux: the table shows that it was not measured.
     return null;
   }
   const stats = new Map<number, Stat>();
   for (const name of names) {
     const stat = /^\d+$/.test(name) ? readProc(`${name}/stat`) : null;
     if (stat === null) continue;
-    // The name stands in parentheses and may hold anything, so fields count from its end.
+    // The name is in parentheses and may contain anything, so count fields from its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const ticks = Number(fields[11]) + Number(fields[12]);
     stats.set(Number(name), { parent: Number(fields[1]), cpuMs: ticks * TICK_MS });
@@ -56,7 +53,7 @@ function descendsFrom(stats: Map<number, Stat>, id: number, ancestor: number): b
   return false;
 }
 
-/** Null of a process that has ended since it was listed. */
+/** Null if the process has ended since the listing. */
 function readProc(path: string): string | null {
   try {
     return readFileSync(`/proc/${path}`, 'utf8');

@@ -1,14 +1,14 @@
-/** What stands between these in README.md is written by the bench. */
+/** The bench writes the text between these marks in README.md. */
 const beginMark = '<!-- bench -->';
 const endMark = '<!-- /bench -->';
 
-/** @throws Error when the page has no room for the table. */
+/** @throws Error if the page has no such marks. */
 export function readBlock(page: string): string {
   const [begin, end] = findMarks(page);
   return page.slice(begin, end).trim();
 }
 
-/** The page with the block replaced. @throws Error when the page has no room for it. */
+/** Returns the page with the block replaced. @throws Error if the page has no such marks. */
 export function replaceBlock(page: string, block: string): string {
   const [begin, end] = findMarks(page);
   return `${page.slice(0, begin)}\n${block.trim()}\n${page.slice(end)}`;

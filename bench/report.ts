@@ -7,7 +7,7 @@ import type { Section, Table, Verdict } from './section.ts';
 export interface Report {
   /** RFC 3339 in UTC. */
   readonly at: string;
-  /** The commit that was measured; with a plus when files differ from it. */
+  /** The measured commit, with a plus if files differ from it. */
   readonly commit: string;
   readonly options: Pick<Options, 'quick' | 'rounds'>;
   readonly machine: Machine;
@@ -15,7 +15,7 @@ export interface Report {
   readonly seconds: number;
 }
 
-/** The page of one run: targets first, then every figure. */
+/** The page of one run: first the targets, then all figures. */
 export function formatReport(report: Report): string {
   const { sections } = report;
   return [
@@ -28,7 +28,7 @@ export function formatReport(report: Report): string {
   ].join('\n');
 }
 
-/** What the README quotes: the targets and how they came out, with the machine. */
+/** The summary for README.md: the machine, and the targets with their results. */
 export function formatSummary(report: Report): string {
   const verdicts = report.sections
     .flatMap((section) => section.verdicts)
@@ -72,7 +72,7 @@ function formatSection({ title, table, notes }: Section): string {
   return `## ${title}\n\n${figures}${list}`;
 }
 
-/** Markdown with cells as wide as they need to be; nobody reads the source of a made page. */
+/** Formats a Markdown table without padding, because the source of a generated page is not read. */
 export function formatTable({ head, rows }: Table): string {
   const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |\n`;
   return line(head) + line(head.map(() => '---')) + rows.map(line).join('');

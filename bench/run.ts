@@ -38,14 +38,14 @@ const measures: readonly Measure[] = [
   { names: ['P9'], title: 'context packs', measure: measurePacks },
 ];
 
-/** Runs what was asked for, writes `results/`, and prints the table. */
+/** Runs the selected measures, writes `results/` and prints the table. */
 export async function runBench(options: Options, say: (line: string) => void): Promise<void> {
   const beganMs = performance.now();
   const bench = await openBench(options, say);
   const { postgres } = bench;
-  const isThere = !('absentBecause' in postgres);
+  const isAvailable = !('absentBecause' in postgres);
   const machine = describeMachine(bench.place.root, {
-    postgres: isThere ? postgres.version : 'absent',
+    postgres: isAvailable ? postgres.version : 'absent',
     redis: bench.redisVersion ?? 'absent',
   });
   const sections: Section[] = [];
@@ -57,7 +57,7 @@ export async function runBench(options: Options, say: (line: string) => void): P
       sections.push(await measure(bench).catch((error: unknown) => failed(title, error)));
     }
   } finally {
-    if (isThere) await postgres.stop();
+    if (isAvailable) await postgres.stop();
   }
   const seconds = (performance.now() - beganMs) / 1_000;
   const commit = readCommit();
@@ -68,7 +68,7 @@ export async function runBench(options: Options, say: (line: string) => void): P
   writeReport(keepEarlier(run, before, options.only), options, say);
 }
 
-/** One measure that cannot be taken leaves the others their place in the report. */
+/** The section of a failed measure; the report still contains the others. */
 function failed(title: string, error: unknown): Section {
   const notes = [`Failed: ${describeError(error)}`];
   return { title, table: { head: [], rows: [] }, notes, verdicts: [], bars: [], raw: null };
@@ -85,7 +85,7 @@ async function openBench(options: Options, say: (line: string) => void): Promise
   };
 }
 
-/** Only P2 does without. */
+/** All measures except P2 need PostgreSQL. */
 async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
   if (only.isSubsetOf(new Set(['P2']))) return { absentBecause: 'not asked for' };
   return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));

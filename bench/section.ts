@@ -1,7 +1,7 @@
 import type { MeasureName, Options } from './options.ts';
 import type { Place } from './place.ts';
 
-/** What every measure stands on. */
+/** The environment of all measures. */
 export interface Bench {
   readonly options: Options;
   readonly place: Place;
@@ -10,17 +10,17 @@ export interface Bench {
   say(line: string): void;
 }
 
-/** A PostgreSQL with fsync on that is there for the whole run. */
+/** A PostgreSQL with fsync on that runs for the whole bench. */
 export interface PostgresPlace {
   readonly version: string;
   readonly pid: number;
-  /** A fresh empty database; its address. */
+  /** Creates a new empty database and returns its URL. */
   createDatabase(): Promise<string>;
   dropDatabase(url: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How one target came out. */
+/** The result for one target. */
 export interface Verdict {
   readonly measure: MeasureName;
   readonly what: string;
@@ -35,7 +35,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What a measure gives to the report. */
+/** A measure's part of the report. */
 export interface Section {
   readonly title: string;
   readonly table: Table;
@@ -43,7 +43,7 @@ export interface Section {
   readonly verdicts: readonly Verdict[];
   /** Bars of the chart. */
   readonly bars: readonly Bar[];
-  /** Every round as it was, for latest.json. */
+  /** The raw data of every round, for latest.json. */
   readonly raw: unknown;
 }
 

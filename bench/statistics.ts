@@ -5,18 +5,18 @@ export interface Spread {
   readonly max: number;
 }
 
-/** The middle value; the mean of the two middle ones of an even number. @throws on none. */
+/** The middle value, or the mean of the two middle ones. @throws if there are no values. */
 export function findMedian(values: readonly number[]): number {
   return percentileOf(sortNumbers(values), 50);
 }
 
-/** @throws on no values. */
+/** @throws if there are no values. */
 export function findSpread(values: readonly number[]): Spread {
   const sorted = sortNumbers(values);
   return { median: percentileOf(sorted, 50), min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
 }
 
-/** How long things took, in milliseconds. */
+/** Durations in milliseconds. */
 export interface Latency {
   readonly count: number;
   readonly p50Ms: number;
@@ -24,7 +24,7 @@ export interface Latency {
   readonly maxMs: number;
 }
 
-/** Null of none. */
+/** Null if there are no values. */
 export function summarizeLatency(valuesMs: readonly number[]): Latency | null {
   if (valuesMs.length === 0) return null;
   const sorted = sortNumbers(valuesMs);
@@ -36,9 +36,9 @@ export function summarizeLatency(valuesMs: readonly number[]): Latency | null {
   };
 }
 
-/** By linear interpolation between the two nearest ranks. */
+/** Interpolates linearly between the two nearest ranks. */
 function percentileOf(sorted: readonly number[], percent: number): number {
-  if (sorted.length === 0) throw new Error('there is no percentile of no values');
+  if (sorted.length === 0) throw new Error('a percentile requires at least one value');
   const rank = ((sorted.length - 1) * percent) / 100;
   const lower = sorted[Math.floor(rank)] ?? 0;
   const upper = sorted[Math.ceil(rank)] ?? lower;

@@ -1,13 +1,15 @@
-/** Words in the vocabulary of made-up texts. */
+/** Words in the vocabulary of generated texts. */
 const VOCABULARY = 20_000;
 const syllables = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu'.split(' ');
 const WORDS_PER_ITEM = 120;
 
-/** The same words for the same seed, so that every engine and round works on the same texts. */
+/**
+ * Generates the same words for the same seed, so that all engines and rounds use the same texts.
+ */
 export function writeWords(seed: number, count: number): string {
   let state = (Math.imul(seed + 1, 0x9e37_79b1) ^ 0x5bd1_e995) >>> 0;
   const draw = () => {
-    // xorshift32: no text needs better chance than this.
+    // xorshift32 is random enough for generated texts.
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
@@ -17,12 +19,12 @@ export function writeWords(seed: number, count: number): string {
   return Array.from({ length: count }, () => spell(rankOf(draw()))).join(' ');
 }
 
-/** The text of one context item, as long as a usual note. */
+/** The text of one context item, as long as an average note. */
 export function writeItemText(seed: number): string {
   return writeWords(seed, WORDS_PER_ITEM);
 }
 
-/** As in languages, few words are frequent: ranks are spread evenly over their logarithm. */
+/** As in natural languages, few words are frequent: the logarithm of the rank is uniform. */
 function rankOf(share: number): number {
   return Math.floor(Math.exp(share * Math.log(VOCABULARY)));
 }

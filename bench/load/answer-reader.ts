@@ -1,33 +1,35 @@
-/** One HTTP answer. The body is read as Latin-1: all that is looked for in it is ASCII. */
+/** One HTTP answer. The body is decoded as Latin-1, because all fields that are read are ASCII. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
 const HEAD_END = '\r\n\r\n';
-/** An answer larger than this is none that a measure asks for. */
+/** Limit of an answer; no measure requests a larger one. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Reads one HTTP/1.1 answer after the other from the chunks of one connection, and does no more
- * than a load generator needs: status, length and body.
+ * Reads consecutive HTTP/1.1 answers from the chunks of one connection. It does only what a load
+ * generator needs: status, length and body.
  *
- * @throws Error on whatever is not an answer with a content-length.
+ * @throws Error if an answer has no content-length or is invalid.
  */
 export class AnswerReader {
   #head = '';
   #body: Buffer[] = [];
   #status = 0;
-  /** Bytes of the body that are still to come; null while the head is read. */
+  /** Missing bytes of the body; null while reading the head. */
   #missing: number | null = null;
 
-  /** Takes the next chunk, which may be reused afterwards; the answer when it is whole. */
+  /**
+   * Reads the next chunk, which may be reused afterwards; returns the answer once it is complete.
+   */
   read(chunk: Buffer): Answer | null {
     if (this.#missing !== null) return this.#readBody(chunk);
     const text = this.#head + chunk.toString('latin1');
     const end = text.indexOf(HEAD_END);
     if (end === -1) {
-      if (text.length > ANSWER_BYTES_MAX) throw new Error('an answer has no end to its head');
+      if (text.length > ANSWER_BYTES_MAX) throw new Error('the head of an answer has no end');
       this.#head = text;
       return null;
     }
@@ -36,7 +38,7 @@ export class AnswerReader {
     this.#status = readStatus(head);
     const length = readLength(head);
     const body = text.slice(end + HEAD_END.length);
-    // Nearly always: the whole answer lies in one chunk.
+    // Usually the whole answer is in one chunk.
     if (body.length === length) return { status: this.#status, body };
     this.#missing = length;
     return this.#readBody(Buffer.from(body, 'latin1'));
@@ -57,7 +59,7 @@ export class AnswerReader {
 
 function readStatus(head: string): number {
   const status = /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1];
-  if (status === undefined) throw new Error(`no HTTP answer: ${head.slice(0, 60)}`);
+  if (status === undefined) throw new Error(`not an HTTP answer: ${head.slice(0, 60)}`);
   return Number(status);
 }
 
@@ -70,8 +72,8 @@ function readLength(head: string): number {
 }
 
 /**
- * The value of the first field of this name in JSON text, of a string without escapes or a number;
- * null when it is absent or null. Far cheaper than parsing an answer of which two fields count.
+ * Reads the first field with this name from JSON text: a string without escapes or a number; null
+ * if it is absent or null. Much cheaper than parsing an answer of which two fields are needed.
  */
 export function readField(json: string, name: string): string | null {
   const mark = `"${name}":`;

@@ -2,7 +2,7 @@ import { summarizeLatency } from '../statistics.ts';
 import type { LoadReport } from './load-report.ts';
 import type { Span, SpanSpec } from './span.ts';
 
-/** Runs so many cycles at a time until the time is over. @throws what a cycle throws. */
+/** Runs `inFlight` concurrent cycles until the time is over. @throws the error of a cycle. */
 export async function runClosedLoop(
   span: Span,
   { measureMs }: SpanSpec,
@@ -12,7 +12,7 @@ export async function runClosedLoop(
   const cyclesMs: number[] = [];
   let cycles = 0;
   const run = async () => {
-    while (span.goesOn()) {
+    while (span.isOpen()) {
       const beganMs = performance.now();
       await cycle();
       cycles++;

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './answer-reader.ts';
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** How long any answer may take; the longest is a long poll of a minute. */
+/** Limit for any answer; the longest is a long poll of a minute. */
 const ANSWER_MS_MAX = 90_000;
-/** Chunks are read out before the next one comes, so one buffer serves all connections. */
+/** Each chunk is read before the next one arrives, so one buffer serves all connections. */
 const chunkBuffer = Buffer.allocUnsafe(256 * 1024);
 
 interface Waiting {
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /**
- * One keep-alive connection with one request at a time. Requests are finished text, answers are
- * read by their content-length: a general client would spend more than the servers it measures.
+ * One keep-alive connection with one request at a time. Requests are preformatted text and answers
+ * are read by content-length: a general client would use more processor time than the servers.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -54,7 +54,7 @@ export class Connection {
     return connection;
   }
 
-  /** @throws Error when the connection breaks or the answer is none. */
+  /** @throws Error if the connection breaks or the answer is invalid. */
   send(request: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== null) return reject(this.#broken);
@@ -63,7 +63,7 @@ export class Connection {
     });
   }
 
-  /** Breaks the connection off when its answer is overdue; whoever opened it asks now and then. */
+  /** Closes the connection if its answer is overdue. The owner calls this periodically. */
   checkOverdue(nowMs: number): void {
     if (this.#waiting === null || nowMs - this.#waiting.sinceMs < ANSWER_MS_MAX) return;
     this.#socket.destroy(new Error(`no answer within ${ANSWER_MS_MAX} ms`));
@@ -78,7 +78,7 @@ export class Connection {
       const answer = this.#reader.read(chunk);
       if (answer === null) return;
       const waiting = this.#waiting;
-      if (waiting === null) throw new Error('an answer came that nobody asked for');
+      if (waiting === null) throw new Error('received an answer without a request');
       this.#waiting = null;
       waiting.resolve(answer);
     } catch (error) {
@@ -93,7 +93,7 @@ export class Connection {
   }
 }
 
-/** Opens many, in groups, so that no listen queue runs over. */
+/** Opens connections in groups, so that no listen queue overflows. */
 export async function openConnections(
   targets: readonly Target[],
   count: number,

@@ -9,7 +9,7 @@ import { ConnectionPool, sendAtRate } from './paced-sender.ts';
 import { formatPost } from './request-text.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
-/** Very many agents that are online, each parked in a long poll, and few jobs. */
+/** Very many online agents, each waiting in a long poll, and few jobs. */
 export interface CrowdLoad extends SpanSpec, Queue {
   readonly kind: 'crowd';
   readonly target: Target;
@@ -18,14 +18,14 @@ export interface CrowdLoad extends SpanSpec, Queue {
   readonly jobsPerSecond: number;
 }
 
-/** For heartbeats, beside the connection on which each agent is parked. */
+/** Connections for heartbeats, in addition to the one on which each agent waits. */
 const HEARTBEAT_CONNECTIONS = 256;
 const ENQUEUE_CONNECTIONS = 32;
-/** The first long polls run out one after the other within this time. */
+/** The first long polls time out one after another within this time. */
 const FIRST_WAIT_MS_MAX = 25_000;
 const FIRST_WAIT_MS_MIN = 1_000;
 
-/** @throws Error on the first wrong answer, and on a job delivered twice or never. */
+/** @throws Error on the first wrong answer, and if a job is delivered twice or not at all. */
 export async function runCrowdLoad(
   spec: CrowdLoad,
   onMark: (mark: Mark) => void,
@@ -86,7 +86,7 @@ function formatBeat({ workspaceId, repoId, tokens, target }: CrowdLoad, at: numb
   return formatPost(target, endpoints.agents.heartbeat.path, token, JSON.stringify(body));
 }
 
-/** The first heartbeat of each is its registration. */
+/** Registers all agents by their first heartbeat. */
 async function registerAll(
   { tokens }: CrowdLoad,
   connections: readonly Connection[],

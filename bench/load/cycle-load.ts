@@ -6,18 +6,20 @@ import type { LoadAgent, LoadReport } from './load-report.ts';
 import { formatPost } from './request-text.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
-/** Whole cycles: enqueue, claim, complete, each its own request; every connection one agent. */
+/**
+ * Complete cycles of enqueue, claim and complete as separate requests; one agent per connection.
+ */
 export interface CycleLoad extends SpanSpec, Queue {
   readonly kind: 'cycles';
-  /** Connections are dealt to them in turn. */
+  /** The hubs; connections are distributed among them. */
   readonly targets: readonly Target[];
-  /** One for each connection. */
+  /** One per connection. */
   readonly agents: readonly LoadAgent[];
-  /** Jobs that were pending before and stay so: at the end there must be this many or more. */
+  /** Whether pending jobs exist before and may remain at the end. */
   readonly hasBacklog: boolean;
 }
 
-/** A claim may find nothing while others hold all that is there; not so many times in a row. */
+/** Limit of consecutive empty claims. A claim may find nothing while others hold all jobs. */
 const EMPTY_CLAIMS_MAX = 100;
 
 interface Stages {
@@ -30,14 +32,14 @@ interface Ledger {
   readonly span: Span;
   readonly stagesMs: Stages;
   readonly cyclesMs: number[];
-  /** Of every job that was handed out, to see that none was handed out twice. */
+  /** All granted jobs, to detect one that is granted twice. */
   readonly claimed: Set<string>;
   enqueued: number;
   completed: number;
   emptyClaims: number;
 }
 
-/** @throws Error on the first wrong answer, and when a job was handed out twice or left over. */
+/** @throws Error on the first wrong answer, and if a job is granted twice or left over. */
 export async function runCycleLoad(
   spec: CycleLoad,
   onMark: (mark: Mark) => void,
@@ -76,7 +78,7 @@ export async function runCycleLoad(
   };
 }
 
-/** Cycles of one agent until the time is over; the last one is always finished. */
+/** Runs cycles of one agent until the time is over; always finishes the last one. */
 async function runAgent(
   spec: CycleLoad,
   ledger: Ledger,
@@ -89,7 +91,7 @@ async function runAgent(
   const requests = prepareRequests(spec, agent, target);
   const claimRequest = requests.claim();
   const { span, stagesMs, cyclesMs } = ledger;
-  while (span.goesOn()) {
+  while (span.isOpen()) {
     const beganMs = performance.now();
     await requireOk(connection, requests.enqueue, 'enqueue');
     ledger.enqueued++;
@@ -114,14 +116,16 @@ async function claimJob(ledger: Ledger, connection: Connection, request: string)
       ledger.emptyClaims++;
       continue;
     }
-    if (ledger.claimed.has(claim.jobId)) throw new Error(`${claim.jobId} was handed out twice`);
+    if (ledger.claimed.has(claim.jobId)) throw new Error(`${claim.jobId} was granted twice`);
     ledger.claimed.add(claim.jobId);
     return claim;
   }
-  throw new Error(`${EMPTY_CLAIMS_MAX} claims in a row found nothing, though jobs were there`);
+  throw new Error(
+    `${EMPTY_CLAIMS_MAX} consecutive claims found nothing although jobs were pending`,
+  );
 }
 
-/** Every cycle was finished, so nothing may be pending or running that was not there before. */
+/** All cycles are complete, so no job may be pending or running that was not before. */
 async function checkNothingLeft(spec: CycleLoad, connections: Connection[]): Promise<void> {
   const [connection] = connections;
   const [target] = spec.targets;

@@ -5,19 +5,19 @@ import { prepareRequests, type Queue, readClaim, requireOk } from './hub-calls.t
 import type { LoadAgent } from './load-report.ts';
 import type { Span } from './span.ts';
 
-/** How long a claim waits; our own agents wait as long. */
+/** How long a claim waits; our own agents use the same time. */
 const CLAIM_WAIT_MS = 25_000;
-/** For the last jobs to be claimed and completed. */
+/** Time limit for the last jobs to be claimed and completed. */
 const DRAIN_MS_MAX = 10_000;
 
-/** Of one job; the claim's answer may come before the enqueue's own. */
+/** The times of one job. The claim may be answered before the enqueue. */
 interface Delivery {
   sentMs?: number;
   enqueuedMs?: number;
   claimedMs?: number;
 }
 
-/** What became of every job that was enqueued. */
+/** Records the delivery of every enqueued job. */
 export class Deliveries {
   readonly #byJob = new Map<string, Delivery>();
   completed = 0;
@@ -28,11 +28,11 @@ export class Deliveries {
 
   noteClaimed(jobId: string, claimedMs: number): void {
     const known = this.#byJob.get(jobId);
-    if (known?.claimedMs !== undefined) throw new Error(`${jobId} was handed out twice`);
+    if (known?.claimedMs !== undefined) throw new Error(`${jobId} was granted twice`);
     this.#byJob.set(jobId, { ...known, claimedMs });
   }
 
-  /** Latencies of the jobs that were sent within the measured time. */
+  /** Latencies of the jobs that were sent during the measurement. */
   summarize(span: Span) {
     const delivery: number[] = [];
     const wholeWay: number[] = [];
@@ -47,7 +47,7 @@ export class Deliveries {
     return { count: delivery.length, delivery, wholeWay };
   }
 
-  /** Resolves when every job was completed. @throws when that takes too long. */
+  /** Resolves when every job is completed. @throws if that takes too long. */
   async drain(): Promise<void> {
     const limitMs = performance.now() + DRAIN_MS_MAX;
     while (this.completed < this.#byJob.size) {
@@ -61,7 +61,7 @@ export class Deliveries {
   }
 }
 
-/** A sending that enqueues one job and notes when it was answered. */
+/** Returns a function that enqueues one job and records the time of the answer. */
 export function prepareEnqueue(
   deliveries: Deliveries,
   queue: Queue,
@@ -72,12 +72,12 @@ export function prepareEnqueue(
   return async (connection) => {
     const sentMs = performance.now();
     const jobId = readField(await requireOk(connection, request, 'enqueue'), 'jobId');
-    if (jobId === null) throw new Error('an enqueue without a job');
+    if (jobId === null) throw new Error('an enqueue was answered without a job');
     deliveries.noteEnqueued(jobId, sentMs, performance.now());
   };
 }
 
-/** Agents that wait for jobs, do nothing with them and complete them, until the end. */
+/** Agents that wait for jobs and complete them immediately, until the end. */
 export class Claimants {
   readonly #queue: Queue;
   readonly #deliveries: Deliveries;
@@ -87,19 +87,19 @@ export class Claimants {
   constructor(queue: Queue, deliveries: Deliveries) {
     this.#queue = queue;
     this.#deliveries = deliveries;
-    // Who watches hears of it; at other times it is no unhandled rejection.
+    // `watch` reports the error; until then it must not count as unhandled.
     this.#failed.promise.catch(() => undefined);
   }
 
-  /** @param firstWaitMs spreads the times at which claims of many agents run out. */
+  /** @param firstWaitMs Spreads the times at which the claims of many agents time out. */
   add(connection: Connection, agent: LoadAgent, target: Target, firstWaitMs = CLAIM_WAIT_MS): void {
-    this.#claimOnAndOn(connection, agent, target, firstWaitMs).catch((error: unknown) => {
-      // A claim that is still parked at the end is cut off; that is how the end is made.
+    this.#claimRepeatedly(connection, agent, target, firstWaitMs).catch((error: unknown) => {
+      // Claims still waiting at the end are aborted by closing their connections.
       if (!this.#isOver) this.#failed.reject(error);
     });
   }
 
-  /** The action's outcome, unless an agent fails before. */
+  /** The action's result, unless an agent fails first. */
   watch<T>(action: Promise<T>): Promise<T> {
     return Promise.race([this.#failed.promise, action]);
   }
@@ -108,7 +108,7 @@ export class Claimants {
     this.#isOver = true;
   }
 
-  async #claimOnAndOn(
+  async #claimRepeatedly(
     connection: Connection,
     agent: LoadAgent,
     target: Target,

@@ -6,19 +6,19 @@ import type { LoadAgent, LoadReport } from './load-report.ts';
 import { ConnectionPool, sendAtRate } from './paced-sender.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
-/** Jobs at a steady rate, however long answers take, to agents that wait for them. */
+/** Jobs at a steady rate, independent of answer times, for waiting agents. */
 export interface DeliveryLoad extends SpanSpec, Queue {
   readonly kind: 'delivery';
   readonly enqueueTarget: Target;
   readonly claimTarget: Target;
-  /** Each parks on a connection of its own. */
+  /** Each agent waits on its own connection. */
   readonly agents: readonly LoadAgent[];
   readonly ratePerSecond: number;
 }
 
-/** Enough that a slow answer does not hold the next enqueue up. */
+/** Enough connections that a slow answer does not delay the next enqueue. */
 const ENQUEUE_CONNECTIONS = 64;
-/** @throws Error on a wrong answer, a job delivered twice or never, and a rate that was missed. */
+/** @throws Error on a wrong answer, a missed rate, or a job delivered twice or not at all. */
 export async function runDeliveryLoad(
   spec: DeliveryLoad,
   onMark: (mark: Mark) => void,

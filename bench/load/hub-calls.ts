@@ -6,7 +6,7 @@ import { formatHead, formatPost, prompt } from './request-text.ts';
 
 const { enqueue, claimNext, complete } = endpoints.jobs;
 
-/** Where jobs go. */
+/** The workspace and repository of the jobs. */
 export interface Queue {
   readonly workspaceId: string;
   readonly repoId: string;
@@ -17,10 +17,10 @@ export interface Claim {
   readonly generation: string;
 }
 
-/** The finished requests of one agent at one hub. */
+/** The preformatted requests of one agent for one hub. */
 export interface AgentRequests {
   readonly enqueue: string;
-  /** With a wait: parks until a job comes or the time is over. */
+  /** With a wait: the request waits for a job until the time is over. */
   claim(waitMs?: number): string;
   complete(claim: Claim): string;
 }
@@ -44,7 +44,7 @@ export function prepareRequests(queue: Queue, agent: LoadAgent, target: Target):
   };
 }
 
-/** What a claim's answer gave; null when it gave nothing. @throws Error when it is incomplete. */
+/** The granted job of a claim's answer, or null. @throws Error if the answer is incomplete. */
 export function readClaim(answer: string): Claim | null {
   const jobId = readField(answer, 'jobId');
   if (jobId === null) return null;
@@ -53,7 +53,7 @@ export function readClaim(answer: string): Claim | null {
   return { jobId, generation };
 }
 
-/** The body of an answer. @throws Error when its status is not 200. */
+/** Sends a request and returns the body of the answer. @throws Error if its status is not 200. */
 export async function requireOk(
   connection: Connection,
   request: string,

@@ -1,26 +1,26 @@
 import type { Latency } from '../statistics.ts';
 import type { Mark } from './span.ts';
 
-/** What a load saw. */
+/** The measurements of a load. */
 export interface LoadReport {
-  /** Requests, or whole cycles, that ended within the measured time. */
+  /** Requests or complete cycles that ended during the measurement. */
   readonly count: number;
   readonly seconds: number;
-  /** Processor time of the generator within the measured time. */
+  /** Processor time of the generator during the measurement. */
   readonly generatorCpuMs: number;
-  /** By what was waited for. */
+  /** By kind of request or delivery. */
   readonly latency: Readonly<Record<string, Latency | null>>;
-  /** Whatever else was counted, over the whole run. */
+  /** Other counts of the whole run. */
   readonly totals: Readonly<Record<string, number>>;
 }
 
-/** What the load's process says to the one that started it. */
+/** A message of the load process to its starter. */
 export type LoadMessage =
   | { readonly kind: 'mark'; readonly mark: Mark }
   | { readonly kind: 'report'; readonly report: LoadReport }
   | { readonly kind: 'failure'; readonly message: string };
 
-/** An agent of a load, with the token that it proves itself with. */
+/** An agent of a load, with its token. */
 export interface LoadAgent {
   readonly agentId: string;
   readonly token: string;

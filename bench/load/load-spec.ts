@@ -3,5 +3,5 @@ import type { CycleLoad } from './cycle-load.ts';
 import type { DeliveryLoad } from './delivery-load.ts';
 import type { PostLoad } from './post-load.ts';
 
-/** What the hub's load generator is told to do. */
+/** The work of the hub's load generator. */
 export type LoadSpec = PostLoad | CycleLoad | DeliveryLoad | CrowdLoad;

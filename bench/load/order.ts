@@ -2,20 +2,20 @@ import type { LoadMessage, LoadReport } from './load-report.ts';
 import type { Mark, SpanSpec } from './span.ts';
 
 /**
- * Takes one order by message from the process that started this one, runs it, and reports. Loads
- * have a process of their own, so that their processor time is told apart from everything else's.
+ * Receives one spec by message from the starter of this process, runs it and reports. Loads run in
+ * a separate process, so that their processor time can be measured separately.
  */
 export function takeOrder<Spec extends SpanSpec>(
   run: (spec: Spec, onMark: (mark: Mark) => void) => Promise<LoadReport>,
 ): void {
   process.once('message', (spec) => {
-    // Whoever sends it has named the script, so the order is of the script's kind.
-    run(spec as Spec, (mark) => tell({ kind: 'mark', mark })).then(
+    // The sender selected the script, so the spec has the script's type.
+    run(spec as Spec, (mark) => post({ kind: 'mark', mark })).then(
       (report) => finish({ kind: 'report', report }),
       (error: unknown) => finish({ kind: 'failure', message: describe(error) }),
     );
   });
-  // Whoever started it is gone: nobody waits for a report.
+  // The starter has ended, so the report has no reader.
   process.once('disconnect', () => process.exit(1));
 }
 
@@ -23,7 +23,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function tell(message: LoadMessage): void {
+function post(message: LoadMessage): void {
   process.send?.(message);
 }
 

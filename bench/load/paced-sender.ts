@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import type { Span } from './span.ts';
 
-/** What is missing at the end of a load is late, not only the last few. */
+/** Minimum share of requests sent on time; tolerates only the last few. */
 const SENT_SHARE_MIN = 0.98;
 
-/** Connections that are used by turns; whoever sends takes one that is idle. */
+/** A pool of connections; each request uses an idle one. */
 export class ConnectionPool {
   readonly #idle: Connection[];
 
@@ -13,9 +13,9 @@ export class ConnectionPool {
     this.#idle = [...connections];
   }
 
-  /** Runs an action on an idle connection; false when there is none. */
+  /** Runs an action on an idle connection; returns false if all are in use. */
   use(act: (connection: Connection) => Promise<void>, onFailure: (error: unknown) => void) {
-    // The one that has been idle longest: a server closes those that never say anything.
+    // Use the longest idle one, because servers close connections that stay idle.
     const connection = this.#idle.shift();
     if (connection === undefined) return false;
     act(connection).then(() => this.#idle.push(connection), onFailure);
@@ -24,11 +24,11 @@ export class ConnectionPool {
 }
 
 /**
- * Sends by the clock until the time is over: what is late is sent at once, so that no delay thins
- * the load out.
+ * Sends at a fixed rate until the time is over. Late requests are sent immediately, so that delays
+ * do not reduce the load.
  *
- * @throws what the first failed sending throws, and when answers took so long that no connection
- * was left to send what was due.
+ * @throws the first error of a request, or an Error if answers took so long that no connection was
+ * free for due requests.
  */
 export async function sendAtRate(
   pool: ConnectionPool,
@@ -38,24 +38,24 @@ export async function sendAtRate(
 ): Promise<void> {
   const failed = Promise.withResolvers<never>();
   const beganMs = performance.now();
-  let underWay = 0;
+  let inProgress = 0;
   let sent = 0;
   let due = 0;
-  while (span.goesOn()) {
+  while (span.isOpen()) {
     due = ((performance.now() - beganMs) * ratePerSecond) / 1_000;
     for (; sent < due; sent++) {
       const number = sent;
       const act = async (connection: Connection) => {
         await send(connection, number);
-        underWay--;
+        inProgress--;
       };
       if (!pool.use(act, failed.reject)) break;
-      underWay++;
+      inProgress++;
     }
     await Promise.race([failed.promise, wait(1)]);
   }
   if (sent < due * SENT_SHARE_MIN) {
-    throw new Error(`only ${sent} of ${Math.round(due)} requests could be sent at their time`);
+    throw new Error(`only ${sent} of ${Math.round(due)} requests could be sent on time`);
   }
-  while (underWay > 0) await Promise.race([failed.promise, wait(1)]);
+  while (inProgress > 0) await Promise.race([failed.promise, wait(1)]);
 }

@@ -4,13 +4,13 @@ import type { LoadReport } from './load-report.ts';
 import { formatPost } from './request-text.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
-/** The same request again and again, on each connection as soon as the last one is answered. */
+/** The same request repeatedly, on each connection as soon as the previous one is answered. */
 export interface PostLoad extends SpanSpec {
   readonly kind: 'post';
   readonly targets: readonly Target[];
   readonly path: string;
   readonly token: string;
-  /** Finished JSON texts, taken in turn. */
+  /** Preformatted JSON texts, used in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
 }
@@ -29,7 +29,7 @@ export async function runPostLoad(
   let turn = 0;
 
   async function post(connection: Connection): Promise<void> {
-    while (span.goesOn()) {
+    while (span.isOpen()) {
       const sentMs = performance.now();
       const { status, body } = await connection.send(requests[turn++ % requests.length] ?? '');
       if (status !== 200) throw new Error(`${spec.path}: ${status} ${body}`);

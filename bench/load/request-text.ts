@@ -1,11 +1,11 @@
 import type { Target } from './connection.ts';
 
-/** A finished POST request of JSON; the body is ASCII, so characters are bytes. */
+/** Formats a POST request with JSON. The body is ASCII, so characters equal bytes. */
 export function formatPost(target: Target, path: string, token: string, body: string): string {
   return `${formatHead(target, path, token)}${body.length}\r\n\r\n${body}`;
 }
 
-/** All of the request's head up to the digits of its content-length. */
+/** The request head up to the digits of its content-length. */
 export function formatHead(target: Target, path: string, token: string): string {
   return (
     `POST ${path} HTTP/1.1\r\n` +
@@ -18,5 +18,5 @@ export function formatHead(target: Target, path: string, token: string): string 
 
 const sentence = 'Add a health check to the API and describe it in the documents. ';
 
-/** The work instruction of every job of a measure, for hub and peers alike: 400 bytes. */
+/** The prompt of every job of a measure, for hub and peers alike: 400 bytes. */
 export const prompt = sentence.repeat(7).slice(0, 400);

@@ -1,13 +1,13 @@
-/** When a load measures: after the warm-up, for so long. */
+/** The times of a load: warm-up, then measurement. */
 export interface SpanSpec {
   readonly warmUpMs: number;
   readonly measureMs: number;
 }
 
-/** What is said at both ends of the measured time, so that others can look at their own meters. */
+/** Sent at the start and end of the measurement, so that other meters can be read. */
 export type Mark = 'begin' | 'end';
 
-/** The measured time of one load, and what the load's own process used of the processor in it. */
+/** The measurement of one load, with the processor time of the load's own process. */
 export class Span {
   readonly #beginMs: number;
   readonly #endMs: number;
@@ -31,17 +31,17 @@ export class Span {
     }, warmUpMs);
   }
 
-  /** Whether new work is still to be begun. */
-  goesOn(): boolean {
+  /** Whether new work may begin. */
+  isOpen(): boolean {
     return performance.now() < this.#endMs;
   }
 
-  /** Whether something that ended at this moment counts. */
+  /** Whether a moment is within the measurement. */
   holds(nowMs: number): boolean {
     return nowMs >= this.#beginMs && nowMs < this.#endMs;
   }
 
-  /** Resolves after the end with the processor time used in between. */
+  /** Resolves after the end with the processor time used during the measurement. */
   async measureOwnCpuMs(): Promise<number> {
     await this.#over;
     return this.#ownCpuMs;

@@ -9,7 +9,7 @@ import { type EngineName, engineTitles, findAbsence, withStore } from '../subjec
 
 const JOBS_PER_SECOND = 20;
 
-/** P6: very many agents online, each parked in a long poll. */
+/** P6: very many online agents, each waiting in a long poll. */
 export async function measureCrowd(bench: Bench): Promise<Section> {
   const agentCount = bench.options.quick ? 1_000 : 10_000;
   const rounds = Math.min(bench.options.rounds, 2);
@@ -48,7 +48,7 @@ function crowd(bench: Bench, engine: EngineName, agentCount: number): Contestant
         return withHubs(started, async (world) => {
           const { workspaceId, repoId, tokens, targets } = world;
           const [target] = targets;
-          if (target === undefined) throw new Error('a world has a hub');
+          if (target === undefined) throw new Error('a world must have a hub');
           return await runLoad(
             {
               ...{ kind: 'crowd', workspaceId, repoId, tokens, target, agentCount },

@@ -7,10 +7,10 @@ import { registerAgents, startHubWorld, withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const RATE_PER_SECOND = 500;
-/** Parked at a time: enough for the rate, few enough that each gets jobs. */
+/** Number of waiting agents: enough for the rate, few enough that each gets jobs. */
 const AGENTS = 64;
 
-/** P4: from the answer to an enqueue to the answer to a claim that waited for it. */
+/** P4: from the answer to an enqueue to the answer to a waiting claim. */
 export async function measureDelivery(bench: Bench): Promise<Section> {
   const contestants = [
     delivery(bench, 'sqlite', 1),
@@ -51,7 +51,7 @@ function delivery(bench: Bench, engine: EngineName, hubCount: number): Contestan
           const { workspaceId, repoId, targets } = world;
           const [enqueueTarget] = targets;
           const claimTarget = targets.at(-1);
-          if (!enqueueTarget || !claimTarget) throw new Error('a world has a hub');
+          if (!enqueueTarget || !claimTarget) throw new Error('a world must have a hub');
           return await runLoad(
             {
               ...{ kind: 'delivery', workspaceId, repoId, agents, enqueueTarget, claimTarget },

@@ -10,11 +10,11 @@ import { withHubs } from '../subjects/hub.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres'];
-/** Of the load that has company; the other has a single connection. */
+/** Connections of the concurrent load; the other load has a single connection. */
 const CONNECTIONS = 64;
 const SMALL: SeedCounts = { pending: 1_000, finished: 0, events: 0 };
 
-/** P5 and P8: what a claim and a page cost when very much is there, against when little is. */
+/** P5 and P8: the times of a claim and a page with very much data, compared to little. */
 export async function measureGrowth(bench: Bench): Promise<Section> {
   const large = bench.options.quick
     ? { pending: 20_000, finished: 40_000, events: 20_000 }

@@ -10,11 +10,11 @@ import { type EngineName, engineTitles, findAbsence, withStore } from '../subjec
 import { writeItemText, writeWords } from '../words.ts';
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres'];
-/** Runs with goals of their own, so that no two builds in a row look for the same words. */
+/** Number of runs with different goals, so that consecutive builds search different words. */
 const RUNS = 200;
 const LOADERS = 16;
 
-/** P9: a context pack for a run, when very many items are there. */
+/** P9: building a context pack for a run with very many items. */
 export async function measurePacks(bench: Bench): Promise<Section> {
   const itemCount = bench.options.quick ? 2_000 : 100_000;
   const standings: Standing[] = [];
@@ -59,7 +59,7 @@ async function measureEngine(
   });
 }
 
-/** Through the API, as they come in life. */
+/** Creates items and runs through the API, as in real use. */
 async function fill(world: HubWorld, itemCount: number): Promise<string[]> {
   const { workspaceId, repoId, tokens, targets } = world;
   const client = createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });

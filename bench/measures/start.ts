@@ -18,7 +18,7 @@ interface StartRound {
 
 type Rounds = Readonly<Record<EngineName, StartRound[]>>;
 
-/** P7: from the start of the process to the answer of its health, and its memory when idle. */
+/** P7: the time from process start to the first health answer, and memory when idle. */
 export async function measureStart(bench: Bench): Promise<Section> {
   const rounds: Rounds = { sqlite: [], postgres: [] };
   const idleMs = bench.options.quick ? 1_500 : 10_000;

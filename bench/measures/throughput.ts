@@ -5,18 +5,18 @@ import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
 
-/** Requests of one whole cycle. */
+/** Requests per complete cycle. */
 const REQUESTS_PER_CYCLE = 3;
 
 interface Entrant {
   readonly contestant: Contestant;
   readonly measures: readonly MeasureName[];
   readonly tone: Bar['tone'];
-  /** Left out with --quick. */
+  /** Skipped with --quick. */
   readonly isExtra?: true;
 }
 
-/** P1, P2 and P3: whole cycles per second, all in turn in one contest. */
+/** P1, P2 and P3: complete cycles per second, all in one contest. */
 export async function measureThroughput(bench: Bench): Promise<Section> {
   const entrants = listEntrants(bench).filter(
     ({ measures, isExtra }) =>
@@ -76,7 +76,7 @@ function listEntrants(bench: Bench): Entrant[] {
   ];
 }
 
-/** What the generator could do at most, with a core for itself. */
+/** The upper limit of the generator with a core of its own. */
 function describeGenerator(standings: readonly Standing[]): string[] {
   const perCore = standings.filter(isNoOp).flatMap(({ perSecond, rounds }) => {
     if (perSecond === null) return [];
@@ -119,10 +119,10 @@ function barOf({ id, title, perSecond }: Standing, tone: Bar['tone']): Bar[] {
 interface Claim {
   readonly measure: MeasureName;
   readonly what: string;
-  /** The ids of the two that are compared. */
+  /** The IDs of the two compared contestants. */
   readonly of: readonly [string, string];
   readonly atLeast: number;
-  /** What one of the first counts as in units of the second. */
+  /** The value of one unit of the first contestant in units of the second. */
   readonly factor?: number;
 }
 

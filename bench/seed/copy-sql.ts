@@ -1,35 +1,35 @@
 import type { SeedDatabase } from './seed-database.ts';
 
-/** Rows of one job in one table, to be copied under other ids. */
+/** Rows of one job in one table, to be copied with other IDs. */
 export interface Template {
   readonly table: string;
-  /** `job_id` or `entry_id`, by which the table knows the job. */
+  /** The column with the job's ID: `job_id` or `entry_id`. */
   readonly idColumn: string;
   readonly columns: readonly string[];
-  /** A temporary table that holds the rows. */
+  /** A temporary table with the rows. */
   readonly source: string;
 }
 
-/** A span of numbers; every number becomes one job. */
+/** A range of numbers; each number becomes one job. */
 export interface Numbers {
   readonly from: number;
   readonly to: number;
-  /** Milliseconds that number 0 lies at; one number is one millisecond. */
+  /** The time of number 0 in milliseconds; consecutive numbers are one millisecond apart. */
   readonly startMs: number;
-  /** By which the times of a copy with number 0 differ from the template's. */
+  /** The time difference between the template and the copy with number 0. */
   readonly shiftMs: number;
 }
 
-/** Times that tell when something became of the job; a copy's lie where its number is. */
+/** Columns with times of the job; a copy gets times according to its number. */
 const timeColumns = new Set(
   'enqueued_at available_at created_at started_at finished_at sort_key at'.split(' '),
 );
-/** Unique, or only of use to whoever made the template. */
+/** Columns that are unique, or meaningful for the template only. */
 const emptiedColumns = new Set(['job_token_hash', 'claim_key']);
 
 type Engine = SeedDatabase['engine'];
 
-/** Copies a template once for each number. */
+/** Copies a template once per number. */
 export function copyJobsSql(engine: Engine, template: Template, numbers: Numbers): string {
   const { table, columns, source, idColumn } = template;
   const values = columns.map((column) => {
@@ -42,7 +42,7 @@ export function copyJobsSql(engine: Engine, template: Template, numbers: Numbers
   return insertSql(engine, table, columns, values, source, numbers);
 }
 
-/** Copies one row of a timeline behind it, so often; numbers become its seq. */
+/** Appends copies of one timeline row, one per number; the number becomes its seq. */
 export function copyEventsSql(engine: Engine, template: Template, numbers: Numbers): string {
   const { table, columns, source } = template;
   const values = columns.map((column) => {
@@ -53,13 +53,13 @@ export function copyEventsSql(engine: Engine, template: Template, numbers: Numbe
   return insertSql(engine, table, columns, values, source, numbers);
 }
 
-/** The id of the copied job with a number, as `copyJobsSql` makes it. */
+/** The ID of the copied job with a number, as created by `copyJobsSql`. */
 export function copiedJobId(number: number, startMs: number): string {
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
   return `job_${hex(startMs + number, 12)}${hex(number, 20)}`;
 }
 
-/** Like the hub's own: the time in front, so that ids rise. */
+/** Like the hub's own IDs: the time comes first, so that IDs ascend. */
 function idSql(engine: Engine, prefix: string, ms: string, rest: string, startMs: number): string {
   const time = `${startMs} + ${ms}`;
   if (engine === 'sqlite') return `printf('${prefix}_%012x%020x', ${time}, ${rest})`;
@@ -67,7 +67,7 @@ function idSql(engine: Engine, prefix: string, ms: string, rest: string, startMs
   return `'${prefix}_' || ${hex(time, 12)} || ${hex(rest, 20)}`;
 }
 
-/** In the order of the numbers, so that trees grow at their end. */
+/** Inserts in the order of the numbers, so that B-trees grow at their end. */
 function insertSql(
   engine: Engine,
   table: string,

@@ -1,12 +1,12 @@
-// Seeds in a process of its own: SQLite works for minutes without a pause, and a bench that is
-// interrupted meanwhile must end at once.
+// Seeds in a separate process: SQLite works for minutes without a pause, and an interrupted bench
+// must end immediately.
 import { describeError } from '../format.ts';
 import { openSeedDatabase } from './seed-database.ts';
 import { seedJobs } from './seed-jobs.ts';
-import type { SeedNews, SeedOrder } from './seed-process.ts';
+import type { SeedMessage, SeedOrder } from './seed-process.ts';
 
 process.once('message', (order) => {
-  // Whoever sends it has named this script, so it is an order of this kind.
+  // The sender selected this script, so the message has this type.
   seed(order as SeedOrder).then(
     () => finish({ kind: 'done' }),
     (error: unknown) => finish({ kind: 'failure', message: describeError(error) }),
@@ -23,6 +23,6 @@ async function seed({ store, jobs, counts }: SeedOrder): Promise<void> {
   }
 }
 
-function finish(news: SeedNews): void {
-  process.send?.(news, undefined, {}, () => process.exit(0));
+function finish(message: SeedMessage): void {
+  process.send?.(message, undefined, {}, () => process.exit(0));
 }

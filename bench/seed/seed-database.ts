@@ -5,12 +5,12 @@ import type { HubStore } from '../subjects/hub.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A database of a stopped hub, opened to write very many rows into it. */
+/** A database of a stopped hub, opened to insert very many rows. */
 export interface SeedDatabase {
   readonly engine: 'sqlite' | 'postgres';
   read(sql: string): Promise<Row[]>;
   run(sql: string): Promise<void>;
-  /** Brings it into the state that time would: log written back, statistics gathered. */
+  /** Writes the log back and gathers statistics, as would have happened over time. */
   settle(tables: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export function openSeedDatabase(store: HubStore): Promise<SeedDatabase> {
 
 async function openSqlite(dataDir: string): Promise<SeedDatabase> {
   const db = new DatabaseSync(join(dataDir, 'signalbox.db'));
-  // What a crash would lose is seeded anew.
+  // Data lost in a crash is simply seeded again.
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; PRAGMA temp_store = MEMORY');
   return {
     engine: 'sqlite',

@@ -1,29 +1,29 @@
 import { copyEventsSql, copyJobsSql, type Template } from './copy-sql.ts';
 import type { SeedDatabase } from './seed-database.ts';
 
-/** How much is there to be. */
+/** Numbers of rows to seed. */
 export interface SeedCounts {
   readonly pending: number;
   readonly finished: number;
-  /** Of the timeline of one job. */
+  /** Events in the timeline of one job. */
   readonly events: number;
 }
 
-/** Jobs that the hub itself made, through its API; what is seeded are copies of their rows. */
+/** Jobs created by the hub itself through its API; the seeded rows are copies of theirs. */
 export interface TemplateJobs {
   readonly workspaceId: string;
   readonly pendingJobId: string;
   readonly finishedJobId: string;
-  /** A job whose last event is one of its log. */
+  /** A job whose last event is a log event. */
   readonly loggedJobId: string;
 }
 
-/** Rows of one statement: few enough that no log of a transaction grows large. */
+/** Rows per statement; small enough to keep the transaction log small. */
 const PIECE_ROWS = 50_000;
 
 /**
- * Fills the database of a stopped hub: years of jobs, each a copy of one that the hub made, in
- * every table that knows a job, so that nothing here has to know what the hub keeps of one.
+ * Fills the database of a stopped hub with years of jobs. Each is a copy of one created by the hub,
+ * in every table with a job ID, so that this code need not know the hub's tables.
  */
 export async function seedJobs(
   database: SeedDatabase,
@@ -34,7 +34,7 @@ export async function seedJobs(
   const tables = await findJobTables(database);
   const restoreIndexes = await dropIndexes(database, tables);
   const total = counts.finished + counts.pending;
-  // Older than the templates, so that what the load enqueues comes last.
+  // Older than the templates, so that the jobs of the load come last.
   const startMs = Date.now() - total - 60_000;
   const place = { startMs, shiftMs: -total };
   const finished = await readTemplates(database, tables, jobs.workspaceId, jobs.finishedJobId);
@@ -53,14 +53,14 @@ async function copyPieces(
   numbers: { from: number; to: number; startMs: number; shiftMs: number },
   say: (line: string) => void,
 ): Promise<void> {
-  let told = numbers.from;
+  let reported = numbers.from;
   for (let from = numbers.from; from < numbers.to; from += PIECE_ROWS) {
     const piece = { ...numbers, from, to: Math.min(from + PIECE_ROWS, numbers.to) };
     for (const template of templates) {
       await database.run(copyJobsSql(database.engine, template, piece));
     }
-    if (piece.to - told < PIECE_ROWS * 10) continue;
-    told = piece.to;
+    if (piece.to - reported < PIECE_ROWS * 10) continue;
+    reported = piece.to;
     say(`    ${piece.to.toLocaleString('en')} jobs`);
   }
 }
@@ -76,7 +76,7 @@ async function seedEvents(
   await database.run(`CREATE TEMPORARY TABLE ${source} AS SELECT * FROM ${table}
     WHERE ${where} ORDER BY seq DESC LIMIT 1`);
   const [row] = await database.read(`SELECT * FROM ${source}`);
-  if (row === undefined) throw new Error('the template of a long timeline has events');
+  if (row === undefined) throw new Error('the template of a long timeline must have events');
   const template = { table, source, idColumn: 'job_id', columns: Object.keys(row) };
   const first = Number(row.seq) + 1;
   const startMs = Date.now();
@@ -91,7 +91,7 @@ interface JobTable {
   readonly idColumn: string;
 }
 
-/** Every table that knows a job by its id. */
+/** Finds every table with a job ID. */
 async function findJobTables(database: SeedDatabase): Promise<JobTable[]> {
   const rows = await database.read(
     database.engine === 'sqlite'
@@ -108,7 +108,10 @@ async function findJobTables(database: SeedDatabase): Promise<JobTable[]> {
   }));
 }
 
-/** The rows of one job, kept aside: a table that is read while it grows is read for ever. */
+/**
+ * Copies the rows of one job to a temporary table, because selecting from a growing table would
+ * never end.
+ */
 async function readTemplates(
   database: SeedDatabase,
   tables: readonly JobTable[],
@@ -128,7 +131,9 @@ async function readTemplates(
   return templates;
 }
 
-/** Drops what is quicker made anew for millions of rows; answers how to make it. */
+/**
+ * Drops indexes that are faster to recreate after millions of rows; returns a function to do so.
+ */
 async function dropIndexes(
   database: SeedDatabase,
   tables: readonly JobTable[],

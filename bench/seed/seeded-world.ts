@@ -19,7 +19,7 @@ export interface SeededWorld extends HubWorld {
   readonly loggedJobId: string;
 }
 
-/** A hub on a store that holds as much as it would after years. */
+/** Starts a hub with as much data as after years of use. */
 export async function startSeededWorld(
   store: HubStore,
   counts: SeedCounts,
@@ -38,7 +38,7 @@ export async function startSeededWorld(
   await runSeeding({ store, jobs, counts }, say);
   const world = await restartWorld(store, fresh);
   try {
-    // Seeding took longer than an agent may be silent.
+    // Seeding took longer than the heartbeat timeout of an agent.
     await registerAgents(world, agentCount);
     await finishLoggedJob(world, agents, jobs.loggedJobId);
   } catch (error) {
@@ -53,7 +53,7 @@ async function finishLoggedJob(
   [agent]: readonly LoadAgent[],
   jobId: string,
 ): Promise<void> {
-  if (agent === undefined) throw new Error('a job needs an agent');
+  if (agent === undefined) throw new Error('a job must have an agent');
   const client = createClient({ baseUrl: baseUrlOf(world.targets[0]), token: agent.token });
   const { workspaceId } = world;
   await client.jobs.complete({ workspaceId, jobId, agentId: agent.agentId, outcome: 'done' });
@@ -65,7 +65,7 @@ async function makeTemplateJobs(
 ): Promise<TemplateJobs> {
   const { workspaceId, repoId } = world;
   const [agent] = agents;
-  if (agent === undefined) throw new Error('templates need an agent');
+  if (agent === undefined) throw new Error('templates must have an agent');
   const { agentId, token } = agent;
   const client = createClient({ baseUrl: baseUrlOf(world.targets[0]), token });
   const enqueue = async () =>
@@ -78,7 +78,8 @@ async function makeTemplateJobs(
   };
   const finished = await claim(await enqueue());
   await client.jobs.complete({ ...finished, outcome: 'done' });
-  // Left running, with a lease that outlasts the seeding, so that its log is its last event.
+  // Keep it running, with a lease longer than the seeding, so that the log event stays the last
+  // one.
   const logged = await claim(await enqueue());
   const message = 'A line of what the tool printed, of usual length.';
   await client.jobEvents.append({ ...logged, entries: [{ logSeq: 1, message }] });

@@ -1,6 +1,6 @@
-// BullMQ, called in the producer's own process, in two ways: `calls` is what the hub's load does,
-// add, take and complete one after the other; `consumer` is how it is mostly used, with a consumer
-// that takes jobs by itself, and a cycle ends when its job's completion is acknowledged.
+// BullMQ, called in the producer's own process, in two ways: `calls` does the same as the hub's load,
+// add, take and complete in sequence; `consumer` is the usual way, with a consumer that takes jobs by
+// itself, where a cycle ends when the completion of its job is acknowledged.
 import { Queue, Worker } from 'bullmq';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import type { LoadReport } from '../load/load-report.ts';
@@ -15,7 +15,7 @@ interface Work {
 }
 
 const name = 'bench';
-/** Jobs that the consumer does at a time; more gained nothing when this was written. */
+/** Concurrent jobs of the consumer; more had no benefit when measured. */
 const CONCURRENCY = 64;
 
 takeOrder<BullmqLoad>(async (spec, onMark) => {
@@ -44,8 +44,8 @@ async function call(
     await queue.add('work', { cycle: ++cycle, prompt });
     const token = String(cycle);
     const job = await consumer.getNextJob(token, { block: false });
-    if (job === undefined) throw new Error('a queue that is not empty gave nothing');
-    if (done.has(job.id)) throw new Error(`job ${job.id} was handed out twice`);
+    if (job === undefined) throw new Error('a non-empty queue returned no job');
+    if (done.has(job.id)) throw new Error(`job ${job.id} was granted twice`);
     done.add(job.id);
     await job.moveToCompleted(null, token, false);
   });

@@ -8,7 +8,7 @@ export interface BullmqLoad extends SpanSpec {
   readonly manner: 'calls' | 'consumer';
 }
 
-/** Whole cycles of BullMQ on a fresh Redis that syncs before it answers. */
+/** Measures complete cycles of BullMQ with a new Redis that syncs before it answers. */
 export async function measureBullmq(
   directory: string,
   load: Omit<BullmqLoad, 'redisPort'>,

@@ -1,5 +1,5 @@
-// graphile-worker, called in the producer's own process: jobs are added, and its own loop does so
-// many at a time; a cycle ends when its job's completion is stored.
+// graphile-worker, called in the producer's own process: jobs are added, and its own loop runs many
+// at a time; a cycle ends when the completion of its job is stored.
 import { Logger, run } from 'graphile-worker';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import { takeOrder } from '../load/order.ts';
@@ -11,7 +11,7 @@ interface Work {
   cycle: number;
 }
 
-/** Jobs that are done at a time. */
+/** Concurrent jobs. */
 const CONCURRENCY = 64;
 
 const inGroups = {

@@ -8,30 +8,30 @@ import type { Target } from '../load/connection.ts';
 import type { LoadAgent } from '../load/load-report.ts';
 import type { Meters } from '../load-process.ts';
 
-/** What `npm start` runs once everything is installed. */
+/** The script that `npm start` runs once everything is installed. */
 export const hubScript = join(projectRoot, 'scripts/start.ts');
-/** What `npm start` tells Node then. */
+/** The Node flags of `npm start`. */
 const hubFlags: readonly string[] = JSON.parse(
   readFileSync(join(projectRoot, 'packages/hub/node-flags.json'), 'utf8'),
 );
-/** Agents share so many tokens: enough that no cache of one hides what a look-up costs. */
+/** Limit of tokens; enough that token caches do not hide the cost of lookups. */
 const TOKENS_MAX = 64;
 
-/** Of a hub's log, shown when something failed. */
+/** Number of log lines of a hub that are shown after a failure. */
 const LOG_LINES = 5;
 
-/** Where a hub keeps what it knows. */
+/** The location of a hub's data. */
 export interface HubStore {
   readonly dataDir: string;
   /** Null: SQLite in the data directory. */
   readonly databaseUrl: string | null;
 }
 
-/** Running hubs on one store, with a workspace that is ready for jobs. */
+/** Running hubs on one store, with a workspace ready for jobs. */
 export interface HubWorld extends HubPlace {
   readonly hubs: readonly Child[];
   readonly targets: readonly Target[];
-  /** For meters: `hub`, or `hub 1` and `hub 2`. */
+  /** By meter name: `hub`, or `hub 1` and `hub 2`. */
   readonly meters: Meters;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface HubPlace {
   readonly tokens: readonly string[];
 }
 
-/** Starts hubs as users do, on settings that nobody tuned. */
+/** Starts hubs as users do, with default settings. */
 export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
   const hubs: Child[] = [];
   try {
@@ -58,7 +58,7 @@ async function startHub(store: HubStore): Promise<Child> {
   const hub = await startChild(process.execPath, [...hubFlags, hubScript], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: cleanEnvironment({
-      // As `npm start` does.
+      // The same cache as `npm start`.
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/signalbox'),
       ...settingsOf(store),
       SVC_PORT: '0',
@@ -68,7 +68,7 @@ async function startHub(store: HubStore): Promise<Child> {
   return hub;
 }
 
-/** Where a started hub listens. */
+/** The address of a started hub. */
 export function targetOf(hub: Child): Target {
   const url = /^Signalbox listens on (\S+)$/m.exec(hub.output())?.[1];
   const { hostname, port } = new URL(url ?? '');
@@ -79,7 +79,7 @@ export async function stopHubs(hubs: readonly Child[]): Promise<void> {
   await Promise.all(hubs.map((hub) => hub.stop()));
 }
 
-/** A workspace with tokens, made before the hub starts, as an operator would. */
+/** Creates a workspace with tokens before the hub starts, as an operator would. */
 export async function prepareWorkspace(
   store: HubStore,
   tokenCount: number,
@@ -94,7 +94,7 @@ export async function prepareWorkspace(
   return { workspaceId, tokens };
 }
 
-/** A failure of whoever used a hub, with what the hub itself had to say about it. */
+/** A failure while using a hub, with the hub's own log. */
 export class HubFailure extends Error {
   readonly hubLog: string;
 
@@ -108,7 +108,7 @@ export class HubFailure extends Error {
   }
 }
 
-/** Gives running hubs to an action and stops them afterwards. @throws HubFailure */
+/** Passes running hubs to an action and stops them afterwards. @throws HubFailure */
 export async function withHubs<World extends HubWorld, T>(
   world: World,
   act: (world: World) => Promise<T>,
@@ -122,7 +122,7 @@ export async function withHubs<World extends HubWorld, T>(
   }
 }
 
-/** Hubs on a fresh store with a workspace, a repository and so many tokens. */
+/** Starts hubs on a new store with a workspace, a repository and tokens. */
 export async function startHubWorld(
   store: HubStore,
   { hubCount = 1, tokenCount = 1 } = {},
@@ -142,7 +142,7 @@ export async function startHubWorld(
   }
 }
 
-/** The same place on hubs that are started anew. */
+/** Restarts hubs on the same store and workspace. */
 export async function restartWorld(store: HubStore, place: HubPlace): Promise<HubWorld> {
   const { workspaceId, repoId, tokens } = place;
   const hubs = await startHubs(store);
@@ -152,7 +152,7 @@ export async function restartWorld(store: HubStore, place: HubPlace): Promise<Hu
   };
 }
 
-/** So many online agents, each with a fingerprint of its own. */
+/** Registers online agents, each with its own fingerprint. */
 export async function registerAgents(world: HubWorld, count: number): Promise<LoadAgent[]> {
   const agents: LoadAgent[] = [];
   for (let number = 0; number < count; number++) {
@@ -170,7 +170,7 @@ export async function registerAgents(world: HubWorld, count: number): Promise<Lo
 }
 
 export function baseUrlOf(target: Target | undefined): string {
-  if (target === undefined) throw new Error('a world has a hub');
+  if (target === undefined) throw new Error('a world must have a hub');
   return `http://${target.host}:${target.port}`;
 }
 

@@ -4,7 +4,7 @@ import { prompt } from '../load/request-text.ts';
 import type { SpanSpec } from '../load/span.ts';
 import { type LoadResult, runLoad } from '../load-process.ts';
 
-/** Requests of an enqueue's size to a server that does nothing, from the same generator. */
+/** Sends requests of an enqueue's size to a no-op server, from the same generator. */
 export async function measureNoOp(connections: number, span: SpanSpec): Promise<LoadResult> {
   const script = join(import.meta.dirname, 'no-op-server.ts');
   const server = await startChild(process.execPath, [script], {

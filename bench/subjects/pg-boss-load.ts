@@ -1,4 +1,4 @@
-// pg-boss, called in the producer's own process: send, fetch and complete, by so many at a time.
+// pg-boss, called in the producer's own process: concurrent cycles of send, fetch and complete.
 import { PgBoss } from 'pg-boss';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import { takeOrder } from '../load/order.ts';
@@ -24,7 +24,7 @@ takeOrder<PostgresPeerLoad>(async (spec, onMark) => {
     for (let missing = batchSize; missing > 0; ) {
       const jobs = await boss.fetch(queue, { batchSize: missing });
       const ids = jobs.map(({ id }) => id);
-      if (ids.some((id) => done.has(id))) throw new Error('a job was handed out twice');
+      if (ids.some((id) => done.has(id))) throw new Error('a job was granted twice');
       for (const id of ids) done.add(id);
       if (ids.length > 0) await boss.complete(queue, ids);
       missing -= ids.length;

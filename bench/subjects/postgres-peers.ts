@@ -4,16 +4,16 @@ import type { PostgresPlace } from '../section.ts';
 
 export interface PostgresPeerLoad extends SpanSpec {
   readonly connectionString: string;
-  /** Connections to PostgreSQL; more than this gained nothing on two cores. */
+  /** Connections to PostgreSQL; more had no benefit on two cores. */
   readonly poolSize: number;
   readonly inFlight: number;
-  /** Jobs of one call. */
+  /** Jobs per call. */
   readonly batchSize: number;
-  /** Of graphile-worker: jobs are fetched and completed in groups. */
+  /** For graphile-worker: whether jobs are fetched and completed in batches. */
   readonly hasLocalQueue: boolean;
 }
 
-/** Whole cycles of a peer on a fresh database of the hub's own PostgreSQL. */
+/** Measures complete cycles of a peer on a new database of the hub's PostgreSQL. */
 export async function measurePostgresPeer(
   postgres: PostgresPlace,
   script: 'pg-boss-load.ts' | 'graphile-load.ts',

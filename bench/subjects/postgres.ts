@@ -4,35 +4,35 @@ import { startLocalPostgres } from '@signalbox/local-postgres';
 import { Client } from 'pg';
 import type { PostgresPlace } from '../section.ts';
 
-/** Linux's mark of a file system that is memory. */
+/** The type number of an in-memory file system on Linux. */
 const TMPFS_TYPE = 0x01021994;
 
 /**
- * A PostgreSQL of this run, on settings that nobody tuned, which syncs every commit.
+ * Starts a PostgreSQL for this run, with default settings, which syncs every commit.
  *
- * @throws Error when there is none for this machine.
+ * @throws Error if none is available for this machine.
  */
 export async function startPostgres(): Promise<PostgresPlace> {
   const server = await startLocalPostgres({ durable: true });
   if (statfsSync(server.folder).type === TMPFS_TYPE) {
     await server.stop();
-    throw new Error('its files would lie in memory: set TMPDIR to a directory on a disk');
+    throw new Error('its files would be in memory: set TMPDIR to a directory on a disk');
   }
   const pidFile = readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8');
   const version = await ask(server.url, 'SHOW server_version');
-  let made = 0;
+  let created = 0;
   return {
     version,
     pid: Number.parseInt(pidFile, 10),
     async createDatabase() {
-      const name = `bench_${++made}`;
+      const name = `bench_${++created}`;
       await ask(server.url, `CREATE DATABASE ${name}`);
       const url = new URL(server.url);
       url.pathname = `/${name}`;
       return url.href;
     },
     async dropDatabase(url) {
-      // A server that was killed may not have closed its connections yet.
+      // A killed server may not have closed its connections yet.
       await ask(server.url, `DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
       await ask(server.url, 'CHECKPOINT');
     },

@@ -7,7 +7,7 @@ export interface RedisServer {
   readonly child: Child;
 }
 
-/** The version of the redis-server on the PATH; null when there is none. */
+/** The version of the redis-server on the PATH; null if it is not installed. */
 export function readRedisVersion(): string | null {
   try {
     const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8' });
@@ -18,7 +18,7 @@ export function readRedisVersion(): string | null {
   }
 }
 
-/** A fresh Redis that acknowledges a write only when it is on the disk, as the hub does. */
+/** Starts a new Redis that acknowledges a write only when it is on disk, as the hub does. */
 export async function startRedis(directory: string): Promise<RedisServer> {
   const port = await findFreePort();
   const settings = {

@@ -9,12 +9,12 @@ export const engineTitles: Readonly<Record<EngineName, string>> = {
   postgres: 'PostgreSQL',
 };
 
-/** Why an engine cannot be measured here; null when it can. */
+/** The reason why an engine cannot be measured here; null if it can. */
 export function findAbsence({ postgres }: Bench, engine: EngineName): string | null {
   return engine === 'postgres' && 'absentBecause' in postgres ? postgres.absentBecause : null;
 }
 
-/** Gives a fresh store to an action and takes it away afterwards. */
+/** Passes a new store to an action and removes it afterwards. */
 export async function withStore<T>(
   { place, postgres }: Bench,
   engine: EngineName,

@@ -10,7 +10,7 @@ function readAll(chunks: readonly string[]): Answer[] {
   return chunks.flatMap((chunk) => reader.read(Buffer.from(chunk, 'latin1')) ?? []);
 }
 
-test('an answer is read alike wherever its bytes are cut', () => {
+test('an answer can be split at any byte', () => {
   const whole = [{ status: 200, body: '{"ok":true}' }];
   for (let at = 0; at <= answerText.length; at++) {
     const chunks = [answerText.slice(0, at), answerText.slice(at)];
@@ -19,7 +19,7 @@ test('an answer is read alike wherever its bytes are cut', () => {
   assert.deepEqual(readAll([...answerText]), whole, 'byte by byte');
 });
 
-test('a chunk may be overwritten once it was read', () => {
+test('a chunk may be overwritten after it was read', () => {
   const reader = new AnswerReader();
   const first = Buffer.from(answerText.slice(0, -4), 'latin1');
   assert.equal(reader.read(first), null);
@@ -27,7 +27,7 @@ test('a chunk may be overwritten once it was read', () => {
   assert.equal(reader.read(Buffer.from(answerText.slice(-4)))?.body, '{"ok":true}');
 });
 
-test('one answer after the other is read, with their statuses', () => {
+test('consecutive answers are read with their statuses', () => {
   const refused = 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\n{}';
   assert.deepEqual(
     readAll([answerText, refused, answerText]).map(({ status }) => status),
@@ -35,8 +35,8 @@ test('one answer after the other is read, with their statuses', () => {
   );
 });
 
-test('what is no answer with a length is refused', () => {
-  assert.throws(() => readAll(['SSH-2.0-x\r\n\r\n']), /no HTTP answer/);
+test('an invalid answer or one without a length is rejected', () => {
+  assert.throws(() => readAll(['SSH-2.0-x\r\n\r\n']), /not an HTTP answer/);
   assert.throws(
     () => readAll(['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n']),
     /content-length/,

@@ -34,7 +34,7 @@ function setup(t: { after(act: () => void): void }) {
   return { bench, order, contestant };
 }
 
-test('contestants run in turn, round by round, and get median and spread', async (t) => {
+test('contestants alternate by round and get a median and a spread', async (t) => {
   const { bench, order, contestant } = setup(t);
   const standings = await runContest(bench, [
     contestant('a', (round) => round * 100),
@@ -45,26 +45,26 @@ test('contestants run in turn, round by round, and get median and spread', async
   assert.deepEqual(standings[1]?.perSecond, { median: 7, min: 7, max: 7 });
 });
 
-test('one failed round takes a contestant out and leaves no figure of it', async (t) => {
+test('one failed round removes a contestant and its figure', async (t) => {
   const { bench, order, contestant } = setup(t);
   const standings = await runContest(bench, [
     contestant('a', (round) => {
-      if (round === 2) throw new Error('a job was handed out twice');
+      if (round === 2) throw new Error('a job was granted twice');
       return 1_000_000;
     }),
     contestant('b', () => 7),
   ]);
   assert.equal(order.join(''), 'ababb');
   assert.equal(standings[0]?.perSecond, null);
-  assert.match(standings[0]?.failure ?? '', /handed out twice/);
+  assert.match(standings[0]?.failure ?? '', /granted twice/);
   assert.equal(standings[1]?.perSecond?.median, 7);
 });
 
-test('who is absent does not run and is told with the reason', async (t) => {
+test('an absent contestant does not run and is listed with the reason', async (t) => {
   const { bench, order, contestant } = setup(t);
-  const absent = { ...contestant('a', () => 1), absentBecause: 'redis-server is not there' };
+  const absent = { ...contestant('a', () => 1), absentBecause: 'redis-server is not installed' };
   const [standing] = await runContest(bench, [absent]);
   assert.deepEqual(order, []);
-  assert.equal(standing?.absentBecause, 'redis-server is not there');
+  assert.equal(standing?.absentBecause, 'redis-server is not installed');
   assert.equal(standing?.perSecond, null);
 });

@@ -7,20 +7,20 @@ import { type CycleLoad, runCycleLoad } from '../load/cycle-load.ts';
 
 const { enqueue, claimNext, complete, list } = endpoints.jobs;
 
-/** A hub in miniature, whose answers a test may spoil. */
+/** A minimal hub whose answers a test can change. */
 class FakeHub {
   readonly #server: Server;
   readonly #pending: string[] = [];
   completed: string[] = [];
   count = 0;
-  spoil: (path: string, answer: object) => object | number = (_path, answer) => answer;
+  change: (path: string, answer: object) => object | number = (_path, answer) => answer;
 
   constructor() {
     this.#server = createServer(async (request, response) => {
       let text = '';
       for await (const chunk of request) text += chunk;
       const { url = '' } = request;
-      const answer = this.spoil(url, this.#answer(url, JSON.parse(text)));
+      const answer = this.change(url, this.#answer(url, JSON.parse(text)));
       response.statusCode = typeof answer === 'number' ? answer : 200;
       const body = JSON.stringify(answer);
       response.setHeader('content-length', body.length).end(body);
@@ -66,7 +66,7 @@ async function setup(t: TestContext) {
   return { hub, run: () => runCycleLoad(spec, () => undefined) };
 }
 
-test('every job that was enqueued is completed once, also those outside the time', async (t) => {
+test('every enqueued job is completed once, including those outside the measurement', async (t) => {
   const { hub, run } = await setup(t);
   const report = await run();
   assert.ok(report.count > 0);
@@ -75,21 +75,21 @@ test('every job that was enqueued is completed once, also those outside the time
   assert.ok(report.count <= hub.count);
 });
 
-test('a job that is handed out twice fails the load', async (t) => {
+test('a job that is granted twice fails the load', async (t) => {
   const { hub, run } = await setup(t);
-  hub.spoil = (path, answer) => (path === claimNext.path ? { ...answer, jobId: 'job_1' } : answer);
-  await assert.rejects(run(), /job_1 was handed out twice/);
+  hub.change = (path, answer) => (path === claimNext.path ? { ...answer, jobId: 'job_1' } : answer);
+  await assert.rejects(run(), /job_1 was granted twice/);
 });
 
 test('an answer that is not 200 fails the load', async (t) => {
   const { hub, run } = await setup(t);
-  hub.spoil = (path, answer) => (path === complete.path ? 503 : answer);
+  hub.change = (path, answer) => (path === complete.path ? 503 : answer);
   await assert.rejects(run(), /complete: 503/);
 });
 
-test('a job that is left over at the end fails the load', async (t) => {
+test('a job left over at the end fails the load', async (t) => {
   const { hub, run } = await setup(t);
-  hub.spoil = (path, answer) =>
+  hub.change = (path, answer) =>
     path === list.path ? { ok: true, jobs: [{ jobId: 'job_9' }] } : answer;
   await assert.rejects(run(), /a job is left pending/);
 });

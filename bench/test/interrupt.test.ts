@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { projectRoot } from '../child.ts';
 import { makeTempDir } from './temp-dir.ts';
 
-test('a bench that is interrupted leaves no process and no file', async (t) => {
+test('an interrupted bench leaves no process and no file', async (t) => {
   const directory = makeTempDir(t);
   const mark = `BENCH_MARK_${randomUUID().replaceAll('-', '')}`;
   const bench = spawn(
@@ -21,14 +21,14 @@ test('a bench that is interrupted leaves no process and no file', async (t) => {
     },
   );
   t.after(() => bench.kill('SIGKILL'));
-  // The first contestant is through, so the hub is on its way or there.
+  // The first contestant has finished, so the hub is starting or running.
   let printed = '';
   for await (const text of bench.stdout.setEncoding('utf8')) {
     printed += text;
     if (printed.includes('round 1  no-op')) break;
   }
   assert.match(printed, /round 1 {2}no-op/);
-  assert.notDeepEqual(readdirSync(directory), [], 'data lies where it was told to');
+  assert.notDeepEqual(readdirSync(directory), [], 'the data is in the given directory');
   bench.kill('SIGINT');
   const [code] = await once(bench, 'exit');
   assert.equal(code, 130);
@@ -36,7 +36,7 @@ test('a bench that is interrupted leaves no process and no file', async (t) => {
   assert.deepEqual(await waitUntilGone(mark), []);
 });
 
-/** Processes that inherited the mark; killed ones take a moment to be gone. */
+/** Waits for the processes with the mark to end; killed ones take a moment. */
 async function waitUntilGone(mark: string): Promise<string[]> {
   for (let looks = 0; looks < 200; looks++) {
     if (findMarked(mark).length === 0) return [];
@@ -45,7 +45,7 @@ async function waitUntilGone(mark: string): Promise<string[]> {
   return findMarked(mark);
 }
 
-/** Where there is /proc; elsewhere only the files are looked at. */
+/** Processes with the mark in their environment; empty without /proc. */
 function findMarked(mark: string): string[] {
   if (!existsSync('/proc/self/environ')) return [];
   return readdirSync('/proc').filter((name) => {

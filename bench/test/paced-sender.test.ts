@@ -7,7 +7,7 @@ import { ConnectionPool, sendAtRate } from '../load/paced-sender.ts';
 import { formatPost } from '../load/request-text.ts';
 import { Span } from '../load/span.ts';
 
-/** A server whose answers wait until a test lets them go, and a pool of connections to it. */
+/** A server whose answers wait for a promise, and a pool of connections to it. */
 async function setup(t: TestContext, answers: Promise<void>, connectionCount: number) {
   const server = createServer(async (request, response) => {
     request.resume();
@@ -27,7 +27,7 @@ async function setup(t: TestContext, answers: Promise<void>, connectionCount: nu
   return { pool: new ConnectionPool(connections), request: formatPost(target, '/', 'token', '{}') };
 }
 
-test('requests are sent at their rate as long as answers come', async (t) => {
+test('requests are sent at the given rate while answers arrive', async (t) => {
   const { pool, request } = await setup(t, Promise.resolve(), 100);
   const span = new Span({ warmUpMs: 1, measureMs: 300 }, () => undefined);
   const numbers: number[] = [];
@@ -36,19 +36,19 @@ test('requests are sent at their rate as long as answers come', async (t) => {
     numbers.push(number);
     await connection.send(request);
   });
-  // Never more than is due; how late the last one may be is a matter of the machine.
+  // Never more than are due; the delay of the last one depends on the machine.
   const dueMost = ((performance.now() - beganMs) * 200) / 1_000 + 1;
   assert.ok(numbers.length > 10 && numbers.length <= dueMost, `${numbers.length} were sent`);
   assert.deepEqual(numbers, [...numbers.keys()]);
 });
 
-test('a server that cannot keep up fails the load instead of thinning it out', async (t) => {
+test('a server that cannot keep up fails the load instead of reducing it', async (t) => {
   const gate = Promise.withResolvers<void>();
   const { pool, request } = await setup(t, gate.promise, 2);
   const span = new Span({ warmUpMs: 1, measureMs: 200 }, () => undefined);
   const sending = sendAtRate(pool, 200, span, async (connection) => {
     await connection.send(request);
   });
-  await assert.rejects(sending, /only 2 of \d+ requests could be sent at their time/);
+  await assert.rejects(sending, /only 2 of \d+ requests could be sent on time/);
   gate.resolve();
 });

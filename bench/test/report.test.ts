@@ -41,7 +41,7 @@ const report: Report = {
   ],
 };
 
-test('the summary says of every target whether it was met, missed or not measured', () => {
+test('the summary shows for every target whether it was met, missed or not measured', () => {
   const rows = formatSummary(report)
     .split('\n')
     .filter((line) => line.startsWith('| P'));
@@ -52,7 +52,7 @@ test('the summary says of every target whether it was met, missed or not measure
   ]);
 });
 
-test('a run of some measures keeps what the run before says of the others', () => {
+test('a run of some measures keeps the previous results of the others', () => {
   const growth: Report['sections'][number] = {
     ...{ title: 'Growth', table: { head: [], rows: [] }, notes: [], bars: [], raw: null },
     verdicts: [{ measure: 'P5', what: 'growth', target: '≤ 1.2×', measured: '1.10×', met: true }],
@@ -75,7 +75,7 @@ test('a run of some measures keeps what the run before says of the others', () =
   assert.equal(keepEarlier(later, null, new Set(['P5'])).sections.length, 1);
 });
 
-test('the page holds the summary, every table and the machine', () => {
+test('the page contains the summary, every table and the machine', () => {
   const page = formatReport(report);
   assert.ok(page.includes(formatSummary(report)));
   assert.match(page, /\| hub \| 9,000 \|/);
@@ -83,7 +83,7 @@ test('the page holds the summary, every table and the machine', () => {
   assert.doesNotMatch(page, /quick run/i);
 });
 
-test('a quick run says that it is one', () => {
+test('a quick run is marked as such', () => {
   const quick = { ...report, options: { quick: true, rounds: 1 } };
   assert.match(formatSummary(quick), /quick run: not to be quoted/);
 });
@@ -93,7 +93,7 @@ test('a cell cannot break its table', () => {
   assert.equal(table.split('\n')[2], '| one \\| two three |');
 });
 
-test('the block of a page is replaced and nothing else', () => {
+test('only the block of a page is replaced', () => {
   const page = 'before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n';
   const replaced = replaceBlock(page, 'new');
   assert.equal(replaced, 'before\n<!-- bench -->\nnew\n<!-- /bench -->\nafter\n');
@@ -115,16 +115,16 @@ test('the chart draws a bar in proportion to its figure and escapes its label', 
   assert.match(svg, /a &lt; b/);
 });
 
-test('options name measures, and what is none is refused', () => {
+test('options select measures, and unknown ones are rejected', () => {
   assert.deepEqual([...parseOptions(['--only', 'P1,p4']).only], ['P1', 'P4']);
   assert.equal(parseOptions([]).only.size, 9);
   assert.equal(parseOptions([]).rounds, 5);
   assert.equal(parseOptions(['--quick']).rounds, 1);
-  assert.throws(() => parseOptions(['--only', 'P10']), /P10 is no measure/);
+  assert.throws(() => parseOptions(['--only', 'P10']), /P10 is not a measure/);
   assert.throws(() => parseOptions(['--rounds', '0']), /from 1 to 99/);
 });
 
-test('the table of the README is the one that the latest run wrote', () => {
+test('the table of the README is the one written by the latest run', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
   const written = existsSync(latestPath)
     ? formatSummary(JSON.parse(readFileSync(latestPath, 'utf8')) as Report)
@@ -132,5 +132,5 @@ test('the table of the README is the one that the latest run wrote', () => {
   assert.equal(readBlock(readme), written.trim());
   if (!existsSync(latestPath)) return;
   const page = readFileSync(latestPath.replace(/json$/, 'md'), 'utf8');
-  assert.ok(page.includes(written), 'latest.md holds the same summary');
+  assert.ok(page.includes(written), 'latest.md contains the same summary');
 });

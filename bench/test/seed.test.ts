@@ -7,7 +7,7 @@ import { startSeededWorld } from '../seed/seeded-world.ts';
 import { baseUrlOf } from '../subjects/hub.ts';
 import { makeTempDir } from './temp-dir.ts';
 
-test('seeded jobs and events are the hub’s own: listed, claimed in order, completed', async (t) => {
+test('seeded jobs and events work like the hub’s own: listed, claimed in order, completed', async (t) => {
   const store = { dataDir: makeTempDir(t), databaseUrl: null };
   const counts = { pending: 30, finished: 40, events: 500 };
   const world = await startSeededWorld(store, counts, 1, () => undefined);
@@ -19,7 +19,7 @@ test('seeded jobs and events are the hub’s own: listed, claimed in order, comp
 
   const listed = async (status: 'pending' | 'done') =>
     (await client.jobs.list({ workspaceId, status, limit: 200 })).jobs.length;
-  // The three templates are there as well: one pending, two done.
+  // The counts include the three templates: one pending, two done.
   assert.deepEqual([await listed('pending'), await listed('done')], [31, 42]);
 
   const tail = await client.jobEvents.listForJob({ workspaceId, jobId: loggedJobId, limit: 3 });
@@ -48,5 +48,5 @@ test('seeded jobs and events are the hub’s own: listed, claimed in order, comp
   const indexes = db.prepare(
     "SELECT count(*) AS n FROM sqlite_master WHERE name LIKE 'queue%ready'",
   );
-  assert.equal(indexes.get()?.n, 1, 'indexes that were dropped are there again');
+  assert.equal(indexes.get()?.n, 1, 'the dropped indexes were recreated');
 });

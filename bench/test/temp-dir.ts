@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A directory on the project's own disk that goes away with the test. */
+/** Creates a directory on the project's own disk, removed after the test. */
 export function makeTempDir(t: { after(act: () => void): void }): string {
   const path = mkdtempSync(join(import.meta.dirname, '../.data-test-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));
