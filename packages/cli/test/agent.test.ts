@@ -125,7 +125,7 @@ test('a second Ctrl-C returns the job to the queue and stops the agent', async (
   );
 });
 
-test('an agent without a linked clone, or without a tool, says what to do', async () => {
+test('an agent without a linked clone, or without a tool, explains how to continue', async () => {
   const elsewhere = { SIGNALBOX_CONFIG_DIR: join(place.directory, 'nothing') };
   const args = ['agent', 'start', '--command', 'true'];
   const unlinked = await place.run(args, { env: elsewhere });
