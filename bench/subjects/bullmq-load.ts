@@ -1,6 +1,6 @@
-// BullMQ, called in the producer's own process, in two ways: `calls` does the same as the hub's load,
-// add, take and complete in sequence; `consumer` is the usual way, with a consumer that takes jobs by
-// itself, where a cycle ends when the completion of its job is acknowledged.
+// BullMQ, called in the producer's own process, in two ways: `calls` does the same as the hub's
+// load, add, take and complete in sequence; `consumer` is the usual way, with a consumer that takes
+// jobs by itself, where a cycle ends when the completion of its job is acknowledged.
 import { Queue, Worker } from 'bullmq';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import type { LoadReport } from '../load/load-report.ts';

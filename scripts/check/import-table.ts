@@ -1,6 +1,6 @@
 /**
- * The import rules of the design, as data and a few functions. `check-imports.ts` finds the imports;
- * this file judges each by the folders of both ends. File names do not matter.
+ * The import rules of the design, as data and a few functions. `check-imports.ts` finds the
+ * imports; this file judges each by the folders of both ends. File names do not matter.
  */
 
 /** A file of the project, by its location. */
