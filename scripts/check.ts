@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from './build/tool-run.ts';
+import { checkDocPaths } from './check/check-doc-paths.ts';
 import { checkHouse } from './check/check-house.ts';
 import { checkImports, type Finding } from './check/check-imports.ts';
 import { formatTime } from './test/test-summary.ts';
@@ -15,6 +16,7 @@ const steps: readonly (readonly [name: string, isClean: () => boolean])[] = [
   ['lint by types', () => runTool(root, 'oxlint', ['--type-aware', '--deny-warnings', '.'])],
   ['imports', () => showFindings(checkImports(root))],
   ['house style', () => showFindings(checkHouse(root))],
+  ['paths in documents', () => showFindings(checkDocPaths(root))],
   ['types', () => runTool(root, 'tsc', ['-p', '.'])],
   ['types of the console', () => checkConsoleTypes()],
 ];

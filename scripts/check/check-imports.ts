@@ -4,9 +4,9 @@ import { join, posix } from 'node:path';
 import { type FileImport, readImports } from './file-imports.ts';
 import { findCycles } from './import-cycles.ts';
 import { judgeLayers, judgeOutside, judgePackage, type Place } from './import-table.ts';
-import { findModuleCycles, listModuleEdges, pendingEdges } from './module-graph.ts';
+import { findModuleCycles, listModuleEdges } from './module-graph.ts';
 import { codeFolders, listFiles } from './source-files.ts';
-import { findTableUses, pendingUses, sharedReads } from './table-owners.ts';
+import { findTableUses, sharedReads } from './table-owners.ts';
 
 /** One rejected import or one cycle. `file` is relative to the root; `line` counts from 1. */
 export interface Finding {
@@ -40,7 +40,6 @@ export function checkImports(root: string): Finding[] {
     findings.push(...judgeTables(from, source));
   }
   for (const edge of findModuleCycles(listModuleEdges(graph))) {
-    if (pendingEdges.has(`${edge.from} ${edge.to}`)) continue;
     const message = `cycle of modules: ${edge.from} and ${edge.to} use each other`;
     findings.push({ file: edge.file, line: edge.line, message });
   }
@@ -60,7 +59,6 @@ function judgeTables(from: Place, source: string): Finding[] {
   return findTableUses(from.path, source)
     .filter(({ owner }) => owner !== folder)
     .filter(({ table }) => !(`${from.inner} ${table}` in sharedReads))
-    .filter(({ table }) => !pendingUses.has(`${from.inner} ${table}`))
     .map(({ table, owner, line }) => ({
       file: from.path,
       line,

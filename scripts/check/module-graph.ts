@@ -1,7 +1,7 @@
 import type { FileImport } from './file-imports.ts';
 import { layerOf } from './import-table.ts';
 
-/** An import of a module's value by a file of another module. */
+/** One file of a module uses a value of another module. */
 export interface ModuleEdge {
   readonly file: string;
   readonly line: number;
@@ -11,7 +11,7 @@ export interface ModuleEdge {
 
 const hubSource = 'packages/hub/src/';
 
-/** The value imports between the hub's modules, in file order. Type imports do not count. */
+/** The value imports between the hub's modules, in the order of files. Types do not count. */
 export function listModuleEdges(graph: ReadonlyMap<string, readonly FileImport[]>): ModuleEdge[] {
   const edges: ModuleEdge[] = [];
   for (const [file, imports] of graph) {
@@ -31,8 +31,8 @@ function moduleOf(path: string): string | undefined {
 }
 
 /**
- * The edges that are part of a module cycle: both ends are in one strongly connected component.
- * Empty if the modules form a directed acyclic graph.
+ * The edges that lie on a cycle of modules: both ends are in one strongly connected component.
+ * None, when the modules form a directed acyclic graph.
  */
 export function findModuleCycles(edges: readonly ModuleEdge[]): ModuleEdge[] {
   const next = new Map<string, Set<string>>();
@@ -53,6 +53,3 @@ function reach(next: ReadonlyMap<string, ReadonlySet<string>>, start: string): S
   }
   return found;
 }
-
-/** Edges of cycles that have yet to be replaced by hooks (#10). */
-export const pendingEdges: ReadonlySet<string> = new Set([]);

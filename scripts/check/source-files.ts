@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders without source files of this project, at any depth. */
+/** Folders with files that are not ours, at any depth. */
 const foreignFolders = new Set(['node_modules', 'coverage', 'results']);
 
-/** The root folders that contain code. */
-export const codeFolders = ['packages', 'scripts', 'e2e', 'bench', 'faults'];
+/** The folders of the root that hold code. */
+export const codeFolders = ['packages', 'scripts', 'e2e', 'bench'];
 
 /**
- * Lists all files under `folder` whose name ends in one of `endings`: paths relative to `root` with
- * `/`, sorted. Skips hidden folders and folders of built or installed files.
+ * Lists the files under `folder` whose names end in one of `endings`, as sorted paths relative to
+ * `root` with `/`. Skips folders of built or installed files and hidden ones.
  */
 export function listFiles(root: string, folder: string, endings: readonly string[]): string[] {
   if (!existsSync(join(root, folder))) return [];

@@ -1,8 +1,8 @@
 import { lineAt, parseSource, type SyntaxNode, visitNodes } from './source-syntax.ts';
 
 /**
- * The tables of the hub's database by owner: the only folder of `packages/hub/src` whose SQL names
- * the table. Other folders call functions of the owner.
+ * The tables of the hub's database, each with the one folder of `packages/hub/src` whose SQL names
+ * it. Other folders call that folder's functions.
  */
 export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   access: ['memberships'],
@@ -48,12 +48,12 @@ const ownerOf = new Map(
 /** One statement that names a table. */
 export interface TableUse {
   readonly table: string;
-  /** The folder that owns the table. */
+  /** The folder that the table belongs to. */
   readonly owner: string;
   readonly line: number;
 }
 
-/** SQL keywords before a table name, and Kysely methods with a table argument. */
+/** What comes before a table's name in SQL text, and the methods of Kysely that take one. */
 const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
 const inQuery = /^(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin)$/;
 
@@ -64,7 +64,7 @@ interface TextNode extends SyntaxNode {
   readonly arguments?: readonly { readonly value?: unknown }[];
 }
 
-/** Finds the owned tables that the SQL texts and queries of a file name. */
+/** The tables that the SQL texts and queries of a file name, of those that have an owner. */
 export function findTableUses(file: string, source: string): TableUse[] {
   const uses: TableUse[] = [];
   const add = (table: string, offset: number) => {
@@ -88,8 +88,8 @@ export function findTableUses(file: string, source: string): TableUse[] {
 }
 
 /**
- * Files that may join another folder's table, because two statements could see different states.
- * Each with its reason.
+ * Files that may read another folder's table in a join, because two statements could see two
+ * moments. Each with its reason.
  */
 export const sharedReads: Readonly<Record<string, string>> = {
   'jobs/store-list.ts queue_entries':
@@ -106,6 +106,3 @@ export const sharedReads: Readonly<Record<string, string>> = {
     'one statement serves all waiting claims of a hub',
   'agents/store-claim-states.ts queue_entries': 'one statement serves all waiting claims of a hub',
 };
-
-/** Uses that have yet to be moved to the table's owner (#10). */
-export const pendingUses: ReadonlySet<string> = new Set([]);
