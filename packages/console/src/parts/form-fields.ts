@@ -62,7 +62,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
         setValues({ ...values, [name]: event.target.value });
         setChangedSince(failure);
         const { [name]: _mended, ...others } = faults;
-        // What is left of the record has the other names only.
+        // The rest of the record has only the other names.
         setFaults(others as FieldErrors<Name>);
       },
     }),

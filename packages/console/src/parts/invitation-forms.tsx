@@ -143,12 +143,12 @@ function useAccept(linkToken: string) {
 function InvitationText({ invitation }: { invitation: OpenInvitation }) {
   const { workspaceName, role, invitedBy, expiresAt } = invitation;
   const inviter = invitedBy === 'operator' ? 'The operator of this hub' : plainText(invitedBy);
-  const { noun, may } = roleWords[role];
+  const { withArticle, may } = roleWords[role];
   return (
     <>
       <h1 className="text-xl font-semibold wrap-anywhere">Join {plainText(workspaceName)}</h1>
       <p className="mt-2 text-sm wrap-anywhere">
-        {inviter} invites you to this workspace as {noun}. {may}
+        {inviter} invites you to this workspace as {withArticle}. {may}
       </p>
       <p className="mt-2 text-xs text-muted">
         The invitation ends <RelativeTime at={expiresAt} />.
