@@ -22,7 +22,7 @@ runScenarios('agents/heartbeat', [
     },
   },
   {
-    name: 'keeps capabilities that it does not know, and names them',
+    name: 'keeps unknown capabilities and names them',
     endpoint: agents.heartbeat,
     body: beat({ machineFingerprint: 'machine-2', capabilities: { gpu: 'a100' } }),
     expect: {
@@ -48,7 +48,7 @@ runScenarios('agents/heartbeat', [
     expect: { body: ({ agentId }) => ({ agentId }) },
   },
   {
-    name: 'refuses a status that is none',
+    name: 'refuses an unknown status',
     endpoint: agents.heartbeat,
     body: beat({ status: 'asleep' }),
     expect: { error: 'INVALID_REQUEST', contains: ['online, draining, offline'] },
@@ -80,7 +80,7 @@ runScenarios('agents/heartbeat', [
     expect: { error: 'WORKSPACE_NOT_FOUND' },
   },
   {
-    name: 'refuses the token of a job, whose tool is no agent',
+    name: 'refuses a job token',
     endpoint: agents.heartbeat,
     credential: 'otherJob',
     body: beat({}),
@@ -115,7 +115,7 @@ runScenarios('agents/list', [
     expect: { contains: ['"status":"offline"'], absent: ['"status":"online"'] },
   },
   {
-    name: 'refuses a limit of none',
+    name: 'refuses a limit of 0',
     endpoint: agents.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 0 }),
     expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
@@ -127,13 +127,13 @@ runScenarios('agents/list', [
     expect: { error: 'INVALID_REQUEST' },
   },
   {
-    name: 'refuses a cursor that no hub made',
+    name: 'refuses a malformed cursor',
     endpoint: agents.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, cursor: 'page 2' }),
     expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
   },
   {
-    name: 'refuses a cursor of another list',
+    name: 'refuses the cursor of another list',
     endpoint: agents.list,
     body: ({ home }) => ({
       workspaceId: home.workspaceId,
@@ -148,7 +148,7 @@ runScenarios('agents/list', [
     expect: { error: 'WORKSPACE_NOT_FOUND' },
   },
   {
-    name: 'refuses the scope enqueue alone',
+    name: 'refuses a token with only the scope enqueue',
     endpoint: agents.list,
     credential: 'enqueueOnly',
     body: ({ home }) => ({ workspaceId: home.workspaceId }),

@@ -39,7 +39,7 @@ async function setupRetention(t: TestContext, options: Omit<TestHubOptions, 'clo
       workspaceId,
     ]),
   );
-  // Loops run when a test says so, not when the clock is turned.
+  // Tests run the loops by hand, not by advancing the clock.
   for (const loop of Object.values(loops)) await loop.stop();
   const archiveDir = join(h.dataDir, 'archive', workspaceId);
   const files = () =>
@@ -69,7 +69,7 @@ async function setupRetention(t: TestContext, options: Omit<TestHubOptions, 'clo
         total.removed += removed;
         if (!hasMore) return total;
       }
-      return assert.fail('it does not end');
+      return assert.fail('the loop does not finish');
     },
     lines: () =>
       files().flatMap((path) =>
@@ -96,7 +96,7 @@ async function setupRetention(t: TestContext, options: Omit<TestHubOptions, 'clo
   };
 }
 
-test('a job past its retention goes into the archive with its timeline, and then out of the database', async (t) => {
+test('a job past its retention is archived with its timeline and then deleted from the database', async (t) => {
   const h = await setupRetention(t);
   const old = await h.done('An old one.');
   h.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
@@ -129,7 +129,7 @@ test('a job past its retention goes into the archive with its timeline, and then
   assert.equal(await h.count('entry_removals'), 0);
 });
 
-test('a job stays while another waits for it, while it is blocked, and while it is pending', async (t) => {
+test('a job is kept while another job depends on it, while it is blocked, and while it is pending', async (t) => {
   const h = await setupRetention(t);
   const { jobId: failed } = await h.enqueue();
   await h.claim();
@@ -176,7 +176,7 @@ test('a job that changes after it was archived is kept, and archived again later
   assert.equal(claimGeneration, 1);
 });
 
-test('a file that a crash left before it was sealed is cleared away, and its jobs are archived anew', async (t) => {
+test('an unsealed file that a crash left is deleted, and its jobs are archived again', async (t) => {
   const h = await setupRetention(t);
   const { database } = h.hub;
   await h.done('Archived twice.');
@@ -206,7 +206,7 @@ test('a file that a crash left before it was sealed is cleared away, and its job
   assert.deepEqual([await h.count('jobs'), (await h.parts()).length], [0, 1]);
 });
 
-test('a hub that dies while it removes goes on with it, and archives nothing twice', async (t) => {
+test('a restarted hub resumes an interrupted deletion and archives nothing twice', async (t) => {
   const h = await setupRetention(t);
   for (let n = 0; n < 120; n++) await h.enqueue();
   const claimed: string[] = [];
@@ -215,13 +215,13 @@ test('a hub that dies while it removes goes on with it, and archives nothing twi
   h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
   const removed = await h.removeSome();
   assert.ok(removed < 120, `${removed} at once`);
-  // What the next hub finds is what is in the database.
+  // The next hub starts from the state of the database.
   const { removed: rest, archived } = await h.retire();
   assert.deepEqual([removed + rest, archived], [120, 0]);
   assert.equal(h.lines().filter(({ type }) => type === 'job').length, 120);
 });
 
-test('a long timeline goes in pieces, after its job', async (t) => {
+test('a long timeline is deleted in batches, after its job', async (t) => {
   const h = await setupRetention(t);
   const { seedEvents } = await import('../support/seed-database.ts');
   const jobId = await h.done('Much to say.');
@@ -237,7 +237,7 @@ test('a long timeline goes in pieces, after its job', async (t) => {
   assert.equal(h.lines().filter(({ type }) => type === 'event').length, 2_503);
 });
 
-test('without an archive jobs are deleted, and without retention they stay', async (t) => {
+test('jobs are deleted without an archive, and kept without a retention period', async (t) => {
   const h = await setupRetention(t, { config: { archiveJobs: false } });
   await h.done('Gone.');
   const other = await h.addWorkspace('forever');
@@ -258,7 +258,7 @@ test('without an archive jobs are deleted, and without retention they stay', asy
   );
 });
 
-test('an answer to a question whose job has left makes a job that applies it to the run', async (t) => {
+test('answering a question whose job was archived enqueues a job that applies the answer to the run', async (t) => {
   const h = await setupRetention(t);
   const { workspaceId, repoId, call } = h;
   const run = { workspaceId, repoId, runRef: 'r', status: 'in_progress' };
@@ -283,7 +283,7 @@ test('an answer to a question whose job has left makes a job that applies it to 
   );
 });
 
-test('a lane goes a day after its last entry came and all have left, and comes back with the next', async (t) => {
+test('an empty lane is deleted a day after its last entry arrived, and the next entry creates it again', async (t) => {
   const h = await setupRetention(t);
   const lanes = () => h.count('queue_lanes');
   await h.done('First.');
@@ -299,11 +299,11 @@ test('a lane goes a day after its last entry came and all have left, and comes b
   assert.equal(await lanes(), 1);
 });
 
-test('a lane that only another hub has seen used stays', async (t) => {
+test('a lane that only another hub has used is kept', async (t) => {
   const h = await setupRetention(t);
   await h.done('First.');
   h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
-  // Another hub takes the lane to be there for an hour from now: it has just written it.
+  // Another hub assumes for an hour that the lane exists, because it has just written it.
   await h.hub.database.write(h.workspaceId, (tx) =>
     tx.runSql('UPDATE queue_lanes SET used_at = ?', [tx.nowMs]),
   );

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../src/audit/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
-/** Whether every entry is hashed as it stands and chained to the one before. */
+/** Whether every entry's hash is right and chains to the entry before. */
 function isWhole(entries: readonly AuditEntry[]): boolean {
   return entries.every(
     (entry, index) =>
@@ -15,7 +15,7 @@ function isWhole(entries: readonly AuditEntry[]): boolean {
   );
 }
 
-test('each workspace has a chain of its own, kept with the action or not at all', async (t) => {
+test('each workspace has its own chain, written in the transaction of the action', async (t) => {
   const database = await openTestDatabase(t, createManualClock());
   const append = (workspaceId: string, subject: string) =>
     database.write(null, (tx) =>
@@ -44,5 +44,5 @@ test('each workspace has a chain of its own, kept with the action or not at all'
     const altered = a.map((entry, index) => (index === 4 ? { ...entry, ...change } : entry));
     assert.equal(isWhole(altered), false, `${Object.keys(change)} is covered`);
   }
-  assert.equal(isWhole(a.toSpliced(4, 1)), false, 'a missing entry shows');
+  assert.equal(isWhole(a.toSpliced(4, 1)), false, 'a missing entry is detected');
 });

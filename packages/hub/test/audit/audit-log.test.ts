@@ -13,7 +13,7 @@ import {
 
 const { auditLog } = consoleEndpoints;
 
-/** Writes acts of people who were never there, one after the other. */
+/** Writes entries of people who do not exist, one after the other. */
 async function writeActs(
   { hub, workspaceId }: ConsoleWorld,
   count: number,
@@ -39,7 +39,7 @@ async function subjectsOf(world: ConsoleWorld, filter: Record<string, unknown>):
   return entries.map(({ subject }) => subject);
 }
 
-test('the audit log: what is asked and what is answered', async (t) => {
+test('the audit log: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, other, personIds } = world;
   const scenarios: ConsoleScenario[] = [
@@ -54,28 +54,28 @@ test('the audit log: what is asked and what is answered', async (t) => {
       },
     },
     {
-      name: 'that of another workspace is out of reach',
+      name: 'the audit log of another workspace is refused',
       endpoint: auditLog.list,
       as: 'owner',
       body: { workspaceId: other.workspaceId },
       error: 'WORKSPACE_NOT_FOUND',
     },
     {
-      name: 'nobody of another workspace has acted in this one',
+      name: 'a person of another workspace has no entries in this one',
       endpoint: auditLog.list,
       as: 'owner',
       body: { workspaceId, actor: other.personId },
       holds: { entries: [] },
     },
     {
-      name: 'what is no time is refused',
+      name: 'an invalid timestamp is refused',
       endpoint: auditLog.list,
       as: 'owner',
       body: { workspaceId, fromAt: 'yesterday' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'the cursor of another list is none',
+      name: 'the cursor of another list is refused',
       endpoint: auditLog.list,
       as: 'owner',
       body: { workspaceId, cursor: Buffer.from('tok_1').toString('base64url') },
@@ -123,10 +123,10 @@ test('the log is listed newest first, by page and by filter', async (t) => {
   }
 });
 
-test('an export is itself audited, and whoever has it verifies it without the hub', async (t) => {
+test('an export is itself audited and can be verified without the hub', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
-  // More than is read at once.
+  // More than one batch.
   await writeActs(world, 1_100);
   const response = await browsers.admin.post(auditLog.export.path, { workspaceId });
   assert.equal(response.status, 200);
@@ -171,7 +171,7 @@ test('a refused export leaves no entry', async (t) => {
   assert.deepEqual((await browsers.owner.call(auditLog.list, filter)).entries, []);
 });
 
-test('a chain that somebody has touched is told broken, and where', async (t) => {
+test('verification reports where a tampered chain breaks', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   await writeActs(world, 10);
@@ -181,7 +181,7 @@ test('a chain that somebody has touched is told broken, and where', async (t) =>
     hub.database.write(null, (tx) => tx.runSql(sql, [workspaceId, seq]));
   const at = 'WHERE workspace_id = ? AND seq = ?';
   await change(`DELETE FROM audit_entries ${at}`, lastSeq);
-  assert.equal((await verify()).whole, true, 'a cut at the end shows by lastSeq alone');
+  assert.equal((await verify()).whole, true, 'only lastSeq shows that the end was cut off');
   await change(`UPDATE audit_entries SET hash = 'x' ${at}`, lastSeq - 2);
   const forged = await verify();
   assert.deepEqual([forged.brokenAtSeq, forged.reason], [lastSeq - 2, 'altered-entry']);

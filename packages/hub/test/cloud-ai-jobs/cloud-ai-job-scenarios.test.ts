@@ -53,7 +53,7 @@ runScenarios('cloud-ai-jobs/enqueue', [
     expect: { error: 'IDEMPOTENCY_CONFLICT' },
   },
   {
-    name: 'refuses a run that is not there',
+    name: 'refuses an unknown run',
     endpoint: cloudAiJobs.enqueue,
     body: draft({ runId: 'run_0' }),
     expect: { error: 'RUN_NOT_FOUND' },
@@ -75,9 +75,9 @@ runScenarios('cloud-ai-jobs/enqueue', [
     [
       ['an empty kind', 'kind', ''],
       ['an input without messages', 'input', { messages: [] }],
-      ['a role that is none', 'input', { messages: [{ role: 'system', content: 'x' }] }],
+      ['an unknown role', 'input', { messages: [{ role: 'system', content: 'x' }] }],
       ['an empty model', 'model', ''],
-      ['a schema that is no object', 'responseSchema', 'string'],
+      ['a schema that is not an object', 'responseSchema', 'string'],
       ['a priority out of range', 'priority', 1_001],
       ['no attempt at all', 'maxAttempts', 0],
       ['a NUL in the text', 'input', { messages: [{ role: 'user', content: '\0' }] }],
@@ -94,7 +94,7 @@ runScenarios('cloud-ai-jobs/enqueue', [
 
 runScenarios('cloud-ai-jobs/claim-next', [
   {
-    name: 'answers without a job and says why',
+    name: 'answers without a job and gives the reason',
     endpoint: cloudAiJobs.claimNext,
     body: claim(),
     expect: {
@@ -126,7 +126,7 @@ runScenarios('cloud-ai-jobs/claim-next', [
     expect: { error: 'AGENT_NOT_FOUND' },
   },
   {
-    name: 'refuses who may only enqueue',
+    name: 'refuses a token with only the scope enqueue',
     endpoint: cloudAiJobs.claimNext,
     credential: 'enqueueOnly',
     body: claim(),
@@ -136,7 +136,7 @@ runScenarios('cloud-ai-jobs/claim-next', [
     [
       ['a lease below a second', 'leaseMs', 999],
       ['a wait above a minute', 'waitMs', 60_001],
-      ['models that are no list', 'models', 'sonnet'],
+      ['models that are not a list', 'models', 'sonnet'],
       ['an empty kind', 'kinds', ['']],
       ['a claim key with a space', 'claimKey', 'a b'],
     ] as const
@@ -188,7 +188,7 @@ runScenarios('cloud-ai-jobs/heartbeat', [
     expect: { error: 'LEASE_LOST' },
   },
   {
-    name: 'refuses a job that nobody has claimed',
+    name: 'refuses a job that is not claimed',
     endpoint: cloudAiJobs.heartbeat,
     async body(world) {
       const cloudAiJobId = await enqueueCloudAiJob(world, world.home);
@@ -197,7 +197,7 @@ runScenarios('cloud-ai-jobs/heartbeat', [
     expect: { error: 'JOB_NOT_RUNNING' },
   },
   {
-    name: 'does not know an ordinary job',
+    name: 'does not find an ordinary job',
     endpoint: cloudAiJobs.heartbeat,
     body: (world) => ({ ...claim()(world), cloudAiJobId: world.held.jobId }),
     expect: { error: 'CLOUD_AI_JOB_NOT_FOUND' },
@@ -217,16 +217,16 @@ runScenarios('cloud-ai-jobs/complete', [
     },
   },
   {
-    name: 'takes an outcome alone',
+    name: 'takes an outcome without a result',
     endpoint: cloudAiJobs.complete,
     body: held({ outcome: 'failed' }),
     expect: { body: { cloudAiJob: { status: 'failed', result: null, message: null } } },
   },
   ...(
     [
-      ['an outcome that is none', 'outcome', 'blocked'],
-      ['a result that is no object', 'result', 'Yes.'],
-      ['usage below zero', 'usage', { inputTokens: -1 }],
+      ['an unknown outcome', 'outcome', 'blocked'],
+      ['a result that is not an object', 'result', 'Yes.'],
+      ['negative usage', 'usage', { inputTokens: -1 }],
     ] as const
   ).map(
     ([what, field, value]): Scenario => ({
@@ -247,7 +247,7 @@ runScenarios('cloud-ai-jobs/complete', [
 
 runScenarios('cloud-ai-jobs/get', [
   {
-    name: 'shows a job and what became of it',
+    name: 'shows a job and its outcome',
     endpoint: cloudAiJobs.get,
     credential: 'readOnly',
     async body({ home, ...world }) {
@@ -257,7 +257,7 @@ runScenarios('cloud-ai-jobs/get', [
     expect: { body: { cloudAiJob: { status: 'pending', attempt: 0, input: { messages } } } },
   },
   {
-    name: 'does not know the job of another workspace',
+    name: 'does not find the job of another workspace',
     endpoint: cloudAiJobs.get,
     body: ({ home, other }) => ({
       workspaceId: home.workspaceId,

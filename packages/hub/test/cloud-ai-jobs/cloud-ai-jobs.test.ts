@@ -37,7 +37,7 @@ test('a cloud AI job is claimed, renewed and completed with its result and usage
   assert.equal(cloudAiJob.leaseExpiresAt, null);
 });
 
-test('the two queues share nothing: neither hands out what belongs to the other', async (t) => {
+test('the two queues are separate: neither hands out jobs of the other', async (t) => {
   const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   await h.enqueue();
@@ -51,7 +51,7 @@ test('the two queues share nothing: neither hands out what belongs to the other'
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
 });
 
-test('a job with a model goes only to an agent that has it, and the request may name others', async (t) => {
+test('a job that names a model goes only to agents with that model, and a claim may name further models', async (t) => {
   const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ model: 'opus' });
   assert.equal((await h.claim()).reason, 'no_matching_capabilities');
@@ -77,7 +77,7 @@ test('higher priority goes first, and within it the oldest', async (t) => {
   assert.deepEqual(claimed, ids);
 });
 
-test('an agent that drains, is full, or whose workspace is paused is given nothing', async (t) => {
+test('an agent that is draining, at capacity or in a paused workspace gets no job', async (t) => {
   const h = await startCloudAiWorld(t);
   const { workspaceId } = h;
   await h.enqueue();
@@ -95,14 +95,14 @@ test('an agent that drains, is full, or whose workspace is paused is given nothi
   assert.equal((await h.claim()).reason, 'agent_draining');
 });
 
-test('a waiting claim is answered when a job arrives that suits it, and only then', async (t) => {
+test('a waiting claim is answered only when a matching job arrives', async (t) => {
   const h = await startCloudAiWorld(t);
   const { waiters } = h.hub.deps;
   const waiting = h.claim({ waitMs: 60_000, kinds: ['ask'] });
   while (waiters.count === 0) await new Promise(setImmediate);
   await h.enqueue({ kind: 'translate' });
   await h.enqueue({ model: 'opus' });
-  assert.equal(waiters.count, 1, 'jobs that do not suit wake nobody');
+  assert.equal(waiters.count, 1, 'jobs that do not match wake no claim');
   const id = await h.enqueue();
   assert.equal((await waiting).cloudAiJobId, id);
 });
@@ -116,7 +116,7 @@ test('a claim repeated under its key gets the same job and generation', async (t
   assert.equal(again.claimGeneration, 1);
 });
 
-test('a lost lease leads to another attempt, and the lost one is fenced', async (t) => {
+test('a lost lease leads to another attempt, and the lost attempt is fenced', async (t) => {
   const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });
@@ -137,7 +137,7 @@ test('a lost lease leads to another attempt, and the lost one is fenced', async 
   assert.equal((await h.complete(id, { agentId: second })).cloudAiJob.agentId, second);
 });
 
-test('an agent that waits at capacity gets what its own lost lease sets free', async (t) => {
+test('an agent that waits at capacity gets a job when its own lost lease frees capacity', async (t) => {
   const h = await startCloudAiWorld(t);
   const agentId = await h.addAgent(h.home, 'restarted', { maxConcurrentJobs: 1 });
   const id = await h.enqueue();
@@ -150,7 +150,7 @@ test('an agent that waits at capacity gets what its own lost lease sets free', a
   assert.deepEqual([again.cloudAiJobId, again.claimGeneration], [id, 2]);
 });
 
-test('a job whose attempts are used up has failed, whoever finds out', async (t) => {
+test('a job without attempts left fails, no matter which request detects it', async (t) => {
   const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   const bySweeper = await h.enqueue({ maxAttempts: 1 });
@@ -170,7 +170,7 @@ test('a job whose attempts are used up has failed, whoever finds out', async (t)
   }
 });
 
-test('a lost lease of an ordinary job that a cloud AI claim finds is in its timeline', async (t) => {
+test('a lost lease of an ordinary job that a cloud AI claim detects is recorded in its timeline', async (t) => {
   const h = await startCloudAiWorld(t);
   const { workspaceId, repoId } = h.home;
   const draft = { workspaceId, repoId, kind: 'work' as const, prompt: 'Do it.' };
@@ -197,7 +197,7 @@ test('a completion is accepted once; its replay gets the same answer, another is
   await h.refuse(cloudAiJobs.heartbeat, other, 'JOB_ALREADY_FINISHED');
 });
 
-test('a failed completion keeps what it says', async (t) => {
+test('a failed completion keeps its message and result', async (t) => {
   const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim();
@@ -206,7 +206,7 @@ test('a failed completion keeps what it says', async (t) => {
   assert.deepEqual([job.status, job.message], ['failed', 'The model refused.']);
 });
 
-test('a result without the JSON that was asked for is refused, and the lease stays', async (t) => {
+test('a result without the requested JSON is refused, and the lease is kept', async (t) => {
   const h = await startCloudAiWorld(t);
   const id = await h.enqueue({ responseSchema: { type: 'object' } });
   const claimed = await h.claim();
@@ -266,7 +266,7 @@ test('sixty-four waiting agents share the jobs that arrive, each once', async (t
   assert.deepEqual(claims.map(({ cloudAiJobId }) => cloudAiJobId ?? '').toSorted(), ids.toSorted());
 });
 
-test('of many completions of one job at once, one is accepted', async (t) => {
+test('of many concurrent completions of one job, one is accepted', async (t) => {
   const h = await startCloudAiWorld(t);
   const id = await h.enqueue();
   await h.claim();

@@ -17,11 +17,11 @@ import { until } from '../support/until.ts';
 
 const options = { timeout: 40_000 };
 const HOUR_MS = 3_600_000;
-/** How long a revocation may go unseen (contract, section 2). */
+/** How long a hub may accept a revoked token (contract, section 2). */
 const REVOCATION_MS_MAX = 1_000;
 
 test(
-  'hubs whose clocks are an hour off end tokens and grant leases by the database’s time',
+  'hubs whose clocks are an hour off expire tokens and grant leases by the database’s clock',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -50,14 +50,14 @@ test(
       postHub(child, endpoints.jobs.list.path, { workspaceId }, token);
     for (const child of [early, late]) assert.equal((await list(child)).status, 200);
     for (const child of [early, late]) {
-      await until('the token ends', async () => (await list(child)).status === 401);
+      await until('the token expires', async () => (await list(child)).status === 401);
       assert.equal((await list(child)).answer.error, 'TOKEN_EXPIRED');
     }
   },
 );
 
 test(
-  'a revoked token is refused on every hub within a second, heard of or not',
+  'every hub refuses a revoked token within a second, with or without a notification',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -81,15 +81,15 @@ test(
   },
 );
 
-test('the database’s clock is kept as long as what the database says allows it', () => {
+test('the estimate of the database’s clock is kept until a reading contradicts it', () => {
   const clock = createDatabaseClock();
   clock.correct(1_000_000, 100, 200);
   const offset = clock.nowMs() - Math.floor(performance.now());
   assert.ok(offset >= 1_000_000 - 200 && offset <= 1_000_000 - 100);
-  // A slow question says less, so it changes nothing.
+  // A slow reading is less precise, so it changes nothing.
   clock.correct(1_000_500, 0, 2_000);
   assert.ok(Math.abs(clock.nowMs() - Math.floor(performance.now()) - offset) <= 1);
-  // One that leaves no room for what was thought moves the clock, no further than it must.
+  // A reading that contradicts the estimate moves it, no further than necessary.
   clock.correct(2_000_000, 100, 200);
   assert.ok(clock.nowMs() - Math.floor(performance.now()) <= 2_000_000 - 199);
 });

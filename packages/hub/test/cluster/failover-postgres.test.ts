@@ -20,7 +20,7 @@ import {
 import { makeTempDir } from '../support/temp-dir.ts';
 import { until } from '../support/until.ts';
 
-/** A server of its own: it is frozen, killed and cut off. */
+/** A separate server, because the tests freeze it, kill it and cut it off. */
 let server: LocalPostgres;
 const options = { timeout: 40_000 };
 
@@ -68,7 +68,7 @@ function enqueue(hub: Hub, { workspaceId, repoId, token }: HubsWorkspace) {
   return postHub(hub, endpoints.jobs.enqueue.path, body, token);
 }
 
-/** Clients that enqueue all the time, and remember what was accepted. */
+/** Clients that enqueue continuously and remember which jobs were accepted. */
 function startLoad(hub: Hub, workspace: HubsWorkspace) {
   const accepted = new Set<unknown>();
   const statuses = new Set<number>();
@@ -90,7 +90,7 @@ function startLoad(hub: Hub, workspace: HubsWorkspace) {
       isOver = true;
       await Promise.all(clients);
     },
-    /** Each request was accepted or refused, and what was accepted is there. */
+    /** Each request was accepted or refused, and every accepted job exists. */
     async check(url: string) {
       const others = [...statuses].filter((status) => status !== 200 && status !== 503);
       assert.deepEqual(others, []);
@@ -119,7 +119,7 @@ async function checkOutage(hub: Hub, outage: { begin(): unknown; end(): unknown 
     async () => (await enqueue(hub, workspace)).status === 200,
     20_000,
   );
-  // What was refused left nothing, so the only job there is is the one of just now.
+  // Refused requests left nothing, so the only job is the one just enqueued.
   const claimed = await claim;
   assert.notEqual(claimed.jobId, null);
 }
@@ -155,7 +155,7 @@ test('while the processes of the database are frozen, requests are refused', opt
 });
 
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-  const name = `a server ended by ${signal} and started again has every job that was accepted`;
+  const name = `a server that ${signal} ended has every accepted job after its restart`;
   test(name, options, async (t) => {
     const durable = await startLocalPostgres({ durable: true });
     const hub = await startHub(durable.url, makeTempDir(t));
@@ -177,7 +177,7 @@ for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
   });
 }
 
-test('killing single backends ends no hub and makes no answer wrong', options, async (t) => {
+test('killing single backends stops no hub and corrupts no answer', options, async (t) => {
   const url = await createDatabase('backends');
   const hub = await startHub(url, makeTempDir(t));
   t.after(() => hub.stop());
@@ -210,7 +210,7 @@ test('a server whose backend crashes recovers, and so do the hubs', options, asy
   const backends = rows.map((row) => Number(row.pid));
   assert.ok(backends.length > 0);
   process.kill(backends[0]!, 'SIGKILL');
-  // Until the server notices, the other sessions work on as if nothing had been.
+  // Until the server notices, the other sessions continue normally.
   await until('the server has ended all sessions', () => !backends.some(isRunning));
   await until('the hub works again', async () => (await enqueue(hub, workspace)).status === 200);
   const agentId = await addAgent(hub, workspace, 'one');
@@ -218,7 +218,7 @@ test('a server whose backend crashes recovers, and so do the hubs', options, asy
 });
 
 test(
-  'hubs leave a primary that becomes read-only at once, also for reads, and find it again',
+  'hubs stop using a primary that becomes read-only at once, also for reads, and recover',
   options,
   async (t) => {
     const url = await createDatabase('demoted');
@@ -226,7 +226,7 @@ test(
     t.after(() => hub.stop());
     const workspace = await addWorkspace(hub);
     const { workspaceId, token } = workspace;
-    // What a standby does: new transactions cannot write.
+    // As on a standby: new transactions cannot write.
     await ask(server.url, 'ALTER DATABASE demoted SET default_transaction_read_only = on');
     await ask(
       server.url,
@@ -241,7 +241,7 @@ test(
   },
 );
 
-test('a database that cannot be reached stops the start with one sentence', async (t) => {
+test('an unreachable database stops the start with one sentence', async (t) => {
   const { port } = new URL(server.url);
   const databaseUrl = `postgres://somebody:secret@127.0.0.1:${port}/nowhere`;
   await assert.rejects(startHub(databaseUrl, makeTempDir(t)), (error: Error) => {

@@ -4,7 +4,7 @@ import { type Hints, packHints, unpackHints } from '../../src/cluster/hint-paylo
 import { createHintReceiver, type HintHandler } from '../../src/cluster/hint-receiver.ts';
 import { HintSender } from '../../src/cluster/hint-sender.ts';
 
-/** What PostgreSQL takes as a payload of NOTIFY. */
+/** The largest payload of NOTIFY that PostgreSQL accepts. */
 const NOTIFY_BYTES_MAX = 8_000;
 
 const noHints = (hubId = 'hub_a'): Hints => ({ hubId, workspaces: {}, kinds: [], more: false });
@@ -25,7 +25,7 @@ async function sendAtOnce(notify: (sender: HintSender) => void): Promise<Hints[]
   });
 }
 
-test('hints of one moment share a notification, and ids are counted', async () => {
+test('hints of one event loop turn share a notification, and ids are counted', async () => {
   const [hints, ...rest] = await sendAtOnce((sender) => {
     sender.notify('w1', { kind: 'lane', id: 'l1' });
     sender.notify('w1', { kind: 'lane', id: 'l1' });
@@ -55,7 +55,7 @@ test('a workspace with more ids than fit is sent without ids, but with its kinds
   assert.deepEqual(hints?.workspaces.w1, { ids: {}, kinds: ['claims'], more: true });
 });
 
-test('every payload fits NOTIFY, and together they hold all workspaces', () => {
+test('every payload fits NOTIFY, and together they name all workspaces', () => {
   const hints = noHints();
   const ids = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`agent_${at}`, 1]));
   for (let at = 0; at < 40; at++) {
@@ -69,7 +69,7 @@ test('every payload fits NOTIFY, and together they hold all workspaces', () => {
   assert.deepEqual(received, Object.keys(hints.workspaces));
 });
 
-test('hints for very many workspaces become one payload that says to look', () => {
+test('hints for very many workspaces become one payload that asks handlers to look', () => {
   const hints = { ...noHints(), kinds: ['tokens'] };
   const ids = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`agent_${at}`, 1]));
   for (let at = 0; at < 200; at++) {
@@ -85,7 +85,7 @@ test('a payload of another sender or version counts as lost hints', () => {
   assert.equal(unpackHints('{"hubId":"hub_a","workspaces":{},"tokens":false}'), null);
 });
 
-test('lost hints make every handler look at once, and tell it that hints were lost', async () => {
+test('lost hints make every handler look at once and report the loss to it', async () => {
   const looks: boolean[] = [];
   const kinds: (readonly string[] | null)[] = [];
   const handler: HintHandler = {
@@ -103,10 +103,10 @@ test('lost hints make every handler look at once, and tell it that hints were lo
   assert.deepEqual(kinds, [['tokens'], null]);
   assert.deepEqual(looks, [true]);
   await receiver.look();
-  assert.deepEqual(looks, [true, false], 'what was missed has been looked for');
+  assert.deepEqual(looks, [true, false], 'the handler has looked for missed changes');
 });
 
-test('a look that fails after lost hints, or leaves something out, is repeated', async () => {
+test('a look after lost hints that fails or is incomplete is repeated', async () => {
   const looks: boolean[] = [];
   const ends = [
     () => Promise.reject(new Error('no database')),

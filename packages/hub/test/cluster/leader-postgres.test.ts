@@ -54,17 +54,21 @@ function countRecoveries(hub: Hub, { workspaceId, token }: HubsWorkspace, jobId:
   };
 }
 
-test('one of three hubs leads, and when it stops another does', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const hubs = [await world.start(), await world.start(), await world.start()];
-  for (let left = hubs; left.length > 0; ) {
-    await until('one leads', () => left.some(({ group }) => group.isLeader()));
-    assert.equal(left.filter(({ group }) => group.isLeader()).length, 1);
-    const leader = left.find(({ group }) => group.isLeader());
-    await leader?.stop();
-    left = left.filter((hub) => hub !== leader);
-  }
-});
+test(
+  'one of three hubs is the leader, and when it stops another takes over',
+  options,
+  async (t) => {
+    const world = await startSeveralHubs(t);
+    const hubs = [await world.start(), await world.start(), await world.start()];
+    for (let left = hubs; left.length > 0; ) {
+      await until('one leads', () => left.some(({ group }) => group.isLeader()));
+      assert.equal(left.filter(({ group }) => group.isLeader()).length, 1);
+      const leader = left.find(({ group }) => group.isLeader());
+      await leader?.stop();
+      left = left.filter((hub) => hub !== leader);
+    }
+  },
+);
 
 test('an expired lease is recovered even when the leader was killed', options, async (t) => {
   const world = await startSeveralHubs(t);
@@ -83,7 +87,7 @@ test('an expired lease is recovered even when the leader was killed', options, a
 });
 
 test(
-  'a hub that freezes loses the leadership, and does not take it back when it continues',
+  'a frozen hub loses the leadership and does not take it back when it continues',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -106,7 +110,7 @@ test(
   },
 );
 
-test('loops that find nothing due take no lock', options, async (t) => {
+test('loops with nothing due take no lock', options, async (t) => {
   const world = await startSeveralHubs(t);
   const hub = await world.start();
   await addWorkspace(hub);

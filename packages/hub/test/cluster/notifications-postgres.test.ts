@@ -16,15 +16,15 @@ import {
 } from '../support/several-hubs.ts';
 import { until } from '../support/until.ts';
 
-/** Far more than any of it takes; what is missed waits for a minute. */
+/** Far more than any test needs; a missed hint costs a minute. */
 const options = { timeout: 30_000 };
 
 test(
-  'a claim that waits on one hub gets a job that is enqueued on another, by a hint',
+  'a hint gives a claim that waits on one hub a job that is enqueued on another',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
-    // Time stands still, so that no hub looks by itself.
+    // The clock does not advance, so no hub looks by itself.
     const clock = createManualClock(Date.now());
     const waiting = await world.start({}, clock);
     const other = await world.start({}, clock);
@@ -84,35 +84,31 @@ test('one ready job wakes at most one claim on each hub', options, async (t) => 
   await enqueueJob(first, workspace);
   assert.notEqual((await Promise.race(claims)).jobId, null);
   await Promise.all([untilParked(first, 3), untilParked(second, 4)]);
-  // The hub on which it became ready has had a claim for it, so the other hears nothing.
+  // The hub on which it became ready had a claim for it, so the other gets no hint.
   assert.deepEqual(
     woken.map((count) => count()),
     [0, 0],
   );
 });
 
-test(
-  'a hub reads a lane that it does not know before it wakes claims for it',
-  options,
-  async (t) => {
-    const world = await startSeveralHubs(t);
-    const clock = createManualClock(Date.now());
-    const waiting = await world.start({}, clock);
-    const other = await world.start({}, clock);
-    await untilAcquainted(waiting, other);
-    const workspace = await addWorkspace(other);
-    const reader = await addAgent(other, workspace, 'reads only', { canWrite: false });
-    const writer = await addAgent(other, workspace, 'writes', { canWrite: true });
-    const unsuited = claimWaiting(waiting, workspace, reader);
-    await untilParked(waiting, 1);
-    const suited = claimWaiting(waiting, workspace, writer);
-    await untilParked(waiting, 2);
-    const jobId = await enqueueJob(other, workspace);
-    assert.equal((await suited).jobId, jobId);
-    const reading = await enqueueJob(other, workspace, { requirements: '{"canWrite":false}' });
-    assert.equal((await unsuited).jobId, reading);
-  },
-);
+test('a hub reads an unknown lane before it wakes claims for it', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const clock = createManualClock(Date.now());
+  const waiting = await world.start({}, clock);
+  const other = await world.start({}, clock);
+  await untilAcquainted(waiting, other);
+  const workspace = await addWorkspace(other);
+  const reader = await addAgent(other, workspace, 'reads only', { canWrite: false });
+  const writer = await addAgent(other, workspace, 'writes', { canWrite: true });
+  const unsuited = claimWaiting(waiting, workspace, reader);
+  await untilParked(waiting, 1);
+  const suited = claimWaiting(waiting, workspace, writer);
+  await untilParked(waiting, 2);
+  const jobId = await enqueueJob(other, workspace);
+  assert.equal((await suited).jobId, jobId);
+  const reading = await enqueueJob(other, workspace, { requirements: '{"canWrite":false}' });
+  assert.equal((await unsuited).jobId, reading);
+});
 
 test(
   'an agent at capacity that waits on one hub gets a job once it completes one on another',
@@ -195,7 +191,7 @@ test('a wait for a resolution on one hub ends when another hub resolves it', opt
 });
 
 test(
-  'a hub that receives no hints finds jobs for its waiting claims by looking',
+  'a hub that receives no hints finds jobs for its waiting claims by polling',
   options,
   async (t) => {
     const world = await startSeveralHubs(t);
@@ -225,34 +221,38 @@ test(
   },
 );
 
-test('a hub whose connection for hints was ended receives them again', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const clock = createManualClock(Date.now());
-  const waiting = await world.start({}, clock);
-  const other = await world.start({}, clock);
-  await untilAcquainted(waiting, other);
-  const workspace = await addWorkspace(other);
-  const agentId = await addAgent(other, workspace, 'one');
-  const operator = new pg.Client({ connectionString: world.databaseUrl });
-  await operator.connect();
-  await operator.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+test(
+  'a hub receives hints again after its connection for hints was terminated',
+  options,
+  async (t) => {
+    const world = await startSeveralHubs(t);
+    const clock = createManualClock(Date.now());
+    const waiting = await world.start({}, clock);
+    const other = await world.start({}, clock);
+    await untilAcquainted(waiting, other);
+    const workspace = await addWorkspace(other);
+    const agentId = await addAgent(other, workspace, 'one');
+    const operator = new pg.Client({ connectionString: world.databaseUrl });
+    await operator.connect();
+    await operator.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'signalbox hub'`,
-  );
-  await operator.end();
-  const hubs = [waiting, other];
-  await until('none listens', () => hubs.every(({ group }) => !group.isListening()));
-  await until('all listen', () => hubs.every(({ group }) => group.isListening()));
-  await untilAcquainted(waiting, other);
-  const claim = claimWaiting(waiting, workspace, agentId);
-  await untilParked(waiting, 1);
-  const jobId = await enqueueJob(other, workspace);
-  assert.equal((await claim).jobId, jobId);
-});
+    );
+    await operator.end();
+    const hubs = [waiting, other];
+    await until('none listens', () => hubs.every(({ group }) => !group.isListening()));
+    await until('all listen', () => hubs.every(({ group }) => group.isListening()));
+    await untilAcquainted(waiting, other);
+    const claim = claimWaiting(waiting, workspace, agentId);
+    await untilParked(waiting, 1);
+    const jobId = await enqueueJob(other, workspace);
+    assert.equal((await claim).jobId, jobId);
+  },
+);
 
 const question = { prompt: 'Which way?', kind: 'choice', confidence: 0.1 } as const;
 
-/** Counts the claims that leave a hub's waiters from now on, and come back. */
+/** Counts the claims that leave a hub's waiters from now on and return to them. */
 function countWaits(hub: Hub): () => number {
   const { waiters } = hub.deps;
   const wait = waiters.wait.bind(waiters);

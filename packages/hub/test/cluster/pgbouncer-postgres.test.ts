@@ -17,7 +17,7 @@ const options = { timeout: 40_000, ...(skip === undefined ? {} : { skip }) };
 const JOBS = 120;
 const AGENTS = 12;
 
-test('two hubs behind a pooler in transaction mode do each job once', options, async (t) => {
+test('two hubs behind a pooler in transaction mode hand out each job once', options, async (t) => {
   const world = await startSeveralHubs(t);
   const pooled = { databaseUrl: await startPgbouncer(t, world.databaseUrl), databasePooled: true };
   const more = { ...pooled, databaseSessions: 12 };
@@ -46,26 +46,22 @@ test('two hubs behind a pooler in transaction mode do each job once', options, a
   assert.equal(hubs.filter(({ group }) => group.isLeader()).length, 1);
 });
 
-test(
-  'behind a pooler a claim that waits is found by looking, and limits hold',
-  options,
-  async (t) => {
-    const world = await startSeveralHubs(t);
-    const pooled = {
-      databaseUrl: await startPgbouncer(t, world.databaseUrl),
-      databasePooled: true,
-    };
-    const waiting = await world.start(pooled);
-    const other = await world.start(pooled);
-    const workspace = await addWorkspace(other);
-    const agentId = await addAgent(other, workspace, 'one');
-    const claim = claimWaiting(waiting, workspace, agentId);
-    await untilParked(waiting, 1);
-    const jobId = await enqueueJob(other, workspace);
-    assert.equal((await claim).jobId, jobId);
-    const limit = await waiting.database.write(workspace.workspaceId, (tx) =>
-      tx.firstSql<{ lock_timeout: string }>('SHOW lock_timeout', []),
-    );
-    assert.equal(limit?.lock_timeout, '5s');
-  },
-);
+test('behind a pooler waiting claims get jobs by polling, and limits hold', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const pooled = {
+    databaseUrl: await startPgbouncer(t, world.databaseUrl),
+    databasePooled: true,
+  };
+  const waiting = await world.start(pooled);
+  const other = await world.start(pooled);
+  const workspace = await addWorkspace(other);
+  const agentId = await addAgent(other, workspace, 'one');
+  const claim = claimWaiting(waiting, workspace, agentId);
+  await untilParked(waiting, 1);
+  const jobId = await enqueueJob(other, workspace);
+  assert.equal((await claim).jobId, jobId);
+  const limit = await waiting.database.write(workspace.workspaceId, (tx) =>
+    tx.firstSql<{ lock_timeout: string }>('SHOW lock_timeout', []),
+  );
+  assert.equal(limit?.lock_timeout, '5s');
+});

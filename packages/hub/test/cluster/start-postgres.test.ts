@@ -99,7 +99,7 @@ test('five hubs start at once on an old database', options, async (t) => {
 test('a hub waits for a migration that takes longer than any request may', options, async (t) => {
   const url = await createDatabase('slow');
   const dataDir = makeTempDir(t);
-  // Whoever migrates holds this lock; a request would give up on it in 5 s.
+  // The migrating hub holds this lock; a request would time out on it after 5 s.
   const other = new pg.Client({ connectionString: url });
   await other.connect();
   await other.query('BEGIN; SELECT pg_advisory_xact_lock(20891, 0)');
@@ -124,7 +124,7 @@ test('a hub waits for a migration that takes longer than any request may', optio
 });
 
 test(
-  'a hub that is killed in a migration leaves the database as it was, for the next',
+  'a hub that is killed during a migration leaves the database unchanged for the next',
   options,
   async (t) => {
     const url = await createDatabase('killed');
@@ -132,7 +132,7 @@ test(
     const database = await openDatabase(configOf(url, dataDir), '', systemClock);
     await migrate(database, migrations.slice(0, 4));
     await database.close();
-    // The migration comes to this table late, and waits there.
+    // The migration reaches this table late and waits there.
     const other = new pg.Client({ connectionString: url });
     await other.connect();
     await other.query('BEGIN; LOCK TABLE queue_entries IN ACCESS SHARE MODE');
@@ -155,7 +155,7 @@ test(
   },
 );
 
-test('a hub with another key than its database does not start', options, async (t) => {
+test('a hub whose key is not its database’s does not start', options, async (t) => {
   const world = await startSeveralHubs(t);
   const secretKey = randomBytes(32);
   await world.start({ secretKey });
@@ -163,15 +163,19 @@ test('a hub with another key than its database does not start', options, async (
   await assert.rejects(world.start(), /The key of this hub is not the one that its database/);
 });
 
-test('a hub that would not find the uploads of another does not start', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const secretKey = randomBytes(32);
-  const first = await world.start({ secretKey });
-  const elsewhere = { secretKey, dataDir: makeTempDir(t) };
-  await assert.rejects(world.start(elsewhere), /stores the bytes of uploads in another place/);
-  await first.stop();
-  await world.start(elsewhere);
-});
+test(
+  'a hub that would not find the uploads of the other hubs does not start',
+  options,
+  async (t) => {
+    const world = await startSeveralHubs(t);
+    const secretKey = randomBytes(32);
+    const first = await world.start({ secretKey });
+    const elsewhere = { secretKey, dataDir: makeTempDir(t) };
+    await assert.rejects(world.start(elsewhere), /stores the bytes of uploads in another place/);
+    await first.stop();
+    await world.start(elsewhere);
+  },
+);
 
 test('only the first hub after an outage gives expired leases more time', options, async (t) => {
   const world = await startSeveralHubs(t);
@@ -191,8 +195,8 @@ test('only the first hub after an outage gives expired leases more time', option
   await first.stop();
   await ask(world.databaseUrl, expire);
   const second = await world.start();
-  assert.ok((await leaseEnd(second)) > 0, 'no hub was up, so there is time to come back');
-  // From here on a hub is up; that it takes the lease back is what the next one must not prevent.
+  assert.ok((await leaseEnd(second)) > 0, 'no hub was up, so the agent has time to reconnect');
+  // From here on a hub is up and recovers the lease; the next hub must not prevent that.
   for (const loop of Object.values(second.loops)) await loop.stop();
   await ask(world.databaseUrl, expire);
   const third = await world.start();

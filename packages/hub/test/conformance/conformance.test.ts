@@ -11,7 +11,7 @@ test('the hub does what the specification says', async (t) => {
   }
 });
 
-test('rows have ids of their own and stand in the order of the specification', () => {
+test('rows have unique ids and follow the order of the specification', () => {
   const ids = conformanceRows.map(({ id }) => id);
   assert.equal(new Set(ids).size, ids.length);
   for (const id of ids) assert.match(id, /^[a-z]+(-[a-z]+)*-\d+$/);

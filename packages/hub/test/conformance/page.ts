@@ -6,17 +6,17 @@ const head = `# Conformance
 
 <!-- Written by \`npm run conformance\` from the table in packages/hub/test/conformance. -->
 
-Each statement of the specification of the control plane, and the test that holds the hub to it. A test of
-this page is named by its id and its statement; it speaks HTTP to a real hub and knows no schema of ours.
+Each statement of the specification of the control plane, and the test that proves it. A test is named by
+its id and its statement; it calls a real hub over HTTP and uses no schema of the contract package.
 
-\`npm test -- conformance\` runs them all, and fails when this page is not what the table says.
-\`npm run conformance\` writes it anew.
+\`npm test -- conformance\` runs them all, and fails when this page differs from the table.
+\`npm run conformance\` updates it.
 
-Where the specification says "not shown", there is nothing to hold; what this hub does there is in its
-description, at \`/control-plane/openapi.json\`.
+Where the specification says "not shown", there is nothing to test; the hub's description at
+\`/control-plane/openapi.json\` says what it does there.
 `;
 
-/** The page, as `docs/CONFORMANCE.md` holds it. */
+/** The content of `docs/CONFORMANCE.md`. */
 export function composePage(
   rows: readonly ConformanceRow[],
   elsewhere: readonly ElsewhereRow[],
@@ -43,7 +43,7 @@ function composeSection(
   return `## ${section}\n\n| statement | test |\n|---|---|\n${lines.join('\n')}\n`;
 }
 
-/** A statement is text: what Markdown would take for markup in it stands as it is. */
+/** Escapes a statement, so that Markdown prints its characters as they are. */
 function escapeText(text: string): string {
   return text.replace(/[\\|*_[\]`]/g, '\\$&').replaceAll('<', '&lt;');
 }

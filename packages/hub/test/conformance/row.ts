@@ -15,11 +15,11 @@ export const sections = [
 export type Section = (typeof sections)[number];
 
 /**
- * One statement of the specification and the proof that the hub does what it says. The rows are
+ * One statement of the specification and the check that proves it. The rows are
  * data: besides running them, a document can be made from them.
  */
 export interface ConformanceRow {
-  /** Unique and lasting, such as `jobs-7`; a row that goes takes its id with it. */
+  /** Unique and lasting, such as `jobs-7`; the id of a deleted row is not used again. */
   id: string;
   section: Section;
   /** In the words of the specification. */

@@ -10,7 +10,7 @@ export const capabilityRows: ConformanceRow[] = rowsOf('What the service does', 
     'The control plane is the only supported interface for machine-to-machine communication ' +
       'with the hub.',
     async (spec) => {
-      // What the console uses is no interface of machines: it takes no token.
+      // The console's own interface is not for machines: it accepts no token.
       const headers = { 'sec-fetch-site': 'same-origin' };
       const refused: string[] = [];
       for (const specified of Object.values(paths)) {

@@ -78,8 +78,8 @@ export const contextResourceRows: ConformanceRow[] = rowsOf('Resources and their
       const mail = { kind: 'mail_message', source: 'mail', threadRef: '<a@acme.dev>' };
       const { ref } = await prepare(spec, { ...mail, text: 'The cached extract.' });
       await spec.ok(build, { ...ref, expansionHints: ['fresh_v1'] });
-      // Without a mail server to ask, the cached extract it is, and the answer says why. The live
-      // fetching itself is tried against a real server in mail-live.test.ts.
+      // Without a mail server the answer has the cached extract and says why. Live fetching is
+      // tested with a real server in mail-live.test.ts.
       const { sections, freshness } = await spec.ok(resolve, ref);
       assert.equal(sections[0].textKind, 'cached');
       assert.match(sections[0].text, /The cached extract\./);

@@ -9,7 +9,7 @@ export interface ElsewhereRow {
   test: string;
 }
 
-/** What the specification says of clients, and of servers beside the hub. */
+/** Statements of the specification about clients and about servers other than the hub. */
 export const elsewhereRows: readonly ElsewhereRow[] = [
   {
     section: 'What the service does',

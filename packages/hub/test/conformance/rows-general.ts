@@ -3,9 +3,9 @@ import { rowsOf } from './row.ts';
 import { type Body, paths, type SpecClient } from './spec-client.ts';
 
 const GET_PATHS: readonly string[] = [paths.health, paths.openapi];
-/** How a client that has no token yet gets one: they cannot ask for it. */
+/** The paths by which a client gets a token, which cannot require one. */
 const TOKENLESS_PATHS: readonly string[] = [paths.startDevice, paths.pollDevice];
-/** All that are no documents. */
+/** All paths except the documents. */
 export const callPaths = Object.values(paths).filter((path) => !GET_PATHS.includes(path));
 
 export const BODY_BYTES = 262_144;
@@ -111,7 +111,7 @@ export const generalRows = rowsOf('Endpoints', [
         await spec.fail(path, {}, 401, null);
       }
       for (const path of GET_PATHS) assert.equal((await spec.get(path)).status, 200);
-      // A client that sends its token everywhere is served as well.
+      // A client that sends its token with every request is served as well.
       await spec.ok(paths.startDevice, { workspaceSlug: spec.slug });
     },
   ],

@@ -28,7 +28,7 @@ async function ingestOk(spec: SpecClient, body: Body): Promise<Body> {
   return answer.body;
 }
 
-/** As the chat's own documentation says to sign. */
+/** Signs as the chat's documentation specifies. */
 function sendChat(spec: SpecClient, body: Body): Promise<SpecAnswer> {
   const text = JSON.stringify(body);
   const timestamp = String(Math.floor(spec.clock.nowMs() / 1_000));

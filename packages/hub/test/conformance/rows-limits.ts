@@ -31,7 +31,7 @@ export const errorRows = rowsOf('Errors', [
       await spec.fail(paths.agentHeartbeat, { ...agentFields(spec), status: 'busy' }, 400);
       await spec.fail(paths.enqueue, { ...jobFields(spec, repoId), priority: 'high' }, 400);
       await spec.fail(paths.enqueue, jobFields(spec, 'no repository'), 400);
-      await spec.fail(paths.claimNext, { workspaceId, agentId: 'nobody', leaseMs: 600_000 }, 400);
+      await spec.fail(paths.claimNext, { workspaceId, agentId: 'unknown', leaseMs: 600_000 }, 400);
       await spec.fail(paths.listJobEvents, { workspaceId, jobId: 'nothing', limit: 10 }, 400);
     },
   ],
@@ -48,7 +48,7 @@ export const errorRows = rowsOf('Errors', [
     '500: server error.',
     async (spec) => {
       const hub = await spec.startHub({});
-      // What no request can cause: the database goes away under the running hub.
+      // No request can cause this: the database closes under the running hub.
       await hub.harness.hub.database.close();
       const { status, body } = await hub.post(paths.listJobs, { workspaceId: hub.workspaceId });
       assert.ok(status >= 500 && status < 600);

@@ -46,7 +46,7 @@ export const serviceRows = rowsOf('What the service does', [
       const specified = Object.values(body.paths as Record<string, Body>).flatMap((operations) =>
         Object.values(operations).filter((each) => each['x-origin'] === 'specification'),
       );
-      assert.equal(specified.length, named.length, 'and no other is said to be');
+      assert.equal(specified.length, named.length, 'and no further endpoint is listed');
     },
   ],
 ]);

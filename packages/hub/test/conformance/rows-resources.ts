@@ -14,7 +14,7 @@ export const kinds = [
   'pr_review',
 ];
 
-/** A claimed job, completed as told; answers the job as it is listed afterwards. */
+/** Claims a job and completes it as given; returns the job as it is listed afterwards. */
 async function completeOne(spec: SpecClient, fields: object) {
   const agentId = await spec.addAgent();
   const jobId = await spec.addJob(await spec.addRepository());

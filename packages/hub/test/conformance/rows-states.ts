@@ -144,7 +144,7 @@ export const stateRows = rowsOf('States and transitions', [
         await spec.ok(paths.complete, { ...held, outcome, message: 'Over.' });
         await look(held.jobId);
       }
-      // What makes a log and a cancellation, the specification leaves open.
+      // The specification leaves open which requests cause a log and a cancellation.
       const held = await claimOne(spec, 5_000);
       const entries = [{ logSeq: 1, message: 'Building.' }];
       await spec.ok('/control-plane/v1/job-events/append', { ...held, entries });

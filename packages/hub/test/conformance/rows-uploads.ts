@@ -19,7 +19,7 @@ async function prepare(spec: SpecClient): Promise<{ workspaceId: string; uploadI
 
 async function download(spec: SpecClient): Promise<Response> {
   const { downloadUrl } = await spec.ok(getDownloadUrl, await prepare(spec));
-  // Without a token: the URL is all that it takes.
+  // Without a token: the URL is sufficient.
   return fetch(downloadUrl);
 }
 

@@ -8,7 +8,7 @@ import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { type Answer, exchange } from '../support/http-exchange.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
-// What a client without our schemas sees: JSON whose fields it looks up by the names it knows.
+// A client without our schemas sees JSON whose fields it looks up by their names.
 // biome-ignore lint/suspicious/noExplicitAny: the rows state what they expect of each field.
 export type Body = Record<string, any>;
 
@@ -17,8 +17,8 @@ export interface SpecAnswer extends Omit<Answer, 'body'> {
 }
 
 /**
- * A client that knows the specification and nothing else: paths and fields are spelt out, and no
- * schema of the contract stands between it and the hub.
+ * A client that knows the specification and nothing else: paths and fields are spelt out, and it
+ * uses no schema of the contract.
  */
 export interface SpecClient {
   baseUrl: string;
@@ -29,7 +29,7 @@ export interface SpecClient {
   /** A service-principal token of the workspace. */
   token: string;
   get(path: string, headers?: Record<string, string>): Promise<SpecAnswer>;
-  /** POSTs JSON with the bearer token, or another, or none (null). */
+  /** POSTs JSON with the bearer token, another one, or no token (null). */
   post(path: string, body: unknown, token?: string | null): Promise<SpecAnswer>;
   /** The same, and expects success. */
   ok(path: string, body: unknown, token?: string | null): Promise<Body>;
@@ -81,7 +81,7 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Every hub of the rows has a clock that stands still until a row turns it. */
+/** The hubs of the rows have a clock that stops until a row advances it. */
 export async function startSpecHub(
   t: TestContext,
   config: Partial<Config> = {},

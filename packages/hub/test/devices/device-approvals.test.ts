@@ -68,7 +68,7 @@ for (const [who, role] of [
   });
 }
 
-test('a person who lost her role after opening can no longer approve', async (t) => {
+test('a person who lost their role after opening can no longer approve', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const { email, personId } = await addPerson(hub, workspaceId, 'grace', 'member');
   const grace = await signInAs(hub, email);
@@ -82,7 +82,7 @@ test('a person who lost her role after opening can no longer approve', async (t)
   assert.equal(await countTokens(hub), 0);
 });
 
-test('ten minutes after the sign-in an approval asks for the password again', async (t) => {
+test('ten minutes after the sign-in an approval requires the password again', async (t) => {
   const { hub, browser } = await setup(t);
   hub.clock.advance(10 * MINUTE_MS + 1);
   const { deviceId, userCode } = await startLogin(hub);
@@ -92,7 +92,7 @@ test('ten minutes after the sign-in an approval asks for the password again', as
   const wrong = { ...answer, password: 'not my password' };
   assert.equal(await browser.codeOf(deviceApprovals.answer, wrong), 'SIGN_IN_FAILED');
   const state = await browser.call(consoleEndpoints.session.get, {});
-  assert.notEqual(state.person, null, 'the console session goes on');
+  assert.notEqual(state.person, null, 'the console session continues');
   const right = { ...answer, password: PASSWORD };
   assert.equal((await browser.call(deviceApprovals.answer, right)).status, 'approved');
   const next = await startLogin(hub);
@@ -100,7 +100,7 @@ test('ten minutes after the sign-in an approval asks for the password again', as
   assert.equal(needsPassword, false, 'the proof counts for ten minutes');
 });
 
-test('the fifth wrong code denies the session; a missing one counts for nothing', async (t) => {
+test('the fifth wrong code denies the session, and a missing code does not count', async (t) => {
   const { hub, browser, workspaceId } = await setup(t);
   const { deviceId, deviceSecret, userCode } = await startLogin(hub);
   await browser.call(deviceApprovals.open, { deviceId });
@@ -153,7 +153,7 @@ test('fifty approvals at once mint one token', async (t) => {
   assert.equal(actions.filter((action) => action === 'token.mint').length, 1);
 });
 
-test('of approvals and denials at once one decision holds', async (t) => {
+test('of concurrent approvals and denials one is accepted', async (t) => {
   const { hub, browser } = await setup(t);
   const { deviceId, deviceSecret, userCode } = await startLogin(hub);
   await browser.call(deviceApprovals.open, { deviceId });

@@ -12,7 +12,7 @@ const startIn = (workspaceSlug: string) => async (world: World) => {
 
 runScenarios('auth/device', [
   {
-    name: 'start opens a session for anybody',
+    name: 'start opens a session without a token',
     endpoint: devices.start,
     credential: 'none',
     body: { workspaceSlug: 'home', machineName: 'build-7' },
@@ -27,7 +27,7 @@ runScenarios('auth/device', [
     },
   },
   {
-    name: 'start does not tell that a workspace is unknown',
+    name: 'start does not reveal that a workspace is unknown',
     endpoint: devices.start,
     credential: 'none',
     body: { workspaceSlug: 'nowhere' },
@@ -41,7 +41,7 @@ runScenarios('auth/device', [
     expect: { error: 'INVALID_REQUEST', contains: ['/workspaceSlug'] },
   },
   {
-    name: 'poll says that nobody has answered yet, and nothing else',
+    name: 'poll says only that the session is pending',
     endpoint: devices.poll,
     credential: 'none',
     body: startIn('home'),
@@ -50,7 +50,7 @@ runScenarios('auth/device', [
     },
   },
   {
-    name: 'poll of a session for another workspace tells nothing of it',
+    name: 'poll of a session for another workspace reveals nothing about it',
     endpoint: devices.poll,
     credential: 'none',
     body: startIn(CANARY),
@@ -74,7 +74,7 @@ runScenarios('auth/device', [
     },
   },
   {
-    name: 'poll says when the time is over',
+    name: 'poll says when the session has expired',
     endpoint: devices.poll,
     credential: 'none',
     async body(world) {

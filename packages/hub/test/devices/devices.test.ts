@@ -97,7 +97,7 @@ test('the answer of start is the same whether or not the workspace exists', asyn
   assert.deepEqual(Object.keys(known), Object.keys(unknown));
 });
 
-test('polling early raises the interval by 5 s each time', async (t) => {
+test('each early poll raises the interval by 5 s', async (t) => {
   const { hub } = await setup(t);
   const { deviceId, deviceSecret } = await startLogin(hub);
   const pollAfter = async (waitMs: number) => {
@@ -124,7 +124,7 @@ test('a wrong id and a wrong secret are answered alike', async (t) => {
   assert.equal(answers[0]?.status, answers[1]?.status);
 });
 
-test('a session that nobody answers expires after 10 minutes and cannot be approved', async (t) => {
+test('an unanswered session expires after 10 minutes and cannot be approved', async (t) => {
   const { hub, browser } = await setup(t);
   const { deviceId, deviceSecret, userCode } = await startLogin(hub);
   await browser.call(deviceApprovals.open, { deviceId });
@@ -137,7 +137,7 @@ test('a session that nobody answers expires after 10 minutes and cannot be appro
   assert.equal(await countTokens(hub), 0);
 });
 
-test('denying needs no code, is told to the terminal and cannot be turned round', async (t) => {
+test('denying needs no code, is shown to the terminal and is final', async (t) => {
   const { hub, browser, workspaceId } = await setup(t);
   const { deviceId, deviceSecret, userCode } = await startLogin(hub);
   await browser.call(deviceApprovals.open, { deviceId });

@@ -18,9 +18,9 @@ const anybody: Verdicts = {
   member: 'ok',
   viewer: 'ok',
   stranger: 'ok',
-  nobody: 'ok',
+  visitor: 'ok',
 };
-const signedIn: Verdicts = { ...anybody, nobody: 'SESSION_REQUIRED' };
+const signedIn: Verdicts = { ...anybody, visitor: 'SESSION_REQUIRED' };
 const everyMember: Verdicts = { ...signedIn, stranger: 'WORKSPACE_NOT_FOUND' };
 const administrators: Verdicts = { ...everyMember, member: 'NOT_ALLOWED', viewer: 'NOT_ALLOWED' };
 const all = (code: ErrorCode): Verdicts =>
@@ -28,7 +28,7 @@ const all = (code: ErrorCode): Verdicts =>
 
 const verdicts: Record<string, Verdicts> = {
   consoleSessionGet: anybody,
-  consoleSessionSignIn: { ...anybody, nobody: 'SIGN_IN_FAILED' },
+  consoleSessionSignIn: { ...anybody, visitor: 'SIGN_IN_FAILED' },
   consoleSessionSignOut: anybody,
   consoleSessionList: signedIn,
   consoleSessionRevoke: signedIn,

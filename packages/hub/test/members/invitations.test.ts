@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const email = 'grace@acme.dev';
 const newcomer = { name: 'Grace Hopper', password: PASSWORD };
 
-test('invitations: what is asked and what is answered', async (t) => {
+test('invitations: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, other } = world;
   const { create, list, revoke, check, accept } = invitations;
@@ -32,21 +32,21 @@ test('invitations: what is asked and what is answered', async (t) => {
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'an address is kept in one spelling',
+      name: 'an address is stored in one spelling',
       endpoint: create,
       as: 'admin',
       body: { workspaceId, email: 'New@Acme.dev', role: 'member' },
       holds: { invitation: { email: 'new@acme.dev', role: 'member', invitedBy: 'admin-1' } },
     },
     {
-      name: 'an admin does not invite an owner',
+      name: 'an admin cannot invite an owner',
       endpoint: create,
       as: 'admin',
       body: { workspaceId, email, role: 'owner' },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'what is no address is refused',
+      name: 'an invalid address is refused',
       endpoint: create,
       as: 'owner',
       body: { workspaceId, email: 'grace', role: 'member' },
@@ -60,43 +60,43 @@ test('invitations: what is asked and what is answered', async (t) => {
       error: 'ALREADY_MEMBER',
     },
     {
-      name: 'the list holds no link',
+      name: 'the list contains no link',
       endpoint: list,
       as: 'admin',
       body: { workspaceId },
       holds: { nextCursor: null },
     },
     {
-      name: 'an admin does not take the invitation of an owner back',
+      name: 'an admin cannot revoke the invitation of an owner',
       endpoint: revoke,
       as: 'admin',
       body: { workspaceId, invitationId },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'an owner does',
+      name: 'an owner can revoke it',
       endpoint: revoke,
       as: 'owner',
       body: { workspaceId, invitationId },
     },
     {
-      name: 'and not twice',
+      name: 'an invitation cannot be revoked twice',
       endpoint: revoke,
       as: 'owner',
       body: { workspaceId, invitationId },
       error: 'INVITATION_NOT_FOUND',
     },
     {
-      name: 'the invitation of another workspace is none',
+      name: 'the invitation of another workspace is not found',
       endpoint: revoke,
       as: 'owner',
       body: { workspaceId, invitationId: other.invitationId },
       error: 'INVITATION_NOT_FOUND',
     },
     {
-      name: 'anybody with the link sees what it is for',
+      name: 'a visitor with the link sees the invitation',
       endpoint: check,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken },
       holds: {
         status: 'open',
@@ -110,37 +110,37 @@ test('invitations: what is asked and what is answered', async (t) => {
       },
     },
     {
-      name: 'without it there is nothing to see',
+      name: 'a visitor with a wrong link sees nothing',
       endpoint: check,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken: 'x' },
       holds: { status: 'unknown', invitation: null },
     },
     {
-      name: 'a link that there is not gets nobody in',
+      name: 'an unknown link is refused',
       endpoint: accept,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken: 'x', ...newcomer },
       error: 'INVITATION_LINK_INVALID',
     },
     {
-      name: 'somebody new needs a name',
+      name: 'a new person needs a name',
       endpoint: accept,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken, password: PASSWORD },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'and a password',
+      name: 'a new person needs a password',
       endpoint: accept,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken, name: 'Grace' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'that is not the first one to be guessed',
+      name: 'a password that is easy to guess is refused',
       endpoint: accept,
-      as: 'nobody',
+      as: 'visitor',
       body: { linkToken, name: 'Grace', password: 'Password1!' },
       error: 'INVALID_REQUEST',
     },
@@ -151,10 +151,10 @@ test('invitations: what is asked and what is answered', async (t) => {
   const answer = await world.browsers.owner.send(list.path, { workspaceId });
   assert.ok(!JSON.stringify(answer.body).includes(linkToken), 'the link is shown once');
   const kept = await world.hub.database.reader.allSql('SELECT * FROM invitations', []);
-  assert.ok(!JSON.stringify(kept).includes(linkToken), 'and kept nowhere');
+  assert.ok(!JSON.stringify(kept).includes(linkToken), 'and not stored');
 });
 
-test('somebody new accepts and is signed in, as a member and with an account', async (t) => {
+test('a new person accepts, gets an account and is signed in as a member', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, personIds } = world;
   const { invitationId, linkToken } = await world.invite(email, 'admin');
@@ -167,7 +167,7 @@ test('somebody new accepts and is signed in, as a member and with an account', a
     ['admin'],
   );
   assert.deepEqual((await browser.call(session.get, {})).person, state.person);
-  assert.equal((await signInAs(hub, email)).cookies.size, 1, 'the password is hers');
+  assert.equal((await signInAs(hub, email)).cookies.size, 1, 'the password works');
   const used = await hub.visitor().codeOf(invitations.accept, { linkToken, ...newcomer });
   assert.equal(used, 'INVITATION_LINK_INVALID');
   const { status, invitation } = await hub.visitor().call(invitations.check, { linkToken });
@@ -181,7 +181,7 @@ test('somebody new accepts and is signed in, as a member and with an account', a
   assert.ok(invitationId.startsWith('inv_'));
 });
 
-test('somebody with an account proves it, by her session or her password', async (t) => {
+test('a person with an account accepts with their session or their password', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, other } = world;
   const canaryEmail = `${CANARY}@acme.dev`;
@@ -194,11 +194,11 @@ test('somebody with an account proves it, by her session or her password', async
       ...(password === undefined ? {} : { password }),
     });
   assert.equal(await accept(hub.visitor()), 'SESSION_REQUIRED');
-  assert.equal(await accept(browsers.viewer), 'SESSION_REQUIRED', 'somebody else is signed in');
+  assert.equal(await accept(browsers.viewer), 'SESSION_REQUIRED', 'another person is signed in');
   assert.equal(await accept(hub.visitor(), 'a wrong password'), 'SIGN_IN_FAILED');
   const before = browsers.stranger.cookies.get('sbx_session');
   assert.equal(await accept(browsers.stranger), 'ok');
-  assert.equal(browsers.stranger.cookies.get('sbx_session'), before, 'her session goes on');
+  assert.equal(browsers.stranger.cookies.get('sbx_session'), before, 'their session continues');
   await browsers.stranger.call(members.leave, { workspaceId });
   const second = await world.invite(canaryEmail);
   const browser = await signInAs(hub, 'ada@acme.dev');
@@ -206,11 +206,15 @@ test('somebody with an account proves it, by her session or her password', async
     linkToken: second.linkToken,
     password: PASSWORD,
   });
-  assert.equal(state.person?.personId, other.personId, 'she is signed in in the place of another');
+  assert.equal(
+    state.person?.personId,
+    other.personId,
+    'they are signed in instead of the other person',
+  );
   assert.deepEqual((await browser.call(session.get, {})).person, state.person);
 });
 
-test('wrong passwords at a link are slowed down like those of signing in', async (t) => {
+test('wrong passwords for an invitation are throttled as at sign-in', async (t) => {
   const world = await startConsoleWorld(t);
   const { linkToken } = await world.invite(`${CANARY}@acme.dev`);
   const codes: string[] = [];
@@ -221,7 +225,7 @@ test('wrong passwords at a link are slowed down like those of signing in', async
   assert.deepEqual(codes, [...Array<string>(5).fill('SIGN_IN_FAILED'), 'RATE_LIMITED']);
 });
 
-test('of twenty who accept one link at once exactly one becomes a member', async (t) => {
+test('of twenty people who accept one link at once exactly one becomes a member', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId } = world;
   for (const known of [false, true]) {
@@ -276,7 +280,7 @@ test('a new person who accepts two invitations at once gets one account', async 
   assert.equal(state.workspaces.length, 2);
 });
 
-test('a link ends after 7 days, and when it is revoked or replaced', async (t) => {
+test('a link expires after 7 days, and when it is revoked or replaced', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const accept = (linkToken: string) =>
@@ -300,13 +304,17 @@ test('a link ends after 7 days, and when it is revoked or replaced', async (t) =
   assert.equal(await statusOf(aged.linkToken), 'expired');
   const owner = await signInAs(hub, 'ada@acme.dev');
   const { invitations: open } = await owner.call(invitations.list, { workspaceId });
-  assert.deepEqual(open, [], 'an expired one is not open');
+  assert.deepEqual(open, [], 'an expired invitation is not open');
   const draft = { workspaceId, email, role: 'member' } as const;
   const fresh = await owner.call(invitations.create, draft);
-  assert.equal(await accept(linkTokenOf(fresh.invitationUrl)), 'ok', 'and stands in no way');
+  assert.equal(
+    await accept(linkTokenOf(fresh.invitationUrl)),
+    'ok',
+    'and does not prevent a new one',
+  );
 });
 
-test('the link carries its token where browsers send it to nobody', async (t) => {
+test('the link carries its token in the fragment, which browsers never send', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const draft = { workspaceId, email, role: 'member' } as const;
@@ -315,6 +323,6 @@ test('the link carries its token where browsers send it to nobody', async (t) =>
   assert.equal(url.origin, hub.address);
   assert.deepEqual([url.pathname, url.search], ['/invitation', '']);
   assert.match(url.hash, /^#token=[\w-]{43}$/);
-  // There are people, so no first owner is waited for.
+  // People exist, so the hub waits for no first owner.
   assert.equal(await issueFirstOwnerLink(hub.database), null);
 });

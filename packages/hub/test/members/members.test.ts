@@ -16,111 +16,111 @@ async function roleOf({ browsers, workspaceId }: ConsoleWorld, personId: string)
   return list.find((member) => member.personId === personId)?.role ?? null;
 }
 
-test('members: what is asked and what is answered', async (t) => {
+test('members: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, personIds, other } = world;
   const ref = { workspaceId, personId: personIds.member };
   const change = members.changeRole;
   const scenarios: ConsoleScenario[] = [
     {
-      name: 'a viewer sees everybody',
+      name: 'a viewer sees all members',
       endpoint: members.list,
       as: 'viewer',
       body: { workspaceId },
       holds: { nextCursor: null, members: [{ name: 'Ada Lovelace', role: 'owner' }] },
     },
     {
-      name: 'the cursor of another list is none',
+      name: 'the cursor of another list is refused',
       endpoint: members.list,
       as: 'owner',
       body: { workspaceId, cursor: Buffer.from('job_1').toString('base64url') },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'another workspace is none',
+      name: 'another workspace is not found',
       endpoint: members.list,
       as: 'owner',
       body: { workspaceId: other.workspaceId },
       error: 'WORKSPACE_NOT_FOUND',
     },
     {
-      name: 'an owner gives a role',
+      name: 'an owner changes a role',
       endpoint: change,
       as: 'owner',
       body: { ...ref, role: 'viewer' },
       holds: { member: { personId: ref.personId, role: 'viewer' } },
     },
     {
-      name: 'an admin gives it back',
+      name: 'an admin changes it back',
       endpoint: change,
       as: 'admin',
       body: { ...ref, role: 'member' },
     },
     {
-      name: 'a role that there is not is refused',
+      name: 'an unknown role is refused',
       endpoint: change,
       as: 'owner',
       body: { ...ref, role: 'king' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'an admin makes no owner of another',
+      name: 'an admin cannot make another person owner',
       endpoint: change,
       as: 'admin',
       body: { ...ref, role: 'owner' },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'an admin makes no owner of herself',
+      name: 'an admin cannot become owner by their own request',
       endpoint: change,
       as: 'admin',
       body: { workspaceId, personId: personIds.admin, role: 'owner' },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'an admin does not demote an owner',
+      name: 'an admin cannot demote an owner',
       endpoint: change,
       as: 'admin',
       body: { workspaceId, personId: personIds.owner, role: 'member' },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'an admin does not remove an owner',
+      name: 'an admin cannot remove an owner',
       endpoint: members.remove,
       as: 'admin',
       body: { workspaceId, personId: personIds.owner },
       error: 'NOT_ALLOWED',
     },
     {
-      name: 'the last owner does not demote herself',
+      name: 'the last owner cannot demote themselves',
       endpoint: change,
       as: 'owner',
       body: { workspaceId, personId: personIds.owner, role: 'admin' },
       error: 'LAST_OWNER',
     },
     {
-      name: 'the last owner does not remove herself',
+      name: 'the last owner cannot remove themselves',
       endpoint: members.remove,
       as: 'owner',
       body: { workspaceId, personId: personIds.owner },
       error: 'LAST_OWNER',
     },
     {
-      name: 'the last owner does not leave',
+      name: 'the last owner cannot leave',
       endpoint: members.leave,
       as: 'owner',
       body: { workspaceId },
       error: 'LAST_OWNER',
     },
     {
-      name: 'somebody of another workspace is no member',
+      name: 'a person of another workspace is not a member',
       endpoint: members.remove,
       as: 'owner',
       body: { workspaceId, personId: other.personId },
       error: 'MEMBER_NOT_FOUND',
     },
     {
-      name: 'and neither is nobody',
+      name: 'an unknown person is not a member',
       endpoint: change,
       as: 'owner',
       body: { workspaceId, personId: 'usr_nobody', role: 'viewer' },
@@ -134,7 +134,7 @@ test('members: what is asked and what is answered', async (t) => {
   assert.equal(await roleOf(world, personIds.admin), 'admin');
 });
 
-test('members are listed page by page, each once', async (t) => {
+test('members are listed in pages, each once', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   const seen: string[] = [];
@@ -166,13 +166,13 @@ test('a role takes effect at the next request, for the console and for machines'
   assert.equal(await browsers.member.codeOf(invitations.create, invite), 'ok');
 });
 
-test('whoever is removed is out at once, machines and all, and nowhere else', async (t) => {
+test('a removed member loses access at once, with their machines, and only in this workspace', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const { member, owner } = browsers;
   const { workspace: own } = await member.call(consoleEndpoints.workspaceSettings.create, {
-    slug: 'her-own',
-    name: 'Her own',
+    slug: 'own',
+    name: 'Own',
   });
   const here = hub.visitor().withToken(await logDeviceIn(hub, member));
   const there = hub
@@ -187,14 +187,14 @@ test('whoever is removed is out at once, machines and all, and nowhere else', as
     state.workspaces.map(({ slug }) => slug),
     [own.slug],
   );
-  // Who comes back logs her machines in again.
+  // A person who rejoins has to log their machines in again.
   const { linkToken } = await world.invite(state.person?.email ?? '');
   await member.call(invitations.accept, { linkToken });
   assert.equal(await here.codeOf(endpoints.tokens.whoami, {}), 'TOKEN_REVOKED');
   assert.deepEqual((await member.call(deviceTokens.list, { workspaceId })).tokens, []);
 });
 
-test('a member leaves, and her open invitations end with her', async (t) => {
+test('when a member leaves, the open invitations that they made end', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   const { admin, owner } = browsers;
@@ -206,7 +206,7 @@ test('a member leaves, and her open invitations end with her', async (t) => {
   assert.deepEqual(open, []);
 });
 
-test('a lower role ends the invitations that it could not make, and only those', async (t) => {
+test('a lower role ends only the invitations that the role could not make', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const second = await world.addMember('owner');
@@ -250,12 +250,12 @@ test('two owners who demote each other at once leave one owner', async (t) => {
   assert.equal(rows.length, 1);
 });
 
-test('every change of a member is in the audit log, with what it was and who made it', async (t) => {
+test('the audit log has every change of a member, with its kind and its actor', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const ref = { workspaceId, personId: personIds.member };
   await browsers.admin.call(members.changeRole, { ...ref, role: 'viewer' });
-  // Repeating it changes nothing and is not noted.
+  // Repeating it changes nothing and is not logged.
   await browsers.admin.call(members.changeRole, { ...ref, role: 'viewer' });
   await browsers.owner.call(members.remove, ref);
   await browsers.viewer.call(members.leave, { workspaceId });

@@ -8,7 +8,7 @@ import { startTestHub } from '../support/test-hub.ts';
 
 const { firstOwner, session } = consoleEndpoints;
 
-test('the link makes the first owner, who is signed in, once', async (t) => {
+test('the link creates the first owner once and signs them in', async (t) => {
   const hub = await startTestHub(t);
   const linkToken = await issueFirstOwnerLink(hub.database);
   assert.ok(linkToken !== null);
@@ -26,12 +26,12 @@ test('the link makes the first owner, who is signed in, once', async (t) => {
   assert.equal((await browser.call(firstOwner.check, { linkToken })).valid, false);
   const again = { linkToken, ...ownerDraft };
   assert.equal(await browser.codeOf(firstOwner.create, again), 'FIRST_OWNER_LINK_INVALID');
-  assert.equal(await issueFirstOwnerLink(hub.database), null, 'no link once there are people');
+  assert.equal(await issueFirstOwnerLink(hub.database), null, 'no link once a person exists');
   const [entry] = await listAudit(hub, state.workspaces[0]?.workspaceId ?? '');
   assert.equal(entry?.action, 'first-owner.create');
 });
 
-test('a link sent by 20 at once makes one owner', async (t) => {
+test('a link that 20 requests use at once creates one owner', async (t) => {
   const hub = await startTestHub(t);
   const linkToken = (await issueFirstOwnerLink(hub.database)) ?? '';
   const codes = await Promise.all(
@@ -52,7 +52,7 @@ test('a link sent by 20 at once makes one owner', async (t) => {
   }
 });
 
-test('a new link replaces the one before', async (t) => {
+test('a new link replaces the previous one', async (t) => {
   const hub = await startTestHub(t);
   const old = (await issueFirstOwnerLink(hub.database)) ?? '';
   const latest = (await issueFirstOwnerLink(hub.database)) ?? '';
@@ -64,7 +64,7 @@ test('a new link replaces the one before', async (t) => {
   );
 });
 
-test('a refused draft uses the link up for nobody', async (t) => {
+test('a refused form does not use the link up', async (t) => {
   const hub = await startTestHub(t);
   await ensureDevelopmentWorkspace(hub.deps);
   const linkToken = (await issueFirstOwnerLink(hub.database)) ?? '';
@@ -74,7 +74,7 @@ test('a refused draft uses the link up for nobody', async (t) => {
     [{ password: 'ada@acme.dev' }, 'INVALID_REQUEST', '/password'],
     [{ password: 'short 7' }, 'INVALID_REQUEST', '/password'],
     [{ password: 'x'.repeat(129) }, 'INVALID_REQUEST', '/password'],
-    [{ email: 'nobody' }, 'INVALID_REQUEST', '/email'],
+    [{ email: 'no-at-sign' }, 'INVALID_REQUEST', '/email'],
     [{ workspaceSlug: 'Not A Slug' }, 'INVALID_REQUEST', '/workspaceSlug'],
     [{ workspaceSlug: 'dev' }, 'SLUG_TAKEN', undefined],
   ];
@@ -95,7 +95,7 @@ test('the printed address keeps the token in its fragment', () => {
   assert.equal(url.href, 'http://127.0.0.1:4400/first-owner#token=a-token_1');
 });
 
-test('an owner sees her workspace at the console, and no other', async (t) => {
+test('an owner sees only their own workspace at the console', async (t) => {
   const hub = await startTestHub(t);
   const dev = await ensureDevelopmentWorkspace(hub.deps);
   assert.equal((await ensureDevelopmentWorkspace(hub.deps)).workspace_id, dev.workspace_id);

@@ -24,7 +24,7 @@ test('a hash made elsewhere with other parameters verifies', async () => {
   assert.equal(await verify('Password', encoded), false);
 });
 
-test('the pool takes a bounded number of passwords and turns the rest away', async () => {
+test('the pool accepts a bounded number of passwords and refuses the rest', async () => {
   const { verify } = createPasswordHasher();
   const outcomes = await Promise.allSettled(
     Array.from({ length: 80 }, () => verify('x'.repeat(8), null)),
@@ -72,7 +72,7 @@ for (const password of [
   'password manager made 5 words',
   'graceful hopping 7',
 ]) {
-  test(`the password ${password} is taken`, () => {
+  test(`the password ${password} is accepted`, () => {
     assert.equal(findPasswordFault(password, person), null);
   });
 }

@@ -21,11 +21,11 @@ async function isSignedIn(browser: Visitor): Promise<boolean> {
   return (await browser.call(session.get, {})).person !== null;
 }
 
-test('a person signs in under any spelling of her address, and out again', async (t) => {
+test('a person signs in with any spelling of their address, and out again', async (t) => {
   const { hub, personId, workspaceId } = await setup(t);
   const browser = hub.visitor();
-  const nobody = { ok: true, person: null, workspaces: [], firstOwnerPending: false };
-  assert.deepEqual(await browser.call(session.get, {}), nobody);
+  const signedOut = { ok: true, person: null, workspaces: [], firstOwnerPending: false };
+  assert.deepEqual(await browser.call(session.get, {}), signedOut);
   const state = await browser.call(session.signIn, {
     email: ' ADA@Acme.dev ',
     password: PASSWORD,
@@ -36,9 +36,9 @@ test('a person signs in under any spelling of her address, and out again', async
   const secret = browser.cookies.get('sbx_session');
   assert.ok(secret !== undefined);
   await browser.call(session.signOut, {});
-  assert.equal(browser.cookies.size, 0, 'the cookie is taken away');
+  assert.equal(browser.cookies.size, 0, 'the cookie is deleted');
   browser.cookies.set('sbx_session', secret);
-  assert.equal(await isSignedIn(browser), false, 'and worth nothing any more');
+  assert.equal(await isSignedIn(browser), false, 'and not valid any more');
   await hub.visitor().call(session.signOut, {});
   const actions = (await listAudit(hub, workspaceId)).map(({ action }) => action);
   assert.deepEqual(actions, ['first-owner.create', 'session.sign-in']);
@@ -58,7 +58,7 @@ test('an unknown address and a wrong password are answered alike after equal wor
   });
   await makeOwner(hub);
   const refusals = [];
-  for (const tried of [email, 'nobody@acme.dev']) {
+  for (const tried of [email, 'unknown@acme.dev']) {
     const input = { email: tried, password: 'a wrong password' };
     const { status, body } = await hub.visitor().send(session.signIn.path, input);
     refusals.push({ status, ...body, requestId: '' });
@@ -67,10 +67,10 @@ test('an unknown address and a wrong password are answered alike after equal wor
   assert.deepEqual(refusals[0], refusals[1]);
   assert.equal(verified.length, 2);
   assert.match(verified[0] ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-  assert.equal(verified[1], null, 'an unknown address is held against nobody');
+  assert.equal(verified[1], null, 'an unknown address is verified against no account');
 });
 
-test('failures are slowed down for this account from this address, and nobody is locked out', async (t) => {
+test('failures are throttled per account and address, and no person is locked out', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const other = await addPerson(hub, workspaceId, 'grace', 'member');
   const tryAs = (tried: string, password: string) =>
@@ -80,16 +80,20 @@ test('failures are slowed down for this account from this address, and nobody is
   assert.deepEqual(new Set(codes), new Set(['SIGN_IN_FAILED']));
   const limited = await tryAs(email, PASSWORD);
   assert.deepEqual([limited.status, limited.headers.get('retry-after')], [429, '1']);
-  assert.equal((await tryAs(other.email, PASSWORD)).status, 200, 'others sign in');
+  assert.equal((await tryAs(other.email, PASSWORD)).status, 200, 'other people sign in');
   hub.clock.advance(1_000);
   assert.equal((await tryAs(email, 'wrong one')).body.error, 'SIGN_IN_FAILED');
   assert.equal((await tryAs(email, PASSWORD)).headers.get('retry-after'), '2', 'it doubles');
   hub.clock.advance(2_000);
   assert.equal((await tryAs(email, PASSWORD)).status, 200);
-  assert.equal((await tryAs(email, 'wrong one')).body.error, 'SIGN_IN_FAILED', 'and begins anew');
+  assert.equal(
+    (await tryAs(email, 'wrong one')).body.error,
+    'SIGN_IN_FAILED',
+    'and the count starts again',
+  );
 });
 
-test('attempts made at once do not slip through together', async (t) => {
+test('concurrent attempts do not bypass the throttle', async (t) => {
   const { hub } = await setup(t);
   const answers = await Promise.all(
     Array.from({ length: 30 }, () =>
@@ -100,7 +104,7 @@ test('attempts made at once do not slip through together', async (t) => {
   assert.equal(answers.filter((code) => code === 'RATE_LIMITED').length, 25);
 });
 
-test('each sign-in makes a new session and ends the one sent along', async (t) => {
+test('each sign-in creates a new session and ends the one that the request carries', async (t) => {
   const { hub } = await setup(t);
   const browser = await signInAs(hub, email);
   const first = browser.cookies.get('sbx_session') ?? '';
@@ -112,14 +116,14 @@ test('each sign-in makes a new session and ends the one sent along', async (t) =
   assert.equal(await isSignedIn(old), false);
 });
 
-/** That a session was used is written after the answer, and nobody waits for it. */
+/** The use of a session is written after the answer, which does not wait for it. */
 function untilSeen({ database, clock }: TestHub): Promise<void> {
   const readSeenAt = () =>
     database.reader.firstSql<{ at: number }>('SELECT MAX(last_seen_at) AS at FROM sessions', []);
   return until('the use is noted', async () => (await readSeenAt())?.at === clock.nowMs());
 }
 
-test('a session ends after 8 hours without use', async (t) => {
+test('a session expires after 8 hours without use', async (t) => {
   const { hub, browser } = await setup(t);
   for (const waitMs of [8 * HOUR_MS - 1, 8 * HOUR_MS - 1]) {
     hub.clock.advance(waitMs);
@@ -131,7 +135,7 @@ test('a session ends after 8 hours without use', async (t) => {
   assert.equal(await browser.codeOf(session.list, {}), 'SESSION_REQUIRED');
 });
 
-test('a session ends after 7 days however much it is used', async (t) => {
+test('a session expires after 7 days even when it is used', async (t) => {
   const { hub, browser } = await setup(t);
   const hoursInAll = 7 * 24;
   for (let hours = 0; hours < hoursInAll - 4; hours += 4) {
@@ -143,7 +147,7 @@ test('a session ends after 7 days however much it is used', async (t) => {
   assert.equal(await isSignedIn(browser), false);
 });
 
-test('a person lists her own sessions and ends any of them at once', async (t) => {
+test('a person lists their own sessions and ends any of them at once', async (t) => {
   const { hub, browser, workspaceId } = await setup(t);
   const stranger = await signInAs(hub, (await addPerson(hub, workspaceId, 'eve', 'admin')).email);
   hub.clock.advance(MINUTE_MS);
@@ -167,7 +171,7 @@ test('a person lists her own sessions and ends any of them at once', async (t) =
   assert.equal(await isSignedIn(browser), false);
   assert.deepEqual(await phone.call(session.revoke, { sessionId }), { ok: true, revoked: false });
   await phone.call(session.revoke, { sessionId: sessions[0]?.sessionId ?? '' });
-  assert.equal(phone.cookies.size, 0, 'ending the current one takes its cookie away');
+  assert.equal(phone.cookies.size, 0, 'ending the current one deletes its cookie');
 });
 
 test('the cookie is HttpOnly and SameSite, and under TLS bound to host and TLS', async (t) => {
@@ -193,7 +197,7 @@ test('the cookie is HttpOnly and SameSite, and under TLS bound to host and TLS',
   }
 });
 
-test('console calls come from the console itself', async (t) => {
+test('console calls from other origins are refused', async (t) => {
   const hub = await startTestHub(t, { config: { baseUrl: 'https://signalbox.acme.dev' } });
   const host = new URL(hub.address).host;
   const rows: [headers: Record<string, string>, allowed: boolean][] = [

@@ -6,7 +6,7 @@ import { CANARY, type World } from '../support/api-world.ts';
 const { repositories } = endpoints;
 
 const hash = 'a'.repeat(64);
-/** What the world's other workspace has a repository under. */
+/** The hash of a repository in the world's other workspace. */
 const canaryHash = Buffer.from(CANARY.padEnd(32, '.').slice(0, 32)).toString('hex');
 const inHome = (fields: Record<string, unknown>) => (world: World) => ({
   workspaceId: world.home.workspaceId,
@@ -23,7 +23,7 @@ runScenarios('repos/upsert', [
     },
   },
   {
-    name: 'updates what is sent and keeps the rest',
+    name: 'updates the sent fields and keeps the rest',
     endpoint: repositories.upsert,
     body: inHome({ remoteUrlHash: hash, label: 'acme/api' }),
     expect: { body: { created: false, repo: { label: 'acme/api', status: 'active' } } },
@@ -36,7 +36,7 @@ runScenarios('repos/upsert', [
     expect: { body: { created: false, repo: { label: 'acme/api', status: 'archived' } } },
   },
   {
-    name: 'makes a record of its own where another workspace has the same hash',
+    name: 'creates a separate record when another workspace has the same hash',
     endpoint: repositories.upsert,
     body: inHome({ remoteUrlHash: canaryHash, label: 'ours' }),
     expect: { body: { created: true, repo: { label: 'ours' } } },
@@ -55,20 +55,20 @@ runScenarios('repos/upsert', [
     expect: { error: 'INVALID_REQUEST' as const, contains: ['/remoteUrlHash'] },
   })),
   {
-    name: 'refuses a status that is none',
+    name: 'refuses an unknown status',
     endpoint: repositories.upsert,
     body: inHome({ remoteUrlHash: hash, status: 'gone' }),
     expect: { error: 'INVALID_REQUEST', contains: ['active, archived'] },
   },
   {
-    name: 'refuses who may only read',
+    name: 'refuses a token with only the scope read',
     endpoint: repositories.upsert,
     credential: 'readOnly',
     body: inHome({ remoteUrlHash: hash }),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses the token of a job',
+    name: 'refuses a job token',
     endpoint: repositories.upsert,
     credential: 'otherJob',
     body: inHome({ remoteUrlHash: hash }),
@@ -78,7 +78,7 @@ runScenarios('repos/upsert', [
 
 runScenarios('repos/resolve, get and list', [
   {
-    name: 'resolve finds nothing under an unknown hash, which is no error',
+    name: 'resolve finds nothing under an unknown hash, without an error',
     endpoint: repositories.resolve,
     body: inHome({ remoteUrlHash: hash }),
     expect: { check: (body) => assert.deepEqual(body, { ok: true, repoId: null, repo: null }) },
@@ -99,13 +99,13 @@ runScenarios('repos/resolve, get and list', [
     expect: { body: ({ home }) => ({ repoId: home.repoId, repo: { label: 'first' } }) },
   },
   {
-    name: 'resolve refuses what is no hash',
+    name: 'resolve refuses a value that is not a hash',
     endpoint: repositories.resolve,
     body: inHome({ remoteUrlHash: 'nonsense' }),
     expect: { error: 'INVALID_REQUEST', contains: ['/remoteUrlHash'] },
   },
   {
-    name: 'get reads a repository whole',
+    name: 'get reads all fields of a repository',
     endpoint: repositories.get,
     body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
     expect: {
@@ -137,7 +137,7 @@ runScenarios('repos/resolve, get and list', [
     expect: { error: 'INVALID_REQUEST', contains: ['/repoId'] },
   },
   {
-    name: 'get refuses the scope integrate alone',
+    name: 'get refuses a token with only the scope integrate',
     endpoint: repositories.get,
     credential: 'integrateOnly',
     body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
@@ -154,7 +154,7 @@ runScenarios('repos/resolve, get and list', [
     },
   },
   {
-    name: 'list refuses a cursor of another list',
+    name: 'list refuses the cursor of another list',
     endpoint: repositories.list,
     body: ({ home, agentId }) => ({
       workspaceId: home.workspaceId,

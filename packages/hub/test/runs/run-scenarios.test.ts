@@ -32,7 +32,7 @@ const inHome =
 
 runScenarios('v1/runs/upsert', [
   {
-    name: 'creates a run of which only the reference and the status are known',
+    name: 'creates a run with only a reference and a status',
     endpoint: runs.upsertV1,
     credential: 'agentOnly',
     body: byRef(),
@@ -44,13 +44,13 @@ runScenarios('v1/runs/upsert', [
     },
   },
   {
-    name: 'updates what is sent and keeps the rest',
+    name: 'updates the sent fields and keeps the rest',
     endpoint: runs.upsertV1,
     body: byRef({ currentMilestone: 'implementation', title: 'Health', goal: 'It answers.' }),
     expect: { body: { created: false, run: { currentMilestone: 'implementation' } } },
   },
   {
-    name: 'takes a status that nobody has thought of',
+    name: 'takes any text as a status',
     endpoint: runs.upsertV1,
     credential: 'enqueueOnly',
     body: byRef({ status: 'having lunch', runStatePath: '.runs/health.json' }),
@@ -62,7 +62,7 @@ runScenarios('v1/runs/upsert', [
     },
   },
   {
-    name: 'makes a run of its own in a repository whose namesake another workspace has',
+    name: 'creates a separate run when another workspace has a run of the same reference',
     endpoint: runs.upsertV1,
     body: async (world) => ({
       ...byRef()(world),
@@ -71,13 +71,13 @@ runScenarios('v1/runs/upsert', [
     expect: { body: { created: true } },
   },
   {
-    name: 'refuses a repository that is not there',
+    name: 'refuses an unknown repository',
     endpoint: runs.upsertV1,
     body: byRef({ repoId: 'repo_none' }),
     expect: { error: 'REPO_NOT_FOUND' },
   },
   {
-    name: 'refuses a decision request that is not there',
+    name: 'refuses an unknown decision request',
     endpoint: runs.upsertV1,
     body: byRef({ blockedByDecisionRequestId: 'dec_none' }),
     expect: { error: 'UNCERTAINTY_NOT_FOUND' },
@@ -103,7 +103,7 @@ runScenarios('v1/runs/upsert', [
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses who may only answer',
+    name: 'refuses a token with only the scope decide',
     endpoint: runs.upsertV1,
     credential: 'decideOnly',
     body: byRef(),
@@ -119,7 +119,7 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
     expect: { body: { run: { status: 'done', currentMilestone: 'complete' } } },
   },
   {
-    name: 'v2 makes no run of an unknown id',
+    name: 'v2 creates no run for an unknown id',
     endpoint: runs.upsertV2,
     body: byId({ runId: 'run_none' }),
     expect: { error: 'RUN_NOT_FOUND' },
@@ -168,7 +168,7 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
     expect: { check: (body) => assert.deepEqual(body.runs, []) },
   },
   {
-    name: 'list refuses a cursor of another list',
+    name: 'list refuses the cursor of another list',
     endpoint: runs.list,
     body: ({ home, agentId }) => ({
       workspaceId: home.workspaceId,
@@ -184,7 +184,7 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
   },
 ]);
 
-test('of 64 who make one run at once, one makes it and the others update it', async (t) => {
+test('of 64 concurrent requests for one run, one creates it and the others update it', async (t) => {
   const { call, home } = await startHomeWorld(t);
   const { workspaceId, repoId } = home;
   const made = await Promise.all(
@@ -197,7 +197,7 @@ test('of 64 who make one run at once, one makes it and the others update it', as
   assert.equal((await call(runs.list, { workspaceId })).runs.length, 1);
 });
 
-test('an idempotency key makes a run once, whatever became of it since', async (t) => {
+test('an idempotency key creates a run once, even when the run has changed since', async (t) => {
   const h = await startHomeWorld(t);
   const { workspaceId, repoId } = h.home;
   const body = { workspaceId, repoId, runRef: 'one', status: 'planned', idempotencyKey: 'k' };
@@ -209,7 +209,7 @@ test('an idempotency key makes a run once, whatever became of it since', async (
   await h.refuse(runs.upsertV1, { ...body, status: 'done' }, 'IDEMPOTENCY_CONFLICT');
 });
 
-test('runs are listed newest first, page by page, by any filter', async (t) => {
+test('runs are listed newest first, in pages, with any filter', async (t) => {
   const { call, home } = await startHomeWorld(t);
   const { workspaceId, repoId } = home;
   const ids: string[] = [];

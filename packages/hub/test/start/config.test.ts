@@ -24,7 +24,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
   });
 });
 
-test('a flag goes before the environment, and an empty value counts as unset', () => {
+test('a flag overrides the environment, and an empty value counts as unset', () => {
   const config = readConfig({ SVC_PORT: '5000', SVC_HOST: '' }, { port: '6000' });
   assert.equal(config.port, 6000);
   assert.equal(config.host, '127.0.0.1');
@@ -37,7 +37,7 @@ const s3 = {
   SVC_S3_SECRET_ACCESS_KEY: 'hunter2',
 };
 
-test('an object store takes its four settings together', () => {
+test('an object store needs its four settings together', () => {
   assert.deepEqual(readConfig({ ...s3, SVC_S3_FORCE_PATH_STYLE: 'true' }).s3, {
     endpoint: 'https://s3.acme.dev',
     bucket: 'acme-uploads',
@@ -85,25 +85,25 @@ for (const [env, names] of refused) {
   });
 }
 
-test('the password in a database address is not repeated', () => {
+test('an error message does not contain the password of a database address', () => {
   assert.throws(
     () => readConfig({ SVC_DATABASE_URL: 'mysql://user:hunter2@db/signalbox' }),
     (error: Error) => !error.message.includes('hunter2'),
   );
 });
 
-test('connections to the database are a number that a hub can work with', () => {
+test('the number of database connections must be one that a hub can work with', () => {
   assert.equal(readConfig({ SVC_DATABASE_SESSIONS: '40' }).databaseSessions, 40);
   for (const text of ['2', '201', 'many', '1e1']) {
     assert.throws(() => readConfig({ SVC_DATABASE_SESSIONS: text }), /from 3 to 200/);
   }
 });
 
-test('names that look like settings and are none are found', () => {
+test('unknown names that look like settings are found', () => {
   assert.deepEqual(findUnknownSettings({ SVC_PROT: '1', SVC_PORT: '1', PATH: '' }), ['SVC_PROT']);
 });
 
-test('every setting has a flag and an environment name of its own, and says what it does', () => {
+test('every setting has its own flag, environment name and description', () => {
   const rows = Object.values(settings);
   assert.equal(new Set(rows.map((row) => row.env)).size, rows.length);
   assert.equal(new Set(rows.map((row) => row.flag)).size, rows.length);

@@ -39,7 +39,7 @@ for (const address of publicAddresses) {
   test(`${address} is public`, () => assert.equal(isPrivateAddress(address), false));
 }
 
-test('a private host is refused unless the operator has named it', async () => {
+test('a private host is refused unless the operator allows it', async () => {
   await assert.rejects(resolveOutboundHost('127.0.0.1', []), OutboundHostError);
   await assert.rejects(resolveOutboundHost('127.0.0.1', ['10.0.0.0/8']), OutboundHostError);
   await assert.rejects(resolveOutboundHost('localhost', ['127.0.0.2']), OutboundHostError);
@@ -51,12 +51,12 @@ test('a private host is refused unless the operator has named it', async () => {
   assert.equal((await resolveOutboundHost('::1', ['::/64'])).address, '::1');
 });
 
-test('a public address needs no word of the operator', async () => {
+test('a public address needs no permission of the operator', async () => {
   const expected = { address: '8.8.8.8', family: 4, isPrivate: false };
   assert.deepEqual(await resolveOutboundHost('8.8.8.8', []), expected);
 });
 
-test('a name that cannot be found is an error that names it', async () => {
+test('a name that cannot be resolved is an error that contains the name', async () => {
   await assert.rejects(resolveOutboundHost('nowhere.invalid', 'all'), /nowhere\.invalid/);
 });
 

@@ -4,7 +4,7 @@ import { giveBackStartMemory } from '../../src/start-memory.ts';
 
 const PERIOD_MS = 5_000;
 
-/** In place of V8's collector. */
+/** Replaces V8's collector. */
 function replaceCollector(t: TestContext, collect: (() => void) | undefined): void {
   const { gc } = globalThis;
   globalThis.gc = collect as typeof globalThis.gc;
@@ -14,7 +14,7 @@ function replaceCollector(t: TestContext, collect: (() => void) | undefined): vo
   t.mock.timers.enable({ apis: ['setInterval'] });
 }
 
-test('the collection after the start waits for a quiet moment, and is made once', (t) => {
+test('the collection after the start waits until the process is idle and runs once', (t) => {
   let collections = 0;
   replaceCollector(t, () => {
     collections += 1;
@@ -30,10 +30,10 @@ test('the collection after the start waits for a quiet moment, and is made once'
   assert.equal(collections, 1);
 });
 
-test('without a collector to call nothing is waited for', (t) => {
+test('without a collector to call, nothing waits', (t) => {
   replaceCollector(t, undefined);
   giveBackStartMemory({
-    eventLoopUtilization: () => assert.fail('nobody need know how busy the process is'),
+    eventLoopUtilization: () => assert.fail('the load of the process must not be read'),
   });
   t.mock.timers.tick(PERIOD_MS);
 });

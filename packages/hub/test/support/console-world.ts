@@ -11,14 +11,14 @@ import type { Visitor } from './visitor.ts';
 const { workspaceSettings, members, invitations, serviceTokens, account } = consoleEndpoints;
 
 /** Those at the console: by role in `acme`, signed in but of another workspace, or not at all. */
-export const callers = ['owner', 'admin', 'member', 'viewer', 'stranger', 'nobody'] as const;
+export const callers = ['owner', 'admin', 'member', 'viewer', 'stranger', 'visitor'] as const;
 export type Caller = (typeof callers)[number];
 
 export interface ConsoleWorld {
   hub: TestHub;
   workspaceId: string;
   browsers: Record<Caller, Visitor>;
-  personIds: Record<Exclude<Caller, 'nobody'>, string>;
+  personIds: Record<Exclude<Caller, 'visitor'>, string>;
   /** A workspace of the stranger, full of canaries. */
   other: {
     workspaceId: string;
@@ -60,7 +60,7 @@ export async function startConsoleWorld(
       member: member.browser,
       viewer: viewer.browser,
       stranger,
-      nobody: hub.visitor(),
+      visitor: hub.visitor(),
     },
     personIds: {
       owner: personId,

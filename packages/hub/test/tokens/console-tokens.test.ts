@@ -13,7 +13,7 @@ const { serviceTokens, deviceTokens } = consoleEndpoints;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-test('service tokens: what is asked and what is answered', async (t) => {
+test('service tokens: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, other, hub, browsers } = world;
   const { list, mint, revoke } = serviceTokens;
@@ -38,7 +38,7 @@ test('service tokens: what is asked and what is answered', async (t) => {
       },
     },
     {
-      name: 'or with its own scopes and life',
+      name: 'an admin mints one with chosen scopes and lifetime',
       endpoint: mint,
       as: 'owner',
       body: { workspaceId, name: 'bot', scopes: ['decide', 'read'], expiresInMs: DAY_MS },
@@ -47,28 +47,28 @@ test('service tokens: what is asked and what is answered', async (t) => {
       },
     },
     {
-      name: 'a scope that there is not is refused',
+      name: 'an unknown scope is refused',
       endpoint: mint,
       as: 'owner',
       body: { workspaceId, name: 'bot', scopes: ['root'] },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'no scopes are refused',
+      name: 'an empty list of scopes is refused',
       endpoint: mint,
       as: 'owner',
       body: { workspaceId, name: 'bot', scopes: [] },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a name that is none is refused',
+      name: 'an invalid name is refused',
       endpoint: mint,
       as: 'owner',
       body: { workspaceId, name: '<b>' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a life of a second is refused',
+      name: 'a lifetime of a second is refused',
       endpoint: mint,
       as: 'owner',
       body: { workspaceId, name: 'bot', expiresInMs: 1_000 },
@@ -82,7 +82,7 @@ test('service tokens: what is asked and what is answered', async (t) => {
       holds: { tokens: [{ name: 'bot' }, { name: 'CI' }], nextCursor: null },
     },
     {
-      name: 'the token of another workspace is none',
+      name: 'the token of another workspace is not found',
       endpoint: revoke,
       as: 'owner',
       body: { workspaceId, tokenId: other.serviceTokenId },
@@ -96,7 +96,7 @@ test('service tokens: what is asked and what is answered', async (t) => {
       error: 'TOKEN_NOT_FOUND',
     },
     {
-      name: 'the cursor of another list is none',
+      name: 'the cursor of another list is refused',
       endpoint: list,
       as: 'owner',
       body: { workspaceId, cursor: 'x' },
@@ -108,7 +108,7 @@ test('service tokens: what is asked and what is answered', async (t) => {
   }
 });
 
-test('a minted token works until it is revoked, and its use is noted', async (t) => {
+test('a minted token works until it is revoked, and its use is recorded', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const { token, serviceToken } = await browsers.admin.call(serviceTokens.mint, {
@@ -120,8 +120,8 @@ test('a minted token works until it is revoked, and its use is noted', async (t)
   assert.equal((await program.call(endpoints.tokens.whoami, {})).principalId, 'service:CI');
   hub.clock.advance(2 * MINUTE_MS);
   await program.call(endpoints.tokens.whoami, {});
-  // The use is noted beside the request, at any time after the answer.
-  await until('the use is noted', async () => {
+  // The use is recorded concurrently, at any time after the answer.
+  await until('the use is recorded', async () => {
     const { tokens } = await browsers.owner.call(serviceTokens.list, { workspaceId });
     assert.ok(!JSON.stringify(tokens).includes(token));
     return tokens[0]?.lastUsedAt === '2026-11-02T09:02:00.000Z';
@@ -139,7 +139,7 @@ test('a minted token works until it is revoked, and its use is noted', async (t)
   assert.ok(!JSON.stringify(log).includes(token));
 });
 
-test('everybody sees and ends her own machines, administrators those of all', async (t) => {
+test('a member lists and ends their own machines, an administrator those of all members', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers, personIds } = world;
   const { admin, member, viewer } = browsers;
@@ -150,13 +150,13 @@ test('everybody sees and ends her own machines, administrators those of all', as
     const { tokens } = await browser.call(deviceTokens.list, body);
     return tokens.map(({ machineName, personId }) => [machineName, personId]);
   };
-  const [hers, desk] = [
+  const [memberMachine, desk] = [
     ['laptop', personIds.member],
     ['desk', personIds.admin],
   ];
-  assert.deepEqual(await namesOf(member), [hers]);
+  assert.deepEqual(await namesOf(member), [memberMachine]);
   assert.deepEqual(await namesOf(viewer), []);
-  assert.deepEqual(await namesOf(admin, 'everybody'), [desk, hers]);
+  assert.deepEqual(await namesOf(admin, 'everybody'), [desk, memberMachine]);
   const everybody = { workspaceId, of: 'everybody' } as const;
   assert.equal(await member.codeOf(deviceTokens.list, everybody), 'NOT_ALLOWED');
   const { tokens } = await admin.call(deviceTokens.list, everybody);
@@ -173,7 +173,7 @@ test('everybody sees and ends her own machines, administrators those of all', as
   assert.deepEqual(await namesOf(member), []);
 });
 
-test('tokens are listed page by page, each once', async (t) => {
+test('tokens are listed in pages, each once', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, browsers } = world;
   for (const name of ['a', 'b', 'c', 'd', 'e']) {

@@ -5,7 +5,7 @@ import { TokenCache } from '../../src/tokens/cache.ts';
 import type { TokenWithPerson } from '../../src/tokens/store-bearers.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-/** A cache over reads that are answered by hand, in the order in which they were asked. */
+/** A cache over reads that the test answers by hand, in the order of the requests. */
 function createCache() {
   const clock = createManualClock();
   const asked: ((row: TokenWithPerson | undefined) => void)[] = [];
@@ -18,7 +18,7 @@ function createCache() {
 // The cache looks at no field of a row.
 const rowNamed = (name: string) => ({ name }) as TokenWithPerson;
 
-test('a lookup that was under way at a revocation is neither joined nor kept', async () => {
+test('a lookup in progress at a revocation is neither joined nor cached', async () => {
   const { cache, asked } = createCache();
   const before = cache.find('hash');
   const joined = cache.find('hash');
@@ -36,7 +36,7 @@ test('a lookup that was under way at a revocation is neither joined nor kept', a
   assert.equal(asked.length, 2);
 });
 
-test('an unknown token is asked for again, and so is one when the clock is set back', async () => {
+test('an unknown token is looked up again, and so is any token when the clock is set back', async () => {
   const { cache, asked, clock } = createCache();
   const unknown = cache.find('hash');
   asked[0]?.(undefined);
@@ -64,7 +64,7 @@ test('the cache is bounded', async () => {
   for (let index = 0; index <= 10_000; index++) await find(`hash ${index}`);
   const count = asked.length;
   await find('hash 10000');
-  assert.equal(asked.length, count, 'the latest is kept');
+  assert.equal(asked.length, count, 'the newest is cached');
   await find('hash 0');
-  assert.equal(asked.length, count + 1, 'the oldest has made room');
+  assert.equal(asked.length, count + 1, 'the oldest was evicted');
 });

@@ -40,12 +40,12 @@ function mint(
   );
 }
 
-/** Counts the statements on the tokens table that a hub reads by. */
+/** Counts the statements by which a hub reads the tokens table. */
 function countTokenReads(hub: TestHub): () => number {
   const { reader } = hub.database;
   const original = reader.firstSql.bind(reader);
   let count = 0;
-  // A test's eye on the real reader: it still answers from the real file.
+  // Only observes the real reader, which still answers from the real file.
   Object.assign(reader, {
     firstSql: (sql: string, values: string[]) => {
       if (sql.includes('FROM tokens')) count += 1;
@@ -55,7 +55,7 @@ function countTokenReads(hub: TestHub): () => number {
   return () => count;
 }
 
-/** The status of a call under another `Host`, which fetch does not let one set. */
+/** The status of a call with another `Host`, which fetch does not allow to set. */
 async function statusFor(hub: TestHub, host: string): Promise<number | undefined> {
   const call = request(hub.address + whoami.path, { method: 'POST', headers: { host } });
   call.end();
@@ -64,7 +64,7 @@ async function statusFor(hub: TestHub, host: string): Promise<number | undefined
   return response.statusCode;
 }
 
-test('an Authorization header is refused by what is wrong with it', async (t) => {
+test('an invalid Authorization header is refused with the code for its fault', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const { token } = await mint(hub, workspaceId);
   const unknown = formatToken('service', Buffer.alloc(32, 1));
@@ -96,7 +96,7 @@ test('an Authorization header is refused by what is wrong with it', async (t) =>
   assert.equal(status, 200, 'the scheme is case-insensitive');
 });
 
-test('a service token has its scopes, ends at its time, and shows who it is', async (t) => {
+test('a service token has its scopes, expires in time, and identifies its principal', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const minted = await mint(hub, workspaceId, { scopes: ['read'], expiresInMs: HOUR_MS });
   const caller = hub.visitor().withToken(minted.token);
@@ -139,9 +139,9 @@ test('tokens minted under one name are one principal, with all scopes but decide
   assert.deepEqual(actions, ['workspace.create', 'token.mint', 'token.mint']);
 });
 
-test('a revoked token ends at once on its hub and within a second where another hub has cached it', async (t) => {
+test('a revoked token ends at once on its hub and within a second on a hub that has cached it', async (t) => {
   const { hub, workspaceId } = await setup(t);
-  // The cache of another hub, which hears of no revocation (cluster/clocks-postgres.test.ts).
+  // The cache of another hub, which is not notified (cluster/clocks-postgres.test.ts).
   const elsewhere = new TokenCache(hub);
   const { token } = await mint(hub, workspaceId);
   const isRevokedElsewhere = async () =>
@@ -157,7 +157,7 @@ test('a revoked token ends at once on its hub and within a second where another 
   assert.equal((await listAudit(hub, workspaceId)).at(-1)?.action, 'token.revoke');
 });
 
-test('a busy token is read once a second, however many ask at once', async (t) => {
+test('a busy token is read once a second, no matter how many requests use it', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const { token } = await mint(hub, workspaceId);
   const reads = countTokenReads(hub);
@@ -173,7 +173,7 @@ test('a busy token is read once a second, however many ask at once', async (t) =
   assert.equal(reads(), 2);
 });
 
-test('a device token slides by use, writes coarsely, and ends 90 days after its last use', async (t) => {
+test('using a device token extends it to 90 days, and not every use is written', async (t) => {
   const hub = await startTestHub(t);
   const { browser } = await makeOwner(hub);
   const caller = hub.visitor().withToken(await logDeviceIn(hub, browser));
@@ -182,11 +182,11 @@ test('a device token slides by use, writes coarsely, and ends 90 days after its 
       'SELECT last_used_at, expires_at FROM tokens',
       [],
     );
-  /** The use is noted beside the request, at any time after the answer. */
+  /** The use is recorded concurrently, at any time after the answer. */
   const useAfter = async (waitMs: number, noted: { usedMs: number; endMs: number }) => {
     hub.clock.advance(waitMs);
     assert.equal(await caller.codeOf(whoami, {}), 'ok');
-    await until(`the use ${waitMs} ms after the one before is noted`, async () => {
+    await until(`the use ${waitMs} ms after the one before is recorded`, async () => {
       const row = await readRow();
       return row?.last_used_at === noted.usedMs && row.expires_at === noted.endMs;
     });
@@ -194,7 +194,7 @@ test('a device token slides by use, writes coarsely, and ends 90 days after its 
   const startMs = hub.clock.nowMs();
   const endMs = startMs + 90 * DAY_MS;
   await useAfter(0, { usedMs: startMs, endMs });
-  // If this one were noted, the next would not be, which comes less than a minute after it.
+  // If this use were recorded, the next, less than a minute later, would not be.
   await useAfter(59_999, { usedMs: startMs, endMs });
   await useAfter(1, { usedMs: startMs + 60_000, endMs });
   const nextDayMs = startMs + 60_000 + DAY_MS;
@@ -205,7 +205,7 @@ test('a device token slides by use, writes coarsely, and ends 90 days after its 
   assert.equal(await caller.codeOf(whoami, {}), 'TOKEN_EXPIRED');
 });
 
-test('a device may do what its person may do now', async (t) => {
+test('a device has the present rights of its person', async (t) => {
   const hub = await startTestHub(t);
   const { workspaceId } = await makeOwner(hub);
   const { personId, email } = await addPerson(hub, workspaceId, 'grace', 'member');
@@ -224,7 +224,7 @@ test('a device may do what its person may do now', async (t) => {
   assert.equal(await caller.codeOf(whoami, {}), 'TOKEN_REVOKED');
 });
 
-test('a token is useless in another workspace, known or not', async (t) => {
+test('a token is refused in another workspace, whether that exists or not', async (t) => {
   const { hub, workspaceId } = await setup(t);
   const foreignId = await addWorkspace(hub, 'other');
   const caller = hub.visitor().withToken((await mint(hub, workspaceId)).token);
@@ -246,7 +246,7 @@ test('a token is useless in another workspace, known or not', async (t) => {
   assert.equal(own.workspace?.dataPolicy.contentStorage, 'full');
 });
 
-test('the global token is refused unless the operator allows it, and then opens all', async (t) => {
+test('the global token is refused unless the operator allows it, and then grants everything', async (t) => {
   const globalToken = 'an old token of the whole hub';
   const spaceless = globalToken.replaceAll(' ', '-');
   const { hub } = await setup(t, { globalToken: spaceless });
@@ -265,7 +265,7 @@ test('the global token is refused unless the operator allows it, and then opens 
   assert.equal(await wrong.codeOf(whoami, {}), 'TOKEN_INVALID');
 });
 
-test('in development mode only the absence of a token lets in, and only by a local name', async (t) => {
+test('development mode admits only requests without a token, and only under a local host name', async (t) => {
   const { hub, workspaceId } = await setup(t, { devAllowUnauth: true });
   const caller = hub.visitor();
   assert.equal((await caller.call(whoami, {})).kind, 'development');
@@ -280,7 +280,7 @@ test('in development mode only the absence of a token lets in, and only by a loc
   assert.equal(await statusFor(hub, 'localhost:4400'), 200);
 });
 
-test('a cookie opens no program path, and a token no console path', async (t) => {
+test('a cookie grants no control plane path, and a token no console path', async (t) => {
   const hub = await startTestHub(t);
   const { browser, workspaceId } = await makeOwner(hub);
   assert.equal(browser.cookies.size, 1);

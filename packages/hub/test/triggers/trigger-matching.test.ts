@@ -115,7 +115,7 @@ for (const condition of refusedConditions) {
   });
 }
 
-test('no pattern takes more than linear time', () => {
+test('every pattern takes at most linear time', () => {
   const hostile = [
     '(a+)+$',
     '(a|a)*b',
@@ -161,7 +161,7 @@ for (const [template, text] of templates) {
   });
 }
 
-test('a rendered text ends where it must, never within a character', () => {
+test('a rendered text is cut at its limit, never within a character', () => {
   assert.equal(render('abc', { charsMax: 2 }), 'ab');
   assert.equal(render('a😀', { charsMax: 2 }), 'a');
 });
@@ -180,7 +180,7 @@ for (const template of refusedTemplates) {
   });
 }
 
-test('a path reaches own members only', () => {
+test('a path reaches only own properties', () => {
   assert.deepEqual(parsePath('/a~1b/c~0d'), ['a/b', 'c~d']);
   assert.equal(readPath('text', ['length']), undefined);
   assert.equal(readPath(null, ['a']), undefined);

@@ -17,7 +17,7 @@ const { triggerSettings } = consoleEndpoints;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The next slots after a time, as the wall clock of UTC has them. */
+/** The next slots after a time, in UTC. */
 function slotsAfter(cron: string, timeZone: string, after: string, count: number): string[] {
   const slots: string[] = [];
   let at: number | null = Date.parse(after);
@@ -31,35 +31,35 @@ function slotsAfter(cron: string, timeZone: string, after: string, count: number
 
 const summerTime: [what: string, cron: string, zone: string, after: string, slots: string[]][] = [
   [
-    'an hour that summer time skips fires right after it',
+    'a slot in the hour that summer time skips fires right after it',
     '30 2 * * *',
     'Europe/Berlin',
     '2026-03-27T12:00Z',
     ['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z'],
   ],
   [
-    'an hour that is there twice fires once',
+    'a slot in the hour that occurs twice fires once',
     '30 2 * * *',
     'Europe/Berlin',
     '2026-10-24T12:00Z',
     ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
   ],
   [
-    'what repeats within the hour goes on through both',
+    'a schedule that repeats within the hour fires in both hours',
     '*/30 * * * *',
     'Europe/Berlin',
     '2026-10-24T23:50Z',
     ['2026-10-25T00:00Z', '2026-10-25T00:30Z', '2026-10-25T01:00Z', '2026-10-25T01:30Z'],
   ],
   [
-    'the wall clock of New York moves in its own week',
+    'New York changes its clocks in a different week',
     '0 9 * * MON-FRI',
     'America/New_York',
     '2026-03-06T15:00Z',
     ['2026-03-09T13:00Z', '2026-03-10T13:00Z'],
   ],
   [
-    'a zone without summer time stays where it is',
+    'a zone without summer time does not shift',
     '0 9 * * *',
     'Asia/Kolkata',
     '2026-03-28T12:00Z',
@@ -90,7 +90,7 @@ function runSchedule(world: IntegrationWorld) {
   return fireDueSchedules(world.hub.deps, 100);
 }
 
-test('a schedule fires once in its slot, however many look', async (t) => {
+test('a schedule fires once in its slot, no matter how many hubs look', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const { triggerId, nextFireAt } = await world.addTrigger(daily);
@@ -113,7 +113,7 @@ test('a schedule fires once in its slot, however many look', async (t) => {
   assert.equal(trigger.lastFiredAt, '2026-11-02T10:00:00.000Z');
 });
 
-test('slots that passed while no hub was up are made good by one run that says so', async (t) => {
+test('one run makes up for the slots missed while no hub was up, and says so', async (t) => {
   const dataDir = makeTempDir(t);
   const clock = createManualClock();
   const before = await startIntegrationWorld(t, { dataDir, clock });
@@ -170,7 +170,7 @@ test('a schedule that is disabled or changed meanwhile does not fire its old slo
   });
   world.clock.advance(HOUR_MS);
   assert.deepEqual(await runSchedule(world), { due: 0, fired: 0 });
-  // Enabled again, it goes on from now: what it slept through is not made good.
+  // Enabled again, it continues from now: the slots missed while disabled do not fire.
   await world.atConsole(triggerSettings.enable, { workspaceId, triggerId: off.triggerId });
   assert.deepEqual(await runSchedule(world), { due: 0, fired: 0 });
   world.clock.advance(HOUR_MS / 2);
@@ -178,7 +178,7 @@ test('a schedule that is disabled or changed meanwhile does not fire its old slo
   assert.equal(await countRows(world, 'jobs'), 1);
 });
 
-test('a cap holds for schedules as well, and the slot is used up', async (t) => {
+test('the cap applies to schedules as well, and a capped slot does not fire later', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.addTrigger({ ...daily, cron: '*/10 * * * *', hourlyCap: 2 });
   for (let slot = 0; slot < 4; slot++) {

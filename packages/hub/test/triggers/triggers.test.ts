@@ -63,7 +63,7 @@ test('events with one reference share a run and get a job each', async (t) => {
   assert.partialDeepStrictEqual(made.run, { title: 'Another thing', status: 'planned' });
 });
 
-test('a long reference is cut, and stays one of its own', async (t) => {
+test('a long reference is cut and stays unique', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger({ runRefTemplate: 'x\n{{event.data.ref}}' });
@@ -77,7 +77,7 @@ test('a long reference is cut, and stays one of its own', async (t) => {
   for (const ref of refs) assert.match(ref, /^x long long .{1,250}-[0-9a-f]{16}$/);
 });
 
-test('an hourly cap counts runs of the last hour in the database, and the ledger says capped', async (t) => {
+test('an hourly cap counts the runs of the last hour, and the ledger says capped', async (t) => {
   const world = await startIntegrationWorld(t);
   const trigger = await world.addTrigger({ hourlyCap: 2 });
   const burst = await Promise.all(Array.from({ length: 10 }, () => world.ingest()));
@@ -92,7 +92,7 @@ test('an hourly cap counts runs of the last hour in the database, and the ledger
   assert.equal((await world.ingest()).triggered[0]?.triggerId, trigger.triggerId);
 });
 
-test('a trigger that cannot start says why, and the event is kept all the same', async (t) => {
+test('a trigger that cannot start a run says why, and the event is kept', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId, repoId } = world.home;
   await world.addTrigger({ promptTemplate: '{{event.data.none}}' });
@@ -108,7 +108,7 @@ test('a trigger that cannot start says why, and the event is kept all the same',
   assert.ok(repoId !== '');
 });
 
-test('a replay asks the triggers of today, and starts nothing twice', async (t) => {
+test('a replay matches the current triggers and starts nothing twice', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const first = await world.addTrigger();
@@ -140,7 +140,7 @@ test('a replay asks the triggers of today, and starts nothing twice', async (t) 
   assert.equal(entries.length, 5);
 });
 
-test('a repeated delivery after a replay is still answered as at first', async (t) => {
+test('a repeated delivery after a replay still gets the first answer', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger();
@@ -153,7 +153,7 @@ test('a repeated delivery after a replay is still answered as at first', async (
   assert.deepEqual(again.body, { ...first.body, duplicate: true });
 });
 
-test('people make, change and delete triggers at the console, and each act is audited', async (t) => {
+test('people create, change and delete triggers at the console, and each action is audited', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   const { triggerId } = await world.addTrigger();
@@ -193,7 +193,7 @@ const refused: [what: string, draft: TriggerDraft, code: string][] = [
   ['a schedule without times', { type: 'schedule' }, 'INVALID_REQUEST'],
   ['six fields', { type: 'schedule', cron: '0 0 9 * * *' }, 'INVALID_REQUEST'],
   ['a nickname', { type: 'schedule', cron: '@daily' }, 'INVALID_REQUEST'],
-  ['a minute that is none', { type: 'schedule', cron: '60 * * * *' }, 'INVALID_REQUEST'],
+  ['an invalid minute', { type: 'schedule', cron: '60 * * * *' }, 'INVALID_REQUEST'],
   ['a day that never comes', { type: 'schedule', cron: '0 0 30 2 *' }, 'INVALID_REQUEST'],
   [
     'an unknown time zone',
@@ -207,7 +207,7 @@ const refused: [what: string, draft: TriggerDraft, code: string][] = [
     'INVALID_REQUEST',
   ],
   ['an unknown repository', { repoId: 'repo_unknown' }, 'REPO_NOT_FOUND'],
-  ['a cap of nothing', { hourlyCap: 0 }, 'INVALID_REQUEST'],
+  ['a cap of 0', { hourlyCap: 0 }, 'INVALID_REQUEST'],
 ];
 
 test('a trigger that could never work is refused', async (t) => {
@@ -229,7 +229,7 @@ test('a trigger that could never work is refused', async (t) => {
   assert.match(String(answer.body.message), /limit of 100 triggers/);
 });
 
-test('what is past its retention is gone: items and content first, then the ledger’s lines', async (t) => {
+test('expired items and contents are deleted first, then the lines of the ledger', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;
   await world.addTrigger();
@@ -240,8 +240,12 @@ test('what is past its retention is gone: items and content first, then the ledg
   world.clock.advance(2 * DAY_MS);
   await world.ingest({ content: 'new words' });
   await retention.runOnce();
-  assert.equal((await world.readEvent(eventId)).isForgotten, false, 'nobody asked for it yet');
-  // At the database: a session has ended by now.
+  assert.equal(
+    (await world.readEvent(eventId)).isForgotten,
+    false,
+    'the content has not been deleted yet',
+  );
+  // Set in the database, because the console session has expired by now.
   await world.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE workspaces SET retention_days = 1 WHERE workspace_id = ?', [workspaceId]),
   );

@@ -7,7 +7,7 @@ import { kindsOf } from '../support/queue-world.ts';
 const { jobs, uncertainties, runs } = endpoints;
 const CROWD = 50;
 
-/** Everybody answers at once, each with a value of his own. */
+/** All people answer at once, each with a different value. */
 async function answerAtOnce(h: Decisions, uncertaintyId: string): Promise<string[]> {
   const replies = await Promise.all(
     Array.from({ length: CROWD }, (_, i) =>
@@ -22,7 +22,7 @@ async function answerAtOnce(h: Decisions, uncertaintyId: string): Promise<string
 
 type Shown = Awaited<ReturnType<Decisions['read']>>;
 
-test('of 50 people who answer at once one wins, and the blocked job goes on once', async (t) => {
+test('of 50 people who answer at once one wins, and the blocked job resumes once', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -47,7 +47,7 @@ test('of 50 people who answer at once one wins, and the blocked job goes on once
   assert.deepEqual(await h.applications(), []);
 });
 
-test('whoever looks while it is answered sees it open, or resolved with its answer', async (t) => {
+test('a concurrent reader sees a decision request either open or resolved with its answer', async (t) => {
   const h = await startDecisionWorld(t);
   const asked = await Promise.all(Array.from({ length: 20 }, () => h.ask()));
   let isOver = false;
@@ -74,7 +74,7 @@ test('whoever looks while it is answered sees it open, or resolved with its answ
   assert.ok((await list()).every(({ resolution }) => resolution !== null));
 });
 
-test('of 50 people who answer at once one wins, and one job is made to apply it', async (t) => {
+test('of 50 people who answer at once one wins, and one job is enqueued to apply the answer', async (t) => {
   const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask({ context: 'The logo is new.', assumedValue: 'red' });
   const values = await answerAtOnce(h, uncertaintyId);
@@ -88,7 +88,7 @@ test('of 50 people who answer at once one wins, and one job is made to apply it'
   assert.partialDeepStrictEqual(event?.data, { decision: { uncertaintyId, mode: 'answered' } });
 });
 
-test('an answer that comes before the job blocks sends it straight back', async (t) => {
+test('an answer that arrives before the job blocks makes it pending at once', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -136,7 +136,7 @@ test('a completion that an answer resumes leaves no outcome, reason or message i
   assert.partialDeepStrictEqual(blocked?.data, { outcomeReason: body.outcomeReason });
 });
 
-test('an answer that a job never came to know is applied by another one', async (t) => {
+test('an answer that its job never received is applied by another job', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -151,7 +151,7 @@ test('an answer that a job never came to know is applied by another one', async 
   );
 });
 
-test('an answer that the tool has read or waited for is applied by its own job', async (t) => {
+test('an answer that the tool has read or waited for is applied by that job', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const readers = [
@@ -173,7 +173,7 @@ test('an answer that the tool has read or waited for is applied by its own job',
   assert.deepEqual(await h.applications(), []);
 });
 
-test('a person who looks at an answer does not make the job know it', async (t) => {
+test('a person reading an answer does not count as delivering it to the job', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -185,7 +185,7 @@ test('a person who looks at an answer does not make the job know it', async (t) 
   assert.equal((await h.applications()).length, 1);
 });
 
-test('a job that has ended in the meantime is left alone, and the answer applied', async (t) => {
+test('a job that has ended in the meantime is not changed, and another applies the answer', async (t) => {
   const h = await startDecisionWorld(t);
   for (const end of ['done', 'failed', 'canceled'] as const) {
     const { jobId } = await h.startJob();
@@ -203,7 +203,7 @@ test('a job that has ended in the meantime is left alone, and the answer applied
   assert.equal((await h.applications()).length, 3);
 });
 
-test('a blocked job that a person retried meets the answer at its next claim', async (t) => {
+test('a blocked job that a person retried gets the answer at its next claim', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -220,7 +220,7 @@ test('a blocked job that a person retried meets the answer at its next claim', a
   assert.deepEqual(await h.applications(), []);
 });
 
-test('a decision gives an attempt of its own to a job that has none left', async (t) => {
+test('a decision grants an extra attempt to a job without attempts left', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob({ maxAttempts: 1 });
   const { uncertaintyId } = await h.ask({ jobId });
@@ -230,7 +230,7 @@ test('a decision gives an attempt of its own to a job that has none left', async
   assert.equal((await h.claim()).claimGeneration, 2);
 });
 
-test('the first answer sends a job on; what is open still, it waits for when it blocks', async (t) => {
+test('the first answer resumes a job, which waits for the open requests when it blocks again', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const first = await h.ask({ jobId });
@@ -247,7 +247,7 @@ test('the first answer sends a job on; what is open still, it waits for when it 
   );
 });
 
-test('a job that is blocked already waits for what is asked or promoted later', async (t) => {
+test('an already blocked job waits for a request that is created or promoted later', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.startJob();
@@ -260,7 +260,7 @@ test('a job that is blocked already waits for what is asked or promoted later', 
   assert.equal((await h.get(jobId)).job.status, 'pending');
 });
 
-test('a superseding answer keeps both in order, and replaces what nobody has begun', async (t) => {
+test('a superseding answer keeps both in order and replaces an application that has not started', async (t) => {
   const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask();
   await h.answer(uncertaintyId);
@@ -285,7 +285,7 @@ test('a superseding answer keeps both in order, and replaces what nobody has beg
   ]);
 });
 
-test('a superseding answer takes the place of the one that a waiting job carries', async (t) => {
+test('a superseding answer replaces the one that a pending job carries', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId } = await h.ask({ jobId });
@@ -298,12 +298,12 @@ test('a superseding answer takes the place of the one that a waiting job carries
     ['green'],
   );
   await h.answer(uncertaintyId, { value: 'red', supersede: true });
-  assert.deepEqual(await h.applications(), [], 'the running job has it at hand');
+  assert.deepEqual(await h.applications(), [], 'the running job has it already');
   await h.complete(jobId);
   assert.match((await h.applications())[0]?.prompt ?? '', /red/);
 });
 
-test('an answer under an idempotency key is given once, however often it is sent', async (t) => {
+test('an answer with an idempotency key is recorded once, however often it is sent', async (t) => {
   const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask();
   const body = h.answerBody(uncertaintyId, { idempotencyKey: 'k1' });
@@ -317,7 +317,7 @@ test('an answer under an idempotency key is given once, however often it is sent
   await h.refuse(uncertainties.addResolution, other, 'IDEMPOTENCY_CONFLICT');
 });
 
-test('a question under an idempotency key is asked once', async (t) => {
+test('a question with an idempotency key is created once', async (t) => {
   const h = await startDecisionWorld(t);
   const asked = await Promise.all(
     Array.from({ length: 16 }, () => h.ask({ idempotencyKey: 'same' })),
@@ -327,7 +327,7 @@ test('a question under an idempotency key is asked once', async (t) => {
   assert.equal(list.uncertainties.length, 1);
 });
 
-test('an answer frees the run that it held up', async (t) => {
+test('an answer unblocks the run', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId, runId } = h;
   const { uncertaintyId, decisionRequestId } = await h.ask();
@@ -340,7 +340,7 @@ test('an answer frees the run that it held up', async (t) => {
   assert.deepEqual([after.run.blockedByDecisionRequestId, after.run.status], [null, 'blocked']);
 });
 
-test('a prompt too long for a job is cut, the answer last', async (t) => {
+test('a prompt too long for a job is cut, with the answer cut last', async (t) => {
   const h = await startDecisionWorld(t);
   const long = '😀'.repeat(25_000);
   const { uncertaintyId } = await h.ask({ prompt: long, context: long });

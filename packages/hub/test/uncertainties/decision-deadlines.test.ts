@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const inAnHour = (h: Decisions) => new Date(h.clock.nowMs() + HOUR_MS).toISOString();
 const deadlinesOf = ({ hub }: Decisions) => hub.loops.deadlines;
 
-test('at its deadline the assumed value resolves a decision request that says so', async (t) => {
+test('at its deadline the assumed value resolves a decision request that opted in', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob({ maxAttempts: 1 });
   await h.call(endpoints.jobs.heartbeat, {
@@ -47,7 +47,7 @@ test('a decision request that keeps waiting shows as overdue and stays open', as
   assert.deepEqual([uncertainty.status, uncertainty.overdue], ['resolved', false]);
 });
 
-test('of a deadline and a person at the same moment one resolves it', async (t) => {
+test('of a deadline and a person at the same moment only one resolves the request', async (t) => {
   const h = await startDecisionWorld(t);
   for (const personFirst of [true, false]) {
     const { uncertaintyId } = await h.ask({ deadlineAt: inAnHour(h), onDeadline: 'assume' });
@@ -62,13 +62,13 @@ test('of a deadline and a person at the same moment one resolves it', async (t) 
   assert.equal((await h.applications()).length, 2);
 });
 
-test('one decision request that cannot be resolved does not hold up the others', async (t) => {
+test('one decision request that cannot be resolved does not delay the others', async (t) => {
   const h = await startDecisionWorld(t);
   const ask = () => h.ask({ deadlineAt: inAnHour(h), onDeadline: 'assume' });
   const broken = await ask();
   h.clock.advance(1);
   const { uncertaintyId } = await ask();
-  // What no request can do: the run is gone.
+  // No request can do this, so it is done in the database: delete the run.
   await h.hub.database.write(null, (tx) =>
     tx.runSql('UPDATE uncertainties SET run_id = ? WHERE uncertainty_id = ?', [
       'run_gone',
@@ -80,7 +80,7 @@ test('one decision request that cannot be resolved does not hold up the others',
   assert.equal((await h.read(uncertaintyId)).status, 'resolved');
 });
 
-test('a deadline that passed before anybody was asked counts no more', async (t) => {
+test('a deadline that passed before the promotion does not apply', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const asked = { deadlineAt: inAnHour(h), onDeadline: 'assume', confidence: 0.9 } as const;

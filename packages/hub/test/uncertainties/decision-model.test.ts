@@ -8,8 +8,8 @@ const { jobs, uncertainties } = endpoints;
 const RUNS = 80;
 
 /*
- * An answer is applied exactly once, whatever comes before, between and after: one job asks, and
- * agents, people and the job's tool do what they may in any order.
+ * An answer is applied exactly once in any history: one job asks, and agents, people and the
+ * job's tool act in any permitted order.
  */
 
 const step = fc.record({
@@ -25,14 +25,14 @@ interface Story {
   jobToken: string;
   asked: string[];
   answered: Set<string>;
-  /** What the job was told, by a claim or by waiting. */
+  /** The answers that the job received, by a claim or by waiting. */
   known: Set<string>;
 }
 
 async function claim(h: Decisions, story: Story): Promise<void> {
-  // What applies answers is not this agent's.
+  // Jobs that apply answers are not this agent's.
   const claimed = await h.claim({ kinds: ['work'] });
-  assert.equal(claimed.jobId, story.job.jobId, 'an answered job is there to be claimed');
+  assert.equal(claimed.jobId, story.job.jobId, 'an answered job can be claimed');
   story.jobToken = claimed.jobToken ?? '';
   for (const { uncertaintyId } of claimed.job?.decisions ?? []) story.known.add(uncertaintyId);
 }
@@ -61,7 +61,7 @@ async function take(h: Decisions, story: Story, { act, which }: Step): Promise<v
   story.job = (await h.get(jobId)).job;
 }
 
-/** Sends the job through to its end, if it has not come to one. */
+/** Completes the job, if it has not ended. */
 async function finish(h: Decisions, story: Story): Promise<void> {
   const { workspaceId } = h;
   const { jobId } = story.job;
@@ -83,7 +83,7 @@ async function check(h: Decisions, { job, asked, answered, known }: Story): Prom
     const decision = data?.decision as { uncertaintyId: string } | undefined;
     return kind === 'enqueued' && decision !== undefined ? [decision.uncertaintyId] : [];
   });
-  assert.equal(new Set(resumed).size, resumed.length, 'one answer sends a job on once');
+  assert.equal(new Set(resumed).size, resumed.length, 'one answer resumes a job once');
   for (const id of asked) {
     const applied = made.filter(({ prompt }) => prompt.includes(id)).length;
     const times = applied + (known.has(id) ? 1 : 0);
@@ -101,6 +101,6 @@ test(`in ${RUNS} random stories of one job every answer is applied exactly once`
     await finish(h, told);
     await check(h, told);
   });
-  // On failure fast-check prints the seed and the path to the very story.
+  // On failure fast-check prints the seed and the path that replay the story.
   await fc.assert(story, { numRuns: RUNS, endOnFailure: true });
 });

@@ -15,14 +15,14 @@ async function setupWaits(t: TestContext) {
   const body = { workspaceId: h.workspaceId, uncertaintyId, waitMs: WAIT_MS };
   const wait = () => h.call(uncertainties.wait, body);
   const { decisionWaiters } = h.hub.deps;
-  /** Until so many wait; every turn lets the hub's own work go on. */
+  /** Resolves once so many wait; each turn lets the hub's own work run. */
   async function untilParked(count: number): Promise<void> {
     while (decisionWaiters.count !== count) await new Promise((resolve) => setImmediate(resolve));
   }
   return { ...h, uncertaintyId, body, wait, untilParked };
 }
 
-test('all who wait are answered by the answer that another connection brings', async (t) => {
+test('an answer on one connection ends all waits on others', async (t) => {
   const h = await setupWaits(t);
   const waiting = Array.from({ length: 20 }, () => h.wait());
   await h.untilParked(20);
@@ -33,7 +33,7 @@ test('all who wait are answered by the answer that another connection brings', a
   await h.untilParked(0);
 });
 
-test('an answer that comes at the very moment of the wait is not missed', async (t) => {
+test('an answer that arrives just as the wait starts is not missed', async (t) => {
   const h = await setupWaits(t);
   for (let i = 0; i < 20; i++) {
     const { uncertaintyId } = await h.ask();
@@ -45,7 +45,7 @@ test('an answer that comes at the very moment of the wait is not missed', async 
   }
 });
 
-test('a wait ends open when its time is over, and at once when nothing is open', async (t) => {
+test('a wait times out with the request open, and returns at once when nothing is open', async (t) => {
   const h = await setupWaits(t);
   const waiting = h.wait();
   await h.untilParked(1);
@@ -56,18 +56,18 @@ test('a wait ends open when its time is over, and at once when nothing is open',
   assert.equal(uncertainty.status, 'assumed');
 });
 
-test('the deadline answers those who wait', async (t) => {
+test('the deadline ends the waits', async (t) => {
   const h = await setupWaits(t);
   const deadlineAt = new Date(h.clock.nowMs() + 1_000).toISOString();
   const { uncertaintyId } = await h.ask({ deadlineAt, onDeadline: 'assume', assumedValue: 'red' });
   const waiting = h.call(uncertainties.wait, { ...h.body, uncertaintyId });
   await h.untilParked(1);
-  // The loop's own timer: nobody runs it by hand.
+  // The loop's own timer runs it, not the test.
   h.clock.advance(1_000);
   assert.equal((await waiting).uncertainty.resolution?.value, 'red');
 });
 
-test('a client that goes away waits no more', async (t) => {
+test('a client that disconnects stops waiting', async (t) => {
   const h = await setupWaits(t);
   const gone = request(h.hub.baseUrl + uncertainties.wait.path, {
     method: 'POST',
@@ -81,7 +81,7 @@ test('a client that goes away waits no more', async (t) => {
   assert.equal((await h.read(h.uncertaintyId)).status, 'open');
 });
 
-test('a stop answers those who wait', async (t) => {
+test('a stop answers the waiting clients', async (t) => {
   const h = await setupWaits(t);
   const waiting = h.wait();
   await h.untilParked(1);
@@ -90,7 +90,7 @@ test('a stop answers those who wait', async (t) => {
   await stopped;
 });
 
-test('waiters of another question or workspace sleep on, and none begins after the stop', async () => {
+test('waiters of another question or workspace keep waiting, and none starts after the stop', async () => {
   const clock = createManualClock();
   const waiters = new DecisionWaiters(clock);
   const { signal } = new AbortController();

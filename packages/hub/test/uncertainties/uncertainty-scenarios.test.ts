@@ -45,7 +45,7 @@ runScenarios('uncertainties/create-with-auto-promotion', [
     [1, 1, false],
     [0.3, 0.1 + 0.2, true],
   ].map(([confidence, autoPromoteThreshold, promoted]) => ({
-    name: `${promoted ? 'promotes' : 'lets stand'} at ${confidence} of ${autoPromoteThreshold}`,
+    name: `${promoted ? 'promotes' : 'does not promote'} at ${confidence} of ${autoPromoteThreshold}`,
     endpoint: create,
     credential: 'agentOnly' as const,
     body: draft({ confidence, autoPromoteThreshold }),
@@ -67,11 +67,11 @@ runScenarios('uncertainties/create-with-auto-promotion', [
   ...[
     { what: 'a confidence above one', field: 'confidence', value: 1.01 },
     { what: 'a confidence that is text', field: 'confidence', value: '0.2' },
-    { what: 'a threshold below nothing', field: 'autoPromoteThreshold', value: -0.1 },
+    { what: 'a negative threshold', field: 'autoPromoteThreshold', value: -0.1 },
     { what: 'an empty question', field: 'prompt', value: '' },
-    { what: 'a kind that is none', field: 'kind', value: 'doubt' },
-    { what: 'a deadline that is no time', field: 'deadlineAt', value: 'tomorrow' },
-    { what: 'what to do at the deadline that is none', field: 'onDeadline', value: 'panic' },
+    { what: 'an unknown kind', field: 'kind', value: 'doubt' },
+    { what: 'a deadline that is not a timestamp', field: 'deadlineAt', value: 'tomorrow' },
+    { what: 'an unknown action at the deadline', field: 'onDeadline', value: 'panic' },
     { what: 'an option without a value', field: 'options', value: [{ label: 'Yes' }] },
   ].map(({ what, field, value }) => ({
     name: `refuses ${what}`,
@@ -80,13 +80,13 @@ runScenarios('uncertainties/create-with-auto-promotion', [
     expect: { error: 'INVALID_REQUEST' as const, contains: [`/${field}`] },
   })),
   {
-    name: 'refuses a run that is not there',
+    name: 'refuses an unknown run',
     endpoint: create,
     body: draft({ runId: 'run_none' }),
     expect: { error: 'RUN_NOT_FOUND' },
   },
   {
-    name: 'refuses a job that is not there',
+    name: 'refuses an unknown job',
     endpoint: create,
     body: draft({ jobId: 'job_none' }),
     expect: { error: 'JOB_NOT_FOUND' },
@@ -120,7 +120,7 @@ runScenarios('uncertainties/create-with-auto-promotion', [
 
 runScenarios('uncertainties/add-resolution and promote', [
   {
-    name: 'add-resolution answers, and says who did',
+    name: 'add-resolution answers and names the person',
     endpoint: uncertainties.addResolution,
     credential: 'decideOnly',
     body: answer({ commitSha: 'abc123' }),
@@ -149,13 +149,13 @@ runScenarios('uncertainties/add-resolution and promote', [
     },
   },
   {
-    name: 'add-resolution refuses a job that is not there',
+    name: 'add-resolution refuses an unknown job',
     endpoint: uncertainties.addResolution,
     body: answer({ createdByJobId: 'job_none' }),
     expect: { error: 'JOB_NOT_FOUND' },
   },
   {
-    name: 'add-resolution refuses a mode that is none',
+    name: 'add-resolution refuses an unknown mode',
     endpoint: uncertainties.addResolution,
     body: answer({ mode: 'guessed' }),
     expect: { error: 'INVALID_REQUEST', contains: ['/mode'] },
@@ -167,7 +167,7 @@ runScenarios('uncertainties/add-resolution and promote', [
     expect: { error: 'INVALID_REQUEST', contains: ['/value'] },
   },
   {
-    name: 'add-resolution refuses an uncertainty that is not there',
+    name: 'add-resolution refuses an unknown uncertainty',
     endpoint: uncertainties.addResolution,
     body: answer({ uncertaintyId: 'unc_none' }),
     expect: { error: 'UNCERTAINTY_NOT_FOUND' },
@@ -180,13 +180,13 @@ runScenarios('uncertainties/add-resolution and promote', [
     expect: { error: 'NOT_ALLOWED' as const },
   })),
   {
-    name: 'promote answers one that is promoted already as it is',
+    name: 'promote returns an already promoted request unchanged',
     endpoint: uncertainties.promote,
     body: about(),
     expect: { body: { uncertainty: { status: 'open', promoted: true } } },
   },
   {
-    name: 'promote refuses who may only work',
+    name: 'promote refuses a token with only the scope agent',
     endpoint: uncertainties.promote,
     credential: 'agentOnly',
     body: about(),
@@ -196,7 +196,7 @@ runScenarios('uncertainties/add-resolution and promote', [
 
 runScenarios('uncertainties/get, list and wait', [
   {
-    name: 'get reads a decision request whole',
+    name: 'get reads all fields of a decision request',
     endpoint: uncertainties.get,
     credential: 'viewer',
     body: about(),
@@ -213,28 +213,28 @@ runScenarios('uncertainties/get, list and wait', [
     },
   },
   {
-    name: 'get tells a job token of another run nothing',
+    name: 'get reveals nothing to a job token of another run',
     endpoint: uncertainties.get,
     credential: 'otherJob',
     body: about(),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'get tells a job token the same of what is not there',
+    name: 'get gives a job token the same answer for an unknown id',
     endpoint: uncertainties.get,
     credential: 'otherJob',
     body: inHome({ uncertaintyId: 'unc_none' }),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'list shows the inbox of the workspace and no other',
+    name: 'list shows only the inbox of the workspace',
     endpoint: uncertainties.list,
     credential: 'decideOnly',
     body: inHome({ status: 'open' }),
     expect: { absent: ({ other }) => [other.uncertaintyId], body: { nextCursor: null } },
   },
   {
-    name: 'list refuses a status that is none',
+    name: 'list refuses an unknown status',
     endpoint: uncertainties.list,
     body: inHome({ status: 'lost' }),
     expect: { error: 'INVALID_REQUEST', contains: ['assumed, open, resolved'] },
@@ -255,14 +255,14 @@ runScenarios('uncertainties/get, list and wait', [
     expect: { error: 'INVALID_REQUEST', contains: ['/waitMs'] },
   },
   {
-    name: 'wait refuses what is not there at once',
+    name: 'wait refuses an unknown id at once',
     endpoint: uncertainties.wait,
     body: inHome({ uncertaintyId: 'unc_none', waitMs: 60_000 }),
     expect: { error: 'UNCERTAINTY_NOT_FOUND' },
   },
 ]);
 
-test('what is not promoted stands as assumed, until a person promotes or overrules it', async (t) => {
+test('an unpromoted uncertainty keeps its assumed value until a person promotes or overrules it', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const asked = { confidence: 0.9, assumedValue: 'red' };
@@ -278,7 +278,7 @@ test('what is not promoted stands as assumed, until a person promotes or overrul
   assert.equal(promoted.uncertainty.decisionRequestId, promoted.decisionRequestId);
   const { uncertaintyId: confirmed } = await h.ask(asked);
   await h.answer(confirmed, { value: 'red' });
-  assert.deepEqual(await h.applications(), [], 'what stands already is not work');
+  assert.deepEqual(await h.applications(), [], 'a value that is already assumed needs no job');
   await h.refuse(
     uncertainties.promote,
     { workspaceId, uncertaintyId: confirmed },
@@ -289,7 +289,7 @@ test('what is not promoted stands as assumed, until a person promotes or overrul
   assert.equal((await h.applications()).length, 1);
 });
 
-test('uncertainties are listed newest first, page by page, by any filter', async (t) => {
+test('uncertainties are listed newest first, in pages, with any filter', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.startJob();
   const { uncertaintyId: a } = await h.ask({ jobId });
@@ -315,7 +315,7 @@ test('uncertainties are listed newest first, page by page, by any filter', async
   assert.equal(shown[0]?.resolution?.value, 'blue');
 });
 
-test('the tool of a job asks for its run, and reads what its run asks', async (t) => {
+test('a job token creates and reads only uncertainties of its run', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId, runId } = h;
   const { jobId, jobToken } = await h.startJob();
@@ -340,7 +340,7 @@ test('the tool of a job asks for its run, and reads what its run asks', async (t
   await h.call(jobs.complete, { workspaceId, jobId, agentId: h.agentId, outcome: 'done' });
 });
 
-test('promotion and resolution are in the audit log, with who did it', async (t) => {
+test('the audit log has promotions and resolutions, with their actors', async (t) => {
   const h = await startDecisionWorld(t);
   const { uncertaintyId } = await h.ask({ confidence: 1 });
   await h.call(uncertainties.promote, { workspaceId: h.workspaceId, uncertaintyId });

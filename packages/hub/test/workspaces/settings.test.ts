@@ -12,7 +12,7 @@ const { workspaceSettings, account, session } = consoleEndpoints;
 const NEW_PASSWORD = 'nine lanterns over harbour';
 const email = 'ada@acme.dev';
 
-test('settings of a workspace: what is asked and what is answered', async (t) => {
+test('settings of a workspace: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, other } = world;
   const { create, get, update } = workspaceSettings;
@@ -32,7 +32,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       },
     },
     {
-      name: 'those of another workspace are out of reach',
+      name: 'the settings of another workspace are refused',
       endpoint: get,
       as: 'owner',
       body: { workspaceId: other.workspaceId },
@@ -51,7 +51,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       },
     },
     {
-      name: 'and another part with the name, and the first part stays',
+      name: 'an admin changes another part and the name, and the first part is kept',
       endpoint: update,
       as: 'owner',
       body: {
@@ -67,14 +67,14 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       },
     },
     {
-      name: 'null keeps content until it is deleted',
+      name: 'a retention of null keeps content until it is deleted',
       endpoint: update,
       as: 'owner',
       body: { workspaceId, dataPolicy: { retentionDays: null } },
       holds: { workspace: { dataPolicy: { retentionDays: null } } },
     },
     {
-      name: 'the hub enqueues model calls when it is told to',
+      name: 'an admin turns model calls of the hub on',
       endpoint: update,
       as: 'admin',
       body: { workspaceId, cloudAi: { summarizeSources: true, model: 'small-1' } },
@@ -83,7 +83,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       },
     },
     {
-      name: 'and all of it is read again',
+      name: 'a viewer reads all the changes',
       endpoint: get,
       as: 'member',
       body: { workspaceId },
@@ -93,35 +93,35 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
       },
     },
     {
-      name: 'nothing is kept for no days',
+      name: 'a retention of 0 days is refused',
       endpoint: update,
       as: 'owner',
       body: { workspaceId, dataPolicy: { retentionDays: 0 } },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a name has characters',
+      name: 'an empty name is refused',
       endpoint: update,
       as: 'owner',
       body: { workspaceId, name: '' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a slug is taken once',
+      name: 'a slug in use is refused',
       endpoint: create,
       as: 'stranger',
       body: { slug: 'acme', name: 'Acme' },
       error: 'SLUG_TAKEN',
     },
     {
-      name: 'a slug is part of addresses',
+      name: 'a slug that does not fit in addresses is refused',
       endpoint: create,
       as: 'member',
       body: { slug: 'Ac me', name: 'Acme' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a viewer makes a workspace and owns it',
+      name: 'a viewer creates a workspace and owns it',
       endpoint: create,
       as: 'viewer',
       body: { slug: 'mine', name: 'Mine' },
@@ -148,7 +148,7 @@ test('settings of a workspace: what is asked and what is answered', async (t) =>
   );
 });
 
-test('a workspace that a person makes is hers alone, and its log says so', async (t) => {
+test('a new workspace has only its creator as a member, and its audit log says so', async (t) => {
   const { hub, browsers, personIds } = await startConsoleWorld(t);
   const { workspace } = await browsers.viewer.call(workspaceSettings.create, {
     slug: 'mine',
@@ -171,7 +171,7 @@ test('a workspace that a person makes is hers alone, and its log says so', async
   );
 });
 
-test('of many who take one slug at once exactly one gets it', async (t) => {
+test('of many concurrent requests for one slug exactly one gets it', async (t) => {
   const { browsers } = await startConsoleWorld(t);
   const codes = await Promise.all(
     Array.from({ length: 10 }, () =>
@@ -181,7 +181,7 @@ test('of many who take one slug at once exactly one gets it', async (t) => {
   assert.deepEqual(codes.toSorted(), [...Array<string>(9).fill('SLUG_TAKEN'), 'ok']);
 });
 
-test('a person changes her name, and it is the same everywhere', async (t) => {
+test('a person changes their name, and every page shows the new one', async (t) => {
   const { hub, browsers, workspaceId, personIds } = await startConsoleWorld(t);
   const { owner } = browsers;
   const { person } = await owner.call(account.update, { name: 'Ada King' });
@@ -195,7 +195,7 @@ test('a person changes her name, and it is the same everywhere', async (t) => {
   );
 });
 
-test('a new password takes the present one, and ends every other session but no machine', async (t) => {
+test('changing the password needs the current one and ends every other session but no machine', async (t) => {
   const { hub, browsers, workspaceId } = await startConsoleWorld(t);
   const { owner } = browsers;
   const phone = await signInAs(hub, email);
@@ -223,7 +223,7 @@ test('a new password takes the present one, and ends every other session but no 
   assert.ok(!JSON.stringify(log).includes(NEW_PASSWORD));
 });
 
-test('of two changes of a password at once the second has proved nothing', async (t) => {
+test('of two concurrent changes of a password the second is refused', async (t) => {
   const { browsers } = await startConsoleWorld(t);
   const codes = await Promise.all(
     [NEW_PASSWORD, `${NEW_PASSWORD} too`].map((newPassword) =>
@@ -233,7 +233,7 @@ test('of two changes of a password at once the second has proved nothing', async
   assert.deepEqual(codes.toSorted(), ['SIGN_IN_FAILED', 'ok']);
 });
 
-test('guessing the present password is slowed down', async (t) => {
+test('guessing the current password is throttled', async (t) => {
   const { browsers } = await startConsoleWorld(t);
   const codes: string[] = [];
   for (let count = 0; count < 6; count++) {
