@@ -1,3 +1,4 @@
+export * from './agent-protocol.ts';
 export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoint-errors.ts';

@@ -1,18 +1,11 @@
-import type { CloudAiJob, CloudAiJobOutcome, endpoints, Usage } from '@signalbox/contract';
+import type { AgentProtocol, CloudAiJob, CloudAiJobOutcome, Usage } from '@signalbox/contract';
 import type { AgentEvent, AgentLogger } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
-import type { Call, HubClient } from '../hub-client.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { CloudAiProvider } from './cloud-ai-provider.ts';
 
-/** The part of the SDK's client that an executor of cloud AI jobs uses. */
-export interface CloudAiHubClient extends Pick<HubClient, 'agents'> {
-  cloudAiJobs: {
-    claimNext: Call<typeof endpoints.cloudAiJobs.claimNext>;
-    heartbeat: Call<typeof endpoints.cloudAiJobs.heartbeat>;
-    complete: Call<typeof endpoints.cloudAiJobs.complete>;
-  };
-}
+/** The calls of the agent protocol that run model calls; a client made by the SDK has them. */
+export type CloudAiHubClient = Pick<AgentProtocol, 'agents' | 'cloudAiJobs'>;
 
 /** Options of an executor of cloud AI jobs; defaults are given at each field. */
 export interface CloudAiAgentOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { endpoints, RequestOf, ResponseOf } from '@signalbox/contract';
+import type { AgentProtocol, endpoints, RequestOf, ResponseOf } from '@signalbox/contract';
 import type { Client } from '@signalbox/sdk';
 
 const source = new URL('../src/', import.meta.url);
@@ -36,4 +36,11 @@ const bodyMayBeLeftOut: Equal<
 
 test('calls have the types of the endpoint table', () => {
   assert.ok(requestIsTyped && responseIsTyped && bodyIsNeeded && bodyMayBeLeftOut);
+});
+
+// Compiles only while the client has every call of the agent protocol, with its types.
+const speaksTheAgentProtocol: Client extends AgentProtocol ? true : false = true;
+
+test('a client has every call of the agent protocol', () => {
+  assert.ok(speaksTheAgentProtocol);
 });
