@@ -1,14 +1,17 @@
 import type { Endpoint } from './endpoint.ts';
-import { deviceTokens, serviceTokens } from './endpoints/console-access.ts';
-import { auditLog } from './endpoints/console-audit.ts';
-import { deviceApprovals } from './endpoints/console-devices.ts';
-import { chatTeams, triggerSettings } from './endpoints/console-integrations.ts';
-import { invitations } from './endpoints/console-invitations.ts';
-import { mailAccounts } from './endpoints/console-mail-accounts.ts';
-import { members } from './endpoints/console-members.ts';
-import { passwordResets } from './endpoints/console-password-resets.ts';
-import { consoleSession, firstOwner } from './endpoints/console-session.ts';
-import { account, workspaceSettings } from './endpoints/console-workspaces.ts';
+import { account } from './endpoints/console/account.ts';
+import { auditLog } from './endpoints/console/audit-log.ts';
+import { chatTeams } from './endpoints/console/chat-teams.ts';
+import { deviceApprovals } from './endpoints/console/device-approvals.ts';
+import { firstOwner } from './endpoints/console/first-owner.ts';
+import { invitations } from './endpoints/console/invitations.ts';
+import { mailAccounts } from './endpoints/console/mail-accounts.ts';
+import { members } from './endpoints/console/members.ts';
+import { passwordResets } from './endpoints/console/password-resets.ts';
+import { consoleSession } from './endpoints/console/session.ts';
+import { deviceTokens, serviceTokens } from './endpoints/console/tokens.ts';
+import { triggerSettings } from './endpoints/console/trigger-settings.ts';
+import { workspaceSettings } from './endpoints/console/workspace-settings.ts';
 import { endpoints } from './endpoints.ts';
 
 /**

@@ -1,19 +1,20 @@
 import type { Endpoint } from './endpoint.ts';
 import { agents } from './endpoints/agents.ts';
-import { cloudAiJobs } from './endpoints/cloud-ai-job-endpoints.ts';
+import { cloudAiJobs } from './endpoints/cloud-ai-jobs.ts';
 import { contextItems } from './endpoints/context-items.ts';
 import { contextPacks } from './endpoints/context-packs.ts';
-import { devices, tokens } from './endpoints/devices.ts';
+import { devices } from './endpoints/devices.ts';
 import { health } from './endpoints/health.ts';
 import { integrationEvents } from './endpoints/integration-events.ts';
 import { integrations } from './endpoints/integrations.ts';
-import { jobs } from './endpoints/job-endpoints.ts';
 import { jobEvents } from './endpoints/job-events.ts';
+import { jobs } from './endpoints/jobs.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
 import { runs } from './endpoints/runs.ts';
+import { tokens } from './endpoints/tokens.ts';
 import { triggers } from './endpoints/triggers.ts';
-import { uncertainties } from './endpoints/uncertainty-endpoints.ts';
+import { uncertainties } from './endpoints/uncertainties.ts';
 import { uploads } from './endpoints/uploads.ts';
 import { workspaces } from './endpoints/workspaces.ts';
 

@@ -6,7 +6,7 @@ import * as contextPacks from './endpoints/context-packs.ts';
 import * as integrationEvents from './endpoints/integration-events.ts';
 import * as integrations from './endpoints/integrations.ts';
 import * as jobEvents from './endpoints/job-events.ts';
-import * as jobs from './endpoints/jobs.ts';
+import * as jobs from './endpoints/job-schemas.ts';
 import * as repositories from './endpoints/repositories.ts';
 import * as runs from './endpoints/runs.ts';
 import * as triggers from './endpoints/triggers.ts';

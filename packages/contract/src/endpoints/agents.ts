@@ -15,7 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** How often an agent sends its heartbeat. */
 export const AGENT_HEARTBEAT_INTERVAL_MS = 15_000;

@@ -1,16 +1,30 @@
 import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
 import {
+  Defaulted,
   Id,
+  IdempotencyKey,
   Integer,
   Json,
   JsonObject,
+  List,
   Nullable,
+  Ok,
   OneOf,
   TEXT_CHARS_MAX,
   Text,
   Timestamp,
 } from '../schema.ts';
-import { jobStatuses, LeaseMs, Priority, Usage } from './jobs.ts';
+import { exampleIds } from './example-ids.ts';
+import {
+  ATTEMPTS_MAX_DEFAULT,
+  CLAIM_WAIT_MS_MAX,
+  jobStatuses,
+  LEASE_MS_DEFAULT,
+  LeaseMs,
+  Priority,
+  Usage,
+} from './job-schemas.ts';
 
 /** Kinds that the hub itself enqueues when the workspace turns them on (contract, §6). */
 export const hubCloudAiJobKinds = ['summarize_source', 'draft_decision_answer'] as const;
@@ -74,3 +88,276 @@ export const CloudAiJob = Type.Object(
   { description: 'A model call, run by whoever holds the provider keys.' },
 );
 export type CloudAiJob = Static<typeof CloudAiJob>;
+
+const ClaimGeneration = Integer(1, 1_000_000, 'The attempt number; it fences later writes.');
+
+const exampleId = 'aij_0199d1c0d0007000a1b2c3d4e5f60730';
+const exampleInput: CloudAiInput = {
+  system: 'Summarize for an engineer, in five sentences.',
+  messages: [{ role: 'user', content: 'Minutes of the incident review of 1 November …' }],
+};
+
+const runningCloudAiJob: CloudAiJob = {
+  cloudAiJobId: exampleId,
+  workspaceId: exampleIds.workspace,
+  kind: 'summarize_source',
+  model: 'claude-sonnet-5',
+  input: exampleInput,
+  responseSchema: null,
+  runId: null,
+  jobId: null,
+  priority: 0,
+  status: 'running',
+  attempt: 1,
+  maxAttempts: ATTEMPTS_MAX_DEFAULT,
+  agentId: exampleIds.agent,
+  leaseMs: LEASE_MS_DEFAULT,
+  leaseExpiresAt: '2026-11-02T09:10:01.000Z',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  startedAt: '2026-11-02T09:00:01.000Z',
+  finishedAt: null,
+  outcome: null,
+  result: null,
+  usage: null,
+  message: null,
+};
+
+const exampleResult: CloudAiResult = { text: 'A full disk stopped the queue for nine minutes. …' };
+const exampleUsage = { inputTokens: 4_210, outputTokens: 180, model: 'claude-sonnet-5' };
+
+const doneCloudAiJob: CloudAiJob = {
+  ...runningCloudAiJob,
+  status: 'done',
+  leaseMs: null,
+  leaseExpiresAt: null,
+  finishedAt: '2026-11-02T09:00:09.000Z',
+  outcome: 'done',
+  result: exampleResult,
+  usage: exampleUsage,
+};
+
+const CloudAiJobRef = { workspaceId: Id('workspace'), cloudAiJobId: Id('cloudAiJob') };
+const exampleRef = { workspaceId: exampleIds.workspace, cloudAiJobId: exampleId };
+
+export const cloudAiJobs = {
+  enqueue: defineEndpoint({
+    name: 'cloudAiJobsEnqueue',
+    method: 'POST',
+    path: '/control-plane/v1/cloud-ai-jobs/enqueue',
+    tag: 'Cloud AI jobs',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'extension',
+    console: false,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'none',
+    summary: 'Enqueue a model call',
+    description: 'Durable when answered. Nothing in the hub waits for it.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      kind: CloudAiJobKind,
+      model: Type.Optional(ModelName),
+      input: CloudAiInput,
+      responseSchema: Type.Optional(JsonObject('JSON Schema of the wanted result.')),
+      runId: Type.Optional(Id('run')),
+      jobId: Type.Optional(Id('job')),
+      priority: Defaulted(Priority, 0),
+      maxAttempts: Defaulted(Integer(1, 100), ATTEMPTS_MAX_DEFAULT),
+      idempotencyKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      cloudAiJobId: Id('cloudAiJob'),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        kind: 'summarize_source',
+        model: 'claude-sonnet-5',
+        input: exampleInput,
+      },
+      response: { ok: true, cloudAiJobId: exampleId },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'cloudAiJobsGet',
+    method: 'POST',
+    path: '/control-plane/v1/cloud-ai-jobs/get',
+    tag: 'Cloud AI jobs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Read a cloud AI job with its result',
+    description: 'How whoever enqueued it learns what the model gave.',
+    request: Type.Object(CloudAiJobRef),
+    response: Ok({ cloudAiJob: CloudAiJob }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CLOUD_AI_JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    example: { request: exampleRef, response: { ok: true, cloudAiJob: doneCloudAiJob } },
+  }),
+  claimNext: defineEndpoint({
+    name: 'cloudAiJobsClaimNext',
+    method: 'POST',
+    path: '/control-plane/v1/cloud-ai-jobs/claim-next',
+    tag: 'Cloud AI jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: { withKey: 'claimKey' },
+    jobToken: 'none',
+    summary: 'Claim the next cloud AI job under a lease',
+    description:
+      'Nothing to do: cloudAiJobId and cloudAiJob are null and reason says why. With waitMs the ' +
+      'request waits for a job to arrive. With claimKey a retry after a lost answer returns the ' +
+      'same job and generation.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      agentId: Id('agent'),
+      leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
+      models: Type.Optional(List(ModelName, 200, "Absent: the models of the agent's heartbeat.")),
+      kinds: Type.Optional(List(CloudAiJobKind, 50, 'Absent: any kind.')),
+      waitMs: Defaulted(Integer(0, CLAIM_WAIT_MS_MAX), 0),
+      claimKey: Type.Optional(IdempotencyKey),
+    }),
+    response: Ok({
+      cloudAiJobId: Nullable(Id('cloudAiJob')),
+      cloudAiJob: Nullable(CloudAiJob),
+      leaseExpiresAt: Type.Optional(Timestamp()),
+      claimGeneration: Type.Optional(ClaimGeneration),
+      reason: Type.Optional(
+        OneOf([
+          'no_pending_jobs',
+          'no_matching_capabilities',
+          'agent_draining',
+          'agent_at_capacity',
+          'queue_paused',
+        ]),
+      ),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        agentId: exampleIds.agent,
+        leaseMs: LEASE_MS_DEFAULT,
+        models: ['claude-sonnet-5'],
+      },
+      response: {
+        ok: true,
+        cloudAiJobId: exampleId,
+        cloudAiJob: runningCloudAiJob,
+        leaseExpiresAt: '2026-11-02T09:10:01.000Z',
+        claimGeneration: 1,
+      },
+    },
+  }),
+  heartbeat: defineEndpoint({
+    name: 'cloudAiJobsHeartbeat',
+    method: 'POST',
+    path: '/control-plane/v1/cloud-ai-jobs/heartbeat',
+    tag: 'Cloud AI jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Extend the lease of a running cloud AI job',
+    description:
+      'Sets the lease to now + leaseMs; never below what remains, unless shorten is true.',
+    request: Type.Object({
+      ...CloudAiJobRef,
+      agentId: Id('agent'),
+      leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
+      message: Type.Optional(Text(10_000, { description: 'Progress, in words.' })),
+      claimGeneration: Type.Optional(ClaimGeneration),
+      shorten: Defaulted(Type.Boolean(), false),
+    }),
+    response: Ok({ leaseExpiresAt: Timestamp(), cancelRequested: Type.Boolean() }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'CLOUD_AI_JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: { ...exampleRef, agentId: exampleIds.agent, leaseMs: LEASE_MS_DEFAULT },
+      response: { ok: true, leaseExpiresAt: '2026-11-02T09:12:00.000Z', cancelRequested: false },
+    },
+  }),
+  complete: defineEndpoint({
+    name: 'cloudAiJobsComplete',
+    method: 'POST',
+    path: '/control-plane/v1/cloud-ai-jobs/complete',
+    tag: 'Cloud AI jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Complete a cloud AI job with its result',
+    description:
+      'Replaying the winning completion gives the same answer with idempotent: true; one from a ' +
+      'lost attempt is refused.',
+    request: Type.Object({
+      ...CloudAiJobRef,
+      agentId: Id('agent'),
+      outcome: OneOf(cloudAiJobOutcomes),
+      result: Type.Optional(CloudAiResult),
+      usage: Type.Optional(Usage),
+      message: Type.Optional(Text(TEXT_CHARS_MAX)),
+      claimGeneration: Type.Optional(ClaimGeneration),
+    }),
+    response: Ok({
+      result: Type.Object({
+        cloudAiJobId: Id('cloudAiJob'),
+        status: OneOf(jobStatuses),
+        outcome: OneOf(cloudAiJobOutcomes),
+        idempotent: Type.Boolean(),
+      }),
+      cloudAiJob: CloudAiJob,
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'CLOUD_AI_JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        ...exampleRef,
+        agentId: exampleIds.agent,
+        outcome: 'done',
+        result: exampleResult,
+        usage: exampleUsage,
+        claimGeneration: 1,
+      },
+      response: {
+        ok: true,
+        result: { cloudAiJobId: exampleId, status: 'done', outcome: 'done', idempotent: false },
+        cloudAiJob: doneCloudAiJob,
+      },
+    },
+  }),
+} as const;

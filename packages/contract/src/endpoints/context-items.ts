@@ -16,7 +16,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 export const contextItemKinds = [
   'note',

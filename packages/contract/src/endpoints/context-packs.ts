@@ -18,7 +18,7 @@ import {
   SOURCE_CHARS_MAX,
   trustLabels,
 } from './context-items.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** The hint that asks for mail threads fetched live (specification, Context pack). */
 export const FRESH_HINT = 'fresh_v1';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, Integer, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** How long a device session may wait for a person. */
 export const DEVICE_SESSION_MS = 10 * 60 * 1000;
@@ -85,65 +85,6 @@ export const devices = {
         deviceSecret: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
       },
       response: { ok: true, status: 'pending', intervalMs: DEVICE_POLL_INTERVAL_MS },
-    },
-  }),
-} as const;
-
-export const tokens = {
-  revoke: defineEndpoint({
-    name: 'authTokenRevoke',
-    method: 'POST',
-    path: '/control-plane/v1/auth/token/revoke',
-    tag: 'Device login',
-    auth: 'bearer',
-    scopes: [],
-    origin: 'specification',
-    console: false,
-    repeat: 'safe',
-    jobToken: 'by-operation',
-    summary: 'Revoke the token of this request',
-    description: 'The same token is answered 401 TOKEN_REVOKED afterwards.',
-    request: Type.Object({}),
-    response: Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['NOT_ALLOWED'],
-    example: { request: {}, response: { ok: true, revoked: true } },
-  }),
-  whoami: defineEndpoint({
-    name: 'authTokenWhoami',
-    method: 'POST',
-    path: '/control-plane/v1/auth/token/whoami',
-    tag: 'Device login',
-    auth: 'bearer',
-    scopes: [],
-    origin: 'extension',
-    console: false,
-    repeat: 'safe',
-    jobToken: 'always',
-    summary: 'Say whose token this is',
-    description: 'Kind, principal, workspace, scopes and expiry of the token of this request.',
-    request: Type.Object({}),
-    response: Ok({
-      kind: OneOf(['device', 'service', 'job', 'global', 'development']),
-      principalId: Text(100),
-      displayName: Text(200),
-      workspaceId: Type.Union([Id('workspace'), Type.Null()]),
-      workspaceSlug: Type.Union([Text(63), Type.Null()]),
-      scopes: Type.Array(Text(40), { maxItems: 20 }),
-      expiresAt: Type.Union([Timestamp(), Type.Null()]),
-    }),
-    errors: [],
-    example: {
-      request: {},
-      response: {
-        ok: true,
-        kind: 'device',
-        principalId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
-        displayName: 'Ada on build-7',
-        workspaceId: exampleIds.workspace,
-        workspaceSlug: 'acme',
-        scopes: ['agent', 'enqueue', 'read', 'decide', 'integrate'],
-        expiresAt: '2027-01-31T09:00:00.000Z',
-      },
     },
   }),
 } as const;

@@ -17,8 +17,8 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { SOURCE_CHARS_MAX } from './context-items.ts';
+import { exampleIds } from './example-ids.ts';
 import { exampleTrigger, TRIGGERS_MAX } from './triggers.ts';
-import { exampleIds } from './workspaces.ts';
 
 export const eventChannels = ['ingest', 'chat'] as const;
 export const eventStatuses = ['accepted', 'ignored'] as const;

@@ -14,9 +14,10 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { SOURCE_CHARS_MAX } from './context-items.ts';
+import { exampleIds } from './example-ids.ts';
 import { ignoredReasons } from './integration-events.ts';
 import { ContentType } from './uploads.ts';
-import { exampleIds, WorkspaceSlug } from './workspaces.ts';
+import { WorkspaceSlug } from './workspaces.ts';
 
 /** The header that carries `SVC_INTEGRATION_EVENT_SECRET` (specification, Authentication). */
 export const INTEGRATION_SECRET_HEADER = 'x-svc-integration-event-secret';

@@ -13,7 +13,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** Exact wire values (specification, Job event). */
 export const jobEventKinds = [

@@ -1,213 +1,476 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
+import { defineEndpoint } from '../endpoint.ts';
 import {
+  Cursor,
   Defaulted,
   Id,
   IdempotencyKey,
   Integer,
-  Json,
-  JsonObject,
   List,
+  ListLimit,
+  NextCursor,
   Nullable,
+  Ok,
   OneOf,
-  StringMap,
   TEXT_CHARS_MAX,
   Text,
   Timestamp,
 } from '../schema.ts';
+import { AgentCommand } from './agents.ts';
+import { exampleIds } from './example-ids.ts';
+import {
+  ChildJob,
+  CLAIM_WAIT_MS_MAX,
+  EnqueueRequest,
+  Evidence,
+  Job,
+  jobKinds,
+  jobOutcomes,
+  jobStatuses,
+  LEASE_MS_DEFAULT,
+  LeaseMs,
+  OutcomeReason,
+  Usage,
+  WaitingFor,
+} from './job-schemas.ts';
 
-/** Exact wire values (specification, Job). */
-export const jobKinds = [
-  'install_ias',
-  'create_run',
-  'context_architect',
-  'apply_decision',
-  'update_git_policy',
-  'git_repair',
-  'work',
-  'pr_review',
-] as const;
-export type JobKind = (typeof jobKinds)[number];
+const exampleJob: Job = {
+  jobId: exampleIds.job,
+  workspaceId: exampleIds.workspace,
+  repoId: exampleIds.repository,
+  runId: null,
+  kind: 'work',
+  role: 'implementer',
+  prompt: 'Add a health check to the API.',
+  requirements: null,
+  priority: 0,
+  status: 'pending',
+  attempt: 0,
+  maxAttempts: 5,
+  agentId: null,
+  leaseMs: null,
+  leaseExpiresAt: null,
+  availableAt: '2026-11-02T09:00:00.000Z',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  startedAt: null,
+  finishedAt: null,
+  outcome: null,
+  outcomeReason: null,
+  message: null,
+  evidence: null,
+  usage: null,
+  budget: null,
+  parentJobId: null,
+  dependsOn: [],
+  concurrencyKey: null,
+  cancelRequestedAt: null,
+  waitingOnUncertaintyId: null,
+  decisions: [],
+};
 
-/** Kinds that change the repository: they need an agent with canWrite unless they say otherwise. */
-export const writingJobKinds: readonly JobKind[] = [
-  'install_ias',
-  'create_run',
-  'apply_decision',
-  'update_git_policy',
-  'git_repair',
-  'work',
-];
+const runningJob: Job = {
+  ...exampleJob,
+  status: 'running',
+  attempt: 1,
+  agentId: exampleIds.agent,
+  leaseMs: LEASE_MS_DEFAULT,
+  leaseExpiresAt: '2026-11-02T09:10:01.000Z',
+  startedAt: '2026-11-02T09:00:01.000Z',
+};
 
-export const jobStatuses = ['pending', 'running', 'done', 'failed', 'blocked', 'canceled'] as const;
-export type JobStatus = (typeof jobStatuses)[number];
-
-export const jobOutcomes = ['done', 'failed', 'blocked'] as const;
-export type JobOutcome = (typeof jobOutcomes)[number];
-
-export const LEASE_MS_MIN = 1_000;
-export const LEASE_MS_MAX = 86_400_000;
-export const LEASE_MS_DEFAULT = 600_000;
-export const CLAIM_WAIT_MS_MAX = 60_000;
-export const PRIORITY_MIN = -1_000;
-export const PRIORITY_MAX = 1_000;
-/** What one point of priority is worth in waiting, so that nothing starves. */
-export const PRIORITY_POINT_MS = 10 * 60 * 1000;
-export const ATTEMPTS_MAX_DEFAULT = 5;
-/** Leases that ran out while no hub was up get this long at start. */
-export const OUTAGE_GRACE_MS = 60_000;
-
-export const LeaseMs = Integer(LEASE_MS_MIN, LEASE_MS_MAX, 'Lease in milliseconds.');
-export const Priority = Integer(
-  PRIORITY_MIN,
-  PRIORITY_MAX,
-  'Higher goes first; one point is worth ten minutes of waiting.',
-);
-
-/** What a job asks of an agent, when `requirements` is an object or JSON text of one. */
-export const RequiredCapabilities = Type.Object({
-  executionMode: Type.Optional(Text(64)),
-  model: Type.Optional(Text(128)),
-  models: Type.Optional(List(Text(128), 50, 'One of them suffices.')),
-  canWrite: Type.Optional(Type.Boolean()),
-  writeRequired: Type.Optional(Type.Boolean()),
-  networkRequired: Type.Optional(Type.Boolean()),
-  labels: Type.Optional(StringMap('All of them must match.')),
-});
-export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
-
-export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
-  description:
-    'Plain text is for the agent to read. An object, or JSON text of one, names required ' +
-    'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
-});
-
-export const Evidence = Type.Object(
-  {
-    commitSha: Type.Optional(Text(64)),
-    changedFiles: Type.Optional(List(Text(4_096), 10_000)),
+const doneJob: Job = {
+  ...runningJob,
+  status: 'done',
+  leaseMs: null,
+  leaseExpiresAt: null,
+  finishedAt: '2026-11-02T09:04:00.000Z',
+  outcome: 'done',
+  message: 'Added GET /health with a test.',
+  evidence: {
+    commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+    changedFiles: ['src/health.ts', 'test/health.test.ts'],
   },
-  { description: 'Proof of the outcome; further fields are kept and returned.' },
+};
+
+const canceledJob: Job = {
+  ...exampleJob,
+  status: 'canceled',
+  finishedAt: '2026-11-02T09:01:00.000Z',
+  cancelRequestedAt: '2026-11-02T09:01:00.000Z',
+};
+
+const ClaimGeneration = Integer(
+  1,
+  1_000_000,
+  'The attempt number that the claim returned. Sent: must be the current one. Not sent: agentId ' +
+    'must hold the lease.',
 );
-export type Evidence = Static<typeof Evidence>;
+const exampleJobRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
+const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
 
-export const Usage = Type.Object({
-  inputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
-  outputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
-  costUsd: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 })),
-  model: Type.Optional(Text(128)),
-});
-export type Usage = Static<typeof Usage>;
-
-export const OutcomeReason = Type.Union([
-  Text(10_000),
-  Type.Object({
-    category: Type.Optional(Text(100)),
-    code: Type.Optional(Text(100)),
-    retryable: Type.Optional(
-      Type.Boolean({
-        description: 'true: a failed or blocked job goes back to pending while attempts remain.',
-      }),
-    ),
-    recommendedDelayMs: Type.Optional(Integer(0, 86_400_000)),
-    summary: Type.Optional(Text(10_000)),
-    details: Type.Optional(Json()),
-  }),
-]);
-export type OutcomeReason = Static<typeof OutcomeReason>;
-
-/** What an enqueued job says of itself; a child of a completion says the same. */
-export const jobFields = {
-  kind: OneOf(jobKinds),
-  role: Defaulted(Text(100), 'implementer'),
-  prompt: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'The work instruction.' }),
-  requirements: Type.Optional(Requirements),
-  priority: Defaulted(Priority, 0),
-  runId: Type.Optional(Id('run')),
-  maxAttempts: Defaulted(Integer(1, 100), ATTEMPTS_MAX_DEFAULT),
-  delayMs: Defaulted(Integer(0, 366 * 86_400_000, 'Not claimed earlier than this.'), 0),
-  dependsOn: Defaulted(List(Id('job'), 100, 'Jobs that must be done first.'), []),
-  concurrencyKey: Type.Optional(
-    Text(255, { minLength: 1, description: 'At most one job of a key runs in the workspace.' }),
-  ),
-  budget: Type.Optional(JsonObject('Limits that the agent is to keep, for instance costUsd.')),
-} as const;
-
-/** A job enqueued by the completion of its parent, in the same transaction. */
-export const ChildJob = Type.Object({
-  ...jobFields,
-  repoId: Type.Optional(Id('repository', "Absent: the parent's.")),
-});
-export type ChildJob = Static<typeof ChildJob>;
-
-export const EnqueueRequest = Type.Object({
-  workspaceId: Id('workspace'),
-  repoId: Id('repository'),
-  ...jobFields,
-  parentJobId: Type.Optional(Id('job')),
-  idempotencyKey: Type.Optional(IdempotencyKey),
-});
-
-export const Job = Type.Object({
-  jobId: Id('job'),
-  workspaceId: Id('workspace'),
-  repoId: Id('repository'),
-  runId: Nullable(Id('run')),
-  kind: OneOf(jobKinds),
-  role: Text(100),
-  prompt: Text(TEXT_CHARS_MAX),
-  requirements: Nullable(Requirements),
-  priority: Priority,
-  status: OneOf(jobStatuses),
-  attempt: Integer(0, 1_000_000, 'Attempts claimed so far; the current claimGeneration.'),
-  maxAttempts: Integer(1, 1_000_000),
-  agentId: Nullable(Id('agent', 'Who holds the job, or held it last.')),
-  leaseMs: Nullable(LeaseMs),
-  leaseExpiresAt: Nullable(Timestamp()),
-  availableAt: Timestamp(),
-  createdAt: Timestamp(),
-  startedAt: Nullable(Timestamp('Of the latest attempt.')),
-  finishedAt: Nullable(Timestamp()),
-  outcome: Nullable(OneOf(jobOutcomes)),
-  outcomeReason: Nullable(OutcomeReason),
-  message: Nullable(Text(TEXT_CHARS_MAX)),
-  evidence: Nullable(Evidence),
-  usage: Nullable(Usage),
-  budget: Nullable(JsonObject()),
-  parentJobId: Nullable(Id('job')),
-  dependsOn: List(Id('job'), 100),
-  concurrencyKey: Nullable(Text(255)),
-  cancelRequestedAt: Nullable(Timestamp()),
-  waitingOnUncertaintyId: Nullable(Id('uncertainty')),
-  decisions: List(
-    Type.Object({
-      uncertaintyId: Id('uncertainty'),
-      prompt: Text(TEXT_CHARS_MAX),
-      mode: Text(40),
-      value: Text(TEXT_CHARS_MAX),
-      resolvedAt: Timestamp(),
+export const jobs = {
+  list: defineEndpoint({
+    name: 'jobsList',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/list',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'specification',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
+    summary: 'List jobs',
+    description: 'Newest first, filtered by any of the optional fields.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      status: Type.Optional(OneOf(jobStatuses)),
+      kind: Type.Optional(OneOf(jobKinds)),
+      repoId: Type.Optional(Id('repository')),
+      runId: Type.Optional(Id('run')),
+      agentId: Type.Optional(Id('agent')),
+      limit: ListLimit,
+      cursor: Cursor,
     }),
-    100,
-    'Answers that people gave while the job was blocked on them.',
-  ),
-});
-export type Job = Static<typeof Job>;
-
-/** Why a pending job waits; the first that applies. */
-export const WaitingFor = Type.Object({
-  reason: OneOf([
-    'not_yet_available',
-    'dependencies',
-    'concurrency_key',
-    'queue_paused',
-    'repository_archived',
-    'no_agent_serves_repository',
-    'no_agent_with_capabilities',
-    'agents_at_capacity',
-    'queue_position',
-    'lease_of_running_attempt',
-    'decision',
-  ]),
-  message: Text(1_000),
-  jobIds: Type.Optional(List(Id('job'), 100)),
-});
-export type WaitingFor = Static<typeof WaitingFor>;
+    response: Ok({ jobs: List(Job, 200), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, status: 'pending' },
+      response: { ok: true, jobs: [exampleJob], nextCursor: null },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'jobsGet',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/get',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-job',
+    summary: 'Read a job and why it waits',
+    description:
+      'queuePosition counts the claimable jobs of its repository that go first (1: it is next); ' +
+      'waitingFor says honestly what a job that is not running waits for. Both are null otherwise.',
+    request: Type.Object(JobRef),
+    response: Ok({
+      job: Job,
+      queuePosition: Nullable(Integer(1, Number.MAX_SAFE_INTEGER)),
+      waitingFor: Nullable(WaitingFor),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: exampleJobRef,
+      response: {
+        ok: true,
+        job: exampleJob,
+        queuePosition: 1,
+        waitingFor: {
+          reason: 'no_agent_serves_repository',
+          message: 'No online agent serves this repository.',
+        },
+      },
+    },
+  }),
+  enqueue: defineEndpoint({
+    name: 'jobsEnqueue',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/enqueue',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'specification',
+    console: true,
+    repeat: { withKey: 'idempotencyKey' },
+    jobToken: 'none',
+    summary: 'Enqueue a job',
+    description: 'The job becomes available for agents to claim; it is durable when answered.',
+    request: EnqueueRequest,
+    response: Ok({ jobId: Id('job'), job: Job, idempotent: Type.Optional(Type.Boolean()) }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'REPO_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        repoId: exampleIds.repository,
+        kind: 'work',
+        role: 'implementer',
+        prompt: 'Add a health check to the API.',
+        priority: 0,
+      },
+      response: { ok: true, jobId: exampleIds.job, job: exampleJob },
+    },
+  }),
+  claimNext: defineEndpoint({
+    name: 'jobsClaimNext',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/claim-next',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: { withKey: 'claimKey' },
+    jobToken: 'none',
+    summary: 'Claim the next job under a lease',
+    description:
+      'The next available job of the repositories that the agent serves and of the capabilities ' +
+      'that it has. Nothing to do: jobId and job are null and reason says why. With waitMs the ' +
+      'request waits for a job to arrive. With claimKey a retry after a lost answer returns the ' +
+      'same job and generation.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      agentId: Id('agent'),
+      leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
+      waitMs: Defaulted(Integer(0, CLAIM_WAIT_MS_MAX), 0),
+      claimKey: Type.Optional(IdempotencyKey),
+      kinds: Type.Optional(List(OneOf(jobKinds), 20)),
+      repoIds: Type.Optional(List(Id('repository'), 1_000)),
+    }),
+    response: Ok({
+      jobId: Nullable(Id('job')),
+      job: Nullable(Job),
+      leaseExpiresAt: Type.Optional(Timestamp()),
+      claimGeneration: Type.Optional(ClaimGeneration),
+      jobToken: Type.Optional(
+        Text(200, { description: 'For the tool that the agent runs; dies with the lease.' }),
+      ),
+      reason: Type.Optional(
+        OneOf([
+          'no_pending_jobs',
+          'no_repositories_served',
+          'no_matching_capabilities',
+          'agent_draining',
+          'agent_at_capacity',
+          'waiting_on_dependencies',
+          'queue_paused',
+        ]),
+      ),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        agentId: exampleIds.agent,
+        leaseMs: LEASE_MS_DEFAULT,
+        waitMs: 30_000,
+      },
+      response: {
+        ok: true,
+        jobId: exampleIds.job,
+        job: runningJob,
+        leaseExpiresAt: '2026-11-02T09:10:01.000Z',
+        claimGeneration: 1,
+        jobToken: 'sbx_j_4nVb1xXq7Y2kTz0pR9sLwE6uHcJmA3dGfB8oKiQvNtSy1a2b3c',
+      },
+    },
+  }),
+  heartbeat: defineEndpoint({
+    name: 'jobsHeartbeat',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/heartbeat',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'own-job',
+    summary: 'Extend the lease of a running job',
+    description:
+      'Sets the lease to now + leaseMs; never below what remains, unless shorten is true. ' +
+      'cancelRequested asks the agent to stop and let the lease go.',
+    request: Type.Object({
+      ...JobRef,
+      agentId: Id('agent'),
+      leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
+      message: Type.Optional(Text(10_000, { description: 'Progress, for the timeline.' })),
+      claimGeneration: Type.Optional(ClaimGeneration),
+      shorten: Defaulted(Type.Boolean(), false),
+    }),
+    response: Ok({
+      leaseExpiresAt: Timestamp(),
+      cancelRequested: Type.Boolean(),
+      commands: List(AgentCommand, 1_000),
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        ...exampleJobRef,
+        agentId: exampleIds.agent,
+        leaseMs: LEASE_MS_DEFAULT,
+        message: 'Running the tests.',
+      },
+      response: {
+        ok: true,
+        leaseExpiresAt: '2026-11-02T09:12:00.000Z',
+        cancelRequested: false,
+        commands: [],
+      },
+    },
+  }),
+  complete: defineEndpoint({
+    name: 'jobsComplete',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/complete',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'specification',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'own-job',
+    summary: 'Complete a job with an outcome and evidence',
+    description:
+      'Replaying the winning completion gives the same answer with idempotent: true. A late ' +
+      'completion by the last holder, before anyone reclaimed the job, is accepted; one from a ' +
+      'lost attempt is refused and kept in the timeline as late evidence. outcomeReason.retryable ' +
+      'puts a failed or blocked job back to pending while attempts remain. children are enqueued ' +
+      'in the same transaction.',
+    request: Type.Object({
+      ...JobRef,
+      agentId: Id('agent'),
+      runId: Type.Optional(Id('run')),
+      outcome: OneOf(jobOutcomes),
+      message: Type.Optional(Text(TEXT_CHARS_MAX)),
+      outcomeReason: Type.Optional(OutcomeReason),
+      evidence: Type.Optional(Evidence),
+      claimGeneration: Type.Optional(ClaimGeneration),
+      children: Defaulted(List(ChildJob, 50), []),
+      usage: Type.Optional(Usage),
+    }),
+    response: Ok({
+      result: Type.Object({
+        jobId: Id('job'),
+        status: OneOf(jobStatuses),
+        outcome: OneOf(jobOutcomes),
+        idempotent: Type.Boolean(),
+        spawnedJobIds: List(Id('job'), 50),
+      }),
+      job: Job,
+    }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'REPO_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: {
+        ...exampleJobRef,
+        agentId: exampleIds.agent,
+        outcome: 'done',
+        message: 'Added GET /health with a test.',
+        evidence: {
+          commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+          changedFiles: ['src/health.ts', 'test/health.test.ts'],
+        },
+        claimGeneration: 1,
+      },
+      response: {
+        ok: true,
+        result: {
+          jobId: exampleIds.job,
+          status: 'done',
+          outcome: 'done',
+          idempotent: false,
+          spawnedJobIds: [],
+        },
+        job: doneJob,
+      },
+    },
+  }),
+  cancel: defineEndpoint({
+    name: 'jobsCancel',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/cancel',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Cancel a job',
+    description:
+      'A job that is not running is canceled at once. A running one is marked: the next ' +
+      'heartbeat says so, a completion is refused from then on, and the end of the lease cancels it.',
+    request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
+    response: Ok({ job: Job }),
+    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED', 'NOT_ALLOWED'],
+    example: { request: exampleJobRef, response: { ok: true, job: canceledJob } },
+  }),
+  retry: defineEndpoint({
+    name: 'jobsRetry',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/retry',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'once',
+    jobToken: 'none',
+    summary: 'Put a failed or blocked job back in the queue',
+    description: 'One more attempt is allowed when none remains. Done and canceled jobs stay.',
+    request: Type.Object({ ...JobRef, delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0) }),
+    response: Ok({ job: Job }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'INVALID_REQUEST',
+      'NOT_ALLOWED',
+    ],
+    example: { request: exampleJobRef, response: { ok: true, job: { ...exampleJob, attempt: 1 } } },
+  }),
+  release: defineEndpoint({
+    name: 'jobsRelease',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/release',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'once',
+    jobToken: 'none',
+    summary: 'Take a running job from its holder',
+    description:
+      'Ends the lease now: the job is recovered as if the lease had expired, and the holder is ' +
+      'fenced off. Audited.',
+    request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
+    response: Ok({ job: Job }),
+    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_RUNNING', 'NOT_ALLOWED'],
+    example: {
+      request: { ...exampleJobRef, reason: 'The machine was switched off.' },
+      response: { ok: true, job: { ...exampleJob, attempt: 1, agentId: exampleIds.agent } },
+    },
+  }),
+} as const;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, Ok, Text } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 const Scope = {
   workspaceId: Id('workspace'),

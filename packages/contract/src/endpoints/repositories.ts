@@ -12,7 +12,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** SHA-256 of the normalized remote URL. The URL itself never reaches the hub. */
 export const RemoteUrlHash = Text(64, {

@@ -14,7 +14,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** The values that the console colours and counts; any other string is as good (contract, §5). */
 export const knownRunStatuses = [

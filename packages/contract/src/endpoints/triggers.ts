@@ -16,8 +16,8 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { SOURCE_CHARS_MAX } from './context-items.ts';
-import { Priority } from './jobs.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
+import { Priority } from './job-schemas.ts';
 
 export const triggerTypes = ['event', 'schedule'] as const;
 export type TriggerType = (typeof triggerTypes)[number];

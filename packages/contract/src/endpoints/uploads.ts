@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
-import { exampleIds } from './workspaces.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** The most that one upload may hold: 100 MB. */
 export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, Integer, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
+import { exampleIds } from './example-ids.ts';
 
 /** What of inbound content is kept, and for how long; applied before anything is written. */
 export const DataPolicy = Type.Object({
@@ -31,16 +32,6 @@ export const Workspace = Type.Object({
   dataPolicy: DataPolicy,
 });
 export type Workspace = Static<typeof Workspace>;
-
-export const exampleIds = {
-  workspace: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
-  agent: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
-  repository: 'repo_0199d1c0b2007000a1b2c3d4e5f6071a',
-  job: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
-  jobEvent: 'evt_0199d1c0b4007000a1b2c3d4e5f6071c',
-  run: 'run_0199d1c0b5007000a1b2c3d4e5f6071d',
-  device: 'dev_0199d1c0b6007000a1b2c3d4e5f6071e',
-} as const;
 
 export const exampleWorkspace: Workspace = {
   workspaceId: exampleIds.workspace,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint, scopes } from '../endpoint.ts';
+import { defineEndpoint, scopes } from '../../endpoint.ts';
 import {
   Cursor,
   Defaulted,
@@ -14,10 +14,10 @@ import {
   OneOf,
   Text,
   Timestamp,
-} from '../schema.ts';
-import { consoleRow } from './console-fields.ts';
-import { examplePerson } from './console-session.ts';
-import { exampleIds } from './workspaces.ts';
+} from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow } from './fields.ts';
+import { examplePerson } from './session.ts';
 
 export const TOKEN_LIFE_MS_MIN = 60_000;
 export const TOKEN_LIFE_MS_MAX = 10 * 365 * 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Id,
@@ -12,15 +12,10 @@ import {
   OneOf,
   Text,
   Timestamp,
-} from '../schema.ts';
-import { consoleRow, Email, NewPassword, PersonName } from './console-fields.ts';
-import {
-  examplePerson,
-  exampleSessionState,
-  SessionState,
-  workspaceRoles,
-} from './console-session.ts';
-import { exampleIds } from './workspaces.ts';
+} from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow, Email, NewPassword, PersonName } from './fields.ts';
+import { examplePerson, exampleSessionState, SessionState, workspaceRoles } from './session.ts';
 
 /** How long an invitation link can be used. */
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Id,
@@ -14,10 +14,10 @@ import {
   OneOf,
   Text,
   Timestamp,
-} from '../schema.ts';
-import { consoleRow } from './console-fields.ts';
-import { examplePerson } from './console-session.ts';
-import { exampleIds } from './workspaces.ts';
+} from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow } from './fields.ts';
+import { examplePerson } from './session.ts';
 
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
 const AuditHash = Text(64, { description: 'SHA-256 in hex; empty before the first entry.' });

@@ -1,4 +1,4 @@
-import { Text } from '../schema.ts';
+import { Text } from '../../schema.ts';
 
 export const PASSWORD_CHARS_MIN = 8;
 export const PASSWORD_CHARS_MAX = 128;

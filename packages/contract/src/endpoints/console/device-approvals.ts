@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
-import { Id, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import { consoleRow, PASSWORD_CHARS_MAX } from './console-fields.ts';
-import { exampleIds } from './workspaces.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Id, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
 
 /** Older sign-ins have to send the password again before they approve a device. */
 export const CONFIRMATION_AGE_MS = 10 * 60 * 1000;

@@ -1,14 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
-import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import {
-  consoleRow,
-  Email,
-  NewPassword,
-  PASSWORD_CHARS_MAX,
-  PersonName,
-} from './console-fields.ts';
-import { exampleIds, WorkspaceSlug } from './workspaces.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
 
 export const workspaceRoles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type WorkspaceRole = (typeof workspaceRoles)[number];
@@ -52,11 +46,6 @@ export const ConsoleSession = Type.Object({
   userAgent: Text(500),
 });
 export type ConsoleSession = Static<typeof ConsoleSession>;
-
-const LinkToken = Text(200, {
-  minLength: 1,
-  description: 'From the fragment of the one-time link; only the latest link is valid.',
-});
 
 export const examplePerson: Person = {
   personId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
@@ -155,57 +144,6 @@ export const consoleSession = {
     example: {
       request: { sessionId: exampleSession.sessionId },
       response: { ok: true, revoked: true },
-    },
-  }),
-} as const;
-
-export const firstOwner = {
-  check: defineEndpoint({
-    ...consoleRow,
-    name: 'consoleFirstOwnerCheck',
-    path: '/console-api/v1/first-owner/check',
-    auth: 'none',
-    repeat: 'once',
-    summary: 'Say whether a first-owner link can still be used',
-    description: 'Uses nothing up. The token travels in the body, so that no log holds it.',
-    request: Type.Object({ linkToken: LinkToken }),
-    response: Ok({ valid: Type.Boolean() }),
-    errors: [],
-    example: {
-      request: { linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA' },
-      response: { ok: true, valid: true },
-    },
-  }),
-  create: defineEndpoint({
-    ...consoleRow,
-    name: 'consoleFirstOwnerCreate',
-    path: '/console-api/v1/first-owner/create',
-    auth: 'none',
-    repeat: 'once',
-    summary: 'Make the first owner and the first workspace',
-    description:
-      'Person, workspace, ownership and the end of the link in one transaction; then signs in ' +
-      '(sets the session cookie). A common password is INVALID_REQUEST with path /password.',
-    request: Type.Object({
-      linkToken: LinkToken,
-      email: Email,
-      name: PersonName,
-      password: NewPassword,
-      workspaceSlug: WorkspaceSlug,
-      workspaceName: Text(200, { minLength: 1 }),
-    }),
-    response: SessionState,
-    errors: ['FIRST_OWNER_LINK_INVALID', 'SLUG_TAKEN', 'EMAIL_TAKEN'],
-    example: {
-      request: {
-        linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
-        email: examplePerson.email,
-        name: examplePerson.name,
-        password: 'correct horse battery staple',
-        workspaceSlug: 'acme',
-        workspaceName: 'Acme',
-      },
-      response: exampleSessionState,
     },
   }),
 } as const;

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
-import { Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import { consoleRow, NewPassword } from './console-fields.ts';
-import { examplePerson, exampleSessionState, SessionState } from './console-session.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { consoleRow, NewPassword } from './fields.ts';
+import { examplePerson, exampleSessionState, SessionState } from './session.ts';
 
 /** How long a password-reset link can be used. */
 export const PASSWORD_RESET_MS = 24 * 60 * 60 * 1000;

@@ -1,16 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
-import { Id, Integer, Nullable, Ok, OneOf, Text } from '../schema.ts';
-import { ModelName } from './cloud-ai-jobs.ts';
-import { consoleRow, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './console-fields.ts';
-import { examplePerson, Membership, Person, workspaceRoles } from './console-session.ts';
-import {
-  DataPolicy,
-  exampleIds,
-  exampleWorkspace,
-  Workspace,
-  WorkspaceSlug,
-} from './workspaces.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Id, Nullable, Ok, OneOf, Text } from '../../schema.ts';
+import { ModelName } from '../cloud-ai-jobs.ts';
+import { exampleIds } from '../example-ids.ts';
+import { DataPolicy, exampleWorkspace, Workspace, WorkspaceSlug } from '../workspaces.ts';
+import { consoleRow } from './fields.ts';
+import { Membership, workspaceRoles } from './session.ts';
 
 const WorkspaceName = Text(200, { minLength: 1 });
 
@@ -99,50 +94,6 @@ export const workspaceSettings = {
         },
         cloudAi: exampleCloudAi,
       },
-    },
-  }),
-} as const;
-
-export const account = {
-  update: defineEndpoint({
-    ...consoleRow,
-    name: 'consoleAccountUpdate',
-    path: '/console-api/v1/account/update',
-    auth: 'session',
-    repeat: 'once',
-    summary: "Change a person's own name",
-    description: 'Everywhere at once, since the name stands in one place.',
-    request: Type.Object({ name: PersonName }),
-    response: Ok({ person: Person }),
-    errors: [],
-    example: {
-      request: { name: examplePerson.name },
-      response: { ok: true, person: examplePerson },
-    },
-  }),
-  changePassword: defineEndpoint({
-    ...consoleRow,
-    name: 'consoleAccountChangePassword',
-    path: '/console-api/v1/account/change-password',
-    auth: 'session',
-    repeat: 'once',
-    summary: "Change a person's own password",
-    description:
-      'Takes the present one (wrong: SIGN_IN_FAILED). All other console sessions of the person ' +
-      'end; her machines stay logged in. A common password is INVALID_REQUEST with path ' +
-      '/newPassword.',
-    request: Type.Object({
-      password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
-      newPassword: NewPassword,
-    }),
-    response: Ok({ sessionsEnded: Integer(0, 1_000_000) }),
-    errors: ['SIGN_IN_FAILED'],
-    example: {
-      request: {
-        password: 'correct horse battery staple',
-        newPassword: 'nine lanterns over violet harbour',
-      },
-      response: { ok: true, sessionsEnded: 2 },
     },
   }),
 } as const;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Id,
@@ -11,10 +11,10 @@ import {
   OneOf,
   Text,
   Timestamp,
-} from '../schema.ts';
-import { consoleRow } from './console-fields.ts';
-import { examplePerson, workspaceRoles } from './console-session.ts';
-import { exampleIds } from './workspaces.ts';
+} from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow } from './fields.ts';
+import { examplePerson, workspaceRoles } from './session.ts';
 
 /** A person as one workspace sees her. */
 export const Member = Type.Object({

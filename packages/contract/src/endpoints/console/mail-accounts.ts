@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../endpoint.ts';
-import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
-import { consoleRow } from './console-fields.ts';
-import { exampleIds } from './workspaces.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { consoleRow } from './fields.ts';
 
 /** Of a workspace. */
 export const MAIL_ACCOUNTS_MAX = 20;

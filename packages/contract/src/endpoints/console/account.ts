@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Integer, Ok, Text } from '../../schema.ts';
+import { consoleRow, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './fields.ts';
+import { examplePerson, Person } from './session.ts';
+
+export const account = {
+  update: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleAccountUpdate',
+    path: '/console-api/v1/account/update',
+    auth: 'session',
+    repeat: 'once',
+    summary: "Change a person's own name",
+    description: 'Everywhere at once, since the name stands in one place.',
+    request: Type.Object({ name: PersonName }),
+    response: Ok({ person: Person }),
+    errors: [],
+    example: {
+      request: { name: examplePerson.name },
+      response: { ok: true, person: examplePerson },
+    },
+  }),
+  changePassword: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleAccountChangePassword',
+    path: '/console-api/v1/account/change-password',
+    auth: 'session',
+    repeat: 'once',
+    summary: "Change a person's own password",
+    description:
+      'Takes the present one (wrong: SIGN_IN_FAILED). All other console sessions of the person ' +
+      'end; her machines stay logged in. A common password is INVALID_REQUEST with path ' +
+      '/newPassword.',
+    request: Type.Object({
+      password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
+      newPassword: NewPassword,
+    }),
+    response: Ok({ sessionsEnded: Integer(0, 1_000_000) }),
+    errors: ['SIGN_IN_FAILED'],
+    example: {
+      request: {
+        password: 'correct horse battery staple',
+        newPassword: 'nine lanterns over violet harbour',
+      },
+      response: { ok: true, sessionsEnded: 2 },
+    },
+  }),
+} as const;

@@ -1,0 +1,62 @@
+import Type from 'typebox';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Ok, Text } from '../../schema.ts';
+import { WorkspaceSlug } from '../workspaces.ts';
+import { consoleRow, Email, NewPassword, PersonName } from './fields.ts';
+import { examplePerson, exampleSessionState, SessionState } from './session.ts';
+
+const LinkToken = Text(200, {
+  minLength: 1,
+  description: 'From the fragment of the one-time link; only the latest link is valid.',
+});
+
+export const firstOwner = {
+  check: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleFirstOwnerCheck',
+    path: '/console-api/v1/first-owner/check',
+    auth: 'none',
+    repeat: 'once',
+    summary: 'Say whether a first-owner link can still be used',
+    description: 'Uses nothing up. The token travels in the body, so that no log holds it.',
+    request: Type.Object({ linkToken: LinkToken }),
+    response: Ok({ valid: Type.Boolean() }),
+    errors: [],
+    example: {
+      request: { linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA' },
+      response: { ok: true, valid: true },
+    },
+  }),
+  create: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleFirstOwnerCreate',
+    path: '/console-api/v1/first-owner/create',
+    auth: 'none',
+    repeat: 'once',
+    summary: 'Make the first owner and the first workspace',
+    description:
+      'Person, workspace, ownership and the end of the link in one transaction; then signs in ' +
+      '(sets the session cookie). A common password is INVALID_REQUEST with path /password.',
+    request: Type.Object({
+      linkToken: LinkToken,
+      email: Email,
+      name: PersonName,
+      password: NewPassword,
+      workspaceSlug: WorkspaceSlug,
+      workspaceName: Text(200, { minLength: 1 }),
+    }),
+    response: SessionState,
+    errors: ['FIRST_OWNER_LINK_INVALID', 'SLUG_TAKEN', 'EMAIL_TAKEN'],
+    example: {
+      request: {
+        linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA',
+        email: examplePerson.email,
+        name: examplePerson.name,
+        password: 'correct horse battery staple',
+        workspaceSlug: 'acme',
+        workspaceName: 'Acme',
+      },
+      response: exampleSessionState,
+    },
+  }),
+} as const;

@@ -1,0 +1,213 @@
+import Type, { type Static } from 'typebox';
+import {
+  Defaulted,
+  Id,
+  IdempotencyKey,
+  Integer,
+  Json,
+  JsonObject,
+  List,
+  Nullable,
+  OneOf,
+  StringMap,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+
+/** Exact wire values (specification, Job). */
+export const jobKinds = [
+  'install_ias',
+  'create_run',
+  'context_architect',
+  'apply_decision',
+  'update_git_policy',
+  'git_repair',
+  'work',
+  'pr_review',
+] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+/** Kinds that change the repository: they need an agent with canWrite unless they say otherwise. */
+export const writingJobKinds: readonly JobKind[] = [
+  'install_ias',
+  'create_run',
+  'apply_decision',
+  'update_git_policy',
+  'git_repair',
+  'work',
+];
+
+export const jobStatuses = ['pending', 'running', 'done', 'failed', 'blocked', 'canceled'] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+export const jobOutcomes = ['done', 'failed', 'blocked'] as const;
+export type JobOutcome = (typeof jobOutcomes)[number];
+
+export const LEASE_MS_MIN = 1_000;
+export const LEASE_MS_MAX = 86_400_000;
+export const LEASE_MS_DEFAULT = 600_000;
+export const CLAIM_WAIT_MS_MAX = 60_000;
+export const PRIORITY_MIN = -1_000;
+export const PRIORITY_MAX = 1_000;
+/** What one point of priority is worth in waiting, so that nothing starves. */
+export const PRIORITY_POINT_MS = 10 * 60 * 1000;
+export const ATTEMPTS_MAX_DEFAULT = 5;
+/** Leases that ran out while no hub was up get this long at start. */
+export const OUTAGE_GRACE_MS = 60_000;
+
+export const LeaseMs = Integer(LEASE_MS_MIN, LEASE_MS_MAX, 'Lease in milliseconds.');
+export const Priority = Integer(
+  PRIORITY_MIN,
+  PRIORITY_MAX,
+  'Higher goes first; one point is worth ten minutes of waiting.',
+);
+
+/** What a job asks of an agent, when `requirements` is an object or JSON text of one. */
+export const RequiredCapabilities = Type.Object({
+  executionMode: Type.Optional(Text(64)),
+  model: Type.Optional(Text(128)),
+  models: Type.Optional(List(Text(128), 50, 'One of them suffices.')),
+  canWrite: Type.Optional(Type.Boolean()),
+  writeRequired: Type.Optional(Type.Boolean()),
+  networkRequired: Type.Optional(Type.Boolean()),
+  labels: Type.Optional(StringMap('All of them must match.')),
+});
+export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
+
+export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
+  description:
+    'Plain text is for the agent to read. An object, or JSON text of one, names required ' +
+    'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
+});
+
+export const Evidence = Type.Object(
+  {
+    commitSha: Type.Optional(Text(64)),
+    changedFiles: Type.Optional(List(Text(4_096), 10_000)),
+  },
+  { description: 'Proof of the outcome; further fields are kept and returned.' },
+);
+export type Evidence = Static<typeof Evidence>;
+
+export const Usage = Type.Object({
+  inputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
+  outputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
+  costUsd: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 })),
+  model: Type.Optional(Text(128)),
+});
+export type Usage = Static<typeof Usage>;
+
+export const OutcomeReason = Type.Union([
+  Text(10_000),
+  Type.Object({
+    category: Type.Optional(Text(100)),
+    code: Type.Optional(Text(100)),
+    retryable: Type.Optional(
+      Type.Boolean({
+        description: 'true: a failed or blocked job goes back to pending while attempts remain.',
+      }),
+    ),
+    recommendedDelayMs: Type.Optional(Integer(0, 86_400_000)),
+    summary: Type.Optional(Text(10_000)),
+    details: Type.Optional(Json()),
+  }),
+]);
+export type OutcomeReason = Static<typeof OutcomeReason>;
+
+/** What an enqueued job says of itself; a child of a completion says the same. */
+export const jobFields = {
+  kind: OneOf(jobKinds),
+  role: Defaulted(Text(100), 'implementer'),
+  prompt: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'The work instruction.' }),
+  requirements: Type.Optional(Requirements),
+  priority: Defaulted(Priority, 0),
+  runId: Type.Optional(Id('run')),
+  maxAttempts: Defaulted(Integer(1, 100), ATTEMPTS_MAX_DEFAULT),
+  delayMs: Defaulted(Integer(0, 366 * 86_400_000, 'Not claimed earlier than this.'), 0),
+  dependsOn: Defaulted(List(Id('job'), 100, 'Jobs that must be done first.'), []),
+  concurrencyKey: Type.Optional(
+    Text(255, { minLength: 1, description: 'At most one job of a key runs in the workspace.' }),
+  ),
+  budget: Type.Optional(JsonObject('Limits that the agent is to keep, for instance costUsd.')),
+} as const;
+
+/** A job enqueued by the completion of its parent, in the same transaction. */
+export const ChildJob = Type.Object({
+  ...jobFields,
+  repoId: Type.Optional(Id('repository', "Absent: the parent's.")),
+});
+export type ChildJob = Static<typeof ChildJob>;
+
+export const EnqueueRequest = Type.Object({
+  workspaceId: Id('workspace'),
+  repoId: Id('repository'),
+  ...jobFields,
+  parentJobId: Type.Optional(Id('job')),
+  idempotencyKey: Type.Optional(IdempotencyKey),
+});
+
+export const Job = Type.Object({
+  jobId: Id('job'),
+  workspaceId: Id('workspace'),
+  repoId: Id('repository'),
+  runId: Nullable(Id('run')),
+  kind: OneOf(jobKinds),
+  role: Text(100),
+  prompt: Text(TEXT_CHARS_MAX),
+  requirements: Nullable(Requirements),
+  priority: Priority,
+  status: OneOf(jobStatuses),
+  attempt: Integer(0, 1_000_000, 'Attempts claimed so far; the current claimGeneration.'),
+  maxAttempts: Integer(1, 1_000_000),
+  agentId: Nullable(Id('agent', 'Who holds the job, or held it last.')),
+  leaseMs: Nullable(LeaseMs),
+  leaseExpiresAt: Nullable(Timestamp()),
+  availableAt: Timestamp(),
+  createdAt: Timestamp(),
+  startedAt: Nullable(Timestamp('Of the latest attempt.')),
+  finishedAt: Nullable(Timestamp()),
+  outcome: Nullable(OneOf(jobOutcomes)),
+  outcomeReason: Nullable(OutcomeReason),
+  message: Nullable(Text(TEXT_CHARS_MAX)),
+  evidence: Nullable(Evidence),
+  usage: Nullable(Usage),
+  budget: Nullable(JsonObject()),
+  parentJobId: Nullable(Id('job')),
+  dependsOn: List(Id('job'), 100),
+  concurrencyKey: Nullable(Text(255)),
+  cancelRequestedAt: Nullable(Timestamp()),
+  waitingOnUncertaintyId: Nullable(Id('uncertainty')),
+  decisions: List(
+    Type.Object({
+      uncertaintyId: Id('uncertainty'),
+      prompt: Text(TEXT_CHARS_MAX),
+      mode: Text(40),
+      value: Text(TEXT_CHARS_MAX),
+      resolvedAt: Timestamp(),
+    }),
+    100,
+    'Answers that people gave while the job was blocked on them.',
+  ),
+});
+export type Job = Static<typeof Job>;
+
+/** Why a pending job waits; the first that applies. */
+export const WaitingFor = Type.Object({
+  reason: OneOf([
+    'not_yet_available',
+    'dependencies',
+    'concurrency_key',
+    'queue_paused',
+    'repository_archived',
+    'no_agent_serves_repository',
+    'no_agent_with_capabilities',
+    'agents_at_capacity',
+    'queue_position',
+    'lease_of_running_attempt',
+    'decision',
+  ]),
+  message: Text(1_000),
+  jobIds: Type.Optional(List(Id('job'), 100)),
+});
+export type WaitingFor = Static<typeof WaitingFor>;
