@@ -1,7 +1,7 @@
 /**
- * The protocol between an agent and a hub: the calls in the order in which an agent makes them,
- * and what can go wrong at each. All types derive from the endpoint table, so this file changes
- * with it. Shapes and error codes are in `endpoints/`; docs/reference/protocol.md decides the rules.
+ * The protocol between an agent and a hub: the calls in the order in which an agent makes them, and
+ * what can go wrong at each. All types derive from the endpoint table, so this file changes with
+ * it. Shapes and error codes are in `endpoints/`; docs/reference/protocol.md decides the rules.
  *
  * Three rules hold throughout:
  * - The agent calls, the hub answers. Orders to the agent travel in answers to heartbeats.
@@ -81,24 +81,24 @@ export interface AgentProtocol {
      * Renew: sets the lease to now + `leaseMs` and never shortens it unless `shorten` is true. Go
      * on until the hub has answered `complete`, not only until the tool has ended.
      *
-     * A lease that has expired is still this agent's until someone reclaims the job (within 2 s), so
-     * a late renewal can succeed. If no renewal succeeds until the lease has run out by the agent's
-     * own clock, stop the tool: another agent may hold the job already.
+     * A lease that has expired is still this agent's until someone reclaims the job (within 2 s),
+     * so a late renewal can succeed. If no renewal succeeds until the lease has run out by the
+     * agent's own clock, stop the tool: another agent may hold the job already.
      *
      * `cancelRequested`: stop the tool, then renew with the shortest lease and `shorten: true`, so
      * that the hub can end the job at once. A result sent now is refused with JOB_CANCELED.
      */
     heartbeat: AgentCall<Rows['jobs']['heartbeat']>;
     /**
-     * Complete: reports the outcome with its evidence, exactly once. Write the result to disk before
-     * sending it (the outbox), and send it until the hub answers, also after a restart: repeating
-     * the accepted completion returns the same answer with `idempotent: true`. No answer, a 5xx, a
-     * 429 and a 401 are not the hub's decision; every other refusal is final.
+     * Complete: reports the outcome with its evidence, exactly once. Write the result to disk
+     * before sending it (the outbox), and send it until the hub answers, also after a restart:
+     * repeating the accepted completion returns the same answer with `idempotent: true`. No answer,
+     * a 5xx, a 429 and a 401 are not the hub's decision; every other refusal is final.
      *
-     * A completion after the lease has expired is accepted if nobody has reclaimed the job. One from
-     * a lost attempt is refused and kept as late evidence: the job is done by another attempt.
-     * `outcomeReason.retryable` and `blocked` may put the job back to `pending`, and this very agent
-     * may claim it again, as a new generation, before the answer arrives.
+     * A completion after the lease has expired is accepted if nobody has reclaimed the job. One
+     * from a lost attempt is refused and kept as late evidence: the job is done by another attempt.
+     * `outcomeReason.retryable` and `blocked` may put the job back to `pending`, and this very
+     * agent may claim it again, as a new generation, before the answer arrives.
      */
     complete: AgentCall<Rows['jobs']['complete']>;
   };
@@ -122,7 +122,7 @@ export interface AgentProtocol {
     wait: AgentCall<Rows['uncertainties']['wait']>;
   };
   readonly cloudAiJobs: {
-    /** Claim, renew and complete for model calls: the same lease and the same races, without logs. */
+    /** Claim, renew, complete for model calls: the same lease and the same races, no logs. */
     claimNext: AgentCall<Rows['cloudAiJobs']['claimNext']>;
     heartbeat: AgentCall<Rows['cloudAiJobs']['heartbeat']>;
     complete: AgentCall<Rows['cloudAiJobs']['complete']>;

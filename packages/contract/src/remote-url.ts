@@ -55,7 +55,7 @@ const ipv6Pattern = /^\[[0-9a-f:.]+(?:%[0-9a-z_.-]+)?\]$/i;
 const controlPattern = /[\u0000-\u001f\u007f]/;
 
 /**
- * The normal form of a Git remote URL (contract.md, section 3).
+ * The normal form of a Git remote URL (docs/reference/protocol.md, section 3.5).
  * @throws {RemoteUrlError} when the text is empty or names no repository.
  */
 export function normalizeRemoteUrl(url: string): string {
@@ -80,7 +80,7 @@ export function normalizeRemoteUrl(url: string): string {
 
 /**
  * The hash under which the hub knows a repository: SHA-256 of the normal form in UTF-8, as 64
- * lower-case hex digits (specification, Repository).
+ * lower-case hex digits (docs/reference/specification.md, Repository).
  * @throws {RemoteUrlError} as {@link normalizeRemoteUrl}.
  */
 export async function hashRemoteUrl(url: string): Promise<string> {

@@ -18,7 +18,7 @@ import Type, {
 } from 'typebox';
 import { type IdKind, idPrefixes } from './ids.ts';
 
-/** Bytes of a request body, counted on the wire (specification, Limits). */
+/** Bytes of a request body, counted on the wire (docs/reference/specification.md, Limits). */
 export const BODY_BYTES_MAX = 262_144;
 /** A long text: a prompt, a message. Only the body limit is tighter in practice. */
 export const TEXT_CHARS_MAX = 200_000;

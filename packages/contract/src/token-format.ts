@@ -1,8 +1,9 @@
 /**
- * The text of a token (contract.md, section 2): `sbx_d_`, `sbx_s_` or `sbx_j_`, 32 random bytes in
- * base62 (43 characters, padded with zeros), and the CRC-32 of all that in base62 (6 characters).
- * The check characters refuse a mistyped or made-up token before any database work; secret
- * scanners use them to tell a token from a look-alike. They protect nothing: the bytes do.
+ * The text of a token (docs/reference/protocol.md, section 2.1): `sbx_d_`, `sbx_s_` or
+ * `sbx_j_`, 32 random bytes in base62 (43 characters, padded with zeros), and the CRC-32 of what
+ * precedes in base62 (6 characters). By the check characters the hub rejects a mistyped or invented
+ * token before any database work, and secret scanners distinguish a token from similar text. They
+ * give no security; the random bytes do.
  */
 import { crc32 } from './crc32.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The code that a person compares between terminal and browser in a device login. The alphabet
- * has no vowels, so that no word appears, and no letters that look alike (contract.md, section 2).
+ * The alphabet of the code that a person compares between terminal and browser in a device login
+ * (docs/reference/protocol.md, section 2.4). It has no vowels, so that no word appears, and no
+ * letters that look alike.
  */
 export const USER_CODE_ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 /** Letters of a code, the dash not counted: 20^8 codes, about 34 bits. */

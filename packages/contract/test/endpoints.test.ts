@@ -37,7 +37,7 @@ const specified = [
   'POST /integrations/events/v1/ingest',
 ];
 
-/** Fields that a call cannot do without (contract, §1); the specification's others are optional. */
+/** Required fields (docs/reference/protocol.md, section 1.4); all others are optional. */
 const requiredByPath: Record<string, readonly string[]> = {
   '/control-plane/v1/runs/upsert': ['workspaceId', 'repoId', 'runRef', 'status'],
   '/control-plane/v2/runs/upsert': ['workspaceId', 'runId', 'status'],

@@ -1,6 +1,6 @@
 /**
- * The device login (contract.md, section 2) in pairs: a request is sent, and a pure function says
- * what its answer means. `runDeviceLogin` puts the pairs together.
+ * The device login (docs/reference/protocol.md, section 2.4). A function that sends a request and
+ * a pure function that judges its answer form a pair; `runDeviceLogin` combines the pairs.
  */
 import {
   DEVICE_SESSION_MS,

@@ -26,7 +26,7 @@ import {
   Usage,
 } from './job-schemas.ts';
 
-/** Kinds that the hub itself enqueues when the workspace turns them on (contract, §6). */
+/** Kinds that the hub enqueues, if enabled (docs/reference/protocol.md, section 6). */
 export const hubCloudAiJobKinds = ['summarize_source', 'draft_decision_answer'] as const;
 
 /** A model call either gives a result or does not; nothing blocks it. */

@@ -20,7 +20,7 @@ import {
 } from './context-items.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** The hint that asks for mail threads fetched live (specification, Context pack). */
+/** The hint that asks for live mail threads (docs/reference/specification.md, Context pack). */
 export const FRESH_HINT = 'fresh_v1';
 export const TOKEN_BUDGET_DEFAULT = 16_000;
 /** All live fetching of one resolve together; what is late falls back to the cached extract. */

@@ -19,7 +19,7 @@ import { ignoredReasons } from './integration-events.ts';
 import { ContentType } from './uploads.ts';
 import { WorkspaceSlug } from './workspaces.ts';
 
-/** The header that carries `SVC_INTEGRATION_EVENT_SECRET` (specification, Authentication). */
+/** Carries `SVC_INTEGRATION_EVENT_SECRET` (docs/reference/specification.md, Authentication). */
 export const INTEGRATION_SECRET_HEADER = 'x-svc-integration-event-secret';
 
 const Source = Text(SOURCE_CHARS_MAX, {

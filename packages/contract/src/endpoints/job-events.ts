@@ -15,7 +15,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** Exact wire values (specification, Job event). */
+/** Exact wire values (docs/reference/specification.md, Job event). */
 export const jobEventKinds = [
   'enqueued',
   'claimed',

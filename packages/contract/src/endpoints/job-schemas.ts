@@ -15,7 +15,7 @@ import {
   Timestamp,
 } from '../schema.ts';
 
-/** Exact wire values (specification, Job). */
+/** Exact wire values (docs/reference/specification.md, Job). */
 export const jobKinds = [
   'install_ias',
   'create_run',

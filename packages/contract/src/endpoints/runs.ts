@@ -16,7 +16,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** The values that the console colours and counts; any other string is as good (contract, §5). */
+/** Statuses that the console knows; others are valid (docs/reference/protocol.md, section 5.1). */
 export const knownRunStatuses = [
   'planned',
   'in_progress',

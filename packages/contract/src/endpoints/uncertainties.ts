@@ -19,7 +19,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** Exact wire values (specification, Uncertainty). */
+/** Exact wire values (docs/reference/specification.md, Uncertainty). */
 export const uncertaintyKinds = [
   'missing_fact',
   'choice',

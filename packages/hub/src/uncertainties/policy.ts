@@ -21,7 +21,7 @@ export function isToBeApplied(
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 
-/** Promoted exactly when the asker is less certain than the threshold (contract, section 5). */
+/** Whether confidence is below the threshold (docs/reference/protocol.md, section 5.2). */
 export function isPromoted(input: { confidence: number; autoPromoteThreshold: number }): boolean {
   return input.confidence < input.autoPromoteThreshold;
 }
