@@ -1,4 +1,4 @@
-/** CRC-32 of IEEE 802.3: reflected polynomial edb88320, all ones at start and at the end. */
+/** The reflected polynomial of CRC-32 in IEEE 802.3, which inverts all bits at start and end. */
 const POLYNOMIAL = 0xedb88320;
 
 const remainderOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -9,7 +9,7 @@ const remainderOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
   return remainder;
 });
 
-/** The CRC-32 of the first `chars` characters of a text, which must be ASCII. */
+/** Computes the CRC-32 of the first `chars` characters of a text, which must be ASCII. */
 export function crc32(text: string, chars: number): number {
   let crc = 0xffffffff;
   for (let i = 0; i < chars; i++) {

@@ -10,7 +10,7 @@ const codesOfAuth: Record<EndpointAuth, readonly ErrorCode[]> = {
   session: ['SESSION_REQUIRED'],
 };
 
-/** What plain HTTP and the hub's own troubles can answer anywhere. */
+/** Codes of plain HTTP and of failures of the hub, possible for every endpoint. */
 const codesOfEveryEndpoint: readonly ErrorCode[] = [
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
@@ -26,7 +26,7 @@ const codesOfJsonBodies: readonly ErrorCode[] = [
 ];
 
 /**
- * Every code that an endpoint may answer, once each and in the order of `errorCodes`: its own,
+ * Lists every code that an endpoint may answer with, in the order of `errorCodes`: its own codes,
  * and those implied by its authentication, scopes and body.
  */
 export function listErrorCodes(endpoint: Endpoint): ErrorCode[] {
@@ -40,7 +40,7 @@ export function listErrorCodes(endpoint: Endpoint): ErrorCode[] {
   return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** The codes of an endpoint by HTTP status, ascending. */
+/** Groups the codes of an endpoint by HTTP status, in ascending order. */
 export function groupErrorCodes(endpoint: Endpoint): Map<number, ErrorCode[]> {
   const groups = new Map<number, ErrorCode[]>();
   for (const code of listErrorCodes(endpoint)) {

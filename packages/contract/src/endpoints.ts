@@ -19,8 +19,8 @@ import { uploads } from './endpoints/uploads.ts';
 import { workspaces } from './endpoints/workspaces.ts';
 
 /**
- * The machine-to-machine interface, whole: every endpoint of the specification and every
- * extension. A row without a handler in the hub is not in `openapi.json` and answers 404.
+ * The whole machine-to-machine interface: every endpoint of the specification and every extension.
+ * A row without a handler in the hub is not in `openapi.json`, and its path is 404.
  */
 export const endpoints = {
   health,

@@ -1,21 +1,25 @@
 /**
- * Every error code of the wire, once. A failure is
- * `{ok: false, error: CODE, message, requestId, details?}`; codes are extended, never renamed.
- * Domain refusals are HTTP 400 with their own code (the specification knows only 200, 400, 401
- * and 500); the other statuses are plain HTTP.
+ * Every error code of the wire with its HTTP status and its condition. A failure is
+ * `{ok: false, error: CODE, message, requestId, details?}`. Codes are added, never renamed.
+ * Refusals by the domain are HTTP 400 with their own code, because the specification has only 200,
+ * 400, 401 and 500; the other statuses are plain HTTP.
  */
 export const errorCodes = {
-  TOKEN_MISSING: [401, 'The request carries no bearer token.'],
+  TOKEN_MISSING: [401, 'The request has no bearer token.'],
   TOKEN_INVALID: [401, 'The bearer token is malformed or unknown.'],
   TOKEN_EXPIRED: [401, 'The bearer token has expired, or the lease of its job has ended.'],
   TOKEN_REVOKED: [401, 'The bearer token has been revoked.'],
-  INTEGRATION_UNAUTHORIZED: [401, 'The shared secret or signature is missing, wrong or not set.'],
-  SIGNED_URL_INVALID: [401, 'The signed URL was altered or has expired; ask for a new one.'],
-  SESSION_REQUIRED: [401, 'The console call needs a signed-in person.'],
+  INTEGRATION_UNAUTHORIZED: [
+    401,
+    'The shared secret or signature is missing or wrong, or the hub has none set.',
+  ],
+  SIGNED_URL_INVALID: [401, 'The signed URL was altered or has expired; request a new one.'],
+  SESSION_REQUIRED: [401, 'No person is signed in; sign in at the console.'],
   SIGN_IN_FAILED: [401, 'The e-mail address or the password is wrong.'],
   INVALID_JSON: [
     400,
-    'The body is not JSON in UTF-8, is nested deeper than 32 levels, or holds a duplicate or forbidden key.',
+    'The body is not JSON in UTF-8, is nested deeper than 32 levels, or has a duplicate or ' +
+      'forbidden key.',
   ],
   INVALID_REQUEST: [400, 'A field is missing or has a value outside its schema; see details.'],
   WORKSPACE_NOT_FOUND: [400, 'No such workspace, or the token may not use it.'],
@@ -40,25 +44,25 @@ export const errorCodes = {
     400,
     'Another console session opened this device session; only that one may answer it.',
   ],
-  DEVICE_SESSION_CLOSED: [400, 'The device session was answered or has expired.'],
+  DEVICE_SESSION_CLOSED: [400, 'The device session was already answered or has expired.'],
   CONFIRMATION_REQUIRED: [400, 'The sign-in is older than 10 minutes; send the password again.'],
   FIRST_OWNER_LINK_INVALID: [400, 'The first-owner link was used or is not the latest one.'],
-  SLUG_TAKEN: [400, 'A workspace with this slug exists already.'],
-  EMAIL_TAKEN: [400, 'A person with this e-mail address exists already.'],
+  SLUG_TAKEN: [400, 'A workspace with this slug already exists.'],
+  EMAIL_TAKEN: [400, 'A person with this e-mail address already exists.'],
   MEMBER_NOT_FOUND: [400, 'No such member of this workspace.'],
-  ALREADY_MEMBER: [400, 'The person belongs to this workspace already.'],
-  LAST_OWNER: [400, 'The last owner of a workspace stays; make somebody else an owner first.'],
+  ALREADY_MEMBER: [400, 'The person is already a member of this workspace.'],
+  LAST_OWNER: [400, 'A workspace must keep an owner; make someone else an owner first.'],
   INVITATION_NOT_FOUND: [400, 'No such open invitation to this workspace.'],
   INVITATION_LINK_INVALID: [
     400,
-    'The invitation link was used, revoked or replaced, or has expired; ask for a new one.',
+    'The invitation link was used, revoked or replaced, or has expired; ask for a new link.',
   ],
   PASSWORD_RESET_LINK_INVALID: [
     400,
     'The password-reset link was used or replaced, or has expired; ask for a new one.',
   ],
   MAIL_ACCOUNT_NOT_FOUND: [400, 'No such mail account in this workspace.'],
-  TOKEN_NOT_FOUND: [400, 'No such live token in this workspace, or it is not yours.'],
+  TOKEN_NOT_FOUND: [400, 'No such active token in this workspace, or it belongs to someone else.'],
   LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],
   CLAIM_GENERATION_MISMATCH: [400, 'The claim generation sent is not the current one.'],
   JOB_NOT_RUNNING: [400, 'The job is not running, so the call does not apply.'],
@@ -71,9 +75,12 @@ export const errorCodes = {
   METHOD_NOT_ALLOWED: [405, 'The path exists with another method; see the Allow header.'],
   BODY_TOO_LARGE: [413, 'The body is larger than 256 KB (262,144 bytes).'],
   RANGE_NOT_SATISFIABLE: [416, 'The range lies outside the bytes; see the Content-Range header.'],
-  RATE_LIMITED: [429, 'Too many requests; wait as Retry-After says.'],
-  INTERNAL: [500, 'The hub failed; the request id finds the cause in its log.'],
-  UNAVAILABLE: [503, 'The hub is stopping or its database is away; retry as Retry-After says.'],
+  RATE_LIMITED: [429, 'Too many requests; retry after Retry-After.'],
+  INTERNAL: [500, 'The hub failed; look up the request id in its log for the cause.'],
+  UNAVAILABLE: [
+    503,
+    'The hub is stopping or its database is unavailable; retry after Retry-After.',
+  ],
 } as const satisfies Record<string, readonly [status: number, condition: string]>;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -83,7 +90,7 @@ export function statusOf(code: ErrorCode): number {
   return errorCodes[code][0];
 }
 
-/** The condition under which a code is answered, one sentence. */
+/** The condition for a code, as one sentence. It is the default message of the failure. */
 export function conditionOf(code: ErrorCode): string {
   return errorCodes[code][1];
 }

@@ -1,6 +1,6 @@
 /**
- * Identifiers are opaque to clients: a prefix that names the thing, then a UUIDv7 in lower-case
- * hex without dashes. UUIDv7 begins with the time, so ids sort by creation.
+ * The prefixes of ids. An id is a prefix for its kind, then a UUIDv7 in lower-case hex without
+ * dashes; clients treat it as opaque. UUIDv7 begins with the time, so ids sort by creation.
  */
 export const idPrefixes = {
   workspace: 'ws',
@@ -29,21 +29,21 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** Makes ids; two ids of one source never compare equal and rise strictly. */
+/** Creates ids. The ids of one source are unique and strictly ascending. */
 export type IdSource = (kind: IdKind) => string;
 
 const SEQUENCE_BITS = 12;
 const SEQUENCE_LIMIT = 1 << SEQUENCE_BITS;
-/** Random bytes are drawn in blocks: one call to the generator serves many ids. */
+/** Random bytes are generated in blocks, so that one call to the generator serves many ids. */
 const RANDOM_BLOCK_BYTES = 4096;
 const RANDOM_BYTES_PER_ID = 8;
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * An id source over a clock. Within one millisecond a 12-bit sequence keeps the order; when it
- * overflows, or when the clock steps back, the time part runs ahead of the clock instead of
- * repeating itself (RFC 9562, section 6.2, method 1).
+ * Creates an id source over a clock. Within one millisecond a 12-bit sequence keeps the order. When
+ * it overflows, or the clock steps back, the time part runs ahead of the clock, so that no id
+ * repeats (RFC 9562, section 6.2, method 1).
  */
 export function createIdSource(nowMs: () => number): IdSource {
   const block = new Uint8Array(RANDOM_BLOCK_BYTES);
@@ -56,7 +56,7 @@ export function createIdSource(nowMs: () => number): IdSource {
       globalThis.crypto.getRandomValues(block);
       blockOffset = 0;
     }
-    // The two highest bits of the first byte are the variant, 0b10.
+    // The two highest bits of the first byte are the variant: 0b10.
     let text = hexOfByte[((block[blockOffset] as number) & 0x3f) | 0x80] as string;
     for (let i = 1; i < RANDOM_BYTES_PER_ID; i++)
       text += hexOfByte[block[blockOffset + i] as number];

@@ -11,30 +11,31 @@ import type { JsonValue } from './openapi-schemas.ts';
 
 export const requestIdHeader = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 
-/** What answers share, under `components`. */
+/** The headers that answers share, for `components`. */
 export const headerComponents: Record<string, JsonValue> = {
   RequestId: {
-    description: 'Names this request in the log of the hub; give it when asking for help.',
+    description:
+      'Identifies this request in the log of the hub. Include it when you report a problem.',
     schema: { type: 'string', maxLength: 100 },
     example: 'req_0199d1c0a9007000a1b2c3d4e5f60799',
   },
   IgnoredFields: {
-    description: 'Names of request fields that the hub does not know and has ignored.',
+    description: 'Names of the request fields that the hub does not know and ignored.',
     schema: { type: 'string', maxLength: 2_000 },
     example: 'promt, prioritty',
   },
   RetryAfter: {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0 },
     example: 2,
   },
   Allow: {
-    description: 'The methods of this path.',
+    description: 'The methods that this path accepts.',
     schema: { type: 'string', maxLength: 100 },
     example: 'POST',
   },
   ContentRange: {
-    description: 'Which bytes, of how many.',
+    description: 'The range of the bytes, and how many there are.',
     schema: { type: 'string', maxLength: 100 },
     example: 'bytes 0-1023/48213',
   },
@@ -47,7 +48,7 @@ const headersOfStatus: Record<number, Record<string, JsonValue>> = {
   503: { 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
 };
 
-/** The schemas of `ErrorBody` and its code, with the codes that were written so far. */
+/** Builds the schemas of `ErrorBody` and its code, with the codes that the writer has used. */
 export function buildErrorSchemas(writer: ErrorWriter): Record<string, JsonValue> {
   const codes = (Object.keys(errorCodes) as ErrorCode[]).filter((code) => code in writer.examples);
   const conditions = listConditions(codes, (code) => ` (${statusOf(code)})`);
@@ -55,7 +56,7 @@ export function buildErrorSchemas(writer: ErrorWriter): Record<string, JsonValue
     ErrorCode: {
       type: 'string',
       enum: codes,
-      description: `Stable; extended, never renamed.\n\n${conditions}`,
+      description: `Stable: codes are added, never renamed.\n\n${conditions}`,
     },
     Error: errorSchema,
   };
@@ -68,17 +69,17 @@ const errorSchema: JsonValue = {
   properties: {
     ok: { type: 'boolean', const: false },
     error: { $ref: '#/components/schemas/ErrorCode' },
-    message: { type: 'string', maxLength: 2_000, description: 'One sentence, for people.' },
-    requestId: { type: 'string', maxLength: 100, description: 'As in x-request-id.' },
+    message: { type: 'string', maxLength: 2_000, description: 'One sentence for people.' },
+    requestId: { type: 'string', maxLength: 100, description: 'The same as in x-request-id.' },
     details: {
       type: 'array',
       maxItems: 100,
-      description: 'With INVALID_REQUEST: what is wrong, and where.',
+      description: 'With INVALID_REQUEST: the fields that are wrong.',
       items: {
         type: 'object',
         required: ['path', 'message'],
         properties: {
-          path: { type: 'string', maxLength: 1_000, description: 'JSON pointer.' },
+          path: { type: 'string', maxLength: 1_000, description: 'A JSON pointer to the field.' },
           message: { type: 'string', maxLength: 1_000 },
         },
       },
@@ -132,7 +133,7 @@ function nameOf(code: ErrorCode): string {
     .join('');
 }
 
-/** Writes the failures of endpoints, and gathers what they refer to. */
+/** Writes the failures of endpoints and collects the components that they refer to. */
 export interface ErrorWriter {
   write(endpoint: Endpoint): Record<string, JsonValue>;
   readonly responses: Record<string, JsonValue>;
@@ -146,7 +147,7 @@ export function createErrorWriter(): ErrorWriter {
   function writeStatus(status: number, codes: readonly ErrorCode[]): JsonValue {
     for (const code of codes) examples[code] ??= exampleOf(code);
     const [code] = codes;
-    // 400 is each endpoint's own; the other statuses mean the same wherever they are answered.
+    // The codes of 400 differ by endpoint; the other statuses have the same codes everywhere.
     if (status === 400 || code === undefined) return buildResponse(status, codes);
     const name = codes.length === 1 ? nameOf(code) : 'TokenRefused';
     responses[name] ??= buildResponse(status, codes);

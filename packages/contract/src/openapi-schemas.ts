@@ -39,8 +39,8 @@ const nouns = [
 ];
 
 /**
- * Exported records by their JSON text: the name in the code is the name in the document. Text and
- * not identity, because TypeBox copies a schema that it marks as optional.
+ * Maps the JSON text of exported schemas to their names, which become names in the document. It
+ * compares text, because TypeBox copies a schema when it makes it optional.
  */
 const namesOfSchemas = new Map<string, string>(
   nouns
@@ -49,10 +49,10 @@ const namesOfSchemas = new Map<string, string>(
     .map(([name, schema]) => [JSON.stringify(schema), name]),
 );
 
-/** Turns schemas into plain JSON in which every named record is a reference. */
+/** Converts schemas to plain JSON, with references in place of named schemas. */
 export interface SchemaWriter {
   write(schema: unknown): JsonValue;
-  /** The records that were referred to, by name. */
+  /** The schemas that were referred to, by name. */
   readonly components: Record<string, JsonValue>;
 }
 
@@ -60,12 +60,12 @@ export function createSchemaWriter(): SchemaWriter {
   const components: Record<string, JsonValue> = {};
 
   function write(schema: unknown): JsonValue {
-    // What is no object in a schema is a keyword's plain value.
+    // Other values in a schema are values of keywords.
     if (schema === null || typeof schema !== 'object') return schema as JsonValue;
     if (Array.isArray(schema)) return schema.map(write);
     const name = namesOfSchemas.get(JSON.stringify(schema));
     if (name === undefined) return writeFields(schema);
-    // Entered before it is filled, so that components stand in the order of first use.
+    // Added before it is filled, so that components are in the order of first use.
     if (!(name in components)) {
       components[name] = {};
       components[name] = writeFields(schema);

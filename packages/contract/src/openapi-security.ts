@@ -2,7 +2,7 @@ import type { EndpointAuth } from './endpoint.ts';
 import { INTEGRATION_SECRET_HEADER } from './endpoints/integrations.ts';
 import type { JsonValue } from './openapi-schemas.ts';
 
-/** The query parameter that proves a signed URL. */
+/** The query parameter that holds the signature of a signed URL. */
 export const SIGNATURE_PARAMETER = 'signature';
 
 const schemes = {
@@ -12,13 +12,14 @@ const schemes = {
     description:
       'A device token (sbx_d_…, from a device login), a service-principal token (sbx_s_…, minted ' +
       'by an operator) or the token of one job (sbx_j_…, from its claim). A hub started with ' +
-      'SVC_DEV_ALLOW_UNAUTH=true also serves requests without one.',
+      'SVC_DEV_ALLOW_UNAUTH=true also accepts requests without a token.',
   },
   'integration-secret': {
     type: 'apiKey',
     in: 'header',
     name: INTEGRATION_SECRET_HEADER,
-    description: 'The value of SVC_INTEGRATION_EVENT_SECRET; while that is unset, none fits.',
+    description:
+      'The value of SVC_INTEGRATION_EVENT_SECRET. While it is unset, every call is refused.',
   },
   'chat-signature': {
     type: 'apiKey',
@@ -32,7 +33,7 @@ const schemes = {
     type: 'apiKey',
     in: 'query',
     name: SIGNATURE_PARAMETER,
-    description: 'Part of the URL that the hub gave out; good for 10 minutes and that URL alone.',
+    description: 'Part of the URL from the hub; valid for 10 minutes and for that URL only.',
   },
 } as const;
 
@@ -43,18 +44,18 @@ const schemeNames: Record<keyof typeof schemes, string> = {
   'signed-url': 'signedUrl',
 };
 
-/** The console's cookie is no part of the machine-to-machine interface. */
+/** Console endpoints are not part of the machine-to-machine interface. */
 function assertPublic(auth: EndpointAuth): asserts auth is Exclude<EndpointAuth, 'session'> {
   if (auth === 'session') throw new Error('A console endpoint does not belong in openapi.json');
 }
 
-/** The `security` of an operation: empty where no proof is asked for. */
+/** The `security` of an operation; empty without authentication. */
 export function describeSecurity(auth: EndpointAuth): JsonValue {
   assertPublic(auth);
   return auth === 'none' ? [] : [{ [schemeNames[auth]]: [] }];
 }
 
-/** `components.securitySchemes` for the ways in that are used. */
+/** `components.securitySchemes` for the given kinds of authentication. */
 export function describeSecuritySchemes(auths: ReadonlySet<EndpointAuth>): JsonValue {
   const used = (Object.keys(schemes) as (keyof typeof schemes)[]).filter((auth) => auths.has(auth));
   return Object.fromEntries(used.map((auth) => [schemeNames[auth], { ...schemes[auth] }]));

@@ -26,9 +26,9 @@ export interface OpenApiDocument {
 }
 
 export interface OpenApiOptions {
-  /** The rows to describe: the hub passes those that it has a handler for. */
+  /** The rows to describe. The hub passes those that have a handler. */
   endpoints: readonly Endpoint[];
-  /** Where the hub is reached, such as `http://127.0.0.1:4400`. */
+  /** The address of the hub, such as `http://127.0.0.1:4400`. */
   baseUrl: string;
   /** Version of the hub. */
   version: string;
@@ -36,38 +36,38 @@ export interface OpenApiOptions {
 
 const tagDescriptions: Record<string, string> = {
   Health: 'Whether the hub answers, and this description.',
-  Workspaces: 'Where everything else belongs; found by slug.',
-  'Device login': "How a machine gets a token with a person's approval, and gives it back.",
+  Workspaces: 'Every other record belongs to a workspace. Clients find it by its slug.',
+  'Device login': "A machine gets a token with a person's approval, and revokes it.",
   Agents: "Programs that take jobs, on developers' machines and in CI.",
-  Repositories: 'Known by a hash of their remote URL; the URL itself never reaches the hub.',
+  Repositories: 'The hub knows them by a hash of their remote URL, never by the URL itself.',
   Jobs: 'The queue: enqueue, claim under a lease, renew the lease, complete with evidence.',
-  'Job events': 'What happened to a job, in order.',
+  'Job events': 'The timeline of a job.',
   Runs: 'Goals in a repository, towards which jobs work.',
-  Uncertainties: 'Questions of agents; promoted to decision requests, they wait in the inbox.',
-  'Cloud AI jobs': 'Model calls, run under a lease by whoever holds the provider keys.',
-  'Context items': 'The store of what is known about a workspace.',
+  Uncertainties: 'Questions of agents. Those promoted to decision requests are in the inbox.',
+  'Cloud AI jobs': 'Model calls, run under a lease by agents that hold the keys of a provider.',
+  'Context items': 'The store of knowledge about a workspace.',
   'Context packs': 'Immutable selections of context for a run.',
-  Uploads: 'Files, sent and fetched by signed URLs.',
-  Integrations: 'Events that other systems send in, and the ledger of what came of them.',
-  Triggers: 'What starts a run by an event or by the clock.',
+  Uploads: 'Files, sent and fetched through signed URLs.',
+  Integrations: 'Events from other systems, and the ledger of their results.',
+  Triggers: 'They start runs, by an event or by a schedule.',
 };
 
 const apiDescription = `The machine-to-machine interface of a Signalbox hub.
 
 - Bodies are JSON of at most 256 KB (262,144 bytes). Success is 200 with \`ok: true\` and the
-  fields beside it; failure is \`ok: false\` with a stable code in \`error\`, a sentence in
-  \`message\` and the \`requestId\` that every answer also carries in \`x-request-id\`.
+  fields next to it; failure is \`ok: false\` with a stable code in \`error\`, a sentence in
+  \`message\` and the \`requestId\`. Every answer has the request id in \`x-request-id\` too.
 - Unknown fields of a request are ignored and named in \`x-ignored-fields\`.
-- Ids are opaque strings. Unknown ids and those of another workspace are answered alike.
+- Ids are opaque strings. Unknown ids and those of another workspace get the same answer.
 - Times are RFC 3339 in UTC, in fields named \`…At\`; durations are integers in fields named \`…Ms\`.
 - Lists take \`limit\` and \`cursor\` and return \`nextCursor\`, null at the end.
-- Calls that create something take \`idempotencyKey\`, so that a retry does nothing twice.`;
+- Calls that create something take \`idempotencyKey\`, so that a retry does not act twice.`;
 
 /**
- * Describes the given endpoints as OpenAPI 3.1, from the very schemas that validate requests.
+ * Describes the given endpoints as OpenAPI 3.1, from the schemas that validate requests.
  *
- * @throws {Error} for a row that cannot be described: a console endpoint, or a tag without a
- * description here. Both are mistakes in the table, found by the tests.
+ * @throws {Error} if a row cannot be described: a console endpoint, or a tag without a description
+ * in this file. Both are mistakes in the table, and the tests find them.
  */
 export function buildOpenApi({ endpoints, baseUrl, version }: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemaWriter();
@@ -99,7 +99,7 @@ export function buildOpenApi({ endpoints, baseUrl, version }: OpenApiOptions): O
   };
 }
 
-/** A hub that calls itself localhost has another name elsewhere: there the host is a variable. */
+/** For localhost the host is a variable, because clients elsewhere need another name. */
 function buildServer(baseUrl: string): JsonValue {
   const url = baseUrl.replace(/\/+$/, '');
   const description = 'This hub.';
@@ -108,7 +108,7 @@ function buildServer(baseUrl: string): JsonValue {
   return {
     url: `${own[1]}{host}${own[2]}`,
     description,
-    variables: { host: { default: 'localhost', description: 'Where the hub runs.' } },
+    variables: { host: { default: 'localhost', description: 'The host on which the hub runs.' } },
   };
 }
 
@@ -154,7 +154,7 @@ function sendsJson(endpoint: Endpoint): boolean {
   return endpoint.method !== 'GET' && endpoint.bytes !== 'request';
 }
 
-/** The fields of a request without a JSON body travel in the query. */
+/** Without a JSON body, the fields of the request are in the query. */
 function buildParameters(endpoint: Endpoint, schemas: SchemaWriter): JsonValue[] {
   if (endpoint.auth === 'chat-signature') {
     return [
@@ -162,7 +162,7 @@ function buildParameters(endpoint: Endpoint, schemas: SchemaWriter): JsonValue[]
         name: 'x-slack-request-timestamp',
         in: 'header',
         required: true,
-        description: 'Unix time in seconds, part of what is signed; at most 5 minutes off.',
+        description: 'Unix time in seconds; part of the signed text; at most 5 minutes off.',
         schema: { type: 'string', maxLength: 20 },
         example: '1793610000',
       },
@@ -170,7 +170,7 @@ function buildParameters(endpoint: Endpoint, schemas: SchemaWriter): JsonValue[]
   }
   if (sendsJson(endpoint)) return [];
   const required: readonly string[] = endpoint.request.required ?? [];
-  // Examples are typed by their schemas, which say nothing but JSON.
+  // Examples have the types of their schemas, and all schemas describe JSON.
   const example = endpoint.example.request as Record<string, JsonValue>;
   return Object.entries(endpoint.request.properties)
     .filter(([name]) => !(endpoint.auth === 'signed-url' && name === SIGNATURE_PARAMETER))
@@ -202,7 +202,7 @@ function buildSuccess(endpoint: Endpoint, schemas: SchemaWriter): Record<string,
     return {
       '200': { description: 'All bytes.', headers: requestIdHeader, content: buildBytes() },
       '206': {
-        description: 'The bytes of the range asked for.',
+        description: 'The bytes of the requested range.',
         headers: {
           ...requestIdHeader,
           'content-range': { $ref: '#/components/headers/ContentRange' },
@@ -221,14 +221,14 @@ function buildSuccess(endpoint: Endpoint, schemas: SchemaWriter): Record<string,
   };
 }
 
-/** The example is typed by its schema, which says nothing but JSON: hence the cast. */
+/** The example has the type of its schema, and all schemas describe JSON, so the cast is safe. */
 function buildJson(schema: TSchema, example: unknown, schemas: SchemaWriter): JsonValue {
   return {
     'application/json': { schema: schemas.write(schema), example: example as JsonValue },
   };
 }
 
-/** OpenAPI 3.1 says raw bytes by a media type without a schema type. */
+/** OpenAPI 3.1 describes raw bytes by a media type without a schema type. */
 function buildBytes(): JsonValue {
   return { 'application/octet-stream': { schema: {} } };
 }

@@ -1,10 +1,10 @@
 /**
- * Test vectors of `normalizeRemoteUrl`, published so that other clients compute the same hashes.
- * Rows with the same `normalized` hash alike; all others differ.
+ * Test vectors for `normalizeRemoteUrl`, published so that other clients compute the same hashes.
+ * Rows with the same `normalized` have the same hash; all other hashes differ.
  */
 export interface RemoteUrlVector {
   readonly url: string;
-  /** The normal form; null: the URL is refused. */
+  /** The normal form, or null if the URL is rejected. */
   readonly normalized: string | null;
   readonly note: string;
 }
@@ -22,13 +22,13 @@ export const remoteUrlVectors: readonly RemoteUrlVector[] = [
     ['https://github.com/acme/api/', 'trailing slash'],
     ['https://github.com/acme/api.git//', 'trailing slashes behind .git'],
     ['https://github.com/acme/api/.git', '.git as a directory of its own'],
-    ['  https://github.com/acme/api.git\n', 'white space around it'],
+    ['  https://github.com/acme/api.git\n', 'surrounding white space'],
     ['HTTPS://GitHub.com/Acme/API.GIT', 'upper case, everywhere'],
     ['http://github.com/acme/api.git', 'HTTP'],
     ['https://github.com:443/acme/api.git', "HTTPS's default port"],
     ['http://github.com:80/acme/api.git', "HTTP's default port"],
     ['https://github.com:0443/acme/api.git', 'a port is a number'],
-    ['https://github.com:/acme/api.git', 'an empty port is none'],
+    ['https://github.com:/acme/api.git', 'an empty port is no port'],
     ['https://ada@github.com/acme/api.git', 'a user'],
     ['https://ada:s3cret@github.com/acme/api.git', 'user and password'],
     ['https://ada@acme.dev:s3cret@github.com/acme/api.git', 'the last @ ends the credentials'],
@@ -65,13 +65,13 @@ export const remoteUrlVectors: readonly RemoteUrlVector[] = [
     ['http://github.com:443/acme/api.git', "nor HTTP's"],
   ]),
   ...alike('gh-work/acme/api', [
-    ['gh-work:acme/api.git', 'an SSH alias that the agent has not resolved is a host like others'],
+    ['gh-work:acme/api.git', 'an unresolved SSH alias is treated as a host'],
   ]),
   ...alike('github.com/acme/api.git', [
-    ['https://github.com/acme/api.git.git', 'one .git goes, not two'],
+    ['https://github.com/acme/api.git.git', 'only one .git is dropped'],
   ]),
   ...alike('github.com/acme/apigit', [
-    ['https://github.com/acme/apigit', 'git without a dot belongs to the name'],
+    ['https://github.com/acme/apigit', 'git without a dot is part of the name'],
   ]),
   ...alike('github.com/acme/api/docs', [['https://github.com/acme/api/docs.git', 'a longer path']]),
   ...alike('github.com/acme//api', [
@@ -81,11 +81,14 @@ export const remoteUrlVectors: readonly RemoteUrlVector[] = [
     ['https://github.com/acme/a%20b.git', 'percent-encoding stays as it is written'],
   ]),
   ...alike('github.com/acme/a%2fb', [
-    ['https://github.com/acme/a%2Fb.git', 'an encoded slash is no slash; its digits go lower case'],
+    [
+      'https://github.com/acme/a%2Fb.git',
+      'an encoded slash is not a slash; its digits become lower case',
+    ],
   ]),
   ...alike('github.com/acme/a b', [['git@github.com:acme/a b.git', 'a space within the scp form']]),
   ...alike('git.acme.dev/acme/c#', [
-    ['git@git.acme.dev:acme/C#.git', 'the scp form knows no fragment'],
+    ['git@git.acme.dev:acme/C#.git', 'the scp form has no fragment'],
   ]),
   ...alike('git.acme.dev/@acme/api', [
     ['git@git.acme.dev:@acme/api.git', 'an @ in the path of an scp form'],
@@ -104,10 +107,10 @@ export const remoteUrlVectors: readonly RemoteUrlVector[] = [
     ['ssh://git@[2001:db8::1]:2222/acme/api.git', 'IPv6 with another port'],
   ]),
   ...alike('bücher.example/acme/api', [
-    ['https://BÜCHER.example/acme/api.git', 'letters beyond ASCII go lower case too'],
+    ['https://BÜCHER.example/acme/api.git', 'letters outside ASCII become lower case too'],
   ]),
   ...alike('/srv/git/api', [
-    ['/srv/git/api.git', 'a path of this machine'],
+    ['/srv/git/api.git', 'a local path'],
     ['/srv/git/api/.git', 'the .git of a clone'],
     ['/SRV/Git/Api/', 'upper case'],
     ['file:///srv/git/api.git', 'the same as a URL'],
@@ -129,17 +132,17 @@ export const remoteUrlVectors: readonly RemoteUrlVector[] = [
     [' \t\n', 'white space only'],
     ['api', 'one word is neither a URL nor an absolute path'],
     ['./api', 'relative: another repository in every directory'],
-    ['..\\api', 'relative, in the manner of Windows'],
+    ['..\\api', 'a relative Windows path'],
     ['/', 'no repository'],
     ['https://github.com', 'a host only'],
     ['https://github.com/?acme/api', 'a host and a query'],
     ['git@github.com:', 'scp form of a host only'],
     ['https:///acme/api', 'no host'],
-    ['ssh://git@github.com:acme/api.git', 'scp form behind a scheme: the port is no number'],
-    ['https://github.com:65536/acme/api', 'no such port'],
+    ['ssh://git@github.com:acme/api.git', 'scp form after a scheme: the port is not a number'],
+    ['https://github.com:65536/acme/api', 'a port out of range'],
     ['https://[github.com]/acme/api', 'brackets are for IPv6'],
     ['https://git hub.com/acme/api', 'a space within the host'],
-    ['ssh://-oProxyCommand=x/acme/api', 'a host that ssh would take for an option'],
+    ['ssh://-oProxyCommand=x/acme/api', 'a host that ssh would read as an option'],
     ['ada:s3cret@github.com/acme/api', 'credentials without a scheme'],
     ['codecommit::us-east-1://api', 'a remote helper'],
     ['https://github.com/acme/a\u0000pi', 'a control character'],

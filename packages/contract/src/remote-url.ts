@@ -1,28 +1,29 @@
 /**
- * One name for one repository, however its remote is written. The hub knows a repository only by
- * the SHA-256 of this name, so two clones meet exactly when their remotes normalize alike; the
- * rule therefore never changes, and `remoteUrlVectors` pins it for other implementations.
+ * Normalizes the remote URL of a repository, so that all notations of it give one name. The hub
+ * knows a repository only by the SHA-256 of this name: two clones belong together exactly when
+ * their remotes normalize to the same name. So the rule never changes, and `remoteUrlVectors` fixes
+ * it for other implementations.
  *
- * Git's three notations are read: `scheme://[user[:pass]@]host[:port]/path`, the scp form
+ * Git has three notations: `scheme://[user[:pass]@]host[:port]/path`, the scp form
  * `[user@]host:path`, and plain paths. The result is `host[:port]/path` in lower case, without
  * scheme, credentials, the scheme's default port, query, fragment, trailing slashes and one
- * trailing `.git`; a local path stays a path. What the notations leave open is decided so:
+ * trailing `.git`. A local path stays a path. Decisions where the notations are ambiguous:
  *
- * - Slashes between host and path are one separator: `host:/a/b` and `host:a/b` are alike.
- * - Percent-encoding stays as written (in lower case): only the server knows what it means.
- * - `?` and `#` end the path in URLs only; in the scp form and in paths they are letters.
- * - One trailing dot of a host (the DNS root) is dropped; hosts are not resolved otherwise, and
- *   SSH aliases are replaced by the agent (`ssh -G`) beforehand.
- * - `host/path` without a scheme is read as if `https://` stood before it.
- * - Backslashes are slashes in Windows paths; `\\server\share` is `file://server/share`.
- * - Refused: paths relative to `.` or `..`, which mean another repository in every directory;
- *   remote helpers (`name::address`), hosts that begin with a dash, control characters.
+ * - All slashes between host and path are one separator: `host:/a/b` equals `host:a/b`.
+ * - Percent-encoding stays as written, in lower case, because only the server knows its meaning.
+ * - `?` and `#` end the path in URLs only; elsewhere they are ordinary characters.
+ * - One trailing dot of a host (the DNS root) is dropped. Hosts are not resolved; the agent
+ *   replaces SSH aliases beforehand (`ssh -G`).
+ * - `host/path` without a scheme is read as `https://host/path`.
+ * - Backslashes in Windows paths are slashes; `\\server\share` equals `file://server/share`.
+ * - Rejected: paths relative to `.` or `..`, which mean another repository in every directory;
+ *   remote helpers (`name::address`); hosts that begin with a dash; control characters.
  *
- * A normal form is a name, not a URL: one with a port must not be normalized again, because
- * `host:8443/path` is the scp form of another repository.
+ * The result is a name and not a URL. Do not normalize it again if it has a port: `host:8443/path`
+ * is the scp form of another repository.
  */
 
-/** The remote URL cannot be read. The message never repeats it: it may hold credentials. */
+/** The remote URL is invalid. The message never repeats it, because it may contain credentials. */
 export class RemoteUrlError extends Error {
   override readonly name = 'RemoteUrlError';
 }
@@ -39,39 +40,43 @@ const defaultPorts: ReadonlyMap<string, number> = new Map([
   ['ftps', 990],
 ]);
 const PORT_MAX = 65_535;
-/** Longer than any host or file system takes. */
+/** Longer than any host or file system accepts. */
 const REMOTE_URL_CHARS_MAX = 8_192;
 
 const schemePattern = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i;
 const helperPattern = /^[a-z0-9][a-z0-9+.-]*::/i;
-/** What precedes the path must not hold a slash; with two `@`, the last one ends the user. */
+/** The part before the path must not contain a slash. With two `@`, the last one ends the user. */
 const scpPattern = /^(?:[^/\\[][^/\\]*@)?([^/\\:@[\]]+|\[[^\]/\\]*\]):(.*)$/;
 const drivePattern = /^[a-z]:[/\\]/i;
-/** `user:pass@host/path`: Git would take `user` for the host and the password for its path. */
+/** `user:pass@host/path`: Git would read `user` as the host and the password as its path. */
 const bareCredentialsPattern = /^[^/:@]+:[^/]+@[^/:]*(?:\/|$)/;
 const hostPattern = /^[^\s/\\?#@:[\]]+$/;
 const ipv6Pattern = /^\[[0-9a-f:.]+(?:%[0-9a-z_.-]+)?\]$/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected
 const controlPattern = /[\u0000-\u001f\u007f]/;
 
 /**
- * The normal form of a Git remote URL (docs/reference/protocol.md, section 3.5).
- * @throws {RemoteUrlError} when the text is empty or names no repository.
+ * Returns the normal form of a Git remote URL (docs/reference/protocol.md, section 3.5).
+ * @throws {RemoteUrlError} if the text is empty or names no repository.
  */
 export function normalizeRemoteUrl(url: string): string {
   const text = url.trim();
-  if (text === '') throw new RemoteUrlError('The remote URL is empty; give the URL of a remote.');
+  if (text === '') throw new RemoteUrlError('The remote URL is empty; set the URL of the remote.');
   if (text.length > REMOTE_URL_CHARS_MAX) {
-    throw new RemoteUrlError(`The remote URL is longer than ${REMOTE_URL_CHARS_MAX} characters.`);
+    throw new RemoteUrlError(
+      `The remote URL must have at most ${REMOTE_URL_CHARS_MAX} characters.`,
+    );
   }
   if (controlPattern.test(text) || !text.isWellFormed()) {
-    throw new RemoteUrlError('The remote URL holds control characters or broken Unicode.');
+    throw new RemoteUrlError(
+      'The remote URL must not contain control characters or broken Unicode.',
+    );
   }
   const [, scheme, rest] = schemePattern.exec(text) ?? [];
   if (scheme !== undefined && rest !== undefined) return readUrl(scheme.toLowerCase(), rest);
   if (helperPattern.test(text)) {
     throw new RemoteUrlError(
-      'Remote helpers (name::address) are not supported; give an SSH or HTTPS URL.',
+      'Remote helpers (name::address) are not supported; use an SSH or HTTPS URL.',
     );
   }
   if (isLocalPath(text)) return readLocalPath(text);
@@ -99,7 +104,7 @@ function readUrl(scheme: string, rest: string): string {
   return joinName(readHost(hostAndPort, defaultPorts.get(scheme)), location.slice(slashAt));
 }
 
-/** `file://server/share` is a network share; no server, or `localhost`, is this machine. */
+/** `file://server/share` is a network share. Without a server, or at `localhost`, it is a path. */
 function readFileUrl(location: string): string {
   const local = location.replace(/^localhost(?=\/)/i, '');
   if (local.startsWith('/') || drivePattern.test(local)) return readLocalPath(local);
@@ -111,7 +116,7 @@ function isLocalPath(text: string): boolean {
 }
 
 function readLocalPath(text: string): string {
-  // A path of POSIX may hold backslashes; one that begins like a Windows path means slashes.
+  // POSIX paths may contain backslashes; paths that begin like a Windows path mean slashes.
   const windows = /^(?:\\|\/?[a-z]:[/\\])/i.test(text);
   const path = windows ? text.replaceAll('\\', '/') : text;
   if (/^\/\/[^/]/.test(path)) return readUrl('', path.slice(2));
@@ -123,7 +128,7 @@ function readLocalPath(text: string): string {
 function readScpForm(text: string): string | null {
   if (bareCredentialsPattern.test(text)) {
     throw new RemoteUrlError(
-      'The remote URL begins like credentials; write its scheme (https:// or ssh://) before them.',
+      'The remote URL begins with credentials; add its scheme (https:// or ssh://).',
     );
   }
   const [, host, path] = scpPattern.exec(text) ?? [];
@@ -135,27 +140,28 @@ function readScpForm(text: string): string | null {
 
 function readBareUrl(text: string): string {
   if (/^\.{1,2}(?:[/\\]|$)/.test(text)) {
-    throw new RemoteUrlError('The remote is a relative path; give the absolute path.');
+    throw new RemoteUrlError('The remote is a relative path; use the absolute path.');
   }
   if (!text.includes('/')) {
-    throw new RemoteUrlError('The remote URL is neither a URL nor an absolute path.');
+    throw new RemoteUrlError('The remote URL must be a URL or an absolute path.');
   }
   return readUrl('https', text);
 }
 
-/** `host` or `host:port` in lower case, without the default port. */
+/** Returns `host` or `host:port` in lower case, without the default port. */
 function readHost(text: string, defaultPort: number | undefined): string {
   const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text) ?? [];
   if (port !== '' && !(/^\d{1,5}$/.test(port) && Number(port) <= PORT_MAX && Number(port) > 0)) {
     throw new RemoteUrlError(
-      'The port of the remote URL is not a number from 1 to 65535; the form host:path takes no scheme.',
+      'The port of the remote URL must be a number from 1 to 65535; the form host:path has no ' +
+        'scheme.',
     );
   }
   const name = host.startsWith('[') ? host : host.replace(/\.$/, '');
   const valid = name.startsWith('[') ? ipv6Pattern.test(name) : hostPattern.test(name);
-  // Git refuses the dash as well: `ssh` would take such a host for an option.
+  // Git rejects the dash as well: `ssh` would read such a host as an option.
   if (!valid || name.startsWith('-')) {
-    throw new RemoteUrlError('The remote URL names no valid host.');
+    throw new RemoteUrlError('The host of the remote URL is invalid.');
   }
   const portPart = port === '' || Number(port) === defaultPort ? '' : `:${Number(port)}`;
   return name.toLowerCase() + portPart;
@@ -167,7 +173,7 @@ function joinName(host: string, path: string): string {
   return `${host}/${shortened.toLowerCase()}`;
 }
 
-/** `.git` alone goes like a suffix: `/srv/api/.git` is the repository of `/srv/api`. */
+/** Also drops `.git` as a directory: `/srv/api/.git` is the repository of `/srv/api`. */
 function shortenPath(path: string): string {
   return path
     .replace(/[\s/]+$/, '')
@@ -176,5 +182,5 @@ function shortenPath(path: string): string {
 }
 
 function pathMissing(): RemoteUrlError {
-  return new RemoteUrlError('The remote URL names a host but no repository on it.');
+  return new RemoteUrlError('The remote URL has a host but no path to a repository.');
 }

@@ -1,7 +1,7 @@
 /**
- * The pieces that schemas of the wire are made of. Every string and array has a maximum here, so
- * that nothing of unbounded size enters the hub. TypeBox schemas are JSON Schema 2020-12: the same
- * objects validate requests, type both sides and document the API.
+ * Building blocks for the schemas of the wire. Every string and array has a maximum, so that no
+ * input of unbounded size enters the hub. TypeBox schemas are JSON Schema 2020-12: the same objects
+ * validate requests, type both sides and document the API.
  */
 import Type, {
   type Static,
@@ -20,15 +20,15 @@ import { type IdKind, idPrefixes } from './ids.ts';
 
 /** Bytes of a request body, counted on the wire (docs/reference/specification.md, Limits). */
 export const BODY_BYTES_MAX = 262_144;
-/** A long text: a prompt, a message. Only the body limit is tighter in practice. */
+/** The maximum for long texts, such as prompts. In practice the limit of the body is tighter. */
 export const TEXT_CHARS_MAX = 200_000;
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 200;
 
-/** An optional field with a written default: the hub fills it in before the handler sees it. */
+/** An optional field with a default, which the hub fills in before it calls the handler. */
 export type TDefaulted<T extends TSchema> = TOptional<T> & { default: Static<T> };
 
-/** Marks a field as optional and gives the value that the hub uses in its place. */
+/** Makes a field optional and sets the default that the hub fills in. */
 export function Defaulted<T extends TSchema>(schema: T, value: Static<T>): TDefaulted<T> {
   // TypeBox types options by schema kind; for any schema, `default` is an ordinary JSON keyword.
   return Type.Optional({ ...schema, default: value }) as unknown as TDefaulted<T>;
@@ -54,8 +54,8 @@ export function Text(
 }
 
 /**
- * An id of one kind. The schema asks only for a plausible opaque string: an id of the wrong shape
- * is answered like an unknown one, so that nothing is learned from the difference.
+ * An id of one kind. The schema accepts any plausible string: an id of the wrong shape gets the
+ * same answer as an unknown one, so that callers learn nothing from the difference.
  */
 export function Id(kind: IdKind, description?: string): TString {
   return Type.String({
@@ -90,7 +90,7 @@ const kindWords: Record<IdKind, string> = {
   request: 'request',
 };
 
-/** RFC 3339 in UTC, as in `2026-01-31T09:30:00.000Z`. */
+/** A time as RFC 3339 in UTC, such as `2026-01-31T09:30:00.000Z`. */
 export function Timestamp(description?: string): TString {
   return Type.String({
     format: 'date-time',
@@ -99,12 +99,12 @@ export function Timestamp(description?: string): TString {
   });
 }
 
-/** Any JSON value; its size is bounded by the body limit. */
+/** Any JSON value. The limit of the body bounds its size. */
 export function Json(description?: string): TUnsafe<unknown> {
   return Type.Unsafe<unknown>(description === undefined ? {} : { description });
 }
 
-/** A JSON object with free keys. */
+/** A JSON object with any keys. */
 export function JsonObject(description?: string): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -134,7 +134,7 @@ export function Integer(minimum: number, maximum: number, description?: string):
   return Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) });
 }
 
-/** The success body: `ok: true` and the fields beside it, without a wrapper. */
+/** The body of a success: `ok: true` and the fields next to it, without a wrapper. */
 export function Ok<P extends TProperties>(fields: P, description?: string) {
   return Type.Object(
     { ok: Type.Unsafe<true>({ type: 'boolean', const: true }), ...fields },
@@ -142,23 +142,23 @@ export function Ok<P extends TProperties>(fields: P, description?: string) {
   );
 }
 
-/** The key under which a repeated call is answered with the first answer; kept for 7 days. */
+/** A key by which the hub recognizes a repeated call and returns the first answer. */
 export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Visible ASCII. Same key and body: the first answer again, with idempotent: true. Same key, ' +
-    'other body: IDEMPOTENCY_CONFLICT. Kept 7 days.',
+    'Visible ASCII. The same key with the same body returns the first answer again, with ' +
+    'idempotent: true. With another body it is IDEMPOTENCY_CONFLICT. Keys are kept for 7 days.',
 });
 
 export const ListLimit = Defaulted(Integer(1, LIST_LIMIT_MAX), LIST_LIMIT_DEFAULT);
 export const Cursor = Type.Optional(
-  Text(500, { description: 'nextCursor of the page before; opaque.' }),
+  Text(500, { description: 'Opaque: the nextCursor of the previous page.' }),
 );
 export const NextCursor = Nullable(Text(500, { description: 'Null on the last page.' }));
 
-/** How a request looks to the handler: fields with a default are always there. */
+/** A request as the handler gets it: fields with a default are always present. */
 export type RequestInput<R extends TObject> = Static<R> & {
   [K in keyof R['properties'] as R['properties'][K] extends { default: unknown }
     ? K

@@ -7,24 +7,24 @@
  */
 import { crc32 } from './crc32.ts';
 
-/** The prefix of each kind; `job` tokens belong to one claim and die with its lease. */
+/** The prefix of each kind. A `job` token belongs to one claim and ends with its lease. */
 export const tokenPrefixes = { device: 'sbx_d_', service: 'sbx_s_', job: 'sbx_j_' } as const;
 export type TokenKind = keyof typeof tokenPrefixes;
 
 export const TOKEN_BYTES = 32;
-/** All prefixes are of one length, so that each part of a token has a fixed place. */
+/** All prefixes have the same length, so each part of a token is at a fixed position. */
 const PREFIX_CHARS = 6;
 /** 62^43 is the first power of 62 above 2^256. */
 const BODY_CHARS = 43;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECK_CHARS = 6;
-/** Characters of a token. */
+/** The length of a token. */
 export const TOKEN_CHARS = PREFIX_CHARS + BODY_CHARS + CHECK_CHARS;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const NO_DIGIT = 255;
-/** The value of each ASCII character as a base62 digit. */
+/** Maps each ASCII character to its value as a base62 digit. */
 const digitOfChar = new Uint8Array(128).fill(NO_DIGIT);
 for (let digit = 0; digit < BASE62.length; digit++) digitOfChar[BASE62.charCodeAt(digit)] = digit;
 
@@ -34,19 +34,20 @@ const kindOfPrefix = new Map<string, TokenKind>(
 );
 
 /**
- * The token of 32 random bytes.
- * @throws {RangeError} when there are not exactly 32.
+ * Formats 32 random bytes as a token.
+ * @throws {RangeError} if there are not exactly 32 bytes.
  */
 export function formatToken(kind: TokenKind, bytes: Uint8Array): string {
-  if (bytes.length !== TOKEN_BYTES) throw new RangeError(`A token takes ${TOKEN_BYTES} bytes.`);
+  if (bytes.length !== TOKEN_BYTES)
+    throw new RangeError(`A token needs exactly ${TOKEN_BYTES} bytes.`);
   const checked = tokenPrefixes[kind] + toBase62(bytes, BODY_CHARS);
   return checked + formatDigits(crc32(checked, checked.length), CHECK_CHARS);
 }
 
 /**
- * The kind of a token whose shape and check characters are right; null otherwise. Whether the
- * token was ever issued, only the hub's database knows. Allocates almost nothing: it runs on
- * every request.
+ * Returns the kind of a token whose shape and check characters are right, and otherwise null. Only
+ * the hub's database knows whether the token was issued. It allocates almost nothing, because it
+ * runs on every request.
  */
 export function parseToken(text: string): { kind: TokenKind } | null {
   if (text.length !== TOKEN_CHARS) return null;
@@ -62,34 +63,37 @@ export function parseToken(text: string): { kind: TokenKind } | null {
 }
 
 /**
- * Sixteen characters of a body say too little to guess the other 27 (160 bits), so a shorter piece
- * may stay; anything longer goes, whole or cut off, whatever its check characters.
+ * Matches whole and truncated tokens, with right or wrong check characters. Shorter pieces stay: 16
+ * characters of a body reveal too little to guess the other 27 (160 bits).
  */
 const tokenInTextPattern = /(sbx_[dsj]_)[0-9A-Za-z]{16,}/g;
 
 /**
- * The text with every token replaced by its kind, as in `sbx_d_…`: for logs, errors and the output
- * of tools. Redact a stream by whole lines: of a token that is cut in two by the end of a chunk,
- * neither piece is recognized.
+ * Replaces every token in a text by its kind, such as `sbx_d_…`: for logs, errors and the output of
+ * tools. Redact streams by whole lines, because a token that is split between two chunks is not
+ * recognized.
  */
 export function redactTokens(text: string): string {
   return text.replace(tokenInTextPattern, '$1…');
 }
 
-/** As many digits as are taken off a number at once: 62^5 is the last power of 62 below 2^32. */
+/** Digits taken off a number at once: 62^5 is the last power of 62 below 2^32. */
 const DIGITS_AT_ONCE = 5;
 const POWER_AT_ONCE = BASE62.length ** DIGITS_AT_ONCE;
 
-/** A number of an even count of bytes, the highest first. A claim makes a token: no BigInt here. */
+/**
+ * Writes big-endian bytes, of an even count, in base62. It avoids BigInt, because every claim makes
+ * a token.
+ */
 function toBase62(bytes: Uint8Array, chars: number): string {
   const rest: number[] = [];
-  // Bytes are there up to the length, of which the type knows nothing.
+  // The indices are below the length, which the type does not express.
   for (let i = 0; i < bytes.length; i += 2) {
     rest.push((bytes[i] as number) * 256 + (bytes[i + 1] as number));
   }
   let text = '';
   while (text.length < chars) {
-    // Long division by hand, two bytes at a time: no part reaches 2^46, all are exact.
+    // Long division, two bytes at a time. No part reaches 2^46, so all are exact.
     let carried = 0;
     for (let i = 0; i < rest.length; i++) {
       const part = carried * 65_536 + (rest[i] as number);
@@ -102,7 +106,7 @@ function toBase62(bytes: Uint8Array, chars: number): string {
   return text.slice(-chars);
 }
 
-/** A whole number below 2^32. */
+/** Writes an integer below 2^32 in base62. */
 function formatDigits(number: number, chars: number): string {
   let text = '';
   for (let rest = number; text.length < chars; rest = (rest / BASE62.length) >>> 0) {

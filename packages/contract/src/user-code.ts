@@ -4,14 +4,14 @@
  * letters that look alike.
  */
 export const USER_CODE_ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
-/** Letters of a code, the dash not counted: 20^8 codes, about 34 bits. */
+/** Letters of a code without the dash. There are 20^8 codes, about 34 bits. */
 export const USER_CODE_CHARS = 8;
 
 const userCodePattern = new RegExp(`^[${USER_CODE_ALPHABET}]{${USER_CODE_CHARS}}$`);
 
 /**
- * The eight letters of a code as a person typed it: any case, with or without dashes and spaces.
- * Null when it is not a code.
+ * Reads a code as a person typed it, in any case, with or without dashes and spaces. Returns its
+ * eight letters, or null for any other text.
  */
 export function normalizeUserCode(text: string): string | null {
   const letters = text.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
@@ -19,13 +19,15 @@ export function normalizeUserCode(text: string): string | null {
 }
 
 /**
- * `XXXX-XXXX`, as it is shown.
- * @throws {RangeError} when the text is not a code.
+ * Formats a code for people, as `XXXX-XXXX`.
+ * @throws {RangeError} if the text is not a code.
  */
 export function formatUserCode(text: string): string {
   const letters = normalizeUserCode(text);
   if (letters === null) {
-    throw new RangeError(`A user code is ${USER_CODE_CHARS} letters of ${USER_CODE_ALPHABET}.`);
+    throw new RangeError(
+      `A user code must have ${USER_CODE_CHARS} letters of ${USER_CODE_ALPHABET}.`,
+    );
   }
   const half = USER_CODE_CHARS / 2;
   return `${letters.slice(0, half)}-${letters.slice(half)}`;

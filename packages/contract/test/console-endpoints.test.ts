@@ -17,8 +17,8 @@ function assertValid(schema: TSchema, value: unknown): void {
   assert.equal(first && `${first.instancePath} ${first.message}`, undefined);
 }
 
-describe("the console's table", () => {
-  it('has unique names, nouns and paths, those mirrored from the control plane among them', () => {
+describe('the table of the console', () => {
+  it('has unique names, nouns and paths, also among mirrored rows', () => {
     const rows = [...consoleEndpointList, ...mirroredEndpointList];
     assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
     assert.equal(new Set(rows.map(consolePathOf)).size, rows.length);
@@ -37,7 +37,7 @@ describe("the console's table", () => {
 
 for (const endpoint of consoleEndpointList) {
   describe(endpoint.path, () => {
-    it('is a POST below the prefix of the console, for a session or for anybody', () => {
+    it('is a POST under the prefix of the console, with a session or without authentication', () => {
       assert.equal(endpoint.method, 'POST');
       assert.match(endpoint.path, /^\/console-api\/v1\/[a-z-]+\/[a-z-]+$/);
       assert.ok(endpoint.auth === 'session' || endpoint.auth === 'none');
@@ -48,7 +48,7 @@ for (const endpoint of consoleEndpointList) {
       assertValid(endpoint.response, endpoint.example.response);
     });
 
-    it('bounds every string and array, and refuses no unknown field', () => {
+    it('bounds every string and array, and allows unknown fields', () => {
       assert.deepEqual(findUnbounded(endpoint.request), []);
       assert.deepEqual(findUnbounded(endpoint.response), []);
     });
@@ -58,7 +58,7 @@ for (const endpoint of consoleEndpointList) {
       for (const code of endpoint.errors) assert.ok(code in errorCodes, code);
     });
 
-    it('refuses a foreign workspace wherever one is named', () => {
+    it('lists WORKSPACE_NOT_FOUND exactly when the request has a workspace', () => {
       const namesWorkspace = 'workspaceId' in endpoint.request.properties;
       assert.equal(endpoint.errors.includes('WORKSPACE_NOT_FOUND'), namesWorkspace);
     });

@@ -16,10 +16,10 @@ const namesWhere = (list: readonly Endpoint[], holds: (row: Endpoint) => boolean
 const takes = (row: Endpoint, field: string) => field in row.request.properties;
 const requires = (row: Endpoint, field: string) => row.request.required?.includes(field) ?? false;
 
-describe('what a row says of repetition', () => {
-  // Repeating a call that is not listed here acts at most once. Adding a row to a list is a
-  // decision about lost answers, so the lists are written out.
-  it('lists the calls that are never repeated, and those that need a key', () => {
+describe('the field repeat', () => {
+  // All other calls are safe. The lists are written out, because each entry is a decision about
+  // lost answers.
+  it('is once or withKey for these calls only', () => {
     const listed = (word: string) => namesWhere(endpointList, (row) => keyOf(row) === word);
     assert.deepEqual(listed('once'), ['jobsRetry', 'jobsRelease', 'integrationEventsReplay']);
     assert.deepEqual(listed('claimKey'), ['jobsClaimNext', 'cloudAiJobsClaimNext']);
@@ -46,14 +46,14 @@ describe('what a row says of repetition', () => {
         assert.ok(!takes(row, 'idempotencyKey') && !takes(row, 'claimKey'), 'it has no key');
       }
       if (/\/(list|get|whoami|search|wait)$/.test(row.path)) {
-        assert.equal(repeat, 'safe', 'reading twice is reading once');
+        assert.equal(repeat, 'safe', 'reads are safe');
       }
     });
   }
 });
 
-describe('what a row says of job tokens', () => {
-  it('is used, word by word', () => {
+describe('the field jobToken', () => {
+  it('uses every rule', () => {
     const used = new Set(rows.map(({ jobToken }) => jobToken));
     assert.deepEqual(
       [...jobTokenRules].filter((rule) => !used.has(rule)),
@@ -62,7 +62,7 @@ describe('what a row says of job tokens', () => {
   });
 
   for (const row of rows) {
-    it(`can be judged by the request: ${row.name}`, () => {
+    it(`has the fields that its rule needs: ${row.name}`, () => {
       const { jobToken } = row;
       if (jobToken !== 'none') assert.equal(row.auth, 'bearer');
       if (jobToken === 'own-job') assert.ok(requires(row, 'jobId'));
@@ -72,7 +72,7 @@ describe('what a row says of job tokens', () => {
     });
   }
 
-  it('never lets one answer or promote a question, enqueue, claim, or steer the queue', () => {
+  it('is none for answering, promoting, enqueueing, claiming and controlling the queue', () => {
     const names = namesWhere(endpointList, ({ jobToken }) => jobToken !== 'none');
     for (const name of [
       'uncertaintiesAddResolution',
@@ -92,8 +92,8 @@ describe('what a row says of job tokens', () => {
   });
 });
 
-describe('what a row says of the console', () => {
-  it('mirrors bearer endpoints of the control plane only, and all that say so', () => {
+describe('the field console', () => {
+  it('decides which endpoints are mirrored, all of them with bearer tokens', () => {
     assert.deepEqual(
       mirroredEndpointList,
       endpointList.filter((row) => row.console),

@@ -78,7 +78,7 @@ function assertValid(schema: TSchema, value: unknown): void {
 }
 
 describe('the endpoint table', () => {
-  it('names every endpoint of the specification, and marks no other as such', () => {
+  it('marks exactly the endpoints of the specification as such', () => {
     const rows = endpointList.filter(({ origin }) => origin === 'specification');
     assert.deepEqual(rows.map(({ method, path }) => `${method} ${path}`).sort(), specified);
   });
@@ -90,13 +90,13 @@ describe('the endpoint table', () => {
     assert.equal(new Set(addresses).size, addresses.length);
   });
 
-  it('keeps extensions below the control plane prefix, as noun and verb', () => {
+  it('has extensions under the control plane prefix, as noun and verb', () => {
     for (const { path } of endpointList.filter(({ origin }) => origin === 'extension')) {
       assert.match(path, /^\/control-plane\/v1\/[a-z-]+(\/[a-z-]+){1,2}$/);
     }
   });
 
-  it('requires what a call cannot do without, and nothing else', () => {
+  it('requires only the fields of protocol.md, section 1.4', () => {
     for (const [path, required] of Object.entries(requiredByPath)) {
       const row = endpointList.find((endpoint) => endpoint.path === path);
       assert.deepEqual([...(row?.request.required ?? [])].sort(), [...required].sort(), path);
@@ -114,7 +114,7 @@ for (const endpoint of endpointList) {
       assertValid(endpoint.response, endpoint.example.response);
     });
 
-    it('bounds every string and array, and refuses no unknown field', () => {
+    it('bounds every string and array, and allows unknown fields', () => {
       assert.deepEqual(findUnbounded(endpoint.request), []);
       assert.deepEqual(findUnbounded(endpoint.response), []);
     });
@@ -135,13 +135,13 @@ for (const endpoint of endpointList) {
       for (const code of endpoint.errors) assert.ok(code in errorCodes, code);
     });
 
-    it('refuses a foreign workspace wherever one is named', () => {
+    it('lists WORKSPACE_NOT_FOUND exactly when the request has a workspace', () => {
       const namesWorkspace =
         'workspaceId' in endpoint.request.properties && endpoint.auth !== 'signed-url';
       assert.equal(endpoint.errors.includes('WORKSPACE_NOT_FOUND'), namesWorkspace);
     });
 
-    it('says IDEMPOTENCY_CONFLICT exactly when it takes an optional key', () => {
+    it('lists IDEMPOTENCY_CONFLICT exactly when it has an optional key', () => {
       const keyed = 'idempotencyKey' in endpoint.request.properties && endpoint.auth === 'bearer';
       assert.equal(endpoint.errors.includes('IDEMPOTENCY_CONFLICT'), keyed);
       assert.equal('idempotent' in endpoint.response.properties, keyed);
@@ -154,14 +154,14 @@ describe('an ingested event', () => {
   const ownEvent = { idempotencyKey: 'k1', source: 'tracker', type: 'issue.opened' };
   const cloudEvent = { specversion: '1.0', id: '1', source: '/tracker', type: 'issue.opened' };
 
-  it("comes in the hub's own fields, with the id or the slug of its workspace", () => {
+  it("has the hub's own fields, with the id or the slug of its workspace", () => {
     assert.equal(ingest.Check({ ...ownEvent, workspaceId: 'ws_1' }), true);
     assert.equal(ingest.Check({ ...ownEvent, workspaceSlug: 'acme' }), true);
     assert.equal(ingest.Check(ownEvent), false);
     assert.equal(ingest.Check({ workspaceId: 'ws_1', source: 'tracker', type: 'x' }), false);
   });
 
-  it('or comes as a CloudEvent with the workspace as an extension', () => {
+  it('or is a CloudEvent with the workspace as an extension attribute', () => {
     assert.equal(ingest.Check({ ...cloudEvent, workspaceid: 'ws_1', customattribute: 1 }), true);
     assert.equal(ingest.Check(cloudEvent), false);
     assert.equal(ingest.Check({ ...cloudEvent, workspaceid: 'ws_1', specversion: '0.3' }), false);

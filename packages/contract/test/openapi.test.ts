@@ -21,7 +21,7 @@ function build(
   });
 }
 
-/** Lints as strictly as the linter can without a configuration; offline, nothing is reported. */
+/** Lints with the strictest preset. Without a network, the linter reports nothing home. */
 async function lint(document: OpenApiDocument): Promise<{ exitCode: number; output: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalbox-openapi-'));
   try {
@@ -34,7 +34,7 @@ async function lint(document: OpenApiDocument): Promise<{ exitCode: number; outp
         REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
       };
       execFile(process.execPath, args, { cwd: folder, env }, (error, stdout, stderr) => {
-        // Without a numeric code the process could not start, or was killed.
+        // Without a numeric code, the process did not start or was killed.
         const failed = typeof error?.code === 'number' ? error.code : -1;
         const exitCode = error === null ? 0 : failed;
         resolve({ exitCode, output: stdout + stderr });
@@ -45,7 +45,7 @@ async function lint(document: OpenApiDocument): Promise<{ exitCode: number; outp
   }
 }
 
-/** Every `$ref` of the document. */
+/** Lists every `$ref` of the document. */
 function listRefs(part: unknown): string[] {
   if (typeof part !== 'object' || part === null) return [];
   return Object.entries(part).flatMap(([key, value]) =>
@@ -73,14 +73,14 @@ describe('openapi.json', () => {
       {
         url: 'http://{host}:4400',
         description: 'This hub.',
-        variables: { host: { default: 'localhost', description: 'Where the hub runs.' } },
+        variables: { host: { default: 'localhost', description: 'The host on which the hub runs.' } },
       },
     ]);
     const { exitCode, output } = await lint(document);
     assert.equal(exitCode, 0, output);
   });
 
-  it('would be refused by the linter if an example did not fit its schema', async () => {
+  it('fails the linter if an example does not match its schema', async () => {
     const [first] = endpointList.filter(({ name }) => name === 'workspacesResolve');
     assert.ok(first);
     const spoiled = { ...first, example: { ...first.example, request: { slug: 5 } } };
@@ -89,7 +89,7 @@ describe('openapi.json', () => {
     assert.match(output, /no-invalid-media-type-examples/);
   });
 
-  it('describes exactly the endpoints it is given', () => {
+  it('describes exactly the given endpoints', () => {
     const given = endpointList.filter(({ tag }) => tag === 'Runs' || tag === 'Health');
     const document = build({ endpoints: given });
     const described = Object.entries(document.paths).flatMap(([address, operations]) =>
@@ -120,7 +120,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('refers to nothing that is missing, and shares the records of the nouns', () => {
+  it('has no broken references, and shares the schemas of records', () => {
     const document = build();
     const refs = new Set(listRefs(document));
     for (const ref of refs) assert.notEqual(resolveRef(document, ref), undefined, ref);
@@ -129,7 +129,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('asks for the proof that the table names, and for none where it names none', () => {
+  it('requires the authentication of the table', () => {
     const document = build();
     const securityOf = (name: string) => {
       const endpoint = endpointList.find((row) => row.name === name);
@@ -141,7 +141,7 @@ describe('openapi.json', () => {
     assert.deepEqual(securityOf('uploadsReadBytes')?.security, [{ signedUrl: [] }]);
   });
 
-  it('refuses console endpoints and tags without a description', () => {
+  it('rejects console endpoints and tags without a description', () => {
     const [row] = endpointList;
     assert.ok(row);
     assert.throws(() => build({ endpoints: [{ ...row, auth: 'session' }] }), /console endpoint/);

@@ -11,12 +11,12 @@ import fc from 'fast-check';
 
 const label = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,10}$/);
 const host = fc.tuple(label, label).map((labels) => labels.join('.'));
-// A first segment of digits is no trouble for `host:path`: the scp form has no port.
+// A first segment of digits is valid in `host:path`, because the scp form has no port.
 const path = fc.array(label, { minLength: 1, maxLength: 4 }).map((segments) => segments.join('/'));
 const port = fc.integer({ min: 1, max: 65_535 });
 const secret = fc.stringMatching(/^[A-Za-z0-9!$&'()*+,;=._~%@:-]{8,20}$/).map((s) => `K${s}Q`);
 
-test('every vector normalizes as published, or is refused with a message', () => {
+test('every vector normalizes as published, or is rejected with a message', () => {
   for (const { url, normalized, note } of remoteUrlVectors) {
     if (normalized !== null) {
       assert.equal(normalizeRemoteUrl(url), normalized, `${note}: ${url}`);
@@ -30,13 +30,13 @@ test('every vector normalizes as published, or is refused with a message', () =>
   }
 });
 
-test('the table has enough rows, and each URL once', () => {
+test('the table has enough rows, and no URL twice', () => {
   const urls = new Set(remoteUrlVectors.map((vector) => vector.url));
   assert.equal(urls.size, remoteUrlVectors.length);
   assert.ok(remoteUrlVectors.filter((vector) => vector.normalized !== null).length >= 45);
 });
 
-test('vectors hash alike exactly when their normal forms are the same', async () => {
+test('vectors have the same hash exactly when they have the same normal form', async () => {
   const accepted = remoteUrlVectors.filter((vector) => vector.normalized !== null);
   const groups = Map.groupBy(accepted, (vector) => vector.normalized);
   const hashes = new Set<string>();
@@ -48,14 +48,14 @@ test('vectors hash alike exactly when their normal forms are the same', async ()
   assert.equal(hashes.size, groups.size);
 });
 
-test('the hash is the SHA-256 of the normal form, fixed for ever', async () => {
+test('the hash is the SHA-256 of the normal form and never changes', async () => {
   assert.equal(
     await hashRemoteUrl('git@github.com:acme/api.git'),
     'e1dcaa3496b93562cbcd84eaed8b8e3e4d60f98854d6d90fa0f7c267d3ca7919',
   );
 });
 
-test('a refusal never repeats the URL, which may hold credentials', () => {
+test('an error never repeats the URL, which may contain credentials', () => {
   for (const url of [
     'ada:s3cret@h/x',
     'https://ada:s3cret@',
@@ -69,11 +69,11 @@ test('a refusal never repeats the URL, which may hold credentials', () => {
   }
 });
 
-test('a text of ten million slashes is refused at once', () => {
+test('a text of ten million slashes is rejected at once', () => {
   assert.throws(() => normalizeRemoteUrl(`https://h/${'/'.repeat(10_000_000)}x`), RemoteUrlError);
 });
 
-test('SSH, HTTPS and scp forms of any repository agree', () => {
+test('SSH, HTTPS and scp forms of a repository have one normal form', () => {
   fc.assert(
     fc.property(host, path, (h, p) => {
       const https = normalizeRemoteUrl(`https://${h}/${p}.git`);
@@ -112,7 +112,7 @@ test('a normal form without a port is its own normal form', () => {
   );
 });
 
-test('whatever the text, it is refused or yields a lower-case name that ends in no slash', () => {
+test('any text is rejected or gives a lower-case name without a trailing slash', () => {
   const pieces = fc.constantFrom('git', '@', ':', '/', '\\', '.git', '[', ']', '~', '?', '#', 'É');
   const text = fc.array(fc.oneof(pieces, fc.string({ unit: 'binary' }))).map((all) => all.join(''));
   fc.assert(

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import Type from 'typebox';
 import { findUnbounded } from './schema-bounds.ts';
 
-it('finds what has no maximum, however deep, and what refuses unknown fields', () => {
+it('finds values without a maximum at any depth, and objects that reject unknown fields', () => {
   const schema = Type.Object({
     bounded: Type.String({ maxLength: 1 }),
     list: Type.Array(Type.Union([Type.String(), Type.Null()]), { maxItems: 1 }),

@@ -12,7 +12,7 @@ function isBounded(schema: Schema): boolean {
   return true;
 }
 
-/** Sub-schemas with the path at which they apply. */
+/** Lists sub-schemas with the path to which they apply. */
 function* listParts(schema: Schema, path: string): Generator<[string, unknown]> {
   for (const [name, part] of Object.entries((schema.properties ?? {}) as Schema)) {
     yield [`${path}/${name}`, part];
@@ -25,8 +25,8 @@ function* listParts(schema: Schema, path: string): Generator<[string, unknown]> 
 }
 
 /**
- * Where a schema lets in a string or an array without a maximum, or a map without a count, and
- * where it refuses unknown fields.
+ * Lists where a schema allows a string or an array without a maximum, or a map without a maximum of
+ * keys, and where it rejects unknown fields.
  */
 export function findUnbounded(schema: unknown, path = ''): string[] {
   if (!isSchema(schema)) return [];

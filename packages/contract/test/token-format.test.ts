@@ -10,7 +10,7 @@ import {
   tokenPrefixes,
 } from '@signalbox/contract';
 import fc from 'fast-check';
-// The checksum is not part of the package's door; its standard vector is checked all the same.
+// The package does not export the checksum; its standard vector is tested all the same.
 import { crc32 } from '../src/crc32.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -22,7 +22,7 @@ test('the checksum of 123456789 is cbf43926', () => {
   assert.equal(crc32('123456789', 9).toString(16), 'cbf43926');
 });
 
-test('the checksum is the one of zlib for any ASCII text', () => {
+test('the checksum equals that of zlib for any ASCII text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
       assert.equal(crc32(text, text.length), nodeCrc32(text));
@@ -69,7 +69,7 @@ test('different bytes give different tokens', () => {
   );
 });
 
-test('a token with any one character changed is refused', () => {
+test('a token with one changed character is rejected', () => {
   const token = formatToken(
     'device',
     Uint8Array.from({ length: 32 }, (_, i) => i * 7),
@@ -85,7 +85,7 @@ test('a token with any one character changed is refused', () => {
   assert.ok(changed > 3_000);
 });
 
-test('a character whose low byte is that of the right one is refused', () => {
+test('a character with the same low byte as the right one is rejected', () => {
   const token = formatToken(
     'job',
     Uint8Array.from({ length: 32 }, (_, i) => i * 5),
@@ -96,7 +96,7 @@ test('a character whose low byte is that of the right one is refused', () => {
   }
 });
 
-test('a token with two neighbours swapped is refused', () => {
+test('a token with two swapped characters is rejected', () => {
   fc.assert(
     fc.property(kind, bytes, fc.integer({ min: 0, max: 53 }), (of, random, at) => {
       const chars = [...formatToken(of, random)];
@@ -107,7 +107,7 @@ test('a token with two neighbours swapped is refused', () => {
   );
 });
 
-test('what is not a token is refused', () => {
+test('other text is rejected', () => {
   const token = formatToken('device', new Uint8Array(32));
   const others = ['', 'sbx_d_', `${token}0`, token.slice(0, -1), ` ${token}`, `${token}\n`];
   others.push(token.replace('sbx', 'SBX'), token.replace('_d_', '_x_'), 'x'.repeat(TOKEN_CHARS));
@@ -115,13 +115,13 @@ test('what is not a token is refused', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => parseToken(text) === null));
 });
 
-test('a token of other than 32 bytes is not formatted', () => {
+test('formatting needs exactly 32 bytes', () => {
   for (const length of [0, 31, 33]) {
     assert.throws(() => formatToken('job', new Uint8Array(length)), RangeError);
   }
 });
 
-test('redaction leaves the kind and nothing else of any token in a text', () => {
+test('redaction leaves only the kind of every token in a text', () => {
   fc.assert(
     fc.property(kind, bytes, fc.string(), fc.string(), (of, random, before, after) => {
       const token = formatToken(of, random);
@@ -132,14 +132,14 @@ test('redaction leaves the kind and nothing else of any token in a text', () => 
   );
 });
 
-test('redaction reaches tokens that are cut off, mistyped or glued to a word', () => {
+test('redaction finds tokens that are truncated, mistyped or attached to a word', () => {
   const token = formatToken('service', new Uint8Array(32).fill(9));
   assert.equal(redactTokens(`x=${token.slice(0, 40)}`), 'x=sbx_s_…');
   assert.equal(redactTokens(`Bearer${token}tail`), 'Bearersbx_s_…');
   assert.equal(redactTokens(`${token} and ${token}`), 'sbx_s_… and sbx_s_…');
 });
 
-test('redaction leaves other text alone', () => {
+test('redaction does not change other text', () => {
   const text = 'sbx_d_… is a device token; sbx_d_short and sbx_x_0123456789012345678901 are not.';
   assert.equal(redactTokens(text), text);
 });

@@ -12,7 +12,7 @@ const letters = fc
   .array(fc.constantFrom(...USER_CODE_ALPHABET), { minLength: 8, maxLength: 8 })
   .map((all) => all.join(''));
 
-test('the alphabet is the twenty letters of the contract', () => {
+test('the alphabet has the twenty letters of protocol.md, section 2.4', () => {
   assert.equal(USER_CODE_ALPHABET, 'BCDFGHJKLMNPQRSTVWXZ');
   assert.equal(new Set(USER_CODE_ALPHABET).size, 20);
   assert.equal(USER_CODE_CHARS, 8);
@@ -28,7 +28,7 @@ test('a code is shown in two halves and read back', () => {
   );
 });
 
-test('case, dashes and spaces do not matter', () => {
+test('case, dashes and spaces are ignored', () => {
   for (const text of [
     'wdjb-mjht',
     ' WDJB MJHT\n',
@@ -40,7 +40,7 @@ test('case, dashes and spaces do not matter', () => {
   }
 });
 
-test('what is not a code is null, and is not formatted', () => {
+test('other text is null and cannot be formatted', () => {
   for (const text of [
     '',
     'WDJBMJH',

@@ -1,21 +1,21 @@
-/** One call of an endpoint: its request made, sent, and repeated where that is safe. */
+/** One call of an endpoint: builds the request, sends it, and repeats it where that is safe. */
 import { BODY_BYTES_MAX, type Endpoint, INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
 import { retryDelayMs } from './backoff.ts';
 import { ApiError } from './errors.ts';
 import { type Fetch, type HttpRequest, readReply, sendRequest } from './exchange.ts';
 import type { Sleep } from './sleep.ts';
 
-/** What a long poll (`waitMs`) gets beyond its own time, for the way there and back. */
+/** Added to the `waitMs` of a long poll, for the network. */
 export const LONG_POLL_MARGIN_MS = 10_000;
 
 export interface CallOptions {
-  /** Ends the call, its waits included; the call then rejects with the signal's reason. */
+  /** Aborts the call and its waits. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** For each attempt, exactly. Absent: the client's, or `waitMs` + 10 s for a long poll. */
+  /** For each attempt. If absent, the client's, or `waitMs` + 10 s for a long poll. */
   timeoutMs?: number | undefined;
 }
 
-/** Told before the wait for the next attempt. */
+/** A failed attempt, reported before the wait for the next one. */
 export interface Retry {
   /** The name of the endpoint, as in `jobsClaimNext`. */
   endpoint: string;
@@ -25,9 +25,9 @@ export interface Retry {
   error: Error;
 }
 
-/** What all calls of one client share. */
+/** The settings that all calls of one client share. */
 export interface CallContext {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   token: string | undefined;
   integrationSecret: string | undefined;
@@ -45,8 +45,9 @@ export interface CallContext {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Calls an endpoint until it answers or retrying ends.
- * @throws {ApiError} the hub refuses. {UnreachableError} no answer came. The signal's reason.
+ * Calls an endpoint until it answers or no retry is left.
+ * @throws {ApiError} if the hub refuses. {UnreachableError} if no answer arrives. The signal's
+ * reason if the caller aborts.
  */
 export async function callEndpoint(
   context: CallContext,
@@ -105,12 +106,12 @@ function buildRequest(
   };
 }
 
-/** How long a call that waits at the hub may take; null: it does not wait. */
+/** Returns how long a long poll may take, or null if the call does not wait at the hub. */
 function longPollMs(endpoint: Endpoint, fields: Fields): number | null {
   const { waitMs: schema } = endpoint.request.properties;
-  // Where the hub fills in a default, a caller that names no time waits all the same.
-  const standard = schema !== undefined && 'default' in schema ? schema.default : undefined;
-  const waitMs = fields.waitMs ?? standard;
+  // If the field has a default, the hub waits even if the caller does not send it.
+  const defaultMs = schema !== undefined && 'default' in schema ? schema.default : undefined;
+  const waitMs = fields.waitMs ?? defaultMs;
   return typeof waitMs === 'number' && waitMs > 0 ? waitMs + LONG_POLL_MARGIN_MS : null;
 }
 
@@ -122,7 +123,7 @@ function headersOf(
   const { auth } = endpoint;
   const { token, integrationSecret, userAgent } = context;
   if (auth === 'signed-url' || auth === 'chat-signature') {
-    const message = `${endpoint.name} takes no JSON call; fetch the signed URL itself.`;
+    const message = `${endpoint.name} cannot be called as JSON; fetch the signed URL itself.`;
     throw new TypeError(message);
   }
   const headers: Record<string, string> = { accept: 'application/json' };
@@ -135,14 +136,14 @@ function headersOf(
   return headers;
 }
 
-/** Refused here already: a hub may cut the connection before its 413 can be read. */
+/** Rejects large bodies before sending: the hub may close the connection before its 413 is read. */
 function refuseLargeBody(body: string): void {
   const sizeBytes = new TextEncoder().encode(body).length;
   if (sizeBytes <= BODY_BYTES_MAX) return;
   throw new ApiError({
     code: 'BODY_TOO_LARGE',
     status: 413,
-    message: `The body has ${sizeBytes} bytes; the hub takes ${BODY_BYTES_MAX}. Send less, or in parts.`,
+    message: `The body has ${sizeBytes} bytes; the limit is ${BODY_BYTES_MAX}. Send it in parts.`,
   });
 }
 

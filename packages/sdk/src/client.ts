@@ -7,20 +7,20 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 const ATTEMPTS_MAX_DEFAULT = 4;
 
 export interface ClientOptions {
-  /** Where the hub answers, as in `https://signalbox.acme.dev`; a path prefix is kept. */
+  /** The address of the hub, such as `https://signalbox.acme.dev`. A path prefix is kept. */
   baseUrl: string;
-  /** The bearer token. Sent only where an endpoint wants one, never told in an error. */
+  /** The bearer token. It is sent only to endpoints that need it, and never part of an error. */
   token?: string | undefined;
-  /** For `integrations.ingest`: the hub's `SVC_INTEGRATION_EVENT_SECRET`. */
+  /** The hub's `SVC_INTEGRATION_EVENT_SECRET`, for `integrations.ingest`. */
   integrationSecret?: string | undefined;
-  /** Browsers may send their own instead. */
+  /** Browsers may replace it by their own. */
   userAgent?: string | undefined;
-  /** For one attempt of a call that is no long poll; default 30,000. */
+  /** For one attempt of a call that is not a long poll; default 30,000. */
   timeoutMs?: number | undefined;
-  /** Of one call, the first included; default 4. 1 never retries. */
+  /** Attempts of one call, the first included; default 4. 1 never retries. */
   maxAttempts?: number | undefined;
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** Where an endpoint is found; default: its own path. The console passes `consolePathOf`. */
+  /** Returns the path of an endpoint; default: its own path. For the console, `consolePathOf`. */
   pathOf?: ((endpoint: Endpoint) => string) | undefined;
   /** For tests: the network, the waits, the clock and the jitter. */
   fetch?: Fetch | undefined;
@@ -29,10 +29,10 @@ export interface ClientOptions {
   random?: (() => number) | undefined;
 }
 
-/** Endpoints by noun and verb. */
+/** Rows of endpoints by noun and verb. */
 export type EndpointTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
-/** A call; its body may be left out when nothing in it is required. */
+/** A call of an endpoint. The body is optional if it has no required field. */
 export type EndpointCall<E> =
   Record<never, never> extends RequestOf<E>
     ? (body?: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>
@@ -42,24 +42,24 @@ export type ClientOf<T> = {
   readonly [Noun in keyof T]: { readonly [Verb in keyof T[Noun]]: EndpointCall<T[Noun][Verb]> };
 };
 
-/** The machine-to-machine interface: `client.jobs.enqueue(body, {signal})`. */
+/** A client of the machine-to-machine interface: `client.jobs.enqueue(body, {signal})`. */
 export type Client = ClientOf<typeof endpoints>;
 
 /**
- * A client of one hub. It holds no connection and no state, so it needs no closing.
+ * Creates a client of one hub. It has no connection and no state, so it need not be closed.
  *
  * A call rejects with `ApiError` (the hub refuses), `UnreachableError` (no answer) or the reason of
- * its signal. Network failures, 429 and 502–504 are retried with full-jitter backoff behind what
- * Retry-After asks for (up to 60 s) – where that is safe: reads, calls that are idempotent by
- * nature, and calls with a key. Where an endpoint takes `idempotencyKey` or `claimKey` and the
- * caller sends none, the client sends a random one. Calls without either are sent once.
- * @throws {TypeError} an option cannot be used; the message says which and why.
+ * its signal. Network failures and 502–504 are retried where the endpoint's `repeat` allows it, and
+ * 429 always, with full-jitter backoff after the pause of Retry-After (up to 60 s). If `repeat`
+ * names a key (`idempotencyKey` or `claimKey`) and the caller sends none, the client sends a random
+ * one.
+ * @throws {TypeError} if an option is invalid; the message says which and why.
  */
 export function createClient(options: ClientOptions): Client {
   return createClientOf(endpoints, options);
 }
 
-/** The same over another table, such as the console's endpoints. */
+/** Creates a client of another table, such as the console's endpoints. */
 export function createClientOf<const T extends EndpointTable>(
   table: T,
   options: ClientOptions,
@@ -73,7 +73,7 @@ export function createClientOf<const T extends EndpointTable>(
     ]);
     return [noun, Object.freeze(Object.fromEntries(calls))];
   });
-  // Built from the very table that T is the type of; no type can follow Object.entries.
+  // Built from the table of type T. Object.entries loses its types.
   return Object.freeze(Object.fromEntries(nouns)) as ClientOf<T>;
 }
 
@@ -93,7 +93,7 @@ function contextOf(options: ClientOptions): CallContext {
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS_DEFAULT,
     attemptsMax: maxAttempts ?? ATTEMPTS_MAX_DEFAULT,
     pathOf: options.pathOf ?? ((endpoint) => endpoint.path),
-    // Browsers refuse a fetch that is called as a method of another object.
+    // Browsers reject a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     sleep: options.sleep ?? sleepOnTimer,
     nowMs: options.nowMs ?? Date.now,
@@ -101,14 +101,16 @@ function contextOf(options: ClientOptions): CallContext {
   };
 }
 
-/** A bad value must be refused here: `fetch` would repeat the secret in its message. */
+/** Rejects bad values here, because the error of `fetch` would contain the secret. */
 function refuseBadHeader(name: string, value: string | undefined): void {
   if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) {
-    throw new TypeError(`${name} must be visible ASCII without spaces; check how it was read.`);
+    throw new TypeError(
+      `${name} must be visible ASCII without spaces; check where it was read from.`,
+    );
   }
 }
 
-/** Origin and path prefix, without slashes at the end. */
+/** Returns origin and path prefix, without trailing slashes. */
 function normalizeBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -117,7 +119,7 @@ function normalizeBaseUrl(baseUrl: string): string {
     );
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new TypeError('baseUrl must not hold credentials, a query or a fragment.');
+    throw new TypeError('baseUrl must not have credentials, a query or a fragment.');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

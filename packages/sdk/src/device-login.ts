@@ -20,13 +20,13 @@ type DeviceClient = Pick<Client, 'devices'>;
 /** An open device session. */
 export interface DeviceLogin {
   deviceId: string;
-  /** A secret: whoever has it collects the token. */
+  /** Secret, because it gives access to the token. */
   deviceSecret: string;
-  /** http or https; safe to hand to a browser. */
+  /** http or https, so that it is safe to open in a browser. */
   approvalUrl: string;
-  /** `XXXX-XXXX`; the person compares it with the one in the browser. */
+  /** `XXXX-XXXX`. The person types it in the browser. */
   userCode: string;
-  /** RFC 3339, by the hub's clock. */
+  /** RFC 3339, by the clock of the hub. */
   expiresAt: string;
   intervalMs: number;
 }
@@ -37,9 +37,9 @@ export interface ApprovedLogin {
   workspaceSlug: string;
 }
 
-/** What polling remembers from one poll to the next. */
+/** The state between two polls. */
 export interface PollState {
-  /** The least time until the next poll. */
+  /** The minimum time until the next poll. */
   intervalMs: number;
 }
 
@@ -49,7 +49,7 @@ export type PollStep =
   | { kind: 'denied' }
   | { kind: 'expired' };
 
-/** The login has ended without a token. */
+/** The login ended without a token. */
 export class DeviceLoginError extends Error {
   override readonly name = 'DeviceLoginError';
   readonly reason: 'denied' | 'expired';
@@ -57,8 +57,8 @@ export class DeviceLoginError extends Error {
   constructor(reason: 'denied' | 'expired') {
     super(
       reason === 'denied'
-        ? 'The login was denied in the browser. Start it again if that was a mistake.'
-        : 'Nobody approved the login in time. Start it again and open the new address.',
+        ? 'The login was denied in the browser. If that was a mistake, start it again.'
+        : 'The login was not approved in time. Start it again and open the new address.',
     );
     this.reason = reason;
   }
@@ -69,7 +69,7 @@ export interface DeviceLoginOptions {
   workspaceSlug: string;
   /** Shown to the person who approves. */
   machineName?: string | undefined;
-  /** Shows code and address; polling begins when it returns. */
+  /** Shows code and address. Polling begins when it returns. */
   onCode: (
     shown: Pick<DeviceLogin, 'userCode' | 'approvalUrl' | 'expiresAt'>,
   ) => void | Promise<void>;
@@ -79,7 +79,7 @@ export interface DeviceLoginOptions {
   nowMs?: (() => number) | undefined;
 }
 
-/** Opens a device session. The hub does not tell whether the workspace exists. */
+/** Opens a device session. The answer does not reveal whether the workspace exists. */
 export async function startDeviceLogin(
   client: DeviceClient,
   request: { workspaceSlug: string; machineName?: string | undefined },
@@ -90,7 +90,7 @@ export async function startDeviceLogin(
   return readStart(await client.devices.start(body, options));
 }
 
-/** Asks once whether the person has answered; `nextPollStep` says what the answer means. */
+/** Polls once. `nextPollStep` judges the answer. */
 export async function pollDeviceLogin(
   client: DeviceClient,
   login: Pick<DeviceLogin, 'deviceId' | 'deviceSecret'>,
@@ -100,29 +100,31 @@ export async function pollDeviceLogin(
   return client.devices.poll({ deviceId, deviceSecret }, options);
 }
 
-/** What an answer to a poll means. Pure. */
+/** Decides the next step from an answer to a poll. Pure. */
 export function nextPollStep(response: PollResponse, state: PollState): PollStep {
   const { status, token, workspaceId, workspaceSlug } = response;
   if (status === 'denied' || status === 'expired') return { kind: status };
   if (status !== 'approved') {
-    // The hub raises the interval of a client that polls too early, and it alone lowers it.
+    // The hub raises the interval if a client polls too early. Only the hub lowers it.
     return { kind: 'wait', state: { intervalMs: response.intervalMs ?? state.intervalMs } };
   }
   if (!token || !workspaceId || !workspaceSlug) {
-    throw invalidResponse('The hub approved the login without a token; its version may not fit.');
+    throw invalidResponse(
+      'The hub approved the login but sent no token; check that its version is compatible.',
+    );
   }
   return { kind: 'approved', login: { token, workspaceId, workspaceSlug } };
 }
 
 /**
- * What a failed poll means: a lost answer is asked for again, because the hub gives the same token
- * until the session expires. Pure.
- * @throws the error itself, when waiting cannot mend it.
+ * Decides the next step after a failed poll. A poll whose answer was lost is repeated, because the
+ * hub returns the same token until the session expires. Pure.
+ * @throws the error itself, if waiting cannot help.
  */
 export function nextPollStepAfterError(error: unknown, state: PollState): PollStep {
   if (error instanceof UnreachableError) return { kind: 'wait', state };
   if (!(error instanceof ApiError)) throw error;
-  // The hub has swept the session away: id and secret are its own, so they cannot be wrong.
+  // The hub has deleted the session. Id and secret came from the hub, so they are not wrong.
   if (error.code === 'DEVICE_SESSION_NOT_FOUND') return { kind: 'expired' };
   if (error.status < 500 && error.status !== 429) throw error;
   return {
@@ -133,16 +135,17 @@ export function nextPollStepAfterError(error: unknown, state: PollState): PollSt
 
 /**
  * Runs a device login to its end and returns the token.
- * @throws {DeviceLoginError} denied or expired. {ApiError}, {UnreachableError} the login cannot be
- * started, or the hub stays away for as long as a session lives. The signal's reason.
+ * @throws {DeviceLoginError} if it is denied or expires. {ApiError}, {UnreachableError} if it
+ * cannot be started, or the hub stays unavailable for the lifetime of a session. The signal's
+ * reason.
  */
 export async function runDeviceLogin(options: DeviceLoginOptions): Promise<ApprovedLogin> {
   const { client, signal, sleep = sleepOnTimer, nowMs = Date.now } = options;
   const login = await startDeviceLogin(client, options, { signal });
   const { userCode, approvalUrl, expiresAt } = login;
   await options.onCode({ userCode, approvalUrl, expiresAt });
-  // By this machine's clock, not `expiresAt`: the hub's may differ. It ends the session itself;
-  // this is for a hub that has gone away.
+  // By this machine's clock instead of `expiresAt`, because the hub's clock may differ. The hub
+  // ends the session itself; this limit is for a hub that stays unavailable.
   const giveUpAtMs = nowMs() + DEVICE_SESSION_MS;
   let state: PollState = { intervalMs: login.intervalMs };
   for (;;) {
@@ -161,17 +164,17 @@ export async function runDeviceLogin(options: DeviceLoginOptions): Promise<Appro
   }
 }
 
-/** Code and address go to a terminal and a browser, so they must be what they claim to be. */
+/** Validates the answer, because code and address go to a terminal and a browser. */
 function readStart(response: StartResponse): DeviceLogin {
   const { deviceId, deviceSecret, expiresAt, intervalMs } = response;
   const url = URL.canParse(response.approvalUrl) ? new URL(response.approvalUrl) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw invalidResponse(
-      'The hub gave no http(s) address for the approval; check its SVC_BASE_URL.',
+      'The hub sent no http(s) address for the approval; check its SVC_BASE_URL.',
     );
   }
   if (normalizeUserCode(response.userCode) === null) {
-    throw invalidResponse('The hub gave no valid code to compare; its version may not fit.');
+    throw invalidResponse('The hub sent no valid user code; check that its version is compatible.');
   }
   const userCode = formatUserCode(response.userCode);
   return { deviceId, deviceSecret, approvalUrl: url.href, userCode, expiresAt, intervalMs };

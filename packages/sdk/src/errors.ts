@@ -1,12 +1,12 @@
 import { type ErrorCode, type ErrorDetail, redactTokens } from '@signalbox/contract';
 
 /**
- * Codes that the client itself gives: the answer was not the hub's (`INVALID_RESPONSE`), or it was
- * a redirect (`REDIRECT_REFUSED`). They never travel on the wire.
+ * Codes of the client itself: the answer did not come from a hub (`INVALID_RESPONSE`), or it was a
+ * redirect (`REDIRECT_REFUSED`). A hub never sends them.
  */
 export type ClientErrorCode = 'INVALID_RESPONSE' | 'REDIRECT_REFUSED';
 
-/** A newer hub may answer with codes that this client does not know. */
+/** A newer hub may send codes that this client does not know. */
 export type ApiErrorCode = ErrorCode | ClientErrorCode | (string & {});
 
 export interface ApiErrorFields {
@@ -18,18 +18,18 @@ export interface ApiErrorFields {
   retryAfterMs?: number | null;
 }
 
-/** The hub answered, and the answer is no. Texts are free of tokens. */
+/** The hub refused the call. Its texts do not contain tokens. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Stable, upper snake case: what programs decide by. */
+  /** Stable, in upper snake case. Programs decide by it. */
   readonly code: ApiErrorCode;
-  /** HTTP status; 0 when a browser hides it (a redirect). */
+  /** The HTTP status, or 0 if a browser hides it (for a redirect). */
   readonly status: number;
-  /** Finds the cause in the hub's log; null when the answer carried none. */
+  /** Identifies the request in the hub's log; null if the answer had none. */
   readonly requestId: string | null;
-  /** Which fields were refused; empty for all codes but INVALID_REQUEST. */
+  /** The invalid fields; empty for all codes but INVALID_REQUEST. */
   readonly details: readonly ErrorDetail[];
-  /** How long the hub asks to wait before the next call; null when it does not say. */
+  /** The pause that the hub asks for before the next call, or null. */
   readonly retryAfterMs: number | null;
 
   constructor(fields: ApiErrorFields) {
@@ -43,8 +43,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No whole answer came: no connection, a connection cut, or nothing within the time. Whether the
- * hub did what was asked is unknown. `cause` is what `fetch` threw.
+ * No complete answer arrived: no connection, a broken connection, or a timeout. The hub may have
+ * acted or not. `cause` is the error of `fetch`.
  */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';

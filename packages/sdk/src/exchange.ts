@@ -1,4 +1,4 @@
-/** One request and its answer: sending is apart from judging, so that both are tested alone. */
+/** One request and its answer. Sending and judging are separate, so that each is tested alone. */
 import { conditionOf, type Endpoint, type ErrorDetail, errorCodes } from '@signalbox/contract';
 import { readRetryAfterMs } from './backoff.ts';
 import { ApiError, UnreachableError } from './errors.ts';
@@ -13,7 +13,7 @@ export interface HttpRequest {
   method: Endpoint['method'];
   headers: Record<string, string>;
   body: string | undefined;
-  /** Until the whole answer is here. */
+  /** Until the whole answer has arrived. */
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
@@ -27,12 +27,12 @@ export interface HttpReply {
 
 /**
  * Sends a request and reads its whole answer.
- * @throws {UnreachableError} no whole answer came; the signal's reason when the caller aborts.
+ * @throws {UnreachableError} if no complete answer arrives. The signal's reason if it aborts.
  */
 export async function sendRequest(fetch: Fetch, request: HttpRequest): Promise<HttpReply> {
   const { signal, timeoutMs } = request;
   signal?.throwIfAborted();
-  // Not AbortSignal.any: a signal that lives as long as its agent would gather one entry a call.
+  // Not AbortSignal.any: a signal that lives as long as its agent would collect an entry a call.
   const ending = new AbortController();
   const onAbort = () => ending.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -46,20 +46,20 @@ export async function sendRequest(fetch: Fetch, request: HttpRequest): Promise<H
     const response = await fetch(request.url, {
       method: request.method,
       headers: request.headers,
-      // A redirect would carry the token to an address that nobody named.
+      // A redirect would send the token to an address that the caller did not choose.
       redirect: 'manual',
       signal: ending.signal,
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const { status, headers } = response;
-    // Browsers hide the status of a redirect that is not followed.
+    // Browsers hide the status of redirects that are not followed.
     const redirected = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
     return { status, headers, redirected, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
     const what = timedOut ? `within ${timeoutMs} ms` : `(${reasonOf(cause)})`;
     throw new UnreachableError(
-      `The hub at ${request.baseUrl} did not answer ${what}; check that it runs and that this is its address.`,
+      `The hub at ${request.baseUrl} did not answer ${what}; check that it is running and that this is its address.`,
       { cause },
     );
   } finally {
@@ -69,9 +69,9 @@ export async function sendRequest(fetch: Fetch, request: HttpRequest): Promise<H
 }
 
 /**
- * The body of a success. Checked lightly: JSON, and `ok` where the endpoint has it; the schema is
- * not, so that a newer hub may answer more.
- * @throws {ApiError} every other answer.
+ * Returns the body of a success. It checks for JSON, and for `ok` if the endpoint has it. It does
+ * not check the schema, because a newer hub may send more.
+ * @throws {ApiError} for every other answer.
  */
 export function readReply(
   endpoint: Pick<Endpoint, 'response'>,
@@ -91,8 +91,8 @@ export function readReply(
   };
   if (body === null || body.ok !== false || typeof body.error !== 'string') {
     const message =
-      `${baseUrl} answered (HTTP ${reply.status}) with something else than the hub's JSON; check ` +
-      'that it is the address of a hub and what stands between.';
+      `${baseUrl} answered with HTTP ${reply.status}, but not with the JSON of a hub; check the ` +
+      'address, and any proxy in front of the hub.';
     throw new ApiError({ ...common, code: 'INVALID_RESPONSE', message });
   }
   const code = body.error;
@@ -109,15 +109,15 @@ export function readReply(
 function redirectRefused(reply: HttpReply, baseUrl: string): ApiError {
   const target = reply.headers.get('location');
   const message =
-    `${baseUrl} redirects${target === null ? '' : ` to ${target}`}; redirects are not followed, ` +
-    'so give the address at which the hub itself answers.';
+    `${baseUrl} redirects${target === null ? '' : ` to ${target}`}. Redirects are not followed; ` +
+    'use the address of the hub itself.';
   return new ApiError({ code: 'REDIRECT_REFUSED', status: reply.status, message });
 }
 
-/** A hub that knows only the specification sends a code without a message. */
+/** A hub that follows only the specification sends a code without a message. */
 function messageOf(code: string): string {
   return Object.hasOwn(errorCodes, code)
-    ? // The line above has just made sure of the key.
+    ? // The line above has checked the key.
       conditionOf(code as keyof typeof errorCodes)
     : `The hub refused the call with ${code}.`;
 }
@@ -139,7 +139,7 @@ function isDetail(value: unknown): value is ErrorDetail {
   return typeof path === 'string' && typeof message === 'string';
 }
 
-/** `fetch failed` says nothing; its cause has a code such as ECONNREFUSED (not in browsers). */
+/** The message of `fetch` says little; outside browsers its cause has a code (ECONNREFUSED). */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'network failure';
   const cause = error.cause as { code?: unknown; message?: unknown } | undefined;

@@ -1,7 +1,7 @@
-/** Waits; rejects with the signal's reason as soon as it aborts. Tests inject their own. */
+/** Waits, or rejects with the signal's reason when it aborts. Tests inject their own. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** `setTimeout` takes at most this; a longer time would fire at once. */
+/** The maximum of `setTimeout`. A longer time would fire at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export const sleepOnTimer: Sleep = (ms, signal) =>

@@ -98,7 +98,7 @@ test('an endpoint that needs no token does not get it', async (t) => {
   assert.equal(hub.requests[0]?.headers.authorization, undefined);
 });
 
-test('the description, which has no ok, is accepted as it is', async (t) => {
+test('the description is accepted without ok', async (t) => {
   const { client } = await setUp(t, [sendText(200, '{"openapi":"3.1.1"}')]);
   assert.equal((await client.health.openapi()).openapi, '3.1.1');
 });
@@ -114,7 +114,7 @@ test('a path prefix and slashes at the end of the base address are handled', asy
   );
 });
 
-test('a client of another table calls the paths that it is given', async (t) => {
+test('a client of another table calls the paths of pathOf', async (t) => {
   const hub = await startHubStandIn(t, [succeed({ jobs: [], nextCursor: null })]);
   const client = createClientOf(mirroredEndpoints, {
     baseUrl: hub.baseUrl,
@@ -124,7 +124,7 @@ test('a client of another table calls the paths that it is given', async (t) => 
   assert.equal(hub.requests[0]?.path, '/console-api/v1/jobs/list');
 });
 
-test('an option that cannot work is refused at once, without its secret', () => {
+test('an invalid option is rejected at once, and the error does not contain its secret', () => {
   const bad: ClientOptions[] = [
     { baseUrl: '' },
     { baseUrl: '127.0.0.1:4400' },
@@ -155,7 +155,7 @@ test('a refusal carries code, status, message, request id and details', async (t
   assert.equal(error.retryAfterMs, null);
 });
 
-test('a refusal by code alone, as the specification has it, still says what is wrong', async (t) => {
+test('a refusal with a code only gets the condition of the code as its message', async (t) => {
   const bare = (error: string) => sendText(400, JSON.stringify({ ok: false, error }));
   const { client } = await setUp(t, [bare('JOB_NOT_FOUND'), bare('OF_TOMORROW')]);
   const call = () => client.jobs.get({ workspaceId: 'ws_1', jobId: 'job_1' });
@@ -169,7 +169,7 @@ test('ok: false is a refusal whatever the status', async (t) => {
   assert.equal((await apiErrorOf(call)).code, 'JOB_NOT_FOUND');
 });
 
-test('an answer that is not the hub’s is INVALID_RESPONSE and says what to check', async (t) => {
+test('an answer that no hub sent is INVALID_RESPONSE and says what to check', async (t) => {
   const answers = [
     sendText(200, '<html>Welcome</html>'),
     sendText(200, '{"ok":true'),
@@ -184,18 +184,18 @@ test('an answer that is not the hub’s is INVALID_RESPONSE and says what to che
   for (const _ of answers) {
     const error = await apiErrorOf(client.jobs.list({ workspaceId: 'ws_1' }));
     assert.equal(error.code, 'INVALID_RESPONSE');
-    assert.match(error.message, /check that it is the address of a hub/);
+    assert.match(error.message, /check the address/);
   }
 });
 
-test('a 413 of the hub is told as such', async (t) => {
+test('a 413 of the hub is BODY_TOO_LARGE', async (t) => {
   const { client } = await setUp(t, [fail(413, 'BODY_TOO_LARGE')]);
   const error = await apiErrorOf(client.jobs.enqueue(enqueueBody));
   assert.equal(error.code, 'BODY_TOO_LARGE');
   assert.equal(error.status, 413);
 });
 
-test('a body above the limit, counted in bytes, is refused without being sent', async (t) => {
+test('a body above the limit, counted in bytes, is rejected without being sent', async (t) => {
   const { hub, client } = await setUp(t, [succeed()]);
   const error = await apiErrorOf(
     client.jobs.enqueue({ ...enqueueBody, prompt: 'é'.repeat(131_072) }),
@@ -219,7 +219,7 @@ test('a redirect is refused, and its target never gets the token', async (t) => 
   assert.equal(target.requests.length, 0);
 });
 
-test('a redirect whose status a browser hides is refused as well', async () => {
+test('a redirect whose status a browser hides is refused too', async () => {
   const opaque = {
     type: 'opaqueredirect',
     status: 0,
@@ -234,24 +234,24 @@ test('a redirect whose status a browser hides is refused as well', async () => {
   assert.equal(error.code, 'REDIRECT_REFUSED');
 });
 
-test('a hub that is not there is unreachable, with the address, the reason and the cause', async () => {
+test('without a hub, the error has the address, the reason and the cause', async () => {
   const baseUrl = `http://127.0.0.1:${await findClosedPort()}`;
   const client = createClient({ baseUrl, token: TOKEN, maxAttempts: 1 });
   const error = await errorOf(client.health.health());
   assert.ok(error instanceof UnreachableError);
   assert.ok(error.message.includes(`${baseUrl} did not answer (ECONNREFUSED)`), error.message);
-  assert.match(error.message, /check that it runs/);
+  assert.match(error.message, /check that it is running/);
   assert.ok(error.cause instanceof Error);
 });
 
-test('a hub that stays silent is unreachable after the time of the call', async (t) => {
+test('a hub that does not answer is unreachable after the timeout', async (t) => {
   const { client } = await setUp(t, [stayingSilent]);
   const error = await errorOf(client.health.health({}, { timeoutMs: 20 }));
   assert.ok(error instanceof UnreachableError);
   assert.match(error.message, /did not answer within 20 ms/);
 });
 
-test('a call that its caller ends rejects with the reason, before and during the request', async (t) => {
+test('an aborted call rejects with the reason, before and during the request', async (t) => {
   const ending = new AbortController();
   const reason = new Error('the person pressed Ctrl-C');
   const { hub, client } = await setUp(t, [() => ending.abort(reason)]);
@@ -261,7 +261,7 @@ test('a call that its caller ends rejects with the reason, before and during the
   assert.equal(hub.requests.length, 1);
 });
 
-test('no error of any kind holds the token', async (t) => {
+test('no error contains the token', async (t) => {
   const echo: Answer = (response, request) =>
     fail(400, 'INVALID_REQUEST', { message: `bad ${request.headers.authorization}` })(
       response,
@@ -275,7 +275,7 @@ test('no error of any kind holds the token', async (t) => {
   }
 });
 
-test('the integration secret goes in its own header, to its own endpoint only', async (t) => {
+test('the integration secret is sent in its header, to its endpoint only', async (t) => {
   const { hub, client } = await setUp(t, [succeed()], { integrationSecret: 'shared' });
   await client.jobs.list({ workspaceId: 'ws_1' });
   const event = { workspaceSlug: 'acme', idempotencyKey: 'k1', source: 'tracker', type: 'opened' };
@@ -290,7 +290,7 @@ test('the integration secret goes in its own header, to its own endpoint only', 
   assert.deepEqual(hub.requests[1]?.body, event);
 });
 
-test('an endpoint of bytes at a signed URL is not called as JSON', async (t) => {
+test('an endpoint with a signed URL cannot be called as JSON', async (t) => {
   const { hub, client } = await setUp(t, [succeed()]);
   const { request } = endpoints.uploads.storeBytes.example;
   assert.ok((await errorOf(client.uploads.storeBytes(request))) instanceof TypeError);

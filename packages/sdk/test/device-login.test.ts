@@ -31,7 +31,7 @@ const approved = {
 } as const;
 const pending = succeed({ status: 'pending', intervalMs: 5_000 });
 
-/** Time passes only by the waits, which are written down. */
+/** Time passes only during waits, which are recorded. */
 async function setUp(t: TestContext, polls: Answer[], options: Partial<DeviceLoginOptions> = {}) {
   const hub = await startHubStandIn(t, [succeed(started), ...polls]);
   const waitsMs: number[] = [];
@@ -67,7 +67,7 @@ test('a login shows the code, polls at the interval and returns the token', asyn
   );
 });
 
-test('a raised interval is obeyed from then on', async (t) => {
+test('a raised interval applies from then on', async (t) => {
   const raised = succeed({ status: 'pending', intervalMs: 10_000 });
   const bare = succeed({ status: 'pending' });
   const { login, waitsMs } = await setUp(t, [raised, bare, succeed(approved)]);
@@ -75,13 +75,13 @@ test('a raised interval is obeyed from then on', async (t) => {
   assert.deepEqual(waitsMs, [5_000, 10_000, 10_000]);
 });
 
-test('a poll whose answer was lost is repeated and still brings the token', async (t) => {
+test('a poll whose answer was lost is repeated and returns the token', async (t) => {
   const { hub, login } = await setUp(t, [pending, loseReply, loseReply, succeed(approved)]);
   assert.equal((await login).token, TOKEN);
   assert.equal(hub.requests.length, 5);
 });
 
-test('a hub that is away or busy for a while is waited for', async (t) => {
+test('a login waits for a hub that is unavailable or busy for a while', async (t) => {
   const headers = { 'retry-after': '20' };
   const { login, waitsMs } = await setUp(t, [
     fail(503, 'UNAVAILABLE', { headers }),
@@ -90,11 +90,11 @@ test('a hub that is away or busy for a while is waited for', async (t) => {
     succeed(approved),
   ]);
   await login;
-  // The longer pause holds until the hub names its interval again.
+  // The longer pause applies until the hub sends its interval again.
   assert.deepEqual(waitsMs, [5_000, 20_000, 20_000, 20_000]);
 });
 
-test('a hub that stays away ends the login when its session would have ended', async (t) => {
+test('a login ends when the hub stays unavailable for the lifetime of its session', async (t) => {
   const { login, waitsMs } = await setUp(t, [loseReply]);
   await assert.rejects(login, UnreachableError);
   assert.equal(waitsMs.length, DEVICE_SESSION_MS / 5_000);
@@ -108,7 +108,7 @@ test('a denied login says so', async (t) => {
   );
 });
 
-test('an expired login says what to do, also when the hub has forgotten it', async (t) => {
+test('an expired login says what to do, also after the hub has deleted its session', async (t) => {
   for (const answer of [succeed({ status: 'expired' }), fail(400, 'DEVICE_SESSION_NOT_FOUND')]) {
     const { login } = await setUp(t, [pending, answer]);
     await assert.rejects(login, (error) => {
@@ -120,20 +120,20 @@ test('an expired login says what to do, also when the hub has forgotten it', asy
   }
 });
 
-test('a refusal that waiting cannot mend ends the login', async (t) => {
+test('a refusal that is not transient ends the login', async (t) => {
   const { hub, login } = await setUp(t, [fail(400, 'INVALID_REQUEST')]);
   await assert.rejects(login, ApiError);
   assert.equal(hub.requests.length, 2);
 });
 
-test('a login that its person ends rejects with the reason', async (t) => {
+test('an aborted login rejects with the reason', async (t) => {
   const ending = new AbortController();
   const reason = new Error('Ctrl-C');
   const { login } = await setUp(t, [() => ending.abort(reason)], { signal: ending.signal });
   await assert.rejects(login, (error) => error === reason);
 });
 
-test('a code or address that would fool a terminal or a browser is refused', async (t) => {
+test('a code or address that is unsafe in a terminal or browser is rejected', async (t) => {
   for (const bad of [
     { approvalUrl: 'javascript:alert(1)' },
     { approvalUrl: 'file:///etc/passwd' },
@@ -150,7 +150,7 @@ test('a code or address that would fool a terminal or a browser is refused', asy
   }
 });
 
-test('an approval without a token is not a login', () => {
+test('an approval without a token is an error', () => {
   const state = { intervalMs: 1 };
   assert.throws(() => nextPollStep({ ok: true, status: 'approved' }, state), ApiError);
   const { token, ...rest } = approved;
@@ -158,7 +158,7 @@ test('an approval without a token is not a login', () => {
   assert.throws(() => nextPollStep({ ok: true, ...rest }, state), ApiError);
 });
 
-test('a defect is not taken for a lost answer', () => {
+test('a defect is not treated as a lost answer', () => {
   const defect = new TypeError('x is not a function');
   assert.throws(
     () => nextPollStepAfterError(defect, { intervalMs: 1 }),

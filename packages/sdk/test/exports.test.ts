@@ -6,7 +6,7 @@ import type { Client } from '@signalbox/sdk';
 
 const source = new URL('../src/', import.meta.url);
 
-test('the SDK names nothing that a browser lacks', async () => {
+test('the SDK uses nothing that browsers lack', async () => {
   const files = (await readdir(source)).filter((name) => name.endsWith('.ts'));
   assert.ok(files.includes('index.ts'));
   for (const name of files) {
@@ -16,7 +16,7 @@ test('the SDK names nothing that a browser lacks', async () => {
   }
 });
 
-// Types only: `tsc` fails where a call would forget what the table says.
+// Types only: `tsc` fails if a call loses the types of its row.
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Enqueue = Client['jobs']['enqueue'];

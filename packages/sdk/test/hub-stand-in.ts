@@ -1,4 +1,4 @@
-/** A hub that does as it is told, over real HTTP: for answers that a real hub rarely gives. */
+/** A scripted hub over real HTTP, for answers that a real hub rarely gives. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -8,11 +8,11 @@ export interface SeenRequest {
   path: string;
   headers: IncomingMessage['headers'];
   text: string;
-  /** The body parsed; undefined without one. */
+  /** The parsed body, or undefined without one. */
   body: Record<string, unknown> | undefined;
 }
 
-/** What to do with one request, once it has arrived whole. */
+/** Answers one request after all of it has arrived. */
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
 export interface HubStandIn {
@@ -21,7 +21,7 @@ export interface HubStandIn {
   requests: SeenRequest[];
 }
 
-/** Listens until the test ends; the nth request gets the nth answer, further ones the last. */
+/** Listens until the test ends. The nth request gets the nth answer, later ones the last. */
 export async function startHubStandIn(t: TestContext, answers: Answer[]): Promise<HubStandIn> {
   const requests: SeenRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -45,7 +45,7 @@ export async function startHubStandIn(t: TestContext, answers: Answer[]): Promis
   return { baseUrl: `http://127.0.0.1:${port}`, requests };
 }
 
-/** A port of the loopback on which nothing listens. */
+/** Finds a loopback port that nothing listens on. */
 export async function findClosedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -54,7 +54,7 @@ export async function findClosedPort(): Promise<number> {
   return port;
 }
 
-/** A success with these fields. */
+/** Answers with a success with these fields. */
 export function succeed(fields: Record<string, unknown> = {}): Answer {
   return (response) => sendJson(response, 200, { ok: true, ...fields });
 }
@@ -69,7 +69,7 @@ export function fail(
   return (response) => sendJson(response, status, body, headers);
 }
 
-/** Any text with any status. */
+/** Answers with any text and status. */
 export function sendText(
   status: number,
   text: string,
@@ -81,18 +81,18 @@ export function sendText(
   };
 }
 
-/** The request has arrived and may have been acted on; its answer never comes. */
+/** Closes the connection after the request has arrived, so that its answer is lost. */
 export const loseReply: Answer = (response) => {
   response.destroy();
 };
 
-/** The answer breaks off in its middle. */
+/** Breaks the connection in the middle of the answer. */
 export const cutReply: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
   response.write('{"ok":true,"jobId":', () => response.destroy());
 };
 
-/** Nothing happens at all, until the client goes away. */
+/** Does nothing until the client closes the connection. */
 export const stayingSilent: Answer = () => undefined;
 
 function sendJson(

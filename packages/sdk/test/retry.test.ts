@@ -30,7 +30,7 @@ const enqueueBody = {
   prompt: 'Add a test.',
 } as const;
 
-/** The waits are written down instead of waited for; the jitter is half of its ceiling. */
+/** Waits are recorded and not waited for. The jitter is half of its maximum. */
 async function setUp(t: TestContext, answers: Answer[], options: Partial<ClientOptions> = {}) {
   const hub = await startHubStandIn(t, answers);
   const waitsMs: number[] = [];
@@ -46,7 +46,7 @@ async function setUp(t: TestContext, answers: Answer[], options: Partial<ClientO
   return { hub, client, waitsMs, retries };
 }
 
-test('a read whose answer was lost is repeated until it comes', async (t) => {
+test('a read whose answer was lost is repeated until it is answered', async (t) => {
   const { hub, client, waitsMs, retries } = await setUp(t, [
     loseReply,
     cutReply,
@@ -65,13 +65,13 @@ test('a read whose answer was lost is repeated until it comes', async (t) => {
   assert.ok(retries.every(({ error }) => error instanceof UnreachableError));
 });
 
-test('the ceiling of the wait doubles up to ten seconds', async (t) => {
+test('the maximum of the wait doubles up to ten seconds', async (t) => {
   const { client, waitsMs } = await setUp(t, [loseReply], { maxAttempts: 9 });
   await assert.rejects(client.health.health(), UnreachableError);
   assert.deepEqual(waitsMs, [125, 250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
 });
 
-test('the wait is spread over the whole of its ceiling', async (t) => {
+test('the wait is random between zero and its maximum', async (t) => {
   for (const [random, expectedMs] of [
     [0, 0],
     [0.999, 249],
@@ -82,7 +82,7 @@ test('the wait is spread over the whole of its ceiling', async (t) => {
   }
 });
 
-test('four attempts are made unless the client says otherwise', async (t) => {
+test('a call has four attempts by default', async (t) => {
   const { hub, client } = await setUp(t, [loseReply]);
   await assert.rejects(client.health.health(), UnreachableError);
   assert.equal(hub.requests.length, 4);
@@ -114,7 +114,7 @@ test('a claim whose answer was lost is repeated under the same claim key', async
   assert.equal(hub.requests[1]?.text, hub.requests[0]?.text);
 });
 
-test('a call that might act twice is sent once, and 503 does not change that', async (t) => {
+test('a call that might act twice is sent once, also after a 503', async (t) => {
   for (const answer of [loseReply, cutReply, fail(503, 'UNAVAILABLE')]) {
     const { hub, client } = await setUp(t, [answer]);
     await assert.rejects(client.jobs.release(jobRef));
@@ -122,7 +122,7 @@ test('a call that might act twice is sent once, and 503 does not change that', a
   }
 });
 
-test('429 is retried for every call, because nothing has been done', async (t) => {
+test('429 is retried for every call, because the hub has not acted', async (t) => {
   const limited = fail(429, 'RATE_LIMITED', { headers: { 'retry-after': '2' } });
   const { hub, client, waitsMs } = await setUp(t, [limited, succeed({ job: {} })]);
   await client.jobs.release(jobRef);
@@ -130,14 +130,14 @@ test('429 is retried for every call, because nothing has been done', async (t) =
   assert.deepEqual(waitsMs, [2_125]);
 });
 
-test('Retry-After in seconds comes before the jitter', async (t) => {
+test('the jitter is added to Retry-After in seconds', async (t) => {
   const away = fail(503, 'UNAVAILABLE', { headers: { 'retry-after': '7' } });
   const { client, waitsMs } = await setUp(t, [away, succeed()]);
   await client.health.health();
   assert.deepEqual(waitsMs, [7_125]);
 });
 
-test('Retry-After as a date is measured by the clock of the hub that sent it', async (t) => {
+test('a date in Retry-After is compared with the clock of the hub', async (t) => {
   const headers = {
     date: 'Wed, 04 Nov 2026 10:00:00 GMT',
     'retry-after': 'Wed, 04 Nov 2026 10:00:30 GMT',
@@ -147,7 +147,7 @@ test('Retry-After as a date is measured by the clock of the hub that sent it', a
   assert.deepEqual(waitsMs, [30_125]);
 });
 
-test('without the clock of the hub, a date is measured by the own one; a past date is now', async (t) => {
+test('without the clock of the hub, the local one is used; a past date means now', async (t) => {
   const until =
     (date: string): Answer =>
     (response, request) => {
@@ -164,7 +164,7 @@ test('without the clock of the hub, a date is measured by the own one; a past da
   assert.deepEqual(waitsMs, [10_125, 250, 500]);
 });
 
-test('a pause of more than a minute is not waited for but told', async (t) => {
+test('a pause of more than a minute is reported instead of waited for', async (t) => {
   const away = fail(503, 'UNAVAILABLE', { headers: { 'retry-after': '3600' } });
   const { hub, client } = await setUp(t, [away]);
   await assert.rejects(
@@ -174,7 +174,7 @@ test('a pause of more than a minute is not waited for but told', async (t) => {
   assert.equal(hub.requests.length, 1);
 });
 
-test('the gateway of a hub that is away is retried like the hub itself', async (t) => {
+test('502 and 504 of a proxy are retried like 503', async (t) => {
   const { hub, client } = await setUp(t, [
     sendText(502, '<html>Bad Gateway</html>'),
     sendText(504, ''),
@@ -199,11 +199,11 @@ test('a refusal is final', async (t) => {
   }
 });
 
-test('the wait between attempts ends with the signal', async (t) => {
+test('the signal ends the wait between attempts', async (t) => {
   const ending = new AbortController();
   const { signal } = ending;
   const reason = new Error('draining');
-  // The real sleep: a minute long, were it not for the signal.
+  // The real sleep would take a minute without the signal.
   const hub = await startHubStandIn(t, [
     fail(503, 'UNAVAILABLE', { headers: { 'retry-after': '60' } }),
   ]);
@@ -212,7 +212,7 @@ test('the wait between attempts ends with the signal', async (t) => {
   assert.equal(hub.requests.length, 1);
 });
 
-test('the wait between attempts is also ended while it lasts, and ends by itself', async (t) => {
+test('a signal ends a wait that has begun, and a wait ends by itself', async (t) => {
   const ending = new AbortController();
   const reason = new Error('draining');
   const away = fail(503, 'UNAVAILABLE', { headers: { 'retry-after': '60' } });
@@ -230,7 +230,7 @@ test('the wait between attempts is also ended while it lasts, and ends by itself
   assert.deepEqual(await quick.health.health(), { ok: true });
 });
 
-test('a long poll has its own time and a margin; other calls have the time of the client', async (t) => {
+test('a long poll has its waitMs and a margin; other calls have the timeout of the client', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const client = createClient({
     baseUrl: 'http://hub.invalid',

@@ -17,35 +17,43 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** How often an agent sends its heartbeat. */
+/** The interval between two heartbeats of an agent. */
 export const AGENT_HEARTBEAT_INTERVAL_MS = 15_000;
-/** An agent not heard of for this long shows as offline: three heartbeats missed. */
+/** After this much silence, three heartbeats, an agent shows as offline. */
 export const AGENT_OFFLINE_AFTER_MS = 45_000;
 
-/** Known keys; keys unknown to the hub are kept and returned as they came. */
+/** The known keys. The hub keeps and returns unknown keys unchanged. */
 export const AgentCapabilities = Type.Object({
   executionModes: Type.Optional(
-    List(Text(64), 20, 'For instance cli, hybrid. A job that asks for a mode needs it here.'),
+    List(
+      Text(64),
+      20,
+      'Such as cli or hybrid. The agent gets jobs that require one of these modes.',
+    ),
   ),
   models: Type.Optional(List(Text(128), 200, 'Model identifiers that the agent can run.')),
   canWrite: Type.Optional(
-    Type.Boolean({ description: 'The agent may change its repositories; absent: false.' }),
+    Type.Boolean({
+      description: 'Whether the agent may change its repositories. If absent, false.',
+    }),
   ),
   canUseNetwork: Type.Optional(Type.Boolean()),
   reposAllowed: Type.Optional(
     List(
       Id('repository'),
       1_000,
-      'The repositories served. Absent: those that this token has resolved, read or upserted. ' +
-        'Empty: none.',
+      'The repositories that the agent serves. If absent, those that its token has resolved, ' +
+        'read or upserted. An empty list serves none.',
     ),
   ),
-  labels: Type.Optional(StringMap('For instance {"os": "linux"}.')),
-  maxConcurrentJobs: Type.Optional(Integer(1, 1_000, 'Jobs held at a time; absent: no limit.')),
+  labels: Type.Optional(StringMap('Such as {"os": "linux"}.')),
+  maxConcurrentJobs: Type.Optional(
+    Integer(1, 1_000, 'How many jobs the agent holds at a time. If absent, there is no limit.'),
+  ),
 });
 export type AgentCapabilities = Static<typeof AgentCapabilities>;
 
-/** An order of the hub to an agent, carried by the answers to its heartbeats. */
+/** An order to an agent. The hub sends it in answers to heartbeats. */
 export const AgentCommand = Type.Object({
   command: OneOf(['drain', 'resume', 'cancel-job']),
   jobId: Type.Optional(Id('job')),
@@ -89,12 +97,12 @@ export const agents = {
     jobToken: 'none',
     summary: 'Register an agent or renew its presence',
     description:
-      'One agent per workspace, principal and machineFingerprint. Send it every intervalMs; ' +
-      'after 45 s of silence the agent shows as offline and gets no jobs. draining: no new jobs, ' +
-      'those held go on.',
+      'There is one agent for each workspace, principal and machineFingerprint. Send a heartbeat ' +
+      'every intervalMs. After 45 s of silence the agent shows as offline and gets no jobs. With ' +
+      'status draining, the agent gets no new jobs and finishes those that it holds.',
     request: Type.Object({
       workspaceId: Id('workspace'),
-      machineFingerprint: Text(200, { minLength: 1, description: 'Unique to the machine.' }),
+      machineFingerprint: Text(200, { minLength: 1, description: 'Identifies the machine.' }),
       displayName: Defaulted(Text(200), ''),
       status: Defaulted(OneOf(['online', 'draining', 'offline']), 'online'),
       capabilities: Defaulted(AgentCapabilities, {}),

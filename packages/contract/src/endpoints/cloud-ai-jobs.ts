@@ -29,13 +29,13 @@ import {
 /** Kinds that the hub enqueues, if enabled (docs/reference/protocol.md, section 6). */
 export const hubCloudAiJobKinds = ['summarize_source', 'draft_decision_answer'] as const;
 
-/** A model call either gives a result or does not; nothing blocks it. */
+/** A model call succeeds or fails. It is never blocked. */
 export const cloudAiJobOutcomes = ['done', 'failed'] as const;
 export type CloudAiJobOutcome = (typeof cloudAiJobOutcomes)[number];
 
 export const CloudAiJobKind = Text(64, {
   minLength: 1,
-  description: 'Open. The hub itself enqueues summarize_source and draft_decision_answer.',
+  description: 'Any value. The hub itself enqueues summarize_source and draft_decision_answer.',
 });
 export const ModelName = Text(128, { minLength: 1 });
 
@@ -47,16 +47,16 @@ export const CloudAiInput = Type.Object(
       { minItems: 1, maxItems: 1_000 },
     ),
   },
-  { description: 'What the model is given.' },
+  { description: 'The input of the model.' },
 );
 export type CloudAiInput = Static<typeof CloudAiInput>;
 
 export const CloudAiResult = Type.Object(
   {
     text: Type.Optional(Text(TEXT_CHARS_MAX)),
-    json: Type.Optional(Json('The value that responseSchema asked for.')),
+    json: Type.Optional(Json('The value described by responseSchema.')),
   },
-  { description: 'What the model gave.' },
+  { description: 'The output of the model.' },
 );
 export type CloudAiResult = Static<typeof CloudAiResult>;
 
@@ -67,29 +67,33 @@ export const CloudAiJob = Type.Object(
     kind: CloudAiJobKind,
     model: Nullable(ModelName),
     input: CloudAiInput,
-    responseSchema: Nullable(JsonObject('JSON Schema of the wanted result.')),
+    responseSchema: Nullable(JsonObject('The JSON Schema of the result.')),
     runId: Nullable(Id('run')),
     jobId: Nullable(Id('job')),
     priority: Priority,
     status: OneOf(jobStatuses),
-    attempt: Integer(0, 1_000_000, 'Attempts claimed so far; the current claimGeneration.'),
+    attempt: Integer(
+      0,
+      1_000_000,
+      'The number of attempts so far. It is the current claimGeneration.',
+    ),
     maxAttempts: Integer(1, 1_000_000),
     agentId: Nullable(Id('agent')),
     leaseMs: Nullable(LeaseMs),
     leaseExpiresAt: Nullable(Timestamp()),
     createdAt: Timestamp(),
-    startedAt: Nullable(Timestamp('Of the latest attempt.')),
+    startedAt: Nullable(Timestamp('When the latest attempt started.')),
     finishedAt: Nullable(Timestamp()),
     outcome: Nullable(OneOf(cloudAiJobOutcomes)),
     result: Nullable(CloudAiResult),
     usage: Nullable(Usage),
     message: Nullable(Text(TEXT_CHARS_MAX)),
   },
-  { description: 'A model call, run by whoever holds the provider keys.' },
+  { description: 'A model call, run by an agent that holds the keys of a provider.' },
 );
 export type CloudAiJob = Static<typeof CloudAiJob>;
 
-const ClaimGeneration = Integer(1, 1_000_000, 'The attempt number; it fences later writes.');
+const ClaimGeneration = Integer(1, 1_000_000, 'The number of the attempt. It fences later writes.');
 
 const exampleId = 'aij_0199d1c0d0007000a1b2c3d4e5f60730';
 const exampleInput: CloudAiInput = {
@@ -152,13 +156,13 @@ export const cloudAiJobs = {
     repeat: { withKey: 'idempotencyKey' },
     jobToken: 'none',
     summary: 'Enqueue a model call',
-    description: 'Durable when answered. Nothing in the hub waits for it.',
+    description: 'The job is stored when the answer arrives. No other work waits for it.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       kind: CloudAiJobKind,
       model: Type.Optional(ModelName),
       input: CloudAiInput,
-      responseSchema: Type.Optional(JsonObject('JSON Schema of the wanted result.')),
+      responseSchema: Type.Optional(JsonObject('The JSON Schema of the result.')),
       runId: Type.Optional(Id('run')),
       jobId: Type.Optional(Id('job')),
       priority: Defaulted(Priority, 0),
@@ -198,7 +202,7 @@ export const cloudAiJobs = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Read a cloud AI job with its result',
-    description: 'How whoever enqueued it learns what the model gave.',
+    description: 'Returns the result once the job is done.',
     request: Type.Object(CloudAiJobRef),
     response: Ok({ cloudAiJob: CloudAiJob }),
     errors: ['WORKSPACE_NOT_FOUND', 'CLOUD_AI_JOB_NOT_FOUND', 'NOT_ALLOWED'],
@@ -217,15 +221,17 @@ export const cloudAiJobs = {
     jobToken: 'none',
     summary: 'Claim the next cloud AI job under a lease',
     description:
-      'Nothing to do: cloudAiJobId and cloudAiJob are null and reason says why. With waitMs the ' +
-      'request waits for a job to arrive. With claimKey a retry after a lost answer returns the ' +
-      'same job and generation.',
+      'If there is no job, cloudAiJobId and cloudAiJob are null, and reason says why. With ' +
+      'waitMs the request waits for a job. With claimKey, a retry after a lost answer returns ' +
+      'the same job and generation.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       agentId: Id('agent'),
       leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
-      models: Type.Optional(List(ModelName, 200, "Absent: the models of the agent's heartbeat.")),
-      kinds: Type.Optional(List(CloudAiJobKind, 50, 'Absent: any kind.')),
+      models: Type.Optional(
+        List(ModelName, 200, "If absent, the models of the agent's heartbeat."),
+      ),
+      kinds: Type.Optional(List(CloudAiJobKind, 50, 'If absent, any kind.')),
       waitMs: Defaulted(Integer(0, CLAIM_WAIT_MS_MAX), 0),
       claimKey: Type.Optional(IdempotencyKey),
     }),
@@ -273,13 +279,12 @@ export const cloudAiJobs = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Extend the lease of a running cloud AI job',
-    description:
-      'Sets the lease to now + leaseMs; never below what remains, unless shorten is true.',
+    description: 'Sets the lease to now + leaseMs. It shortens the lease only if shorten is true.',
     request: Type.Object({
       ...CloudAiJobRef,
       agentId: Id('agent'),
       leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
-      message: Type.Optional(Text(10_000, { description: 'Progress, in words.' })),
+      message: Type.Optional(Text(10_000, { description: 'The progress, in words.' })),
       claimGeneration: Type.Optional(ClaimGeneration),
       shorten: Defaulted(Type.Boolean(), false),
     }),
@@ -313,8 +318,8 @@ export const cloudAiJobs = {
     jobToken: 'none',
     summary: 'Complete a cloud AI job with its result',
     description:
-      'Replaying the winning completion gives the same answer with idempotent: true; one from a ' +
-      'lost attempt is refused.',
+      'Repeating the accepted completion returns the same answer with idempotent: true. A ' +
+      'completion from a lost attempt is refused.',
     request: Type.Object({
       ...CloudAiJobRef,
       agentId: Id('agent'),

@@ -31,25 +31,33 @@ export const contextItemKinds = [
 ] as const;
 export type ContextItemKind = (typeof contextItemKinds)[number];
 
-/** From most to least trusted; external text is fenced and labelled wherever it is shown. */
+/** From most to least trusted. External text is fenced and labelled in packs. */
 export const trustLabels = ['internal', 'member', 'external'] as const;
 export type TrustLabel = (typeof trustLabels)[number];
 
-/** Text that the hub made itself, such as the extract of an upload, may be longer than a body. */
+/** Text that the hub extracted, such as that of an upload, may be longer than a request body. */
 export const CONTEXT_TEXT_CHARS_MAX = 2_000_000;
 const EXCERPT_CHARS_MAX = 1_000;
 
-/** Of a source, wherever it is named: an event's is a URI, and its item has the same one. */
+/** The maximum for the source of an item or an event. The source of an event may be a URI. */
 export const SOURCE_CHARS_MAX = 1_000;
 
 const Title = Text(1_000);
 const Source = Text(SOURCE_CHARS_MAX, {
   minLength: 1,
-  description: 'Where it comes from, such as mail.',
+  description: 'The system that the item comes from, such as mail.',
 });
-const SourceRef = Text(2_000, { minLength: 1, description: 'Its name or address at the source.' });
-const ThreadRef = Text(1_000, { minLength: 1, description: 'The conversation it belongs to.' });
-const Pinned = Type.Boolean({ description: 'Goes into every pack, right after requested items.' });
+const SourceRef = Text(2_000, {
+  minLength: 1,
+  description: 'The name or address of the item at the source.',
+});
+const ThreadRef = Text(1_000, {
+  minLength: 1,
+  description: 'The conversation that the item belongs to.',
+});
+const Pinned = Type.Boolean({
+  description: 'The item goes into every pack, after the requested items.',
+});
 
 const summaryFields = {
   itemId: Id('contextItem'),
@@ -61,23 +69,23 @@ const summaryFields = {
   threadRef: Nullable(ThreadRef),
   trust: OneOf(trustLabels),
   pinned: Pinned,
-  contentHash: Text(64, { description: 'Lower-case hex SHA-256 of text.' }),
+  contentHash: Text(64, { description: 'The SHA-256 of text, in lower-case hex.' }),
   occurredAt: Timestamp(),
-  supersededBy: Nullable(Id('contextItem', 'The item that takes its place in packs.')),
+  supersededBy: Nullable(Id('contextItem', 'The item that replaces it in packs.')),
   validFrom: Nullable(Timestamp()),
   validTo: Nullable(Timestamp()),
 } as const;
 
 export const ContextItem = Type.Object(
   { ...summaryFields, text: Text(CONTEXT_TEXT_CHARS_MAX) },
-  { description: 'A piece of knowledge that packs are made of.' },
+  { description: 'A piece of knowledge. Packs consist of items.' },
 );
 export type ContextItem = Static<typeof ContextItem>;
 
-/** An item as lists show it: a page of whole texts would have no bound worth the name. */
+/** An item in lists, with an excerpt, because a page of whole texts could be very large. */
 export const ContextItemSummary = Type.Object(
   { ...summaryFields, excerpt: Text(EXCERPT_CHARS_MAX) },
-  { description: 'A context item with an excerpt in place of its text.' },
+  { description: 'A context item with an excerpt instead of its text.' },
 );
 export type ContextItemSummary = Static<typeof ContextItemSummary>;
 
@@ -115,9 +123,9 @@ export const contextItems = {
     jobToken: 'none',
     summary: 'Create or replace a context item',
     description:
-      'With itemId, that item is written; otherwise the one with the same source and sourceRef; ' +
-      'otherwise a new one is made. The whole item is replaced. What is stored follows the ' +
-      "workspace's data policy.",
+      'With itemId, replaces that item. Otherwise replaces the item with the same source and ' +
+      'sourceRef, or creates a new one. It replaces all fields. The data policy of the workspace ' +
+      'decides which content is stored.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       itemId: Type.Optional(Id('contextItem')),
@@ -129,7 +137,7 @@ export const contextItems = {
       threadRef: Type.Optional(ThreadRef),
       trust: Defaulted(OneOf(trustLabels), 'member'),
       pinned: Defaulted(Pinned, false),
-      occurredAt: Type.Optional(Timestamp('Absent: now.')),
+      occurredAt: Type.Optional(Timestamp('If absent, now.')),
       supersededBy: Type.Optional(Id('contextItem')),
       validFrom: Type.Optional(Timestamp()),
       validTo: Type.Optional(Timestamp()),
@@ -175,7 +183,7 @@ export const contextItems = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Read a context item with its whole text',
-    description: 'Superseded items are answered too; supersededBy names their successor.',
+    description: 'Returns superseded items too. Their supersededBy names the successor.',
     request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
     response: Ok({ item: ContextItem }),
     errors: ['WORKSPACE_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND', 'NOT_ALLOWED'],
@@ -196,7 +204,7 @@ export const contextItems = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List context items',
-    description: 'Newest occurredAt first, filtered by any of the optional fields.',
+    description: 'Newest occurredAt first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       kind: Type.Optional(OneOf(contextItemKinds)),
@@ -226,8 +234,8 @@ export const contextItems = {
     jobToken: 'none',
     summary: 'Search context items by their words',
     description:
-      'Full text over title and text, best match first; the excerpt shows where it matched. Any ' +
-      'text is a valid query: nothing in it is read as syntax.',
+      'Searches title and text, best match first. The excerpt shows the match. Any text is a ' +
+      'valid query, because queries have no syntax.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       query: Text(1_000, { minLength: 1 }),

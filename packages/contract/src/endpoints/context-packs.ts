@@ -23,16 +23,16 @@ import { exampleIds } from './example-ids.ts';
 /** The hint that asks for live mail threads (docs/reference/specification.md, Context pack). */
 export const FRESH_HINT = 'fresh_v1';
 export const TOKEN_BUDGET_DEFAULT = 16_000;
-/** All live fetching of one resolve together; what is late falls back to the cached extract. */
+/** The limit for all live fetching of one resolve. Later threads fall back to the cached text. */
 export const FRESH_TOTAL_MS = 10_000;
 const TOKEN_BUDGET_MAX = 2_000_000;
 const PACK_ITEMS_MAX = 1_000;
 
-const Tokens = Integer(0, 1_000_000_000, 'Estimated, in tokens.');
+const Tokens = Integer(0, 1_000_000_000, 'An estimate, in tokens.');
 const ExpansionHints = List(
   Text(100, { minLength: 1 }),
   20,
-  'fresh_v1 fetches mail threads live. Hints unknown to the hub are ignored.',
+  'fresh_v1 fetches mail threads live. Unknown hints are ignored.',
 );
 
 export const PackItem = Type.Object(
@@ -41,12 +41,12 @@ export const PackItem = Type.Object(
     title: Text(1_000),
     source: Text(SOURCE_CHARS_MAX),
     reason: OneOf(['requested', 'pinned', 'relevant', 'recent'], {
-      description: 'Why it is in the pack, in the order in which the budget was spent.',
+      description: 'Why the item is in the pack. The budget is spent in the order of these values.',
     }),
     trust: OneOf(trustLabels),
     tokens: Tokens,
   },
-  { description: 'A context item that a pack holds.' },
+  { description: 'A context item in a pack.' },
 );
 export type PackItem = Static<typeof PackItem>;
 
@@ -57,7 +57,7 @@ export const OmittedItem = Type.Object(
     reason: OneOf(['over_budget', 'superseded', 'duplicate', 'outside_validity']),
     tokens: Tokens,
   },
-  { description: 'A context item that was considered and left out.' },
+  { description: 'A context item that was considered and omitted.' },
 );
 export type OmittedItem = Static<typeof OmittedItem>;
 
@@ -71,7 +71,7 @@ export const PackSection = Type.Object(
       description: 'External text is fenced and labelled as untrusted.',
     }),
     textKind: OneOf(['cached', 'live']),
-    fetchedAt: Timestamp('When this text was taken from its source.'),
+    fetchedAt: Timestamp('When the text was fetched from its source.'),
     trust: OneOf(trustLabels),
     truncated: Type.Boolean(),
   },
@@ -81,7 +81,7 @@ export type PackSection = Static<typeof PackSection>;
 
 export const PackFreshness = Type.Object(
   {
-    requested: Type.Boolean({ description: 'Whether fresh_v1 was asked for.' }),
+    requested: Type.Boolean({ description: 'Whether the request had fresh_v1.' }),
     threads: List(
       Type.Object({
         threadRef: Text(1_000),
@@ -92,7 +92,7 @@ export const PackFreshness = Type.Object(
       PACK_ITEMS_MAX,
     ),
   },
-  { description: 'What was fetched live, and what fell back to the cached text.' },
+  { description: 'Which threads were fetched live, and which fell back to the cached text.' },
 );
 export type PackFreshness = Static<typeof PackFreshness>;
 
@@ -112,9 +112,10 @@ export const contextPacks = {
     jobToken: 'own-run',
     summary: 'Build a context pack for a run',
     description:
-      'Requested items first, then pinned ones, then by relevance to the goal and the recent ' +
-      'jobs of the run, then by recency, until tokenBudget is spent. No superseded item; ' +
-      'duplicates by content once. A pack never changes: another build makes the next version.',
+      'Adds requested items, then pinned ones, then those relevant to the goal and the recent ' +
+      'jobs of the run, then recent ones, until tokenBudget is spent. Superseded items are ' +
+      'omitted, and items with the same content appear once. A pack never changes; another build ' +
+      'creates the next version.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       runId: Id('run'),
@@ -126,8 +127,10 @@ export const contextPacks = {
     response: Ok({
       packId: Id('contextPack'),
       runId: Id('run'),
-      version: Integer(1, Number.MAX_SAFE_INTEGER, 'Rises by one with each pack of the run.'),
-      contentHash: Text(64, { description: 'Lower-case hex SHA-256 of what the pack holds.' }),
+      version: Integer(1, Number.MAX_SAFE_INTEGER, 'Increases by one with each pack of the run.'),
+      contentHash: Text(64, {
+        description: 'The SHA-256 of the content of the pack, in lower-case hex.',
+      }),
       tokenEstimate: Tokens,
       items: List(PackItem, PACK_ITEMS_MAX),
       omitted: List(OmittedItem, PACK_ITEMS_MAX),
@@ -183,9 +186,9 @@ export const contextPacks = {
     jobToken: 'own-run',
     summary: 'Resolve a context pack to its content',
     description:
-      'Without packId, the latest pack of the run. fresh_v1 fetches the mail threads of the pack ' +
-      'live, within 10 s in all; one that cannot be fetched falls back to its cached text and ' +
-      'says so in freshness, and never fails the call.',
+      'Without packId, resolves the latest pack of the run. fresh_v1 fetches the mail threads of ' +
+      'the pack live, within 10 s in all. A thread that cannot be fetched falls back to its ' +
+      'cached text, freshness says so, and the call succeeds.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       runId: Id('run'),
@@ -197,7 +200,7 @@ export const contextPacks = {
       packId: Id('contextPack'),
       sections: List(PackSection, PACK_ITEMS_MAX),
       markdown: Type.Optional(
-        Text(20_000_000, { description: 'With format markdown: all sections as one document.' }),
+        Text(20_000_000, { description: 'With format markdown, all sections as one document.' }),
       ),
       freshness: PackFreshness,
     }),

@@ -3,9 +3,9 @@ import { defineEndpoint } from '../endpoint.ts';
 import { Id, Integer, Ok, OneOf, Text, Timestamp } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** How long a device session may wait for a person. */
+/** The lifetime of a device session. */
 export const DEVICE_SESSION_MS = 10 * 60 * 1000;
-/** The least time between two polls of one device session; polling early adds as much again. */
+/** The minimum time between two polls of a device session. Polling early adds it once more. */
 export const DEVICE_POLL_INTERVAL_MS = 5_000;
 
 export const devices = {
@@ -23,8 +23,8 @@ export const devices = {
     summary: 'Start a device login',
     description:
       'Opens a device session of 10 minutes. A person opens approvalUrl in a browser, signs in, ' +
-      'compares userCode with the one in the terminal and approves. The answer is the same ' +
-      'whether or not the workspace exists.',
+      'types the userCode that the terminal shows, and approves. The answer is the same whether ' +
+      'or not the workspace exists.',
     request: Type.Object({
       workspaceSlug: Text(255, { minLength: 1 }),
       machineName: Type.Optional(Text(200)),
@@ -32,8 +32,10 @@ export const devices = {
     response: Ok({
       deviceId: Id('device'),
       deviceSecret: Text(200, { description: 'Shown once; sent with every poll.' }),
-      approvalUrl: Text(2_000, { description: 'Opened by the person in a browser.' }),
-      userCode: Text(9, { description: 'XXXX-XXXX; shown in the terminal, typed by the person.' }),
+      approvalUrl: Text(2_000, { description: 'The person opens it in a browser.' }),
+      userCode: Text(9, {
+        description: 'XXXX-XXXX. The terminal shows it, and the person types it in the browser.',
+      }),
       expiresAt: Timestamp(),
       intervalMs: Integer(0, 3_600_000, 'Wait at least this long between polls.'),
     }),
@@ -64,19 +66,19 @@ export const devices = {
     jobToken: 'none',
     summary: 'Ask whether a device login was approved',
     description:
-      'pending carries intervalMs (polling earlier raises it by 5 s); approved carries the ' +
-      'bearer token. A poll whose answer was lost may be repeated until the session expires and ' +
-      'yields the same token.',
+      'With status pending, wait intervalMs before the next poll; polling earlier adds 5 s to ' +
+      'it. With status approved, the answer has the bearer token. A poll whose answer was lost ' +
+      'may be repeated until the session expires, and returns the same token.',
     request: Type.Object({
       deviceId: Id('device'),
       deviceSecret: Text(200, { minLength: 1 }),
     }),
     response: Ok({
       status: OneOf(['pending', 'approved', 'denied', 'expired']),
-      intervalMs: Type.Optional(Integer(0, 3_600_000, 'With pending.')),
-      token: Type.Optional(Text(200, { description: 'With approved: the device token.' })),
-      workspaceId: Type.Optional(Id('workspace', 'With approved.')),
-      workspaceSlug: Type.Optional(Text(63, { description: 'With approved.' })),
+      intervalMs: Type.Optional(Integer(0, 3_600_000, 'With status pending.')),
+      token: Type.Optional(Text(200, { description: 'With status approved: the device token.' })),
+      workspaceId: Type.Optional(Id('workspace', 'With status approved.')),
+      workspaceSlug: Type.Optional(Text(63, { description: 'With status approved.' })),
     }),
     errors: ['DEVICE_SESSION_NOT_FOUND'],
     example: {

@@ -14,8 +14,8 @@ export const health = {
     console: false,
     repeat: 'safe',
     jobToken: 'none',
-    summary: 'Say that the hub answers',
-    description: 'Answered 503 UNAVAILABLE while the hub is stopping or its database is away.',
+    summary: 'Check that the hub is healthy',
+    description: '503 UNAVAILABLE while the hub is stopping or its database is unavailable.',
     request: Type.Object({}),
     response: Ok({}),
     errors: [],
@@ -33,7 +33,7 @@ export const health = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Describe this API',
-    description: 'OpenAPI 3.1, built from the very schemas that validate requests.',
+    description: 'Returns OpenAPI 3.1, built from the schemas that validate requests.',
     request: Type.Object({}),
     response: JsonDocument(),
     errors: [],
@@ -41,7 +41,7 @@ export const health = {
   }),
 } as const;
 
-/** The document is not wrapped in `ok`: it is what OpenAPI tools expect at this address. */
+/** The document has no `ok`, because OpenAPI tools expect the plain document. */
 function JsonDocument() {
   return Type.Object({
     openapi: Type.String({ maxLength: 20 }),

@@ -23,7 +23,7 @@ import { exampleTrigger, TRIGGERS_MAX } from './triggers.ts';
 export const eventChannels = ['ingest', 'chat'] as const;
 export const eventStatuses = ['accepted', 'ignored'] as const;
 
-/** Why nothing came of an event. */
+/** Why an event was ignored. */
 export const ignoredReasons = [
   'team_unmapped',
   'event_type',
@@ -34,9 +34,11 @@ export const ignoredReasons = [
 export type IgnoredReason = (typeof ignoredReasons)[number];
 
 /**
- * What a trigger made of its cause. `started`: a run and its job. `capped`: its hourly cap was
- * reached. `refused`: see the reason. `already_started`: an earlier evaluation of the same event
- * started the run that is named.
+ * The result of a trigger for one event or slot.
+ * - `started`: it started a run with a job.
+ * - `capped`: it has reached its hourly cap.
+ * - `refused`: it could not start a run; `reason` says why.
+ * - `already_started`: an earlier evaluation of the same event started the run.
  */
 export const firingOutcomes = ['started', 'capped', 'refused', 'already_started'] as const;
 export type FiringOutcome = (typeof firingOutcomes)[number];
@@ -48,12 +50,12 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Evaluations of one event: its arrival and this many replays. */
+/** How often one event can be replayed after its arrival. */
 export const REPLAYS_MAX = 100;
 
 export const TriggerFiring = Type.Object({
   triggerId: Id('trigger'),
-  replay: Integer(0, REPLAYS_MAX, '0: when the event arrived; otherwise the number of the replay.'),
+  replay: Integer(0, REPLAYS_MAX, 'The number of the replay, or 0 for the arrival of the event.'),
   outcome: OneOf(firingOutcomes),
   reason: Nullable(OneOf(refusalReasons)),
   runId: Nullable(Id('run')),
@@ -65,7 +67,8 @@ export type TriggerFiring = Static<typeof TriggerFiring>;
 const UnmatchedTrigger = Type.Object({
   triggerId: Id('trigger'),
   failed: Text(600, {
-    description: 'The part that did not fit: source, type, or where/ and its place.',
+    description:
+      'The part that did not match: source, type, or where/ and the index of the condition.',
   }),
 });
 export type UnmatchedTrigger = Static<typeof UnmatchedTrigger>;
@@ -83,31 +86,31 @@ const summaryFields = {
   occurredAt: Timestamp(),
   receivedAt: Timestamp(),
   status: OneOf(eventStatuses),
-  ignored: Nullable(OneOf(ignoredReasons, { description: 'Why nothing came of it.' })),
+  ignored: Nullable(OneOf(ignoredReasons, { description: 'Why the event was ignored.' })),
   contextItemId: Nullable(Id('contextItem')),
   replays: Integer(0, REPLAYS_MAX),
   isForgotten: Type.Boolean({
-    description: 'Past the retention of the workspace: content is gone.',
+    description: 'The event is older than the retention, so its content was deleted.',
   }),
 } as const;
 
-/** A line of the ledger of inbound events. */
+/** An inbound event in lists of the ledger. */
 export const IntegrationEventSummary = Type.Object(summaryFields);
 export type IntegrationEventSummary = Static<typeof IntegrationEventSummary>;
 
 const EventFirings = List(
   TriggerFiring,
   TRIGGERS_MAX * (REPLAYS_MAX + 1),
-  'What triggers made of it, in order.',
+  'The results of triggers, in order.',
 );
 
-/** An inbound event with all that happened to it. */
+/** An inbound event with the results of all triggers. */
 export const IntegrationEvent = Type.Object({
   ...summaryFields,
-  data: Json("What of the source's data the data policy kept; null: nothing."),
-  extensions: JsonObject('Extension attributes of a CloudEvent, kept by the same policy.'),
+  data: Json("The part of the source's data that the data policy keeps, or null."),
+  extensions: JsonObject('The extension attributes of a CloudEvent, under the same policy.'),
   firings: EventFirings,
-  unmatched: List(UnmatchedTrigger, TRIGGERS_MAX, 'Enabled triggers that it did not fit.'),
+  unmatched: List(UnmatchedTrigger, TRIGGERS_MAX, 'The enabled triggers that did not match.'),
 });
 export type IntegrationEvent = Static<typeof IntegrationEvent>;
 
@@ -165,7 +168,7 @@ export const integrationEvents = {
     scopes: ['read', 'integrate'],
     repeat: 'safe',
     summary: 'List inbound events',
-    description: 'The ledger, newest first, filtered by any of the optional fields.',
+    description: 'The ledger, newest first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       channel: Type.Optional(OneOf(eventChannels)),
@@ -191,8 +194,8 @@ export const integrationEvents = {
     path: '/control-plane/v1/integration-events/get',
     scopes: ['read', 'integrate'],
     repeat: 'safe',
-    summary: 'Read an inbound event and what happened to it',
-    description: 'With the data that the policy kept, and what each trigger made of it.',
+    summary: 'Read an inbound event and its results',
+    description: 'Returns the data that the policy keeps and the result of each trigger.',
     request: Type.Object(eventRef),
     response: Ok({ event: IntegrationEvent }),
     errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND'],
@@ -204,17 +207,17 @@ export const integrationEvents = {
     path: '/control-plane/v1/integration-events/replay',
     scopes: ['integrate'],
     repeat: 'once',
-    summary: 'Hold an inbound event against the triggers again',
+    summary: 'Evaluate the triggers for an inbound event again',
     description:
-      'Against the enabled triggers as they are now, by what the data policy kept of the event. ' +
-      'The context item stays as it is. A trigger that has started a run for this event starts ' +
-      'none again and answers already_started; hourly caps hold. Ignored and forgotten events, ' +
-      `and those replayed ${REPLAYS_MAX} times, are INVALID_REQUEST. At the console for owners and ` +
-      'admins; audited.',
+      'Evaluates the enabled triggers as they are now, with the data that the policy has kept. ' +
+      'The context item does not change. A trigger that already started a run for this event does ' +
+      'not start another and reports already_started. Hourly caps apply. Events that were ignored, ' +
+      `whose content was deleted, or that were replayed ${REPLAYS_MAX} times are INVALID_REQUEST. ` +
+      'At the console this is for owners and admins. Audited.',
     request: Type.Object(eventRef),
     response: Ok({
-      replay: Integer(1, REPLAYS_MAX, 'Its number.'),
-      firings: List(TriggerFiring, TRIGGERS_MAX, 'Of this replay.'),
+      replay: Integer(1, REPLAYS_MAX, 'The number of this replay.'),
+      firings: List(TriggerFiring, TRIGGERS_MAX, 'The results of this replay.'),
       unmatched: List(UnmatchedTrigger, TRIGGERS_MAX),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND', 'NOT_ALLOWED'],

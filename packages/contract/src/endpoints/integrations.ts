@@ -24,10 +24,13 @@ export const INTEGRATION_SECRET_HEADER = 'x-svc-integration-event-secret';
 
 const Source = Text(SOURCE_CHARS_MAX, {
   minLength: 1,
-  description: 'The system it comes from.',
+  description: 'The system that sends the event.',
 });
-const EventType = Text(255, { minLength: 1, description: 'What happened, such as issue.opened.' });
-const EventData = Json('Whatever the source adds; triggers match on it.');
+const EventType = Text(255, {
+  minLength: 1,
+  description: 'The kind of event, such as issue.opened.',
+});
+const EventData = Json('Further data of the source. Triggers can match on it.');
 
 const ownFields = {
   idempotencyKey: IdempotencyKey,
@@ -35,17 +38,21 @@ const ownFields = {
   type: EventType,
   workspaceId: Type.Optional(Id('workspace')),
   workspaceSlug: Type.Optional(WorkspaceSlug),
-  occurredAt: Type.Optional(Timestamp('Absent: now.')),
+  occurredAt: Type.Optional(Timestamp('If absent, now.')),
   title: Type.Optional(Text(1_000)),
-  content: Type.Optional(Text(TEXT_CHARS_MAX, { description: "Becomes the context item's text." })),
+  content: Type.Optional(
+    Text(TEXT_CHARS_MAX, { description: 'It becomes the text of the context item.' }),
+  ),
   contentType: Type.Optional(ContentType),
-  actor: Type.Optional(Text(300, { description: 'Who caused it, as the source names them.' })),
+  actor: Type.Optional(
+    Text(300, { description: 'Who caused the event, as the source names them.' }),
+  ),
   threadRef: Type.Optional(Text(1_000, { minLength: 1 })),
   sourceRef: Type.Optional(Text(2_000, { minLength: 1 })),
   data: Type.Optional(EventData),
 } as const;
 
-/** An inbound event in the hub's own fields. One of workspaceId and workspaceSlug is needed. */
+/** An inbound event in the hub's own fields. It needs workspaceId or workspaceSlug. */
 export const OwnEvent = Type.Object(ownFields, {
   description: "An inbound event in the hub's own fields.",
   anyOf: [{ required: ['workspaceId'] }, { required: ['workspaceSlug'] }],
@@ -54,11 +61,11 @@ export type OwnEvent = Static<typeof OwnEvent>;
 
 const cloudEventFields = {
   specversion: Type.Unsafe<'1.0'>({ type: 'string', const: '1.0' }),
-  id: Text(255, { minLength: 1, description: 'With source, the idempotency key.' }),
+  id: Text(255, { minLength: 1, description: 'Together with source, it is the idempotency key.' }),
   source: Source,
   type: EventType,
-  workspaceid: Id('workspace', 'Extension attribute: the id of the workspace.'),
-  time: Type.Optional(Timestamp('Absent: now.')),
+  workspaceid: Id('workspace', 'An extension attribute: the id of the workspace.'),
+  time: Type.Optional(Timestamp('If absent, now.')),
   subject: Type.Optional(Text(1_000, { minLength: 1 })),
   datacontenttype: Type.Optional(ContentType),
   dataschema: Type.Optional(Text(2_000, { minLength: 1 })),
@@ -66,7 +73,7 @@ const cloudEventFields = {
   data_base64: Type.Optional(Text(TEXT_CHARS_MAX, { description: 'Binary data, in base64.' })),
 } as const;
 
-/** A CloudEvents 1.0 event in structured JSON mode; further extension attributes are kept. */
+/** A CloudEvents 1.0 event in structured JSON mode. The hub keeps further extension attributes. */
 export const CloudEvent = Type.Object(cloudEventFields, {
   description: 'A CloudEvents 1.0 event in structured JSON mode.',
   examples: [
@@ -85,21 +92,21 @@ export const CloudEvent = Type.Object(cloudEventFields, {
 });
 export type CloudEvent = Static<typeof CloudEvent>;
 
-/** Every field of both forms; which of them must be there, the forms say. */
+/** The fields of both forms. Each form says which fields it requires. */
 const IngestRequest = Type.Object(
   {
     ...Type.Partial(Type.Object(cloudEventFields)).properties,
     ...Type.Partial(Type.Object(ownFields)).properties,
   },
   {
-    description: 'OwnEvent or CloudEvent; a body with specversion is read as a CloudEvent.',
+    description: 'An OwnEvent or a CloudEvent. A body with specversion is read as a CloudEvent.',
     anyOf: [OwnEvent, CloudEvent],
   },
 );
 
 export const TriggeredRun = Type.Object(
   { triggerId: Id('trigger'), runId: Id('run'), jobId: Id('job') },
-  { description: 'What a matching trigger started.' },
+  { description: 'A run that a matching trigger started.' },
 );
 export type TriggeredRun = Static<typeof TriggeredRun>;
 
@@ -119,11 +126,11 @@ export const integrations = {
     jobToken: 'none',
     summary: 'Ingest an event from another system',
     description:
-      "The body is either the hub's own fields or a CloudEvents 1.0 structured event with the " +
-      'extension workspaceid, whose source and id are the key. The event goes into the context ' +
-      "store as the workspace's data policy allows, and triggers that match start their runs in " +
-      'the same transaction. A repeated key is answered with the first answer and duplicate: ' +
-      'true, whatever else the body says, and starts nothing.',
+      "The body has the hub's own fields, or is a CloudEvents 1.0 structured event with the " +
+      'extension workspaceid; its source and id are then the key. The event goes into the ' +
+      'context store as far as the data policy allows, and matching triggers start their runs in ' +
+      'the same transaction. A repeated key returns the first answer with duplicate: true and ' +
+      'starts nothing, even if the rest of the body differs.',
     request: IngestRequest,
     response: Ok({
       eventId: Id('integrationEvent'),
@@ -174,16 +181,16 @@ export const integrations = {
     jobToken: 'none',
     summary: 'Receive an event of the team chat',
     description:
-      'The payload of the Slack Events API. url_verification is answered with its challenge. ' +
-      'event_id makes a repeated delivery harmless. Messages, thread replies and mentions become ' +
-      'context items; what is not used is answered 200, with ignored, and kept in the ledger.',
+      'Takes the payload of the Slack Events API. url_verification returns its challenge. ' +
+      'event_id identifies repeated deliveries. Messages, thread replies and mentions become ' +
+      'context items. For other events the answer is 200 with ignored, and the ledger keeps them.',
     request: Type.Object({
       type: Text(100, { minLength: 1, description: 'url_verification or event_callback.' }),
       challenge: Type.Optional(Text(1_000)),
       team_id: Type.Optional(Text(100)),
       api_app_id: Type.Optional(Text(100)),
       event_id: Type.Optional(Text(200)),
-      event_time: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix time, seconds.' })),
+      event_time: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix time in seconds.' })),
       event: Type.Optional(JsonObject('The inner event, such as a message.')),
     }),
     response: Ok({

@@ -31,29 +31,35 @@ export type JobEventKind = (typeof jobEventKinds)[number];
 
 export const JOB_EVENTS_LIMIT_DEFAULT = 100;
 export const JOB_EVENTS_LIMIT_MAX = 1_000;
-/** Entries of one append; an agent that has more sends several. */
+/** The maximum of entries in one append. An agent with more entries sends several. */
 export const JOB_LOG_ENTRIES_MAX = 500;
 const JOB_LOG_CHARS_MAX = 65_536;
 
 export const JobEvent = Type.Object({
   eventId: Id('jobEvent'),
-  seq: Integer(1, Number.MAX_SAFE_INTEGER, 'Rises within the job.'),
+  seq: Integer(1, Number.MAX_SAFE_INTEGER, 'Increases within the job.'),
   jobId: Id('job'),
   kind: OneOf(jobEventKinds),
   at: Timestamp(),
   attempt: Integer(0, 1_000_000),
   agentId: Nullable(Id('agent')),
   message: Nullable(Text(TEXT_CHARS_MAX)),
-  data: Nullable(JsonObject('What the kind adds, such as count of folded heartbeats.')),
+  data: Nullable(JsonObject('Further fields of the kind, such as the count of folded heartbeats.')),
 });
 export type JobEvent = Static<typeof JobEvent>;
 
-/** One piece of a tool's output. */
+/** A piece of the output of a tool. */
 export const JobLogEntry = Type.Object({
-  logSeq: Integer(1, Number.MAX_SAFE_INTEGER, "The agent's own number, rising within an attempt."),
+  logSeq: Integer(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    "The agent's number of the entry. It increases within an attempt.",
+  ),
   message: Text(JOB_LOG_CHARS_MAX),
   stream: Type.Optional(OneOf(['stdout', 'stderr', 'agent'])),
-  at: Type.Optional(Timestamp("The agent's clock; the hub keeps it beside its own.")),
+  at: Type.Optional(
+    Timestamp("The time by the agent's clock. The hub stores it in addition to its own."),
+  ),
 });
 export type JobLogEntry = Static<typeof JobLogEntry>;
 
@@ -71,18 +77,18 @@ export const jobEvents = {
     jobToken: 'own-job',
     summary: 'Read the timeline of a job',
     description:
-      'Ascending by seq. With after: the events behind it. Without: the last limit events. ' +
-      'Heartbeats without a message fold into one event that carries data.count and the latest ' +
-      'time. nextAfter continues where this answer ends.',
+      'Ascending by seq. With after, returns the events behind it; without, the last limit ' +
+      'events. Heartbeats without a message fold into one event with data.count and the latest ' +
+      'time. Send nextAfter as after to continue.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       jobId: Id('job'),
       limit: Defaulted(Integer(1, JOB_EVENTS_LIMIT_MAX), JOB_EVENTS_LIMIT_DEFAULT),
-      after: Type.Optional(Integer(0, Number.MAX_SAFE_INTEGER, 'A seq.')),
+      after: Type.Optional(Integer(0, Number.MAX_SAFE_INTEGER, 'The seq of an event.')),
     }),
     response: Ok({
       events: List(JobEvent, JOB_EVENTS_LIMIT_MAX),
-      nextAfter: Integer(0, Number.MAX_SAFE_INTEGER, 'Send it as after for what comes next.'),
+      nextAfter: Integer(0, Number.MAX_SAFE_INTEGER, 'Send it as after to get the next events.'),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
@@ -119,8 +125,9 @@ export const jobEvents = {
     jobToken: 'own-job',
     summary: 'Append output to the timeline of a running job',
     description:
-      'Events of kind log, numbered by the agent: an entry whose logSeq of this attempt is known ' +
-      'already is skipped, so a retry is harmless. Fenced by the claim like every other write.',
+      'Adds events of kind log. The agent numbers them, and the hub skips an entry whose logSeq ' +
+      'it has for this attempt, so a retry is harmless. The claim fences it like every other ' +
+      'write.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       jobId: Id('job'),
@@ -130,7 +137,11 @@ export const jobEvents = {
     }),
     response: Ok({
       appended: Integer(0, JOB_LOG_ENTRIES_MAX),
-      lastLogSeq: Integer(0, Number.MAX_SAFE_INTEGER, 'The highest logSeq kept for this attempt.'),
+      lastLogSeq: Integer(
+        0,
+        Number.MAX_SAFE_INTEGER,
+        'The highest logSeq that the hub has for this attempt.',
+      ),
     }),
     errors: [
       'WORKSPACE_NOT_FOUND',

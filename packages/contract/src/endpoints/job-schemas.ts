@@ -28,7 +28,7 @@ export const jobKinds = [
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
 
-/** Kinds that change the repository: they need an agent with canWrite unless they say otherwise. */
+/** Kinds that change the repository. They need an agent with canWrite, unless the job says no. */
 export const writingJobKinds: readonly JobKind[] = [
   'install_ias',
   'create_run',
@@ -50,34 +50,34 @@ export const LEASE_MS_DEFAULT = 600_000;
 export const CLAIM_WAIT_MS_MAX = 60_000;
 export const PRIORITY_MIN = -1_000;
 export const PRIORITY_MAX = 1_000;
-/** What one point of priority is worth in waiting, so that nothing starves. */
+/** One point of priority equals this much waiting time, so that no job starves. */
 export const PRIORITY_POINT_MS = 10 * 60 * 1000;
 export const ATTEMPTS_MAX_DEFAULT = 5;
-/** Leases that ran out while no hub was up get this long at start. */
+/** At start, leases that ran out while no hub was running are extended by this. */
 export const OUTAGE_GRACE_MS = 60_000;
 
-export const LeaseMs = Integer(LEASE_MS_MIN, LEASE_MS_MAX, 'Lease in milliseconds.');
+export const LeaseMs = Integer(LEASE_MS_MIN, LEASE_MS_MAX, 'The lease in milliseconds.');
 export const Priority = Integer(
   PRIORITY_MIN,
   PRIORITY_MAX,
-  'Higher goes first; one point is worth ten minutes of waiting.',
+  'Higher goes first. One point equals ten minutes of waiting.',
 );
 
-/** What a job asks of an agent, when `requirements` is an object or JSON text of one. */
+/** What a job requires of an agent, if `requirements` is an object or JSON text of one. */
 export const RequiredCapabilities = Type.Object({
   executionMode: Type.Optional(Text(64)),
   model: Type.Optional(Text(128)),
-  models: Type.Optional(List(Text(128), 50, 'One of them suffices.')),
+  models: Type.Optional(List(Text(128), 50, 'The agent needs one of them.')),
   canWrite: Type.Optional(Type.Boolean()),
   writeRequired: Type.Optional(Type.Boolean()),
   networkRequired: Type.Optional(Type.Boolean()),
-  labels: Type.Optional(StringMap('All of them must match.')),
+  labels: Type.Optional(StringMap('The agent needs all of them.')),
 });
 export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
 
 export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
   description:
-    'Plain text is for the agent to read. An object, or JSON text of one, names required ' +
+    'Plain text is for the agent to read. An object, or JSON text of one, lists the required ' +
     'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
 });
 
@@ -86,7 +86,7 @@ export const Evidence = Type.Object(
     commitSha: Type.Optional(Text(64)),
     changedFiles: Type.Optional(List(Text(4_096), 10_000)),
   },
-  { description: 'Proof of the outcome; further fields are kept and returned.' },
+  { description: 'Proof of the outcome. Further fields are stored and returned.' },
 );
 export type Evidence = Static<typeof Evidence>;
 
@@ -105,7 +105,7 @@ export const OutcomeReason = Type.Union([
     code: Type.Optional(Text(100)),
     retryable: Type.Optional(
       Type.Boolean({
-        description: 'true: a failed or blocked job goes back to pending while attempts remain.',
+        description: 'If true, a failed or blocked job goes back to pending while attempts remain.',
       }),
     ),
     recommendedDelayMs: Type.Optional(Integer(0, 86_400_000)),
@@ -115,7 +115,7 @@ export const OutcomeReason = Type.Union([
 ]);
 export type OutcomeReason = Static<typeof OutcomeReason>;
 
-/** What an enqueued job says of itself; a child of a completion says the same. */
+/** The fields of an enqueued job, shared with the children of a completion. */
 export const jobFields = {
   kind: OneOf(jobKinds),
   role: Defaulted(Text(100), 'implementer'),
@@ -124,18 +124,24 @@ export const jobFields = {
   priority: Defaulted(Priority, 0),
   runId: Type.Optional(Id('run')),
   maxAttempts: Defaulted(Integer(1, 100), ATTEMPTS_MAX_DEFAULT),
-  delayMs: Defaulted(Integer(0, 366 * 86_400_000, 'Not claimed earlier than this.'), 0),
-  dependsOn: Defaulted(List(Id('job'), 100, 'Jobs that must be done first.'), []),
-  concurrencyKey: Type.Optional(
-    Text(255, { minLength: 1, description: 'At most one job of a key runs in the workspace.' }),
+  delayMs: Defaulted(
+    Integer(0, 366 * 86_400_000, 'The job cannot be claimed before this time has passed.'),
+    0,
   ),
-  budget: Type.Optional(JsonObject('Limits that the agent is to keep, for instance costUsd.')),
+  dependsOn: Defaulted(List(Id('job'), 100, 'The job waits until all of these are done.'), []),
+  concurrencyKey: Type.Optional(
+    Text(255, {
+      minLength: 1,
+      description: 'At most one job with the same key runs in the workspace.',
+    }),
+  ),
+  budget: Type.Optional(JsonObject('Limits for the agent, such as costUsd.')),
 } as const;
 
 /** A job enqueued by the completion of its parent, in the same transaction. */
 export const ChildJob = Type.Object({
   ...jobFields,
-  repoId: Type.Optional(Id('repository', "Absent: the parent's.")),
+  repoId: Type.Optional(Id('repository', 'If absent, the repository of the parent.')),
 });
 export type ChildJob = Static<typeof ChildJob>;
 
@@ -158,14 +164,18 @@ export const Job = Type.Object({
   requirements: Nullable(Requirements),
   priority: Priority,
   status: OneOf(jobStatuses),
-  attempt: Integer(0, 1_000_000, 'Attempts claimed so far; the current claimGeneration.'),
+  attempt: Integer(
+    0,
+    1_000_000,
+    'The number of attempts so far. It is the current claimGeneration.',
+  ),
   maxAttempts: Integer(1, 1_000_000),
-  agentId: Nullable(Id('agent', 'Who holds the job, or held it last.')),
+  agentId: Nullable(Id('agent', 'The agent that holds the job, or held it last.')),
   leaseMs: Nullable(LeaseMs),
   leaseExpiresAt: Nullable(Timestamp()),
   availableAt: Timestamp(),
   createdAt: Timestamp(),
-  startedAt: Nullable(Timestamp('Of the latest attempt.')),
+  startedAt: Nullable(Timestamp('When the latest attempt started.')),
   finishedAt: Nullable(Timestamp()),
   outcome: Nullable(OneOf(jobOutcomes)),
   outcomeReason: Nullable(OutcomeReason),
@@ -187,12 +197,12 @@ export const Job = Type.Object({
       resolvedAt: Timestamp(),
     }),
     100,
-    'Answers that people gave while the job was blocked on them.',
+    'The answers to decision requests that blocked the job.',
   ),
 });
 export type Job = Static<typeof Job>;
 
-/** Why a pending job waits; the first that applies. */
+/** Why a job is not running: the first reason that applies. */
 export const WaitingFor = Type.Object({
   reason: OneOf([
     'not_yet_available',

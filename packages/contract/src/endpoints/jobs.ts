@@ -102,8 +102,8 @@ const canceledJob: Job = {
 const ClaimGeneration = Integer(
   1,
   1_000_000,
-  'The attempt number that the claim returned. Sent: must be the current one. Not sent: agentId ' +
-    'must hold the lease.',
+  'The number of the attempt, as the claim returned it. If sent, it must be the current one. If ' +
+    'absent, agentId must hold the lease.',
 );
 const exampleJobRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
 const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
@@ -121,7 +121,7 @@ export const jobs = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'List jobs',
-    description: 'Newest first, filtered by any of the optional fields.',
+    description: 'Newest first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(jobStatuses)),
@@ -150,10 +150,10 @@ export const jobs = {
     console: true,
     repeat: 'safe',
     jobToken: 'own-job',
-    summary: 'Read a job and why it waits',
+    summary: 'Read a job and why it is waiting',
     description:
-      'queuePosition counts the claimable jobs of its repository that go first (1: it is next); ' +
-      'waitingFor says honestly what a job that is not running waits for. Both are null otherwise.',
+      'queuePosition is the position among the claimable jobs of its repository; 1 is next. ' +
+      'waitingFor says what a job that is not running waits for. Both are null otherwise.',
     request: Type.Object(JobRef),
     response: Ok({
       job: Job,
@@ -186,7 +186,7 @@ export const jobs = {
     repeat: { withKey: 'idempotencyKey' },
     jobToken: 'none',
     summary: 'Enqueue a job',
-    description: 'The job becomes available for agents to claim; it is durable when answered.',
+    description: 'The job becomes available to agents. It is stored when the answer arrives.',
     request: EnqueueRequest,
     response: Ok({ jobId: Id('job'), job: Job, idempotent: Type.Optional(Type.Boolean()) }),
     errors: [
@@ -222,10 +222,10 @@ export const jobs = {
     jobToken: 'none',
     summary: 'Claim the next job under a lease',
     description:
-      'The next available job of the repositories that the agent serves and of the capabilities ' +
-      'that it has. Nothing to do: jobId and job are null and reason says why. With waitMs the ' +
-      'request waits for a job to arrive. With claimKey a retry after a lost answer returns the ' +
-      'same job and generation.',
+      'Returns the next available job of the repositories that the agent serves, if the agent ' +
+      'has the required capabilities. If there is no job, jobId and job are null, and reason ' +
+      'says why. With waitMs the request waits for a job. With claimKey, a retry after a lost ' +
+      'answer returns the same job and generation.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       agentId: Id('agent'),
@@ -241,7 +241,7 @@ export const jobs = {
       leaseExpiresAt: Type.Optional(Timestamp()),
       claimGeneration: Type.Optional(ClaimGeneration),
       jobToken: Type.Optional(
-        Text(200, { description: 'For the tool that the agent runs; dies with the lease.' }),
+        Text(200, { description: 'For the tool that the agent runs. It ends with the lease.' }),
       ),
       reason: Type.Optional(
         OneOf([
@@ -286,13 +286,13 @@ export const jobs = {
     jobToken: 'own-job',
     summary: 'Extend the lease of a running job',
     description:
-      'Sets the lease to now + leaseMs; never below what remains, unless shorten is true. ' +
-      'cancelRequested asks the agent to stop and let the lease go.',
+      'Sets the lease to now + leaseMs. It shortens the lease only if shorten is true. With ' +
+      'cancelRequested, the agent must stop and shorten the lease.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
       leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
-      message: Type.Optional(Text(10_000, { description: 'Progress, for the timeline.' })),
+      message: Type.Optional(Text(10_000, { description: 'The progress, for the timeline.' })),
       claimGeneration: Type.Optional(ClaimGeneration),
       shorten: Defaulted(Type.Boolean(), false),
     }),
@@ -340,11 +340,11 @@ export const jobs = {
     jobToken: 'own-job',
     summary: 'Complete a job with an outcome and evidence',
     description:
-      'Replaying the winning completion gives the same answer with idempotent: true. A late ' +
-      'completion by the last holder, before anyone reclaimed the job, is accepted; one from a ' +
-      'lost attempt is refused and kept in the timeline as late evidence. outcomeReason.retryable ' +
-      'puts a failed or blocked job back to pending while attempts remain. children are enqueued ' +
-      'in the same transaction.',
+      'Repeating the accepted completion returns the same answer with idempotent: true. After ' +
+      'the lease has expired, a completion by the last holder is accepted if nobody has ' +
+      'reclaimed the job. A completion from a lost attempt is refused and kept in the timeline ' +
+      'as late evidence. outcomeReason.retryable puts a failed or blocked job back to pending ' +
+      'while attempts remain. children are enqueued in the same transaction.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
@@ -418,8 +418,8 @@ export const jobs = {
     jobToken: 'none',
     summary: 'Cancel a job',
     description:
-      'A job that is not running is canceled at once. A running one is marked: the next ' +
-      'heartbeat says so, a completion is refused from then on, and the end of the lease cancels it.',
+      'Cancels a job that is not running at once. Marks a running job: the next heartbeat ' +
+      'reports it, completions are refused, and the job is canceled when its lease ends.',
     request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ job: Job }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED', 'NOT_ALLOWED'],
@@ -437,7 +437,7 @@ export const jobs = {
     repeat: 'once',
     jobToken: 'none',
     summary: 'Put a failed or blocked job back in the queue',
-    description: 'One more attempt is allowed when none remains. Done and canceled jobs stay.',
+    description: 'Grants one more attempt if none remains. Done and canceled jobs do not change.',
     request: Type.Object({ ...JobRef, delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0) }),
     response: Ok({ job: Job }),
     errors: [
@@ -463,8 +463,8 @@ export const jobs = {
     jobToken: 'none',
     summary: 'Take a running job from its holder',
     description:
-      'Ends the lease now: the job is recovered as if the lease had expired, and the holder is ' +
-      'fenced off. Audited.',
+      'Ends the lease now. The job is recovered as if the lease had expired, and later writes of ' +
+      'the holder are refused. Only a person may do this. Audited.',
     request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ job: Job }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_RUNNING', 'NOT_ALLOWED'],

@@ -5,7 +5,7 @@ import { exampleIds } from './example-ids.ts';
 
 const Scope = {
   workspaceId: Id('workspace'),
-  repoId: Type.Optional(Id('repository', 'Absent: the whole workspace.')),
+  repoId: Type.Optional(Id('repository', 'If absent, the whole workspace.')),
 };
 
 export const queue = {
@@ -22,7 +22,8 @@ export const queue = {
     jobToken: 'none',
     summary: 'Stop handing out jobs',
     description:
-      'Of a workspace, or of one repository. Running jobs go on; enqueueing goes on. Audited.',
+      'Pauses a workspace or one repository. Running jobs continue, and jobs can be enqueued. ' +
+      'Audited.',
     request: Type.Object({ ...Scope, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ paused: Type.Boolean() }),
     errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
@@ -43,7 +44,7 @@ export const queue = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Hand out jobs again',
-    description: 'Undoes a pause of the same extent. Audited.',
+    description: 'Ends a pause of the same workspace or repository. Audited.',
     request: Type.Object(Scope),
     response: Ok({ paused: Type.Boolean() }),
     errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],

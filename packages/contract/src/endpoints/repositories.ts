@@ -14,10 +14,10 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** SHA-256 of the normalized remote URL. The URL itself never reaches the hub. */
+/** The SHA-256 of the normalized remote URL. The hub never gets the URL itself. */
 export const RemoteUrlHash = Text(64, {
   pattern: '^[0-9a-f]{64}$',
-  description: 'Lower-case hex SHA-256 of the normalized Git remote URL.',
+  description: 'The SHA-256 of the normalized Git remote URL, in lower-case hex.',
 });
 
 export const RepositoryStatus = OneOf(['active', 'archived']);
@@ -56,7 +56,7 @@ export const repositories = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Find a repository by the hash of its remote URL',
-    description: 'Both fields are null when the hash is unknown; that is not an error.',
+    description: 'Both fields are null if the hash is unknown. That is not an error.',
     request: Type.Object({ workspaceId: Id('workspace'), remoteUrlHash: RemoteUrlHash }),
     response: Ok({ repoId: Nullable(Id('repository')), repo: Nullable(Repository) }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -80,7 +80,7 @@ export const repositories = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Read a repository',
-    description: 'By id.',
+    description: 'Finds the repository by its id.',
     request: Type.Object({ workspaceId: Id('workspace'), repoId: Id('repository') }),
     response: Ok({ repo: Repository }),
     errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
@@ -102,8 +102,9 @@ export const repositories = {
     jobToken: 'none',
     summary: 'Create or update a repository by the hash of its remote URL',
     description:
-      'Creates the record when the hash is unknown in the workspace (label "", status active ' +
-      'unless sent), updates what is sent otherwise. No job of an archived repository is claimed.',
+      'Creates the repository if the hash is unknown in the workspace, with label "" and status ' +
+      'active as defaults. Otherwise updates the fields that are sent. Jobs of an archived ' +
+      'repository are not claimed.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       remoteUrlHash: RemoteUrlHash,
@@ -133,7 +134,7 @@ export const repositories = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List the repositories of a workspace',
-    description: 'Newest first. Listing does not make an agent serve what it saw.',
+    description: 'Newest first. Listing a repository does not make an agent serve it.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ repos: List(Repository, 200), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],

@@ -29,22 +29,22 @@ export const knownRunStatuses = [
 export const RunStatus = Text(64, {
   minLength: 1,
   description:
-    'Open. Known values get colour and counts: planned, in_progress, blocked, done, failed, ' +
+    'Any value. The console colours and counts planned, in_progress, blocked, done, failed and ' +
     'canceled.',
 });
 
 export const RunRef = Text(255, {
   minLength: 1,
-  description: "The caller's own name of the run, unique in its repository.",
+  description: "The caller's name for the run, unique in its repository.",
 });
 
-const Milestone = Text(64, { minLength: 1, description: 'Open, such as implementation.' });
+const Milestone = Text(64, { minLength: 1, description: 'Any value, such as implementation.' });
 const RunStatePath = Text(4_096, {
   minLength: 1,
-  description: 'Path of the run state file, relative to the repository.',
+  description: 'The path of the run state file, relative to the repository.',
 });
 const RunTitle = Text(300);
-const RunGoal = Text(TEXT_CHARS_MAX, { description: 'What the run is to reach, in words.' });
+const RunGoal = Text(TEXT_CHARS_MAX, { description: 'What the run should achieve.' });
 
 export const Run = Type.Object(
   {
@@ -61,11 +61,11 @@ export const Run = Type.Object(
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
   },
-  { description: 'A goal in one repository, towards which jobs work.' },
+  { description: 'A goal in one repository. Jobs work towards it.' },
 );
 export type Run = Static<typeof Run>;
 
-/** What both versions of the upsert write. Absent: null in a new run, unchanged in an old one. */
+/** The fields that both upserts write. Absent ones are null in a new run and keep their value. */
 const writtenFields = {
   status: RunStatus,
   currentMilestone: Type.Optional(Milestone),
@@ -73,7 +73,7 @@ const writtenFields = {
   title: Type.Optional(RunTitle),
   goal: Type.Optional(RunGoal),
   blockedByDecisionRequestId: Type.Optional(
-    Nullable(Id('decisionRequest', 'The decision request that holds the run up; null clears it.')),
+    Nullable(Id('decisionRequest', 'The decision request that blocks the run. Null clears it.')),
   ),
 } as const;
 
@@ -106,8 +106,8 @@ export const runs = {
     jobToken: 'own-run-by-reference',
     summary: 'Create or update a run by its reference',
     description:
-      'The run is found by workspace, repository and runRef, and made when there is none. Absent ' +
-      'fields of an existing run stay as they are.',
+      'Finds the run by workspace, repository and runRef, or creates it. Absent fields of an ' +
+      'existing run do not change.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       repoId: Id('repository'),
@@ -152,7 +152,7 @@ export const runs = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'Update a run by its id',
-    description: 'Never makes a run. Absent fields stay as they are.',
+    description: 'Never creates a run. Absent fields do not change.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run'), ...writtenFields }),
     response: Ok({ runId: Id('run'), run: Run }),
     errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
@@ -182,7 +182,7 @@ export const runs = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'Read a run',
-    description: 'The run as last written.',
+    description: 'Finds the run by its id.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
     response: Ok({ run: Run }),
     errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
@@ -203,7 +203,7 @@ export const runs = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List runs',
-    description: 'Newest first, filtered by any of the optional fields.',
+    description: 'Newest first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       repoId: Type.Optional(Id('repository')),

@@ -25,10 +25,10 @@ export type TriggerType = (typeof triggerTypes)[number];
 export const conditionOps = ['eq', 'ne', 'contains', 'matches', 'exists'] as const;
 export type ConditionOp = (typeof conditionOps)[number];
 
-/** Triggers of one workspace: an ingest looks at every one of them. */
+/** The maximum of triggers in a workspace, because each ingest evaluates all of them. */
 export const TRIGGERS_MAX = 100;
 export const CONDITIONS_MAX = 20;
-/** Characters of a regular expression, in the syntax of RE2. */
+/** The maximum length of a regular expression, in the syntax of RE2. */
 export const PATTERN_CHARS_MAX = 200;
 export const TEMPLATE_CHARS_MAX = 20_000;
 export const HOURLY_CAP_DEFAULT = 60;
@@ -39,27 +39,26 @@ export const TriggerCondition = Type.Object({
   path: Text(500, {
     minLength: 1,
     description:
-      'Where the value stands in the event: names and list positions with dots between them, as ' +
-      'in data.labels.0, or a JSON pointer, as in /data/labels/0.',
+      'The path of the value in the event: names and list indices separated by dots, such as ' +
+      'data.labels.0, or a JSON pointer, such as /data/labels/0.',
   }),
   op: OneOf(conditionOps),
   value: Type.Optional(
     Type.Union([Text(1_000), Type.Number(), Type.Boolean(), Type.Null()], {
       description:
-        'eq and ne: a string, number, boolean or null. contains: part of a string, or an element ' +
-        'of a list. matches: a regular expression (RE2, found anywhere). exists: true (when ' +
-        'absent) or false. A missing value only fits ne and exists false.',
+        'For eq and ne: a string, number, boolean or null. For contains: part of a string, or an ' +
+        'element of a list. For matches: a regular expression (RE2), found anywhere in the ' +
+        'value. For exists: true (the default) or false. A missing value matches only ne, and ' +
+        'exists with false.',
     }),
   ),
 });
 export type TriggerCondition = Static<typeof TriggerCondition>;
 
-/** Which events a trigger is for; everything that is said must fit. */
+/** The events that a trigger matches. All given fields must match. */
 export const TriggerMatch = Type.Object({
-  source: Type.Optional(
-    Text(SOURCE_CHARS_MAX, { minLength: 1, description: 'Exactly this source.' }),
-  ),
-  type: Type.Optional(Text(255, { minLength: 1, description: 'Exactly this type.' })),
+  source: Type.Optional(Text(SOURCE_CHARS_MAX, { minLength: 1, description: 'The exact source.' })),
+  type: Type.Optional(Text(255, { minLength: 1, description: 'The exact type.' })),
   where: Defaulted(List(TriggerCondition, CONDITIONS_MAX), []),
 });
 export type TriggerMatch = Static<typeof TriggerMatch>;
@@ -67,40 +66,40 @@ export type TriggerMatch = Static<typeof TriggerMatch>;
 export const CronPattern = Text(200, {
   minLength: 1,
   description:
-    'Five fields: minute, hour, day of month, month, day of week; as in 0 9 * * MON-FRI.',
+    'Five fields: minute, hour, day of month, month, day of week. Such as 0 9 * * MON-FRI.',
 });
 export const TimeZone = Text(100, {
   minLength: 1,
   description:
-    'An IANA name, such as Europe/Berlin. A time that a change to summer time skips fires right ' +
-    'after it; one that the way back repeats fires once.',
+    'An IANA name, such as Europe/Berlin. A time that the change to summer time skips fires ' +
+    'right after the change. A time that the change back repeats fires once.',
 });
 
 const template =
-  '{{event.title}} is replaced by that part of the event (id, source, type, title, content, ' +
-  'actor, threadRef, sourceRef, occurredAt, contextItemId, data.…, extensions.…), as the data policy keeps it; ' +
-  '{{trigger.name}} and {{schedule.slotAt}} work as well. ';
+  '{{event.title}} is replaced by that field of the event (id, source, type, title, content, ' +
+  'actor, threadRef, sourceRef, occurredAt, contextItemId, data.…, extensions.…), as far as the ' +
+  'data policy keeps it. {{trigger.name}} and {{schedule.slotAt}} work too. ';
 
 export const RunRefTemplate = Text(500, {
   minLength: 1,
-  description: `${template}Where a value is missing, the id of the event or slot stands.`,
+  description: `${template}A missing value is replaced by the id of the event or slot.`,
 });
 export const TitleTemplate = Text(1_000, {
   minLength: 1,
-  description: `${template}Title of a new run.`,
+  description: `${template}The title of a new run.`,
 });
 export const PromptTemplate = Text(TEMPLATE_CHARS_MAX, {
   minLength: 1,
-  description: `${template}Where a value is missing, nothing stands.`,
+  description: `${template}A missing value is replaced by nothing.`,
 });
 
 export const HourlyCap = Integer(
   1,
   HOURLY_CAP_MAX,
-  'Runs that it starts in any 60 minutes; beyond, the ledger says capped.',
+  'How many runs the trigger starts in 60 minutes. Beyond that, its result is capped.',
 );
 
-/** What starts a run: an event that matches, or the clock. */
+/** A trigger starts a run, by a matching event or by a schedule. */
 export const Trigger = Type.Object({
   triggerId: Id('trigger'),
   workspaceId: Id('workspace'),
@@ -116,8 +115,8 @@ export const Trigger = Type.Object({
   promptTemplate: PromptTemplate,
   priority: Priority,
   hourlyCap: HourlyCap,
-  nextFireAt: Nullable(Timestamp('Of an enabled schedule.')),
-  lastFiredAt: Nullable(Timestamp('When it last started a run.')),
+  nextFireAt: Nullable(Timestamp('The next time of an enabled schedule.')),
+  lastFiredAt: Nullable(Timestamp('When the trigger last started a run.')),
   createdAt: Timestamp(),
   updatedAt: Timestamp(),
 });
@@ -161,7 +160,7 @@ export const triggers = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List the triggers of a workspace',
-    description: 'Newest first, filtered by any of the optional fields.',
+    description: 'Newest first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       type: Type.Optional(OneOf(triggerTypes)),
@@ -188,7 +187,7 @@ export const triggers = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Read a trigger',
-    description: 'Triggers are made and changed by people, at the console.',
+    description: 'People create and change triggers at the console.',
     request: Type.Object({ workspaceId: Id('workspace'), triggerId: Id('trigger') }),
     response: Ok({ trigger: Trigger }),
     errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND'],

@@ -31,7 +31,7 @@ export const uncertaintyKinds = [
 export type UncertaintyKind = (typeof uncertaintyKinds)[number];
 
 /**
- * `assumed`: not promoted, the assumed value stands. `open`: a decision request in the inbox.
+ * `assumed`: not promoted, so the assumed value applies. `open`: a decision request in the inbox.
  * `resolved`: it has a resolution.
  */
 export const uncertaintyStatuses = ['assumed', 'open', 'resolved'] as const;
@@ -40,14 +40,14 @@ export type UncertaintyStatus = (typeof uncertaintyStatuses)[number];
 export const resolutionModes = ['answered', 'assumed', 'dismissed'] as const;
 export type ResolutionMode = (typeof resolutionModes)[number];
 
-/** Promoted exactly when confidence is below the threshold; this one when none is sent. */
+/** The default threshold. An uncertainty is promoted if its confidence is below the threshold. */
 export const AUTO_PROMOTE_THRESHOLD_DEFAULT = 0.7;
 export const DECISION_WAIT_MS_MAX = 60_000;
 export const DECISION_WAIT_MS_DEFAULT = 30_000;
-/** The job that asked goes, for this long, first to the agent that held it. */
+/** How long an answered job is kept for the agent that held it. */
 export const DECISION_AGENT_PREFERENCE_MS = 60_000;
 
-/** A share of certainty, 0 to 1 inclusive. */
+/** A degree of certainty from 0 to 1, both included. */
 export const Confidence = Type.Number({
   minimum: 0,
   maximum: 1,
@@ -56,21 +56,22 @@ export const Confidence = Type.Number({
 
 export const CommitSha = Text(64, {
   minLength: 1,
-  description: 'The commit that holds the answer.',
+  description: 'The commit that contains the answer.',
 });
 
 export const UncertaintyOption = Type.Object({
-  value: Text(2_000, { description: 'What the resolution carries when this one is chosen.' }),
-  label: Type.Optional(Text(200, { description: 'Shown in place of value.' })),
+  value: Text(2_000, { description: 'The value of the resolution if this option is chosen.' }),
+  label: Type.Optional(Text(200, { description: 'Shown instead of value.' })),
   description: Type.Optional(Text(10_000)),
 });
 export type UncertaintyOption = Static<typeof UncertaintyOption>;
 
 const OnDeadline = OneOf(['assume', 'keep_waiting'], {
-  description: 'At deadlineAt: resolve with assumedValue in mode assumed, or go on waiting.',
+  description:
+    'What happens at deadlineAt: resolve with assumedValue in mode assumed, or keep waiting.',
 });
 
-/** What the asker says; the record returns the same. */
+/** Fields of the question, which the record returns unchanged. */
 const askedFields = {
   prompt: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'The question.' }),
   kind: OneOf(uncertaintyKinds),
@@ -80,18 +81,28 @@ const askedFields = {
 export const CreateUncertaintyRequest = Type.Object({
   workspaceId: Id('workspace'),
   runId: Id('run'),
-  jobId: Type.Optional(Id('job', 'The job that asks; it is put back when the answer comes.')),
+  jobId: Type.Optional(
+    Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
+  ),
   ...askedFields,
-  context: Defaulted(Text(TEXT_CHARS_MAX, { description: 'Background for who answers.' }), ''),
+  context: Defaulted(
+    Text(TEXT_CHARS_MAX, { description: 'Background for the person who answers.' }),
+    '',
+  ),
   impact: Defaulted(Text(2_000, { description: 'A level in words, such as high.' }), ''),
   reversibility: Defaulted(Text(2_000, { description: 'A level in words, such as easy.' }), ''),
   assumedValue: Defaulted(
-    Text(TEXT_CHARS_MAX, { description: 'What stands unless a person says otherwise.' }),
+    Text(TEXT_CHARS_MAX, {
+      description: 'The value that applies unless a person answers otherwise.',
+    }),
     '',
   ),
   assumedReasoning: Defaulted(Text(TEXT_CHARS_MAX), ''),
   autoPromoteThreshold: Defaulted(Confidence, AUTO_PROMOTE_THRESHOLD_DEFAULT),
-  options: Defaulted(List(UncertaintyOption, 50, 'Offered answers; others are accepted too.'), []),
+  options: Defaulted(
+    List(UncertaintyOption, 50, 'Suggested answers. Other answers are accepted too.'),
+    [],
+  ),
   recommendedValue: Type.Optional(Text(2_000)),
   deadlineAt: Type.Optional(Timestamp()),
   onDeadline: Defaulted(OnDeadline, 'keep_waiting'),
@@ -105,7 +116,9 @@ export const Resolution = Type.Object(
     confidence: Confidence,
     commitSha: Nullable(CommitSha),
     createdByJobId: Nullable(Id('job')),
-    createdBy: Nullable(Text(200, { description: 'Who answered, by name; null: the deadline.' })),
+    createdBy: Nullable(
+      Text(200, { description: 'The name of the person or program, or null for the deadline.' }),
+    ),
     createdAt: Timestamp(),
   },
   { description: 'One answer to an uncertainty.' },
@@ -115,7 +128,7 @@ export type Resolution = Static<typeof Resolution>;
 export const Uncertainty = Type.Object(
   {
     uncertaintyId: Id('uncertainty'),
-    decisionRequestId: Nullable(Id('decisionRequest', 'Null while not promoted.')),
+    decisionRequestId: Nullable(Id('decisionRequest', 'Null until it is promoted.')),
     workspaceId: Id('workspace'),
     runId: Id('run'),
     jobId: Nullable(Id('job')),
@@ -132,14 +145,17 @@ export const Uncertainty = Type.Object(
     recommendedValue: Nullable(Text(2_000)),
     deadlineAt: Nullable(Timestamp()),
     onDeadline: OnDeadline,
-    overdue: Type.Boolean({ description: 'Still open, and deadlineAt has passed.' }),
+    overdue: Type.Boolean({ description: 'It is open, and deadlineAt has passed.' }),
     resolution: Nullable(Resolution),
-    resolutions: List(Resolution, 1_000, 'All of them, oldest first; the last one holds.'),
+    resolutions: List(Resolution, 1_000, 'All resolutions, oldest first. The last one applies.'),
     createdAt: Timestamp(),
     promotedAt: Nullable(Timestamp()),
-    resolvedAt: Nullable(Timestamp('When the resolution that holds was added.')),
+    resolvedAt: Nullable(Timestamp('When the resolution that applies was added.')),
   },
-  { description: 'A question that an agent could not settle; a decision request once promoted.' },
+  {
+    description:
+      'A question that an agent could not answer. Once promoted, it is a decision request.',
+  },
 );
 export type Uncertainty = Static<typeof Uncertainty>;
 
@@ -214,9 +230,9 @@ export const uncertainties = {
     jobToken: 'own-run-and-job',
     summary: 'Record an uncertainty, and ask a person when confidence is low',
     description:
-      'Promoted to a decision request in the inbox exactly when confidence is below ' +
-      'autoPromoteThreshold. Not promoted: decisionRequestId is null, the assumed value stands ' +
-      'and is recorded as such, and a person can still promote it.',
+      'Promotes it to a decision request in the inbox exactly when confidence is below ' +
+      'autoPromoteThreshold. Otherwise decisionRequestId is null, the assumed value applies and ' +
+      'is recorded as such, and a person can still promote it.',
     request: Type.Object({
       ...CreateUncertaintyRequest.properties,
       idempotencyKey: Type.Optional(IdempotencyKey),
@@ -270,14 +286,16 @@ export const uncertainties = {
     jobToken: 'none',
     summary: 'Answer an uncertainty',
     description:
-      'The first resolution wins; a second is ALREADY_RESOLVED unless supersede is true, which ' +
-      'keeps both in order. In the same transaction, and exactly once, a blocked job that asked ' +
-      'goes back to pending with the answer; without one, an apply_decision job is enqueued for ' +
-      "the run's repository.",
+      'The first resolution wins. A second is ALREADY_RESOLVED, unless supersede is true, which ' +
+      'keeps both in order. In the same transaction, and exactly once, the blocked job that ' +
+      'asked goes back to pending with the answer. Without such a job, an apply_decision job is ' +
+      "enqueued for the run's repository.",
     request: Type.Object({
       ...UncertaintyRef,
       mode: OneOf(resolutionModes),
-      value: Text(TEXT_CHARS_MAX, { description: 'The answer; may be empty when dismissed.' }),
+      value: Text(TEXT_CHARS_MAX, {
+        description: 'The answer. It may be empty with mode dismissed.',
+      }),
       confidence: Confidence,
       commitSha: Type.Optional(CommitSha),
       createdByJobId: Type.Optional(Id('job', 'The job that found the answer.')),
@@ -318,7 +336,7 @@ export const uncertainties = {
     repeat: 'safe',
     jobToken: 'by-operation',
     summary: 'Read an uncertainty with its resolutions',
-    description: 'Promoted or not, resolved or not.',
+    description: 'Returns it in any status.',
     request: Type.Object(UncertaintyRef),
     response: Ok({ uncertainty: Uncertainty }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
@@ -335,8 +353,8 @@ export const uncertainties = {
     console: true,
     repeat: 'safe',
     jobToken: 'own-run',
-    summary: 'List uncertainties; with status open, the inbox',
-    description: 'Newest first, filtered by any of the optional fields.',
+    summary: 'List uncertainties',
+    description: 'Newest first. The optional fields are filters. Status open lists the inbox.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(uncertaintyStatuses)),
@@ -365,8 +383,8 @@ export const uncertainties = {
     console: true,
     repeat: 'safe',
     jobToken: 'none',
-    summary: 'Put an uncertainty into the inbox whose assumed value stands so far',
-    description: 'One that is promoted already is answered as it is.',
+    summary: 'Promote an uncertainty to a decision request in the inbox',
+    description: 'One that is already promoted is returned unchanged.',
     request: Type.Object(UncertaintyRef),
     response: Ok({ decisionRequestId: Id('decisionRequest'), uncertainty: Uncertainty }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED', 'NOT_ALLOWED'],
@@ -392,8 +410,9 @@ export const uncertainties = {
     jobToken: 'by-operation',
     summary: 'Wait for the answer to an uncertainty',
     description:
-      'Answers as soon as the uncertainty is no longer open, at the latest after waitMs; one ' +
-      'whose assumed value stands is answered at once. status open: the time ran out, call again.',
+      'Answers when the uncertainty is no longer open, at the latest after waitMs. An ' +
+      'uncertainty that is not promoted is returned at once. If status is open, the time ran ' +
+      'out: call again.',
     request: Type.Object({
       ...UncertaintyRef,
       waitMs: Defaulted(Integer(0, DECISION_WAIT_MS_MAX), DECISION_WAIT_MS_DEFAULT),

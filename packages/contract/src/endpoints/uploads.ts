@@ -3,28 +3,31 @@ import { defineEndpoint } from '../endpoint.ts';
 import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** The most that one upload may hold: 100 MB. */
+/** The maximum size of an upload: 100 MB. */
 export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;
-/** How long a signed URL opens its object. */
+/** The lifetime of a signed URL. */
 export const SIGNED_URL_MS = 10 * 60 * 1000;
 
 const FileName = Text(255, {
   minLength: 1,
-  // It becomes a file name on other machines: no directories, no control characters.
+  // Other machines use it as a file name, so it must not have directories or control characters.
   pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
-  description: 'Without directories.',
+  description: 'A file name without directories.',
 });
-/** A media type, as headers carry it. */
+/** A media type, as in the header Content-Type. */
 export const ContentType = Text(255, {
   pattern: "^[A-Za-z0-9!#$&^_.+'-]+/[A-Za-z0-9!#$&^_.+'-]+(?:;[\\x20-\\x7e]*)?$",
   description: 'A media type, such as application/pdf.',
 });
-const Sha256 = Text(64, { pattern: '^[0-9a-f]{64}$', description: 'Lower-case hex SHA-256.' });
+const Sha256 = Text(64, { pattern: '^[0-9a-f]{64}$', description: 'A SHA-256 in lower-case hex.' });
 const SizeBytes = Integer(0, UPLOAD_BYTES_MAX);
 const SignedUrl = Text(8_000, {
-  description: 'Opaque; needs no bearer token. It may be an address of the object store.',
+  description: 'Opaque. It needs no bearer token and may be an address of the object store.',
 });
-const Signature = Text(200, { minLength: 1, description: 'Made by the hub over all the rest.' });
+const Signature = Text(200, {
+  minLength: 1,
+  description: 'The signature of the hub over the rest of the URL.',
+});
 
 const exampleUploadId = 'upl_0199d1c0f0007000a1b2c3d4e5f60750';
 const exampleUpload = {
@@ -43,7 +46,7 @@ const exampleQuery = {
 const exampleAddress = (verb: string) =>
   `https://signalbox.acme.dev/control-plane/v1/uploads/${verb}?${new URLSearchParams(exampleQuery)}`;
 
-/** The query of a signed URL; clients use the URL as it is and never put it together. */
+/** The query of a signed URL. Clients use the URL unchanged and never build it. */
 const signedQuery = {
   workspaceId: Id('workspace'),
   uploadId: Id('upload'),
@@ -63,10 +66,10 @@ export const uploads = {
     console: true,
     repeat: { withKey: 'idempotencyKey' },
     jobToken: 'always',
-    summary: 'Announce an upload and get the URL that takes its bytes',
+    summary: 'Announce an upload and get the URL for its bytes',
     description:
-      'PUT the bytes to uploadUrl within 10 minutes. The upload exists for others once all bytes ' +
-      'have arrived and fit the announced size and hash.',
+      'PUT the bytes to uploadUrl within 10 minutes. The upload is available once all bytes have ' +
+      'arrived and match the announced size and hash.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       fileName: FileName,
@@ -106,9 +109,9 @@ export const uploads = {
     summary: 'Send the bytes of an upload',
     description:
       'The address is the uploadUrl of uploads/create. The bytes are streamed, checked against ' +
-      'the announced size and hash, and kept whole or not at all. Sending the same bytes again is ' +
-      'answered alike. With an object store configured the URL leads there, and the answer is ' +
-      "that store's.",
+      'the announced size and hash, and stored completely or not at all. Sending the same bytes ' +
+      'again returns the same answer. With an object store configured, the URL is an address of ' +
+      'that store, and the store answers.',
     bytes: 'request',
     request: Type.Object(signedQuery),
     response: Ok({ uploadId: Id('upload'), sizeBytes: SizeBytes, sha256: Sha256 }),
@@ -136,7 +139,8 @@ export const uploads = {
     jobToken: 'by-operation',
     summary: 'Get a temporary URL of the bytes of an upload',
     description:
-      'The URL opens this one upload for 10 minutes, needs no bearer token and serves ranges.',
+      'The URL is valid for this upload and for 10 minutes, needs no bearer token and serves ' +
+      'ranges.',
     request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
     response: Ok({
       downloadUrl: SignedUrl,
@@ -170,8 +174,8 @@ export const uploads = {
     jobToken: 'none',
     summary: 'Fetch the bytes of an upload',
     description:
-      'The address is the downloadUrl of uploads/get-download-url. Served as an attachment, with ' +
-      'nosniff and in a sandbox; Range is honoured.',
+      'The address is the downloadUrl of uploads/get-download-url. The answer is an attachment ' +
+      'with nosniff and a sandbox. Range is supported.',
     bytes: 'response',
     request: Type.Object(signedQuery),
     response: Type.Object({}),

@@ -3,21 +3,22 @@ import { defineEndpoint } from '../endpoint.ts';
 import { Id, Integer, Nullable, Ok, OneOf, Text, Timestamp } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
-/** What of inbound content is kept, and for how long; applied before anything is written. */
+/** Which inbound content is stored, and for how long. It is applied before anything is written. */
 export const DataPolicy = Type.Object({
   contentStorage: OneOf(['full', 'excerpt', 'metadata']),
   retentionDays: Nullable(
     Integer(
       1,
       36_500,
-      'Of content since it came in, of jobs since they ended; null keeps all of it.',
+      'Content is deleted this long after it arrived, jobs after they ended. Null keeps ' +
+        'everything.',
     ),
   ),
   redactSecrets: Type.Boolean(),
 });
 export type DataPolicy = Static<typeof DataPolicy>;
 
-/** Lower-case letters, digits and inner dashes; it is part of addresses. */
+/** A workspace's name in addresses and commands. */
 export const WorkspaceSlug = Text(63, {
   minLength: 1,
   pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$',
@@ -55,9 +56,9 @@ export const workspaces = {
     jobToken: 'always',
     summary: 'Resolve a workspace by its slug',
     description:
-      'Both fields are null when no workspace has the slug and when the caller has no access to ' +
-      'it; the two cases cannot be told apart, and neither is an error.',
-    // Any string may be asked for: one that cannot be a slug is simply unknown.
+      'Both fields are null if no workspace has the slug, or if the caller has no access to it. ' +
+      'The two cases look the same, and neither is an error.',
+    // Any string is accepted: one that cannot be a slug is an unknown slug.
     request: Type.Object({ slug: Text(255) }),
     response: Ok({ workspaceId: Nullable(Id('workspace')), workspace: Nullable(Workspace) }),
     errors: [],

@@ -32,7 +32,7 @@ export function statusForPoll(device: DeviceRow, nowMs: number): DeviceRow['stat
   return device.status !== 'denied' && nowMs >= device.expires_at ? 'expired' : device.status;
 }
 
-/** The next polling interval. Each poll that comes too early extends it (contract, section 2). */
+/** The next polling interval; early polls extend it (docs/reference/protocol.md, section 2.4). */
 export function nextInterval(
   device: Pick<DeviceRow, 'polled_at' | 'interval_ms'>,
   nowMs: number,

@@ -245,7 +245,7 @@ export class Api {
     if (!admitsJobToken(endpoint.jobToken, entered, input)) {
       throw new HubError(
         'NOT_ALLOWED',
-        'A job token may only be used for its own job and run; use the token of a device or service.',
+        'A job token only works for its own job and run; use a device or service token.',
       );
     }
     return entered;

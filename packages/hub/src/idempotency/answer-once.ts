@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 
-/** How long a key is remembered (contract, section 1). */
+/** How long a key is remembered (docs/reference/protocol.md, section 1.7). */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 
 interface KeyRow {

@@ -147,7 +147,10 @@ function globalPrincipal({ globalTokenAllowed }: BearerDeps): Principal {
   return { ...everywhere, kind: 'global', ...named('global', 'Global token') };
 }
 
-/** The principal of calls without a token, where the operator allows them (contract, section 2). */
+/**
+ * The principal of calls without a token, where the operator allows them
+ * (docs/reference/protocol.md, section 2.3).
+ */
 export function developmentPrincipal(): Principal {
   return { ...everywhere, kind: 'development', ...named('development', 'Development mode') };
 }

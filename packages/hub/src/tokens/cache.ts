@@ -3,7 +3,10 @@ import type { Database } from '../db/engine.ts';
 import type { Principal } from '../principal.ts';
 import { readTokenByHash, type TokenWithPerson } from './store-bearers.ts';
 
-/** How long a revocation or a role change on another hub may go unnoticed (contract, section 2). */
+/**
+ * How long a revocation or a role change on another hub may go unnoticed
+ * (docs/reference/protocol.md, section 2.1).
+ */
 const AGE_MAX_MS = 1_000;
 /** Cached tokens; beyond that the oldest are dropped. */
 const TOKENS_MAX = 10_000;

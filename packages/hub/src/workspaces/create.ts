@@ -10,7 +10,7 @@ import { insertWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store
 
 export type WorkspaceDeps = Pick<HubDeps, 'database' | 'ids'>;
 
-/** The workspace that always exists in development mode (contract, section 2). */
+/** Always exists in development mode (docs/reference/protocol.md, section 2.3). */
 const DEVELOPMENT_SLUG = 'dev';
 const NAME_CHARS_MAX = 200;
 

@@ -12,7 +12,7 @@ export const account = {
     auth: 'session',
     repeat: 'once',
     summary: "Change a person's own name",
-    description: 'Everywhere at once, since the name stands in one place.',
+    description: 'The new name applies everywhere at once.',
     request: Type.Object({ name: PersonName }),
     response: Ok({ person: Person }),
     errors: [],
@@ -29,9 +29,9 @@ export const account = {
     repeat: 'once',
     summary: "Change a person's own password",
     description:
-      'Takes the present one (wrong: SIGN_IN_FAILED). All other console sessions of the person ' +
-      'end; her machines stay logged in. A common password is INVALID_REQUEST with path ' +
-      '/newPassword.',
+      'Requires the current password; a wrong one is SIGN_IN_FAILED. All other console sessions ' +
+      'of the person end. Their machines stay logged in. A common password is INVALID_REQUEST ' +
+      'with path /newPassword.',
     request: Type.Object({
       password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
       newPassword: NewPassword,

@@ -20,17 +20,19 @@ import { consoleRow } from './fields.ts';
 import { examplePerson } from './session.ts';
 
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
-const AuditHash = Text(64, { description: 'SHA-256 in hex; empty before the first entry.' });
+const AuditHash = Text(64, { description: 'A SHA-256 in hex, or empty before the first entry.' });
 
-/** What somebody did in a workspace. */
+/** An act in a workspace. */
 export const AuditLogEntry = Type.Object({
-  seq: Integer(1, SEQ_MAX, 'Counts the entries of the workspace, without gaps.'),
+  seq: Integer(1, SEQ_MAX, 'The number of the entry in the workspace, without gaps.'),
   at: Timestamp(),
-  actor: Text(200, { description: "A principal's id, or operator for the hub's command line." }),
-  actorName: Nullable(Text(200, { description: 'Of a person, as she is called now.' })),
-  action: Text(100, { description: 'Noun and verb, such as device.approve.' }),
-  subject: Text(300, { description: 'The id of what it was done to.' }),
-  data: JsonObject('More about it, for people to read.'),
+  actor: Text(200, {
+    description: "The id of a principal, or operator for the hub's command line.",
+  }),
+  actorName: Nullable(Text(200, { description: 'The current name of a person.' })),
+  action: Text(100, { description: 'A noun and a verb, such as device.approve.' }),
+  subject: Text(300, { description: 'The id of the record that was changed.' }),
+  data: JsonObject('Details for people to read.'),
   hash: AuditHash,
 });
 export type AuditLogEntry = Static<typeof AuditLogEntry>;
@@ -58,13 +60,13 @@ export const auditLog = {
     auth: 'session',
     repeat: 'safe',
     summary: 'Read the audit log of a workspace',
-    description: 'For owners and admins. Newest first, filtered by any of the optional fields.',
+    description: 'For owners and admins. Newest first. The optional fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       actor: Type.Optional(Text(200, { minLength: 1 })),
       action: Type.Optional(Text(100, { minLength: 1 })),
       subject: Type.Optional(Text(300, { minLength: 1 })),
-      fromAt: Type.Optional(Timestamp('Entries of this time and later.')),
+      fromAt: Type.Optional(Timestamp('Entries at this time or later.')),
       untilAt: Type.Optional(Timestamp('Entries before this time.')),
       limit: ListLimit,
       cursor: Cursor,
@@ -84,10 +86,10 @@ export const auditLog = {
     repeat: 'once',
     summary: 'Export the audit log of a workspace',
     description:
-      'For owners and admins. The whole log as JSON lines, oldest first: each line holds the ' +
-      'fields that are hashed ([workspaceId, seq, at in ms, actor, action, subject, data as text, ' +
-      'previousHash] as JSON) and the hash. The export is itself the last entry. A connection ' +
-      'that breaks off before its last chunk has not sent all.',
+      'For owners and admins. The whole log as JSON lines, oldest first. Each line has the ' +
+      'hashed fields ([workspaceId, seq, at in ms, actor, action, subject, data as text, ' +
+      'previousHash] as JSON) and the hash. The export itself is the last entry. If the ' +
+      'connection breaks off before the last chunk, the export is incomplete.',
     bytes: 'response',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Type.Object({}),
@@ -102,13 +104,13 @@ export const auditLog = {
     repeat: 'once',
     summary: 'Verify the audit log of a workspace',
     description:
-      'For owners and admins. Hashes every entry again. brokenAtSeq names the first that is ' +
-      'missing, altered or not chained to the one before. Entries cut off at the end leave a ' +
-      'whole chain: keep lastSeq and lastHash elsewhere to see that.',
+      'For owners and admins. Computes the hash of every entry again. brokenAtSeq is the first ' +
+      'entry that is missing, altered or not chained to the previous one. Entries removed at the ' +
+      'end leave an intact chain; to detect that, store lastSeq and lastHash elsewhere.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({
       whole: Type.Boolean(),
-      lastSeq: Integer(0, SEQ_MAX, 'Of the last entry that is as it should be; 0: none.'),
+      lastSeq: Integer(0, SEQ_MAX, 'The seq of the last intact entry, or 0 if there is none.'),
       lastHash: AuditHash,
       brokenAtSeq: Nullable(Integer(1, SEQ_MAX)),
       reason: Nullable(OneOf(auditBreaks)),

@@ -4,19 +4,19 @@ import { Defaulted, Id, List, Ok, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow } from './fields.ts';
 
-/** Teams of a chat that one workspace may be given. */
+/** The maximum of chat teams of a workspace. */
 export const CHAT_TEAMS_MAX = 50;
 
 const TeamId = Text(100, {
   minLength: 1,
   pattern: '^[A-Z0-9]+$',
-  description: "The chat's own id of the team, such as T024BE7LD.",
+  description: "The chat's id of the team, such as T024BE7LD.",
 });
 
-/** Which team of a chat belongs to which workspace. */
+/** A chat team whose messages go to a workspace. */
 export const ChatTeam = Type.Object({
   teamId: TeamId,
-  name: Text(200, { description: 'For people to read.' }),
+  name: Text(200, { description: 'A name for people.' }),
   createdBy: Text(200),
   createdAt: Timestamp(),
 });
@@ -38,8 +38,8 @@ export const chatTeams = {
     repeat: 'once',
     summary: "Send a chat team's messages to a workspace",
     description:
-      'For owners and admins. A team belongs to one workspace at a time: while another has it, ' +
-      'INVALID_REQUEST. Messages from before are not fetched.',
+      'For owners and admins. A team belongs to one workspace at a time. If it belongs to ' +
+      'another, the call is INVALID_REQUEST. Earlier messages are not fetched.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       teamId: TeamId,
@@ -59,7 +59,7 @@ export const chatTeams = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the chat teams of a workspace',
-    description: 'For owners and admins. By the id of the team.',
+    description: 'For owners and admins. Ordered by the id of the team.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ chatTeams: List(ChatTeam, CHAT_TEAMS_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -74,10 +74,12 @@ export const chatTeams = {
     path: '/console-api/v1/chat-teams/remove',
     auth: 'session',
     repeat: 'once',
-    summary: 'Take a chat team from a workspace',
-    description: 'For owners and admins. What its messages brought stays; later ones are ignored.',
+    summary: 'Remove a chat team from a workspace',
+    description: 'For owners and admins. Items from its messages stay. Later messages are ignored.',
     request: Type.Object({ workspaceId: Id('workspace'), teamId: TeamId }),
-    response: Ok({ removed: Type.Boolean({ description: 'false: it was not there.' }) }),
+    response: Ok({
+      removed: Type.Boolean({ description: 'False if the workspace did not have the team.' }),
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, teamId: exampleTeam.teamId },

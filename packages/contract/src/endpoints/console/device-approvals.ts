@@ -4,9 +4,9 @@ import { Id, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
 
-/** Older sign-ins have to send the password again before they approve a device. */
+/** After this time, a person must send the password again to approve a device. */
 export const CONFIRMATION_AGE_MS = 10 * 60 * 1000;
-/** After so many wrong codes the device session counts as denied. */
+/** After this many wrong codes the device session is denied. */
 export const DEVICE_CODE_ATTEMPTS_MAX = 5;
 
 export const deviceApprovalStatuses = ['pending', 'approved', 'denied', 'expired'] as const;
@@ -21,15 +21,15 @@ export const deviceApprovals = {
     repeat: 'once',
     summary: 'Open a device session to answer it',
     description:
-      'Binds a pending device session to this console session, if its person may approve it: no ' +
-      'other can answer it then (DEVICE_OPENED_ELSEWHERE). May be repeated. The code itself is ' +
-      'never sent: the person types the one in the terminal.',
+      'Binds a pending device session to this console session, if its person may approve it. ' +
+      'Other console sessions then get DEVICE_OPENED_ELSEWHERE. It may be repeated. The hub ' +
+      'never sends the code; the person types the one that the terminal shows.',
     request: Type.Object({ deviceId: Id('device') }),
     response: Ok({
       deviceId: Id('device'),
-      workspaceSlug: Text(255, { description: 'As the requester sent it.' }),
+      workspaceSlug: Text(255, { description: 'The slug that the machine sent.' }),
       workspaceName: Nullable(
-        Text(200, { description: 'Null: no such workspace, or no access to it.' }),
+        Text(200, { description: 'Null if there is no such workspace, or no access to it.' }),
       ),
       machineName: Nullable(Text(200)),
       requesterIp: Text(64),
@@ -37,7 +37,8 @@ export const deviceApprovals = {
       expiresAt: Timestamp(),
       status: OneOf(deviceApprovalStatuses),
       needsPassword: Type.Boolean({
-        description: 'The sign-in is older than 10 minutes: answering asks for the password.',
+        description:
+          'Whether the sign-in is older than 10 minutes, so that approving needs the password.',
       }),
     }),
     errors: ['DEVICE_SESSION_NOT_FOUND', 'DEVICE_OPENED_ELSEWHERE'],
@@ -65,11 +66,12 @@ export const deviceApprovals = {
     repeat: 'once',
     summary: 'Approve or deny a device session',
     description:
-      'Only by the console session that opened it. Approving needs the code of the terminal ' +
-      '(case, dash and spaces do not matter; without it, or wrong: DEVICE_CODE_MISMATCH, and the ' +
-      'fifth wrong one denies the session) and, ten minutes after the sign-in, the password ' +
-      '(absent: CONFIRMATION_REQUIRED; wrong: SIGN_IN_FAILED, and the console session goes on). ' +
-      'Denying needs neither. Repeating the answer that was given returns it again.',
+      'Only the console session that opened it may answer. Approving needs the code that the ' +
+      'terminal shows, in any case, with or without dash and spaces. A missing or wrong code is ' +
+      'DEVICE_CODE_MISMATCH, and the fifth wrong one denies the session. Ten minutes after the ' +
+      'sign-in, approving also needs the password: without it, CONFIRMATION_REQUIRED; with a ' +
+      'wrong one, SIGN_IN_FAILED, and the console session stays. Denying needs neither. ' +
+      'Repeating the same answer returns it again.',
     request: Type.Object({
       deviceId: Id('device'),
       decision: OneOf(['approve', 'deny']),

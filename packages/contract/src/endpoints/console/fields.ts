@@ -3,7 +3,7 @@ import { Text } from '../../schema.ts';
 export const PASSWORD_CHARS_MIN = 8;
 export const PASSWORD_CHARS_MAX = 128;
 
-/** What every console row has in common. */
+/** The fields that all rows of the console share. */
 export const consoleRow = {
   method: 'POST',
   tag: 'Console',

@@ -7,7 +7,7 @@ import { examplePerson, exampleSessionState, SessionState } from './session.ts';
 
 const LinkToken = Text(200, {
   minLength: 1,
-  description: 'From the fragment of the one-time link; only the latest link is valid.',
+  description: 'The token in the fragment of the one-time link. Only the latest link is valid.',
 });
 
 export const firstOwner = {
@@ -17,8 +17,8 @@ export const firstOwner = {
     path: '/console-api/v1/first-owner/check',
     auth: 'none',
     repeat: 'once',
-    summary: 'Say whether a first-owner link can still be used',
-    description: 'Uses nothing up. The token travels in the body, so that no log holds it.',
+    summary: 'Check whether a first-owner link is valid',
+    description: 'Does not use up the link. The token is in the body, so that no log contains it.',
     request: Type.Object({ linkToken: LinkToken }),
     response: Ok({ valid: Type.Boolean() }),
     errors: [],
@@ -33,10 +33,11 @@ export const firstOwner = {
     path: '/console-api/v1/first-owner/create',
     auth: 'none',
     repeat: 'once',
-    summary: 'Make the first owner and the first workspace',
+    summary: 'Create the first owner and the first workspace',
     description:
-      'Person, workspace, ownership and the end of the link in one transaction; then signs in ' +
-      '(sets the session cookie). A common password is INVALID_REQUEST with path /password.',
+      'Creates the person, the workspace and the ownership and ends the link, in one ' +
+      'transaction. Then signs in and sets the session cookie. A common password is ' +
+      'INVALID_REQUEST with path /password.',
     request: Type.Object({
       linkToken: LinkToken,
       email: Email,

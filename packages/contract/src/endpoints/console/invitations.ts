@@ -17,7 +17,7 @@ import { exampleIds } from '../example-ids.ts';
 import { consoleRow, Email, NewPassword, PersonName } from './fields.ts';
 import { examplePerson, exampleSessionState, SessionState, workspaceRoles } from './session.ts';
 
-/** How long an invitation link can be used. */
+/** The lifetime of an invitation link. */
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
 
 export const Invitation = Type.Object({
@@ -34,7 +34,10 @@ export type Invitation = Static<typeof Invitation>;
 export const invitationLinkStatuses = ['open', 'used', 'revoked', 'expired', 'unknown'] as const;
 export type InvitationLinkStatus = (typeof invitationLinkStatuses)[number];
 
-const LinkToken = Text(200, { minLength: 1, description: 'From the fragment of the link.' });
+const LinkToken = Text(200, {
+  minLength: 1,
+  description: 'The token in the fragment of the link.',
+});
 
 const exampleInvitation: Invitation = {
   invitationId: 'inv_0199d1c0b9007000a1b2c3d4e5f60721',
@@ -53,11 +56,11 @@ export const invitations = {
     path: '/console-api/v1/invitations/create',
     auth: 'session',
     repeat: 'once',
-    summary: 'Invite somebody to a workspace',
+    summary: 'Invite a person to a workspace',
     description:
-      'Owners may, and admins to any role but owner. The hub sends no mail: the link is answered ' +
-      'this once, for the inviter to send. It works once and for 7 days. An open invitation of ' +
-      'the same address ends.',
+      'For owners, and for admins to any role but owner. The hub sends no mail: the answer has ' +
+      'the link, only this once, and the inviter sends it. The link works once, for 7 days. An ' +
+      'open invitation of the same address ends.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       email: Email,
@@ -81,7 +84,7 @@ export const invitations = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the open invitations of a workspace',
-    description: 'For owners and admins. Newest first; those used, revoked or expired are gone.',
+    description: 'For owners and admins. Newest first, without used, revoked and expired ones.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ invitations: List(Invitation, LIST_LIMIT_MAX), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -97,7 +100,7 @@ export const invitations = {
     auth: 'session',
     repeat: 'safe',
     summary: 'Revoke an open invitation',
-    description: 'By whoever may invite to its role. Its link is worth nothing from now on.',
+    description: 'For those who may invite to its role. The link becomes invalid.',
     request: Type.Object({ workspaceId: Id('workspace'), invitationId: Id('invitation') }),
     response: Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
     errors: ['WORKSPACE_NOT_FOUND', 'INVITATION_NOT_FOUND', 'NOT_ALLOWED'],
@@ -115,9 +118,9 @@ export const invitations = {
     path: '/console-api/v1/invitations/check',
     auth: 'none',
     repeat: 'once',
-    summary: 'Say what an invitation link is for',
+    summary: 'Check an invitation link',
     description:
-      'Does not use the link up. invitation is null unless the status is open. The token travels ' +
+      'Does not use up the link. invitation is null unless the status is open. The token is ' +
       'in the body, so that no log contains it.',
     request: Type.Object({ linkToken: LinkToken }),
     response: Ok({
@@ -134,7 +137,7 @@ export const invitations = {
           invitedBy: Text(200),
           expiresAt: Timestamp(),
           accountExists: Type.Boolean({
-            description: 'The address has an account: accepting takes its password, no new one.',
+            description: 'Whether the address has an account. Accepting then needs its password.',
           }),
         }),
       ),
@@ -164,11 +167,11 @@ export const invitations = {
     repeat: 'once',
     summary: 'Accept an invitation',
     description:
-      'Uses the link up. Whoever is signed in as the invited address sends the token alone. ' +
-      'Otherwise: with an account of that address, its password (absent: SESSION_REQUIRED; wrong: ' +
-      'SIGN_IN_FAILED); without one, a name and a new password (absent or common: ' +
-      'INVALID_REQUEST). Both sign in, and a session sent along ends. Account, membership, ' +
-      'session and the end of the link are one transaction.',
+      'Uses up the link. A person signed in with the invited address sends only the token. If ' +
+      'the address has an account, send its password: without it, SESSION_REQUIRED; with a wrong ' +
+      'one, SIGN_IN_FAILED. Otherwise send a name and a new password; without them, or with a ' +
+      'common password, INVALID_REQUEST. Both sign in and end the session of the request. ' +
+      'Account, membership, session and the end of the link are one transaction.',
     request: Type.Object({
       linkToken: LinkToken,
       name: Type.Optional(PersonName),

@@ -4,7 +4,7 @@ import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../s
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow } from './fields.ts';
 
-/** Of a workspace. */
+/** The maximum of mail accounts of a workspace. */
 export const MAIL_ACCOUNTS_MAX = 20;
 
 const settingFields = {
@@ -12,21 +12,24 @@ const settingFields = {
   host: Text(255, { minLength: 1 }),
   port: Integer(1, 65_535),
   tlsMode: OneOf(['tls', 'starttls', 'none'], {
-    description: 'TLS from the first byte, before the sign-in, or (on private hosts only) never.',
+    description:
+      'tls: from the first byte. starttls: before the sign-in. none: on private hosts only.',
   }),
   userName: Text(320, { minLength: 1 }),
   authKind: OneOf(['password', 'oauth']),
 };
 const CaCertificate = Nullable(
-  Text(20_000, { description: 'PEM of an authority to trust beside the usual ones.' }),
+  Text(20_000, {
+    description: 'The PEM of a certificate authority to trust in addition to the usual ones.',
+  }),
 );
 const Mailboxes = List(
   Text(255, { minLength: 1 }),
   5,
-  'Where to look for threads; empty: all mail, or the inbox, sent mail and archive.',
+  'Where to search for threads. If empty, all mail, or else inbox, sent mail and archive.',
 );
 
-/** Where the hub reads live mail threads; its secret never leaves the hub. */
+/** A mail account from which the hub reads live threads. The secret never leaves the hub. */
 export const MailAccount = Type.Object({
   accountId: Id('mailAccount'),
   ...settingFields,
@@ -63,7 +66,7 @@ export const mailAccounts = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the mail accounts of a workspace',
-    description: 'For owners and admins. By name, without their secrets.',
+    description: 'For owners and admins. Ordered by name, without secrets.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ accounts: List(MailAccount, MAIL_ACCOUNTS_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -80,9 +83,10 @@ export const mailAccounts = {
     repeat: 'once',
     summary: 'Add a mail account, or replace one',
     description:
-      'For owners and admins. Without accountId a new one. The secret is the password or the ' +
-      'OAuth access token; it is sealed at rest and answered to nobody. Absent, it stays as it ' +
-      'is, which only an account that is reached as before may ask for.',
+      'For owners and admins. Without accountId, adds an account. The secret is the password or ' +
+      'the OAuth access token. It is sealed at rest and never returned. If absent, it does not ' +
+      'change; that is allowed only if host, port, TLS mode, user name and kind do not change ' +
+      'either.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       accountId: Type.Optional(Id('mailAccount')),
@@ -109,7 +113,7 @@ export const mailAccounts = {
     auth: 'session',
     repeat: 'once',
     summary: 'Remove a mail account and its secret',
-    description: 'For owners and admins. Items that came from it stay, with their cached text.',
+    description: 'For owners and admins. Items from the account stay, with their cached text.',
     request: Type.Object({ workspaceId: Id('workspace'), accountId: Id('mailAccount') }),
     response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
     errors: ['WORKSPACE_NOT_FOUND', 'MAIL_ACCOUNT_NOT_FOUND', 'NOT_ALLOWED'],

@@ -16,7 +16,7 @@ import { exampleIds } from '../example-ids.ts';
 import { consoleRow } from './fields.ts';
 import { examplePerson, workspaceRoles } from './session.ts';
 
-/** A person as one workspace sees her. */
+/** A person as a member of one workspace. */
 export const Member = Type.Object({
   personId: Id('person'),
   email: Text(320),
@@ -41,8 +41,8 @@ export const members = {
     path: '/console-api/v1/members/list',
     auth: 'session',
     repeat: 'safe',
-    summary: 'List who belongs to a workspace',
-    description: 'Every member may. In the order in which their accounts were made.',
+    summary: 'List the members of a workspace',
+    description: 'For all members. Ordered by the creation of their accounts.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ members: List(Member, LIST_LIMIT_MAX), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND'],
@@ -59,9 +59,10 @@ export const members = {
     repeat: 'once',
     summary: "Change a member's role",
     description:
-      'Owners may for everybody, admins for everybody but owners, and make nobody an owner. The ' +
-      'last owner stays one (LAST_OWNER). Her open invitations that the new role could not make ' +
-      'end. Her machines may do what the new role may: here at once, on other hubs within 1 s.',
+      'Owners may change all roles. Admins may change all but owners, and not to owner. The last ' +
+      'owner keeps the role (LAST_OWNER). Open invitations of the member that the new role could ' +
+      'not create end. Their machines get the permissions of the new role: on this hub at once, ' +
+      'on other hubs within 1 s.',
     request: Type.Object({ ...memberRef, role: OneOf(workspaceRoles) }),
     response: Ok({ member: Member }),
     errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
@@ -78,8 +79,8 @@ export const members = {
     repeat: 'once',
     summary: 'Remove a member',
     description:
-      "By the same people as a change of role. The member's device tokens in this workspace are " +
-      'revoked and her open invitations end; her account and her other workspaces stay.',
+      "For those who may change the member's role. The member's device tokens in this workspace " +
+      'are revoked and their open invitations end. Their account and other workspaces stay.',
     request: Type.Object(memberRef),
     response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
     errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
@@ -92,7 +93,7 @@ export const members = {
     auth: 'session',
     repeat: 'once',
     summary: 'Leave a workspace',
-    description: 'Like being removed, by oneself. The last owner cannot (LAST_OWNER).',
+    description: 'Has the same effect as being removed. The last owner cannot leave (LAST_OWNER).',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ left: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
     errors: ['WORKSPACE_NOT_FOUND', 'LAST_OWNER'],

@@ -14,7 +14,7 @@ export const Person = Type.Object({
 });
 export type Person = Static<typeof Person>;
 
-/** A workspace as its member sees it. */
+/** A workspace with the role of the person in it. */
 export const Membership = Type.Object({
   workspaceId: Id('workspace'),
   slug: Text(63),
@@ -25,20 +25,21 @@ export type Membership = Static<typeof Membership>;
 
 const sessionStateFields = {
   person: Nullable(Person),
-  workspaces: List(Membership, 1_000, 'Those the person belongs to, by name.'),
+  workspaces: List(Membership, 1_000, 'The workspaces of the person, ordered by name.'),
   firstOwnerPending: Type.Boolean({
-    description: 'Nobody owns this hub yet: its start-up log holds the link for the first owner.',
+    description:
+      'This hub has no owner yet. Its log at start contains the link for the first owner.',
   }),
 };
 
-/** Who is signed in, and where that person belongs; `person` is null without a live session. */
+/** The signed-in person and their workspaces. `person` is null without an active session. */
 export const SessionState = Ok(sessionStateFields);
 export type SessionState = Static<typeof SessionState>;
 
-/** A console session in the list of a person's own. */
+/** A console session of the person who lists them. */
 export const ConsoleSession = Type.Object({
   sessionId: Id('session'),
-  current: Type.Boolean({ description: 'The one that asks.' }),
+  current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
   createdAt: Timestamp(),
   lastSeenAt: Timestamp(),
   expiresAt: Timestamp(),
@@ -75,8 +76,8 @@ export const consoleSession = {
     path: '/console-api/v1/session/get',
     auth: 'none',
     repeat: 'safe',
-    summary: 'Say who is signed in',
-    description: 'Never an error: without a live session person is null and workspaces is empty.',
+    summary: 'Read who is signed in',
+    description: 'Never fails. Without an active session, person is null and workspaces is empty.',
     request: Type.Object({}),
     response: SessionState,
     errors: [],
@@ -90,8 +91,9 @@ export const consoleSession = {
     repeat: 'once',
     summary: 'Sign in',
     description:
-      'Sets a new session cookie; a session sent along ends. Unknown address and wrong password ' +
-      'are answered alike and take equally long; repeated failures are delayed (RATE_LIMITED).',
+      'Sets a new session cookie and ends the session of the request. An unknown address and a ' +
+      'wrong password get the same answer after the same time. Repeated failures are delayed ' +
+      '(RATE_LIMITED).',
     request: Type.Object({
       email: Text(320, { minLength: 1 }),
       password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
@@ -110,7 +112,8 @@ export const consoleSession = {
     auth: 'none',
     repeat: 'once',
     summary: 'Sign out',
-    description: 'Ends the session of this request and its cookie; harmless without one.',
+    description:
+      'Ends the session of this request and its cookie. Without a session it does nothing.',
     request: Type.Object({}),
     response: Ok({}),
     errors: [],
@@ -123,7 +126,7 @@ export const consoleSession = {
     auth: 'session',
     repeat: 'safe',
     summary: "List a person's own console sessions",
-    description: 'The live ones, the latest used first.',
+    description: 'The active ones, latest used first.',
     request: Type.Object({}),
     response: Ok({ sessions: List(ConsoleSession, 200) }),
     errors: [],
@@ -137,7 +140,8 @@ export const consoleSession = {
     repeat: 'safe',
     summary: "End one of a person's own console sessions",
     description:
-      'At once, on every hub. revoked is false when no live session of this person has the id.',
+      'Takes effect at once on every hub. revoked is false if the person has no active session ' +
+      'with this id.',
     request: Type.Object({ sessionId: Id('session') }),
     response: Ok({ revoked: Type.Boolean() }),
     errors: [],

@@ -25,11 +25,11 @@ export const TOKEN_LIFE_MS_MAX = 10 * 365 * 24 * 60 * 60 * 1000;
 const TokenScopes = List(OneOf(scopes), scopes.length);
 const tokenTimes = {
   createdAt: Timestamp(),
-  lastUsedAt: Nullable(Timestamp('Exact to a minute.')),
+  lastUsedAt: Nullable(Timestamp('Accurate to one minute.')),
   expiresAt: Timestamp(),
 };
 
-/** A service principal's token, without the token. */
+/** The record of a service token, without the token itself. */
 export const ServiceToken = Type.Object({
   tokenId: Id('token'),
   name: Text(200),
@@ -39,7 +39,7 @@ export const ServiceToken = Type.Object({
 });
 export type ServiceToken = Static<typeof ServiceToken>;
 
-/** The token of a person's machine, without the token. */
+/** The record of a device token, without the token itself. */
 export const DeviceToken = Type.Object({
   tokenId: Id('token'),
   personId: Id('person'),
@@ -81,7 +81,7 @@ export const serviceTokens = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the tokens of service principals',
-    description: 'For owners and admins. Newest first, expired ones too; revoked ones are gone.',
+    description: 'For owners and admins. Newest first, with expired ones and without revoked ones.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ tokens: List(ServiceToken, LIST_LIMIT_MAX), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -98,13 +98,14 @@ export const serviceTokens = {
     repeat: 'once',
     summary: 'Mint a token for a service principal',
     description:
-      'For owners and admins. The token is answered this once; the hub keeps its hash. Tokens of ' +
-      'one name are of one principal. Scopes default to all but decide, life to 365 days.',
+      'For owners and admins. The answer has the token, only this once; the hub stores its hash. ' +
+      'Tokens with the same name belong to one principal. By default, a token has all scopes but ' +
+      'decide and lives for 365 days.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       name: Text(80, {
         minLength: 1,
-        description: 'Letters, digits, spaces and . _ @ -, the first a letter or digit.',
+        description: 'Letters, digits, spaces and . _ @ -. It must begin with a letter or digit.',
       }),
       scopes: Type.Optional(TokenScopes),
       expiresInMs: Type.Optional(Integer(TOKEN_LIFE_MS_MIN, TOKEN_LIFE_MS_MAX)),
@@ -127,7 +128,7 @@ export const serviceTokens = {
     auth: 'session',
     repeat: 'safe',
     summary: "Revoke a service principal's token",
-    description: 'For owners and admins. Ends here at once, on other hubs within 1 s.',
+    description: 'For owners and admins. It ends on this hub at once, on other hubs within 1 s.',
     request: tokenRef,
     response: Revoked,
     errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND', 'NOT_ALLOWED'],
@@ -144,8 +145,8 @@ export const deviceTokens = {
     repeat: 'safe',
     summary: 'List the machines that are logged in',
     description:
-      "A person's own, which every member may, or those of all, for owners and admins. Newest " +
-      'first, expired ones too; revoked ones are gone.',
+      'All members may list their own; owners and admins may list all. Newest first, with ' +
+      'expired ones and without revoked ones.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       of: Defaulted(OneOf(['me', 'everybody']), 'me'),
@@ -167,8 +168,9 @@ export const deviceTokens = {
     repeat: 'safe',
     summary: 'Log a machine out',
     description:
-      "A person's own, or as owner or admin anybody's. Others get TOKEN_NOT_FOUND, whether or not " +
-      'it exists. Ends here at once, on other hubs within 1 s.',
+      'Members may log out their own machines; owners and admins may log out all. Otherwise the ' +
+      'answer is TOKEN_NOT_FOUND, whether or not the token exists. It ends on this hub at once, ' +
+      'on other hubs within 1 s.',
     request: tokenRef,
     response: Revoked,
     errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND'],

@@ -42,10 +42,10 @@ export const triggerSettings = {
     path: '/console-api/v1/triggers/create',
     auth: 'session',
     repeat: 'once',
-    summary: 'Make a trigger',
+    summary: 'Create a trigger',
     description:
-      'For owners and admins. Type event takes match, type schedule takes cron and timeZone (UTC ' +
-      'when absent), and neither the other. A workspace has at most 100.',
+      'For owners and admins. Type event takes only match; type schedule takes only cron and ' +
+      'timeZone (by default UTC). A workspace has at most 100 triggers.',
     request: Type.Object({
       ...changeableFields,
       workspaceId: Id('workspace'),
@@ -81,8 +81,8 @@ export const triggerSettings = {
     repeat: 'once',
     summary: 'Change a trigger',
     description:
-      'For owners and admins. Absent fields stay as they are; the type never changes. A schedule ' +
-      'goes on from now.',
+      'For owners and admins. Absent fields do not change, and the type never changes. The next ' +
+      'time of a schedule is computed from now.',
     request: Type.Object({
       ...changeableFields,
       ...triggerRef,
@@ -103,7 +103,7 @@ export const triggerSettings = {
     auth: 'session',
     repeat: 'once',
     summary: 'Enable a trigger',
-    description: 'For owners and admins. A schedule fires at its next slot from now.',
+    description: 'For owners and admins. A schedule fires at its next time from now.',
     request: Type.Object(triggerRef),
     response: Ok(changed),
     errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],
@@ -116,7 +116,7 @@ export const triggerSettings = {
     auth: 'session',
     repeat: 'once',
     summary: 'Disable a trigger',
-    description: 'For owners and admins. It starts nothing until it is enabled again.',
+    description: 'For owners and admins. The trigger starts nothing until it is enabled again.',
     request: Type.Object(triggerRef),
     response: Ok(changed),
     errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],
@@ -132,7 +132,7 @@ export const triggerSettings = {
     auth: 'session',
     repeat: 'once',
     summary: 'Delete a trigger',
-    description: 'For owners and admins. What it started stays, and the ledger goes on naming it.',
+    description: 'For owners and admins. Its runs stay, and the ledger keeps its id.',
     request: Type.Object(triggerRef),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
     errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],

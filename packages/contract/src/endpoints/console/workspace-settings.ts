@@ -9,10 +9,12 @@ import { Membership, workspaceRoles } from './session.ts';
 
 const WorkspaceName = Text(200, { minLength: 1 });
 
-/** What the hub enqueues by itself as cloud AI jobs, for whoever runs an executor. */
+/** The cloud AI jobs that the hub enqueues by itself. An executor must run them. */
 export const CloudAiSettings = Type.Object({
-  summarizeSources: Type.Boolean({ description: 'Long ingested items get a summary.' }),
-  draftDecisionAnswers: Type.Boolean({ description: 'Decision requests get a drafted answer.' }),
+  summarizeSources: Type.Boolean({ description: 'Whether long ingested items get a summary.' }),
+  draftDecisionAnswers: Type.Boolean({
+    description: 'Whether decision requests get a drafted answer.',
+  }),
   model: Nullable(ModelName),
 });
 export type CloudAiSettings = Static<typeof CloudAiSettings>;
@@ -36,8 +38,8 @@ export const workspaceSettings = {
     path: '/console-api/v1/workspaces/create',
     auth: 'session',
     repeat: 'once',
-    summary: 'Make a workspace and own it',
-    description: 'Every signed-in person may.',
+    summary: 'Create a workspace and become its owner',
+    description: 'For every signed-in person.',
     request: Type.Object({ slug: WorkspaceSlug, name: WorkspaceName }),
     response: Ok({ workspace: Membership }),
     errors: ['SLUG_TAKEN'],
@@ -53,7 +55,7 @@ export const workspaceSettings = {
     auth: 'session',
     repeat: 'safe',
     summary: 'Read the settings of a workspace',
-    description: 'Every member may.',
+    description: 'For all members.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({
       workspace: Workspace,
@@ -74,8 +76,8 @@ export const workspaceSettings = {
     repeat: 'once',
     summary: 'Change the settings of a workspace',
     description:
-      'For owners and admins. Absent fields stay as they are. A data policy applies to what ' +
-      'comes in from now on; retentionDays also to what is there.',
+      'For owners and admins. Absent fields do not change. A data policy applies to content that ' +
+      'arrives from now on; retentionDays applies to stored content too.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       name: Type.Optional(WorkspaceName),
