@@ -28,7 +28,7 @@ test('every cited section of the protocol exists', () => {
   );
   assert.equal(new Set(sections).size, sections.length);
   const citations = listCitations('reference/protocol.md', /section (\d+(?:\.\d+)?)/);
-  assert.ok(citations.length > 15);
+  assert.ok(citations.length > 5);
   for (const { path, cited } of citations) assert.ok(sections.includes(cited), `${path}: ${cited}`);
 });
 

@@ -21,8 +21,9 @@ export interface Needs {
 const requiredCapabilities = Compile(RequiredCapabilities);
 
 /**
- * Reads required capabilities from a job's `requirements` (contract, section 4): from an object, or
- * from JSON text of one. Other text is for the agent to read and requires nothing.
+ * Reads required capabilities from a job's `requirements`
+ * (docs/reference/protocol.md, section 4.3): from an object, or from JSON text of one. Other text
+ * is for the agent to read and requires nothing.
  *
  * @throws HubError INVALID_REQUEST when a known key has a value of the wrong type.
  */

@@ -7,7 +7,7 @@ const ANSWER_CHARS_MAX = 100_000;
 const QUESTION_CHARS_MAX = 50_000;
 const ASSUMED_CHARS_MAX = 10_000;
 
-/** Composes the prompt of an `apply_decision` job (contract, section 5). */
+/** Composes the prompt of an `apply_decision` job (docs/reference/protocol.md, section 5.3). */
 export function composeApplication(uncertainty: UncertaintyRow, resolution: ResolutionRow): string {
   const { mode, value } = resolution;
   const before = [

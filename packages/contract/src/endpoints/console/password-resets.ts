@@ -11,7 +11,10 @@ export const PASSWORD_RESET_MS = 24 * 60 * 60 * 1000;
 export const passwordResetStatuses = ['open', 'used', 'replaced', 'expired', 'unknown'] as const;
 export type PasswordResetStatus = (typeof passwordResetStatuses)[number];
 
-const LinkToken = Text(200, { minLength: 1, description: 'From the fragment of the link.' });
+const LinkToken = Text(200, {
+  minLength: 1,
+  description: 'The token in the fragment of the link.',
+});
 const exampleLinkToken = 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA';
 
 /** The operator creates the links, with `signalbox admin person reset-password`. */
