@@ -73,7 +73,9 @@ describe('openapi.json', () => {
       {
         url: 'http://{host}:4400',
         description: 'This hub.',
-        variables: { host: { default: 'localhost', description: 'The host on which the hub runs.' } },
+        variables: {
+          host: { default: 'localhost', description: 'The host on which the hub runs.' },
+        },
       },
     ]);
     const { exitCode, output } = await lint(document);

@@ -50,7 +50,8 @@ test('the page lists every error code of the control plane and no other', () => 
   const table = /### 1\.3 [\s\S]*?\n### /.exec(protocol)?.[0] ?? '';
   const listed = [...table.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code]) => code);
   const answered = new Set<string>(endpointList.flatMap(listErrorCodes));
-  assert.deepEqual(listed.toSorted(), [...answered].sort());
+  assert.equal(new Set(listed).size, listed.length);
+  assert.deepEqual(new Set<string | undefined>(listed), answered);
 });
 
 test('the page names every endpoint that the specification does not', () => {

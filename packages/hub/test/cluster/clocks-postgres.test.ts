@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 
 const options = { timeout: 40_000 };
 const HOUR_MS = 3_600_000;
-/** How long a hub may accept a revoked token (contract, section 2). */
+/** How long a hub may accept a revoked token (docs/reference/protocol.md, section 2.1). */
 const REVOCATION_MS_MAX = 1_000;
 
 test(

@@ -6,14 +6,14 @@ const head = `# Conformance
 
 <!-- Written by \`npm run conformance\` from the table in packages/hub/test/conformance. -->
 
-Each statement of the specification of the control plane, and the test that proves it. A test is named by
-its id and its statement; it calls a real hub over HTTP and uses no schema of the contract package.
+Each statement of the [specification](reference/specification.md) of the control plane, and the test that
+proves it. A test is named by its id and its statement; it calls a real hub over HTTP and uses no schema of
+the contract package.
 
 \`npm test -- conformance\` runs them all, and fails when this page differs from the table.
 \`npm run conformance\` updates it.
 
-Where the specification says "not shown", there is nothing to test; the hub's description at
-\`/control-plane/openapi.json\` says what it does there.
+Where the specification says "not shown", [the protocol](reference/protocol.md) decides.
 `;
 
 /** The content of `docs/CONFORMANCE.md`. */
