@@ -21,7 +21,7 @@ export function composePrompt(job: Job): string {
 
 /**
  * Whether the job may only read: by its requirements if they say so, otherwise by its kind
- * (contract.md, section 4, Matching).
+ * (docs/reference/protocol.md, section 4.3).
  */
 export function isReadOnlyJob(job: Job): boolean {
   const requirements = requirementsOf(job);
