@@ -5,7 +5,8 @@ import type { Finding } from './check-imports.ts';
  * comments, strings and documents alike, because a message or the name of a test is read as well.
  */
 const retired: readonly (readonly [word: RegExp, instead: string])[] = [
-  [/\bnobody\b/i, 'name who does not, or use the passive'],
+  // `nobody` in quotes is a user of the operating system.
+  [/(?<![`"'^])\bnobody\b(?![`"':])/i, 'name who does not, or use the passive'],
   [/\bwhoever\b/i, 'name who: the caller, the agent, the person'],
   [/\bwhatever\b/i, 'name what: everything that, any, regardless of'],
   [/\banew\b/i, 'again'],

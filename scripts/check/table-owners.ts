@@ -53,7 +53,7 @@ export interface TableUse {
   readonly line: number;
 }
 
-/** What comes before a table's name in SQL text, and the methods of Kysely that take one. */
+/** Words before a table's name in SQL text, and the methods of Kysely that take a name. */
 const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
 const inQuery = /^(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin)$/;
 

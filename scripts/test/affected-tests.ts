@@ -58,7 +58,7 @@ export function chooseAffected(
   return { tests: new Set(tests.filter((test) => chosen.has(test))), everythingFor: undefined };
 }
 
-/** What a change inside a module touches; the walk ends where a hub is composed. */
+/** Follows a change inside a module; the walk ends where a hub is composed. */
 function followModule(
   users: ImportGraph,
   start: string,

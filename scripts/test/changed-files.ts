@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 export interface Changes {
-  /** What the files are compared with, for the summary. */
+  /** The revision that the files are compared with, for the summary. */
   readonly base: string;
   /** Changed, added and deleted files, as paths relative to the root. */
   readonly changed: readonly string[];

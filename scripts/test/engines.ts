@@ -49,7 +49,7 @@ export function describeEngines(
   return `${ran}; ${leftFiles.length} files have more for ${left.join(' and ')}: add --engine both.`;
 }
 
-/** What a file of tests imports of the tests beside it. */
+/** The imports of a test file that lie in a folder of tests. */
 function listOwnImports(root: string, file: string): string[] {
   return readImports(file, readFileSync(join(root, file), 'utf8'))
     .filter(({ target, typeOnly }) => !typeOnly && target.startsWith('.'))

@@ -71,7 +71,7 @@ function withoutTypeImports(source: string): string {
   return source.replace(/^(import|export) type [^;]*;/gm, '');
 }
 
-/** The file that `@signalbox/<name>` stands for. */
+/** The file that exports `@signalbox/<name>`. */
 function readEntry(root: string, name: string): string | undefined {
   const path = join(root, 'packages', name, 'package.json');
   if (!existsSync(path)) return undefined;

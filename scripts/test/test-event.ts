@@ -1,4 +1,4 @@
-/** What a test file's process tells the process that started it, one message an event. */
+/** The messages of a test file's process to the process that started it, one per event. */
 export type TestEvent =
   /** A test is about to run; the last ones without an end are where a hanging file hangs. */
   | { readonly kind: 'started'; readonly name: string }

@@ -11,7 +11,7 @@ export interface TestResult {
   readonly detail: string;
 }
 
-/** What one file (or one suite of another runner) came to. */
+/** The results of one file, or of one suite of another runner. */
 export interface FileReport {
   readonly file: string;
   /** Of the database, for a file that is run on each. */
@@ -62,7 +62,7 @@ export async function runTestFile(
   };
 }
 
-/** What is known of a running file. */
+/** The state of a running file. */
 class FileLog {
   readonly results: TestResult[] = [];
   readonly notes: string[] = [];

@@ -10,7 +10,7 @@ export interface TestFiles {
   readonly console: readonly string[];
 }
 
-/** Every test file whose path holds one of `filters` (any, when there are none). */
+/** Lists the test files whose path contains one of `filters`; all files without filters. */
 export function findTestFiles(root: string, filters: readonly string[]): TestFiles {
   const chosen = (folder: string, endings: string[]) =>
     listFiles(root, folder, endings).filter(

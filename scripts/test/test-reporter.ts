@@ -11,7 +11,7 @@ const repeated = 'subtestsFailed';
 
 export default async function* report(source: AsyncIterable<NodeTestEvent>) {
   // Starts arrive in the order of declaration, outer before inner, so that the names of the last
-  // ones at each depth are the path of whatever ends next.
+  // ones at each depth are the path of the test that ends next.
   const path: string[] = [];
   for await (const event of source) {
     const message = translate(event, path);

@@ -70,7 +70,7 @@ import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
 export const HUB_VERSION = '0.1.0';
 
-/** What follows from a change in another module, in the order in which it runs. */
+/** The consequences of changes in other modules, in the order in which they run. */
 export const hooks: Hooks = {
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
@@ -131,7 +131,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   let database: Database | null = null;
   try {
     database = await openDatabase(config, directory.databasePath, clock);
-    // Hubs that share a database go by its time, whatever the clocks of their machines say.
+    // Hubs that share a database use its clock, not those of their machines.
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;
     if (databaseClock !== null) await correctClock(databaseClock, database.reader);
@@ -153,7 +153,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   }
 }
 
-/** What the rooms of a hub share. */
+/** The parts that the modules of a hub share. */
 interface HubParts {
   deps: HubDeps;
   tokenCache: TokenCache;
@@ -256,7 +256,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       for (const warning of deps.database.warnings) server.log.warn(warning);
       const others = await enterHubs(deps, group);
       await group.start({ onHints: receiver.receive, onAvailability });
-      // What arrives at another hub of this directory looks like what a dead hub left.
+      // With another hub on this directory, its incoming files look like those of a dead hub.
       if (others === 0) {
         await uploads.byteStore.sweep();
         await archive?.sweep();

@@ -7,7 +7,7 @@ import type { Queue, Recovery } from './queue/queue.ts';
 import type { UncertaintyRow } from './uncertainties/store.ts';
 
 /*
- * What follows in one module from a change in another that must not import it. Value imports
+ * Consequences in one module of a change in another that must not import it. Value imports
  * between modules form a directed acyclic graph; a need against its direction is a hook, named here
  * and filled in `app.ts`. What follows from a resolution is no hook: `uncertainties/` may call
  * `runs/` and `jobs/` itself.

@@ -6,7 +6,7 @@ import type { ClaimWaiters } from './queue/claim-waiters.ts';
 import type { Queue } from './queue/queue.ts';
 import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
-/** What operations of the hub share. Made once, in `app.ts`. */
+/** The dependencies that operations of the hub share. Made once, in `app.ts`. */
 export interface HubDeps {
   database: Database;
   clock: Clock;
@@ -14,7 +14,7 @@ export interface HubDeps {
   queue: Queue;
   waiters: ClaimWaiters;
   decisionWaiters: DecisionWaiters;
-  /** What follows in other modules from a change in one. */
+  /** The consequences in other modules of a change in one. */
   hooks: Hooks;
   /** Derives the job tokens that claims return, so that a repeated claim returns the same token. */
   secretKey: Buffer;

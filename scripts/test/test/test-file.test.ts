@@ -34,7 +34,7 @@ test('passes, failures, skips and todos are counted with full names and reasons'
     describe('a suite', () => {
       test('inside', () => {});
       test('breaks', () => { throw new Error('planted failure'); });
-      test('is away', { skip: 'no chromium here' }, () => {});
+      test('is skipped', { skip: 'no chromium here' }, () => {});
       test('is late', (t) => t.skip('only on Linux'));
       test('is silent', { skip: true }, () => {});
     });
@@ -48,7 +48,7 @@ test('passes, failures, skips and todos are counted with full names and reasons'
     'passed adds',
     'passed a suite › inside',
     'failed a suite › breaks | Error: planted failure',
-    'skipped a suite › is away | no chromium here',
+    'skipped a suite › is skipped | no chromium here',
     'skipped a suite › is late | only on Linux',
     'skipped a suite › is silent | no reason given',
     'failed outer › inner breaks | Error: inner failure',

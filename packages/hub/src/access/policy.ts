@@ -1,7 +1,7 @@
 import type { Scope } from '@signalbox/contract';
 import type { Role } from '../db/schema/tables.ts';
 
-/** What people do in a workspace at the console, besides what the scopes of their role allow. */
+/** Acts of people in a workspace at the console, in addition to the scopes of their role. */
 export type Act =
   | 'member.list'
   | 'member.change'

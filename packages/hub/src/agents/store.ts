@@ -101,7 +101,7 @@ export function listAgents(
   return database.reader.all(query);
 }
 
-/** The agents heard from after a time, whatever status they reported. */
+/** The agents heard from after a time, in any status. */
 export function listAgentsSeenAfter(
   reader: Reader,
   workspaceId: string,

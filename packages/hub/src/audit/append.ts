@@ -8,7 +8,7 @@ export interface AuditRecord {
   workspaceId: string;
   /** The principal's id, or `operator` for the hub's own command line. */
   actor: string;
-  /** Noun and verb, such as `device.approve`. */
+  /** Subject and verb, such as `device.approve`. */
   action: string;
   /** The id of the record that the act changed. */
   subject: string;

@@ -51,7 +51,7 @@ export function askForSummary({ title, text }: { title: string; text: string }):
     messages: [
       {
         role: 'user',
-        content: isCut ? `${source}\nThe source goes on; this is its beginning.` : source,
+        content: isCut ? `${source}\nThe source continues; this is its beginning.` : source,
       },
     ],
   };

@@ -31,7 +31,7 @@ export type Ask = <Row>(text: string, values: readonly SqlValue[]) => Promise<Ro
 
 /**
  * Records that the hub is alive; takes the leadership when it is free and keeps it when this hub
- * has it. It is one statement, so the server completes or undoes it whatever happens to the hub.
+ * has it. It is one statement, so the server completes or undoes it, even if the hub dies.
  */
 export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAnswer> {
   const beforeMs = performance.now();

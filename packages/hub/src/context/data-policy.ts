@@ -3,7 +3,7 @@ import type { Reader } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 
-/** What a workspace allows to be stored. */
+/** The content that a workspace allows to be stored. */
 export interface DataPolicy {
   contentStorage: 'full' | 'excerpt' | 'metadata';
   redactSecrets: boolean;

@@ -19,7 +19,7 @@ export interface LiveText {
 
 /**
  * Presents one item of a pack. Text of external trust is fenced. Live mail is always fenced,
- * whatever the trust of the item that names its thread.
+ * regardless of the trust of the item that names its thread.
  *
  * @param live replaces the cached text.
  */

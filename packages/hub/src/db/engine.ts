@@ -13,7 +13,7 @@ export interface Database {
   readonly engine: EngineName;
   /** Builds queries and never runs them. It has no state, so one serves all callers. */
   readonly build: Kysely<Schema>;
-  /** What the operator should know about the settings of the server: one sentence each. */
+  /** Warnings for the operator about the settings of the server: one sentence each. */
   readonly warnings: readonly string[];
   /** Reads committed data. */
   readonly reader: Reader;
@@ -51,7 +51,7 @@ export const NO_WORKSPACE = '';
 export interface ConcurrentScope {
   workspaceId: string;
   /**
-   * What the action works on, such as the id of a job. A hub runs one action at a time of those
+   * The subjects of the action, such as the id of a job. A hub runs one action at a time of those
    * that share a key.
    */
   keys: readonly string[];

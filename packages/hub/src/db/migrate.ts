@@ -74,7 +74,7 @@ async function applyMigration(tx: Tx, migration: Migration): Promise<void> {
   ]);
 }
 
-/** Makes texts compare by their bytes, as on SQLite, whatever the locale of the database is. */
+/** Makes texts compare by their bytes, as on SQLite, in any locale of the database. */
 function collateByBytes(statement: string): string {
   return statement.replace(/\bTEXT\b/g, 'TEXT COLLATE "C"');
 }

@@ -17,8 +17,8 @@ export interface OpenedDevice {
 
 /**
  * Shows a device session to the person who is asked to approve it. If they may approve it, binds it
- * to their console session: from then on nobody else can answer it. Others do not bind it, so that
- * a stranger with the link cannot block the login.
+ * to their console session, so that no other person can answer it. Others do not bind it, so that a
+ * stranger with the link cannot block the login.
  *
  * @throws HubError DEVICE_SESSION_NOT_FOUND, DEVICE_OPENED_ELSEWHERE
  */

@@ -58,7 +58,7 @@ export function routeReceivedBytes<Proof, Res extends TObject>(
   checkAnswer: (answer: unknown) => void,
 ): void {
   const proofs = new WeakMap<FastifyRequest, Proof>();
-  // In a scope of its own, where bodies are not parsed, whatever their content type.
+  // In a scope of its own, where bodies of any content type are left unparsed.
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));

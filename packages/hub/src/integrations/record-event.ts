@@ -51,7 +51,7 @@ export interface RecordedEvent {
 const TYPE_CHARS_MAX = 255;
 const ACTOR_CHARS_MAX = 300;
 const REDACTED = '[redacted]';
-/** Names whose value is a secret whatever its format. */
+/** Names whose value is a secret in any format. */
 const secretName =
   /(?:password|passwd|passphrase|secret|(?:api|access|private)[_-]?key|(?:^|[_-])token|[a-z]Token)$/i;
 /** Shorter values are words such as true or none. */

@@ -73,7 +73,7 @@ export async function claimNextJob(
   return claim.claimed ?? { jobId: null, job: null, reason: claim.reason };
 }
 
-/** The repositories, kinds and capabilities that a claim is for, or why there are none now. */
+/** The repositories, kinds and capabilities that a claim is for, or why it may claim nothing. */
 async function findDemand(
   tx: Tx,
   { agent, workspace }: Claimant,

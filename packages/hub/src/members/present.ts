@@ -25,7 +25,7 @@ export function presentInvitation(row: InvitationWithInviter): Invitation {
   };
 }
 
-/** What the page of an invitation link shows to the holder of the link. */
+/** The state of an invitation link, as its page shows it to the holder of the link. */
 export function presentInvitationCheck({
   status,
   open,

@@ -43,7 +43,7 @@ export function revokeInvitation(
 
 /**
  * Revokes the open invitations of a person that they could not create with their new role, so that
- * nobody keeps access through a link they made before.
+ * a removed person keeps no access through a link they made before.
  *
  * @param role null if the person left the workspace.
  * @returns how many were revoked.

@@ -20,7 +20,7 @@ export function presentSession(row: SessionRow, currentSessionId: string | null)
   };
 }
 
-/** What the page of a password-reset link shows to the holder of the link. */
+/** The state of a password-reset link, as its page shows it to the holder of the link. */
 export function presentPasswordReset({
   status,
   open,

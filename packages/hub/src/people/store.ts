@@ -22,7 +22,7 @@ export function readPerson(reader: Reader, personId: string): Promise<PersonRow 
   return reader.firstSql<PersonRow>('SELECT * FROM people WHERE person_id = ?', [personId]);
 }
 
-/** What other people see of a person. */
+/** A person as other people see them. */
 export type PersonName = Pick<PersonRow, 'person_id' | 'email' | 'name'>;
 
 /** The people with these ids, by id. Ids of other principals have no entry. */
@@ -105,7 +105,7 @@ export function listSessions(reader: Reader, personId: string): Promise<SessionR
   );
 }
 
-/** Revokes a session of a person. Returns false if there is none, or it was revoked already. */
+/** Revokes a session of a person. Returns false if it does not exist or was revoked already. */
 export async function markSessionRevoked(
   tx: Tx,
   personId: string,

@@ -39,14 +39,14 @@ interface ClaimInput {
   claimKey?: string | undefined;
 }
 
-/** What a queue adds to a claim. */
+/** The steps of a claim that differ by queue. */
 export interface ClaimSteps<Claimant, Answer, Reason, Asked extends Demand> {
   queue: QueueName;
   /** Whether entries may be reserved for the agent that held them. */
   hasPreferences: boolean;
   /** Reads and locks the agent, and reads with it what a refusal depends on. */
   readClaimant(tx: Tx): Promise<Claimant>;
-  /** What the agent may claim now, or why it may claim nothing. */
+  /** Finds the demand of the agent now, or the reason why it may claim nothing. */
   findDemand(tx: Tx, claimant: Claimant): Promise<{ reason: Reason } | { demand: Asked }>;
   /** Makes the grant for the entry and generation that will be claimed. */
   grantFor(entryId: string, generation: number): LeaseGrant;
@@ -240,7 +240,7 @@ interface CompleteInput extends ClaimRef {
   workspaceId: string;
 }
 
-/** What a queue adds to a completion. */
+/** The steps of a completion that differ by queue. */
 export interface CompleteSteps<Row, Answer> {
   /** Reads and locks the record. */
   read(tx: Tx): Promise<LeasedRecord<Row>>;

@@ -42,7 +42,7 @@ import { insertLane, listLanes, readLanes } from './store-lanes.ts';
  */
 const LANE_KNOWN_MS = 60 * 60 * 1_000;
 
-/** What an agent may claim now. */
+/** The entries that an agent may claim now. */
 export interface Demand {
   queue: QueueName;
   repoIds: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { Entry, EntryStatus } from './entry.ts';
 
-/** What moves an entry from one status to another; drawn in docs/JOB_STATES.md. */
+/** The causes that move an entry from one status to another; drawn in docs/JOB_STATES.md. */
 export type Cause =
   | 'claim'
   | 'complete'

@@ -43,7 +43,7 @@ export function trimQuotedReply(text: string): string {
   return trimmed === '' ? text.trim() : trimmed;
 }
 
-/** Finds where a message that is quoted without marks begins; the end if there is none. */
+/** Finds where a message that is quoted without marks begins; the end without such a message. */
 function findUnmarkedQuote(lines: readonly string[]): number {
   const at = lines.findIndex((line, index) => {
     if (originalLine.test(line)) return true;

@@ -76,6 +76,6 @@ async function runSingle<Input, Output>(
 ): Promise<Output> {
   const outputs = await work.run(tx, [input]);
   assert(outputs.length === 1, 'batched work has one output for each input');
-  // The length is 1, so the first is an Output, whatever type that is.
+  // The length is 1, so the first element is an Output.
   return outputs[0] as Output;
 }

@@ -45,7 +45,7 @@ interface Transaction {
   settled: SettledAction[];
   /**
    * Whether each action gets its own savepoint from now on. A savepoint costs a copy of each page
-   * that is written after it, so there is none as long as all actions may be run again.
+   * that is written after it, so no savepoint is made as long as all actions may be run again.
    */
   hasSavepoints: boolean;
   /** Whether there is anything to sync. */

@@ -57,7 +57,7 @@ export class SqliteTx implements Tx {
   async runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
     const outputs = await work.run(this, [input]);
     assert(outputs.length === 1, 'batched work has one output for each input');
-    // The length is 1, so the first is an Output, whatever type that is.
+    // The length is 1, so the first element is an Output.
     return outputs[0] as Output;
   }
 
