@@ -8,7 +8,7 @@ import {
   redactSecrets,
 } from '../../src/context/data-policy.ts';
 
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Composed at run time, so that no scanner reports this file as a leak. */
 const join = (...parts: string[]) => parts.join('');
 const letters = (count: number) => 'aB3dE5gH7j'.repeat(Math.ceil(count / 10)).slice(0, count);
 
@@ -42,11 +42,11 @@ const secrets: [what: string, secret: string][] = [
 ];
 
 for (const [what, secret] of secrets) {
-  test(`${what} is redacted, and the text around it stays`, () => {
+  test(`${what} is redacted, and the text around it is kept`, () => {
     const clean = redactSecrets(`before ${secret}`);
     assert.match(clean, /^before /);
     assert.ok(!clean.includes(secret.slice(-12)), clean);
-    assert.equal(redactSecrets(clean), clean, 'twice is once');
+    assert.equal(redactSecrets(clean), clean, 'redacting twice changes nothing');
   });
 }
 
@@ -72,10 +72,11 @@ const harmless = [
   'The key is under the mat; the token ring is a network.',
 ];
 for (const text of harmless) {
-  test(`ordinary text stays: ${text.slice(0, 24)}…`, () => assert.equal(redactSecrets(text), text));
+  test(`ordinary text is kept: ${text.slice(0, 24)}…`, () =>
+    assert.equal(redactSecrets(text), text));
 }
 
-test('redaction takes linear time on texts made to slow it down', () => {
+test('redaction takes linear time on adversarial texts', () => {
   const size = 256_000;
   const hostile = [
     'a-'.repeat(size / 2),
@@ -90,7 +91,7 @@ test('redaction takes linear time on texts made to slow it down', () => {
   ];
   const startMs = performance.now();
   for (const text of hostile) redactSecrets(text);
-  // Quadratic time would be minutes: the limit is far from both.
+  // Quadratic time would be minutes, so the limit is far from linear and quadratic.
   assert.ok(performance.now() - startMs < 10_000);
 });
 
@@ -101,7 +102,7 @@ const keep = (policy: Partial<DataPolicy>, fields: Partial<typeof content> = {})
     { ...content, ...fields },
   );
 
-test('the policy full keeps all, excerpt a beginning, metadata no text', () => {
+test('the policy full keeps the whole text, excerpt its beginning, metadata none of it', () => {
   assert.deepEqual(keep({}), { ...content, truncated: false });
   const excerpt = keep({ contentStorage: 'excerpt' });
   assert.equal(excerpt.text.length, EXCERPT_CHARS);
@@ -120,7 +121,7 @@ test('a secret on the edge of an excerpt is redacted before the cut', () => {
   assert.ok(!keep({ contentStorage: 'excerpt' }, { text }).text.includes('AKIA'));
 });
 
-test('names are redacted too, and stay as they are where the workspace wants no redaction', () => {
+test('names are redacted too, and nothing is when the workspace turns redaction off', () => {
   const secret = join('ghp_', letters(36));
   const named = { title: secret, sourceRef: `https://ada:${secret}@example.com` };
   assert.doesNotMatch(JSON.stringify(keep({}, named)), /ghp_a/);

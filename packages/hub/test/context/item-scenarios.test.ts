@@ -19,7 +19,7 @@ const malformed = (
     ['without text', { kind: 'note' }, '/text'],
     ['with an empty text', { ...note, text: '' }, '/text'],
     ['with an unknown trust', { ...note, trust: 'absolute' }, 'internal, member, external'],
-    ['with a time that is none', { ...note, occurredAt: 'yesterday' }, '/occurredAt'],
+    ['with an invalid timestamp', { ...note, occurredAt: 'yesterday' }, '/occurredAt'],
     ['at a leap second', { ...note, occurredAt: '2016-12-31T23:59:60Z' }, '/occurredAt'],
     ['with an empty source', { ...note, source: '' }, '/source'],
     ['with a title that is too long', { ...note, title: 'x'.repeat(1_001) }, '/title'],
@@ -71,14 +71,14 @@ runScenarios('context-items/upsert', [
     expect: { body: { created: true } },
   },
   {
-    name: 'replaces what it finds',
+    name: 'replaces an item that it finds',
     endpoint: contextItems.upsert,
     credential: 'agentOnly',
     body: inHome({ ...note, text: 'Up.', source: CANARY.slice(0, 3), sourceRef: 'page/1' }),
     expect: { body: { created: false, item: { text: 'Up.' } } },
   },
   {
-    name: 'makes an item of its own where another workspace has the same reference',
+    name: 'creates a separate item when another workspace has the same reference',
     endpoint: contextItems.upsert,
     body: inHome({ ...note, source: 'page', sourceRef: 'shared' }),
     expect: { body: { created: true } },
@@ -93,27 +93,27 @@ runScenarios('context-items/upsert', [
     expect: { error: 'INVALID_REQUEST', contains: ['/sourceRef'] },
   },
   {
-    name: 'takes times of any zone and answers them in UTC',
+    name: 'accepts timestamps of any zone and returns them in UTC',
     endpoint: contextItems.upsert,
     body: inHome({ ...note, occurredAt: '2026-03-01T10:00:00+02:00' }),
     expect: { body: { item: { occurredAt: '2026-03-01T08:00:00.000Z' } } },
   },
   {
-    name: 'names fields that it does not know',
+    name: 'reports unknown fields',
     endpoint: contextItems.upsert,
     body: inHome({ ...note, labels: ['a'] }),
     expect: { headers: { 'x-ignored-fields': 'labels' } },
   },
   ...malformed,
   {
-    name: 'refuses who may only read',
+    name: 'refuses a token with only the scope read',
     endpoint: contextItems.upsert,
     credential: 'readOnly',
     body: inHome(note),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses the token of a job',
+    name: 'refuses a job token',
     endpoint: contextItems.upsert,
     credential: 'otherJob',
     body: inHome(note),
@@ -123,7 +123,7 @@ runScenarios('context-items/upsert', [
 
 runScenarios('context-items/get, list and search', [
   {
-    name: 'get reads an item whole',
+    name: 'get reads all fields of an item',
     endpoint: contextItems.get,
     credential: 'viewer',
     body: async (world) =>
@@ -146,7 +146,7 @@ runScenarios('context-items/get, list and search', [
     expect: { error: 'CONTEXT_ITEM_NOT_FOUND' },
   },
   {
-    name: 'get refuses who may only enqueue',
+    name: 'get refuses a token with only the scope enqueue',
     endpoint: contextItems.get,
     credential: 'enqueueOnly',
     body: inHome({ itemId: 'ctx_none' }),
@@ -165,20 +165,20 @@ runScenarios('context-items/get, list and search', [
   },
   ...['ctx_0', `ctx_search:1`, 'ctx_00:99999999999999999'].map(
     (key): Scenario => ({
-      name: `list refuses the cursor ${key}, which it never gave`,
+      name: `list refuses the cursor ${key}, which no list returned`,
       endpoint: contextItems.list,
       body: inHome({ cursor: Buffer.from(key).toString('base64url') }),
       expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
     }),
   ),
   {
-    name: 'list refuses a page of none',
+    name: 'list refuses a limit of 0',
     endpoint: contextItems.list,
     body: inHome({ limit: 0 }),
     expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
   },
   {
-    name: 'search finds by words in the workspace and nowhere else',
+    name: 'search finds words only in its workspace',
     endpoint: contextItems.search,
     credential: 'readOnly',
     body: inHome({ query: 'rounding' }),
@@ -188,7 +188,7 @@ runScenarios('context-items/get, list and search', [
     },
   },
   {
-    name: 'search finds nothing for signs alone, which is no error',
+    name: 'search finds nothing for a query of punctuation, without an error',
     endpoint: contextItems.search,
     body: inHome({ query: '"*" (' }),
     expect: { body: { items: [], nextCursor: null } },
@@ -209,7 +209,7 @@ runScenarios('context-items/get, list and search', [
     }),
   ),
   {
-    name: 'search refuses the token of a job',
+    name: 'search refuses a job token',
     endpoint: contextItems.search,
     credential: 'otherJob',
     body: inHome({ query: 'rounding' }),

@@ -11,26 +11,26 @@ import { idsOf, startContextWorld } from '../support/context-world.ts';
 const { contextItems } = endpoints;
 const DAY_MS = 86_400_000;
 
-test('the same source and reference replace an item whole; its id and first time stay', async (t) => {
+test('an item with the same source and reference replaces all but the id and the creation time', async (t) => {
   const { add, call, workspaceId } = await startContextWorld(t);
   const ref = { source: 'wiki', sourceRef: 'page/7' };
   const first = await add({ ...ref, text: 'The old way.', title: 'How', pinned: true });
   assert.equal(await add({ ...ref, text: 'The new way.' }), first);
   const { item } = await call(contextItems.get, { workspaceId, itemId: first });
   assert.equal(item.text, 'The new way.');
-  assert.equal(item.title, '', 'what is not sent is gone');
+  assert.equal(item.title, '', 'a field that is not sent is cleared');
   assert.equal(item.pinned, false);
   assert.equal(item.contentHash, hash('sha256', 'The new way.'));
   const found = (query: string) => call(contextItems.search, { workspaceId, query });
   assert.deepEqual(idsOf((await found('new')).items), [first]);
-  assert.deepEqual((await found('old')).items, [], 'its old words are out of the index');
+  assert.deepEqual((await found('old')).items, [], 'its old words are not in the index');
 });
 
-test('lists go newest first through pages, with a cursor for each', async (t) => {
+test('lists are newest first, in pages, with a cursor for each', async (t) => {
   const { add, call, workspaceId } = await startContextWorld(t);
   const ids: string[] = [];
   for (let i = 0; i < 7; i++) ids.unshift(await add({ text: `Note ${i}.` }));
-  // Two of one time: the later id goes first, and no page loses or repeats either.
+  // Two items of one time: the later id comes first, and no page loses or repeats either.
   const occurredAt = '2030-01-01T00:00:00.000Z';
   ids.unshift(await add({ text: 'Same time.', occurredAt }));
   ids.unshift(await add({ text: 'Same time, too.', occurredAt }));
@@ -48,7 +48,7 @@ test('lists go newest first through pages, with a cursor for each', async (t) =>
   assert.deepEqual(seen, ids);
 });
 
-test('lists narrow by kind, source and thread, and show superseded items on demand', async (t) => {
+test('lists filter by kind, source and thread, and show superseded items on request', async (t) => {
   const { add, call, workspaceId } = await startContextWorld(t);
   const note = await add({ text: 'A note.' });
   const chat = await add({ text: 'Hi.', kind: 'chat_message', source: 'chat', threadRef: 't1' });
@@ -63,7 +63,7 @@ test('lists narrow by kind, source and thread, and show superseded items on dema
   assert.deepEqual(await list({ threadRef: 't2' }), []);
 });
 
-test('a search ranks the better match first and shows where it is', async (t) => {
+test('a search ranks the better match first and excerpts it', async (t) => {
   const { add, call, workspaceId } = await startContextWorld(t);
   await add({ text: `Nothing of the kind. ${'Filler. '.repeat(50)}` });
   const passing = await add({ text: `${'Long preface. '.repeat(40)}Invoices are rounded here.` });
@@ -85,7 +85,7 @@ test('a search finds words by their stems, without accents and in unspaced scrip
   assert.deepEqual(await find('zebra'), []);
 });
 
-test('a search keeps kinds apart, leaves superseded items out, and pages', async (t) => {
+test('a search filters by kind, omits superseded items and has pages', async (t) => {
   const { add, call, workspaceId } = await startContextWorld(t);
   const doc = await add({ text: 'The gateway times out.', kind: 'document' });
   const note = await add({ text: 'The gateway is slow.' });
@@ -103,7 +103,7 @@ test('a search keeps kinds apart, leaves superseded items out, and pages', async
   assert.equal(second.nextCursor, null);
 });
 
-test('a search keeps to its workspace', async (t) => {
+test('a search finds only items of its workspace', async (t) => {
   const { add, call, addWorkspace, workspaceId } = await startContextWorld(t);
   await add({ text: 'The falcon has landed.' });
   const other = await addWorkspace('other');
@@ -131,7 +131,7 @@ test('any text at all is a valid query', async (t) => {
   );
 });
 
-test('words that very many items have still find those that have all of them, latest first', async (t) => {
+test('a search for very common words finds the items that have all of them, latest first', async (t) => {
   const { hub, call, workspaceId } = await startContextWorld(t);
   const { database, deps } = hub;
   const draft = { workspaceId, kind: 'note', title: '', source: 'api', trust: 'member' } as const;
@@ -142,14 +142,14 @@ test('words that very many items have still find those that have all of them, la
     }
   });
   const find = async (words: string) => {
-    // Words that nobody has take their share of what a search may read, and leave 500 for each.
+    // Words in no item take their share of the rows that a search may read, and leave 500 for each.
     const query = `${words} ${Array.from({ length: 10 }, (_, i) => `absent${i}`).join(' ')}`;
     const { items } = await call(contextItems.search, { workspaceId, query, limit: 2 });
     return items.map((item) => item.sourceRef);
   };
   assert.deepEqual(await find('every'), ['1099', '1098']);
   assert.deepEqual(await find('every deploy'), ['1098', '1096']);
-  assert.deepEqual(await find('every deploy 77'), ['77'], 'a rare word decides alone');
+  assert.deepEqual(await find('every deploy 77'), ['77'], 'a rare word alone decides');
 });
 
 test('the data policy is applied before anything is written, the index included', async (t) => {
@@ -183,7 +183,7 @@ test('an idempotency key gives the first answer again, and refuses another body'
   await refuse(contextItems.upsert, { ...body, text: 'Twice.' }, 'IDEMPOTENCY_CONFLICT');
 });
 
-test('a long document is offered to be summarized in the action that writes it, once a text', async (t) => {
+test('a long document gets a summary job in the action that writes it, once per text', async (t) => {
   const { hub, add, workspaceId } = await startContextWorld(t);
   const { database } = hub;
   await database.write(null, (tx) =>
@@ -208,7 +208,7 @@ test('a long document is offered to be summarized in the action that writes it, 
   );
 });
 
-test('one reference written by many at once makes one item', async (t) => {
+test('concurrent writes of one reference create one item', async (t) => {
   const { call, workspaceId } = await startContextWorld(t);
   const body = { workspaceId, kind: 'note' as const, source: 'wiki', sourceRef: 'page/1' };
   const answers = await Promise.all(
@@ -222,7 +222,7 @@ test('one reference written by many at once makes one item', async (t) => {
   assert.equal(items.length, 1);
 });
 
-test('no item supersedes itself, by whatever detour', async (t) => {
+test('no item supersedes itself, directly or through others', async (t) => {
   const { add, refuse, workspaceId } = await startContextWorld(t);
   const a = await add({ text: 'A.' });
   const b = await add({ text: 'B.', supersededBy: a });
@@ -236,7 +236,7 @@ test('no item supersedes itself, by whatever detour', async (t) => {
   );
 });
 
-test('retention forgets what came from outside, in packs too, and keeps what people wrote', async (t) => {
+test('retention deletes external texts, in packs too, and keeps the texts that people wrote', async (t) => {
   const { hub, clock, add, build, resolve, call, workspaceId } = await startContextWorld(t);
   const note = await add({ text: 'A billing note.' });
   await add({ text: 'A billing chat.', kind: 'chat_message', trust: 'external' });

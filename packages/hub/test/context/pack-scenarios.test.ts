@@ -17,7 +17,7 @@ const ofRun =
 
 runScenarios('context-packs/build-run-v1', [
   {
-    name: 'builds a pack with the fields of the specification alone',
+    name: 'builds a pack with only the fields of the specification',
     endpoint: contextPacks.buildRunV1,
     credential: 'enqueueOnly',
     body: async (world) =>
@@ -31,14 +31,14 @@ runScenarios('context-packs/build-run-v1', [
     },
   },
   {
-    name: 'makes the next version each time',
+    name: 'creates the next version each time',
     endpoint: contextPacks.buildRunV1,
     credential: 'agentOnly',
     body: ofRun(),
     expect: { body: { version: 2 } },
   },
   {
-    name: 'warns of an item of another workspace as of one that is none',
+    name: 'gives the same warning for an item of another workspace and an unknown one',
     endpoint: contextPacks.buildRunV1,
     body: async (world) => ofRun({ requestedContextItemIds: [world.other.itemId] })(world),
     expect: {
@@ -49,10 +49,10 @@ runScenarios('context-packs/build-run-v1', [
   },
   ...(
     [
-      ['a budget of nothing', { tokenBudget: 0 }, '/tokenBudget'],
+      ['a budget of 0', { tokenBudget: 0 }, '/tokenBudget'],
       ['a budget in words', { tokenBudget: 'much' }, '/tokenBudget'],
-      ['ids that are none', { requestedContextItemIds: [7] }, '/requestedContextItemIds/0'],
-      ['hints that are no list', { expansionHints: 'fresh_v1' }, '/expansionHints'],
+      ['ids that are not text', { requestedContextItemIds: [7] }, '/requestedContextItemIds/0'],
+      ['hints that are not a list', { expansionHints: 'fresh_v1' }, '/expansionHints'],
       ['a key with blanks', { idempotencyKey: 'a b' }, '/idempotencyKey'],
     ] as const
   ).map(
@@ -70,14 +70,14 @@ runScenarios('context-packs/build-run-v1', [
     expect: { error: 'RUN_NOT_FOUND' },
   },
   {
-    name: 'refuses who may only read',
+    name: 'refuses a token with only the scope read',
     endpoint: contextPacks.buildRunV1,
     credential: 'readOnly',
     body: ofRun(),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses the token of a job of no run',
+    name: 'refuses the token of a job without a run',
     endpoint: contextPacks.buildRunV1,
     credential: 'otherJob',
     body: ofRun(),
@@ -93,7 +93,7 @@ runScenarios('context-packs/resolve-run-v1', [
     expect: { error: 'CONTEXT_PACK_NOT_FOUND' },
   },
   {
-    name: 'resolves the latest pack to sections',
+    name: 'resolves the latest pack into sections',
     endpoint: contextPacks.resolveRunV1,
     credential: 'viewer',
     body: async (world) => {
@@ -110,14 +110,14 @@ runScenarios('context-packs/resolve-run-v1', [
     },
   },
   {
-    name: 'writes it as markdown on demand',
+    name: 'returns the pack as markdown on request',
     endpoint: contextPacks.resolveRunV1,
     credential: 'readOnly',
     body: ofRun({ format: 'markdown' }),
     expect: { check: ({ markdown }) => assert.match(String(markdown), /\n\nIn the pack\.\n/) },
   },
   {
-    name: 'takes hints that it does not know, and without mail nothing is fetched',
+    name: 'ignores unknown hints, and fetches nothing without mail',
     endpoint: contextPacks.resolveRunV1,
     body: ofRun({ expansionHints: ['fresh_v1', 'fresh_v9'] }),
     expect: { body: { freshness: { requested: true, threads: [] } } },
@@ -135,7 +135,7 @@ runScenarios('context-packs/resolve-run-v1', [
     expect: { error: 'INVALID_REQUEST', contains: ['sections, markdown'] },
   },
   {
-    name: 'refuses who may only enqueue',
+    name: 'refuses a token with only the scope enqueue',
     endpoint: contextPacks.resolveRunV1,
     credential: 'enqueueOnly',
     body: ofRun(),

@@ -6,8 +6,8 @@ import { type Caller, callers, startConsoleWorld } from '../support/console-worl
 import type { Visitor } from '../support/visitor.ts';
 
 /*
- * Who may do what at the console: every row of its table × everybody who may sit there. An
- * endpoint without a row here fails.
+ * The permissions of the console: every endpoint × every kind of caller. An endpoint without a
+ * row here fails.
  */
 
 type Verdicts = Record<Caller, 'ok' | ErrorCode>;
@@ -60,7 +60,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleServiceTokenMint: administrators,
   consoleServiceTokenRevoke: administrators,
   consoleDeviceTokenList: everyMember,
-  // Here of the member's machine: nobody learns of another's.
+  // The token of the member's own machine; other callers must not learn of it.
   consoleDeviceTokenRevoke: { ...everyMember, viewer: 'TOKEN_NOT_FOUND' },
   consoleMailAccountList: administrators,
   consoleMailAccountPut: administrators,
@@ -78,7 +78,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleAuditVerify: administrators,
 };
 
-/** Those that end what the other calls need. */
+/** Calls that end what the other calls need, so they run last. */
 const goLast = ['consoleInvitationAccept', 'consoleMemberLeave', 'consoleSessionSignOut'];
 const inOrder = consoleEndpointList.toSorted(
   (a, b) => goLast.indexOf(a.name) - goLast.indexOf(b.name),
@@ -90,16 +90,16 @@ async function codeOf(browser: Visitor, path: string, body: unknown): Promise<st
   return response.status === 200 ? 'ok' : String((JSON.parse(text) as { error: string }).error);
 }
 
-test('every console endpoint lets in exactly those whom the policy table names', async (t) => {
+test('every console endpoint admits exactly the callers in the policy table', async (t) => {
   const world = await startConsoleWorld(t);
-  // So that the owner, too, can leave.
+  // A second owner, so that the owner can leave.
   await world.addMember('owner');
   for (const { name, path } of inOrder) {
     await t.test(path, async () => {
       const [expected, makeRequest] = [verdicts[name], requestMakers[name]];
       assert.ok(expected && makeRequest, `${name} has no row in the policy table`);
       for (const caller of callers) {
-        // Accepting an invitation signs in as somebody else.
+        // Accepting an invitation signs in as another person.
         const isGuest = name === 'consoleInvitationAccept';
         const browser = isGuest ? world.hub.visitor() : world.browsers[caller];
         const body = await makeRequest(world, browser, caller);
@@ -109,7 +109,7 @@ test('every console endpoint lets in exactly those whom the policy table names',
   }
 });
 
-test('no console endpoint takes a bearer, another site or a method but POST', async (t) => {
+test('every console endpoint refuses bearer tokens, other origins and methods other than POST', async (t) => {
   const world = await startConsoleWorld(t);
   const { hub, workspaceId, browsers } = world;
   const { owner } = browsers;
@@ -127,7 +127,7 @@ test('no console endpoint takes a bearer, another site or a method but POST', as
   assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST']);
 });
 
-test('every row of the policy table is about an endpoint of the console', () => {
+test('every row of the policy table names an endpoint of the console', () => {
   const names = consoleEndpointList.map(({ name }) => name).toSorted();
   assert.deepEqual(Object.keys(verdicts).toSorted(), names);
   assert.deepEqual(Object.keys(requestMakers).toSorted(), names);

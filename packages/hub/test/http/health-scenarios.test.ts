@@ -37,13 +37,13 @@ runScenarios('health, description and plain HTTP', [
     expect: { error: 'METHOD_NOT_ALLOWED', headers: { allow: 'POST' } },
   },
   {
-    name: 'an unknown path is 404 and says where all paths are listed',
+    name: 'an unknown path is 404 with a link to the list of paths',
     endpoint: { method: 'POST', path: '/control-plane/v1/jobs/steal' },
     body: {},
     expect: { error: 'NOT_FOUND', contains: ['/control-plane/openapi.json'] },
   },
   {
-    name: 'a path with a slash at its end is another path',
+    name: 'a path with a trailing slash is unknown',
     endpoint: { method: 'POST', path: `${workspaces.resolve.path}/` },
     body: {},
     expect: { error: 'NOT_FOUND' },
@@ -78,7 +78,7 @@ runScenarios('workspaces/resolve', [
     expect: { contains: ['"slug":"home"'] },
   },
   {
-    name: 'finds nothing under an unknown slug, which is no error',
+    name: 'finds nothing under an unknown slug, without an error',
     endpoint: workspaces.resolve,
     body: { slug: 'nowhere' },
     expect: { body: { workspaceId: null, workspace: null } },
@@ -90,7 +90,7 @@ runScenarios('workspaces/resolve', [
     expect: { body: { workspaceId: null, workspace: null } },
   },
   {
-    name: 'takes any text for a slug, even one that cannot be a slug',
+    name: 'accepts any text as a slug, even an invalid slug',
     endpoint: workspaces.resolve,
     body: { slug: 'Not A Slug!' },
     expect: { body: { workspaceId: null } },
@@ -111,20 +111,20 @@ runScenarios('workspaces/resolve', [
     },
   },
   {
-    name: 'refuses a slug that is no string',
+    name: 'refuses a slug that is not a string',
     endpoint: workspaces.resolve,
     body: { slug: 7 },
     expect: { error: 'INVALID_REQUEST', contains: ['/slug'] },
   },
   {
-    name: 'refuses no token',
+    name: 'refuses a request without a token',
     endpoint: workspaces.resolve,
     credential: 'none',
     body: { slug: 'home' },
     expect: { error: 'TOKEN_MISSING', headers: { 'www-authenticate': 'Bearer' } },
   },
   {
-    name: 'names a field that it does not know, and goes on',
+    name: 'reports an unknown field and answers the request',
     endpoint: workspaces.resolve,
     body: { slug: 'home', slugg: 'x' },
     expect: { headers: { 'x-ignored-fields': 'slugg' } },
@@ -133,7 +133,7 @@ runScenarios('workspaces/resolve', [
 
 runScenarios('auth/token', [
   {
-    name: 'whoami says whose token it is, and not the token',
+    name: 'whoami identifies the principal and does not return the token',
     endpoint: tokens.whoami,
     body: {},
     expect: {
@@ -148,21 +148,21 @@ runScenarios('auth/token', [
     },
   },
   {
-    name: 'whoami of a job’s token says job, and only what such a token may do',
+    name: 'whoami of a job token has the kind job and only the scopes of such a token',
     endpoint: tokens.whoami,
     credential: 'otherJob',
     body: {},
     expect: { body: { kind: 'job', scopes: ['agent', 'read'] } },
   },
   {
-    name: 'whoami of a viewer’s machine has the scope read alone',
+    name: 'whoami of a viewer’s machine has only the scope read',
     endpoint: tokens.whoami,
     credential: 'viewer',
     body: {},
     expect: { body: { kind: 'device', scopes: ['read'] } },
   },
   {
-    name: 'a job’s token cannot be revoked, because it ends with its lease',
+    name: 'a job token cannot be revoked, because it ends with its lease',
     endpoint: tokens.revoke,
     credential: 'otherJob',
     body: {},

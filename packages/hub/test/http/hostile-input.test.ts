@@ -34,11 +34,11 @@ import { testEngine } from '../support/test-engine.ts';
 
 const BODY_BYTES = 262_144;
 const FUZZ_RUNS = 2_000;
-/** Fresh jobs now and then, so that not every call finds its own finished. */
+/** The interval of fresh jobs, so that not every call finds its job finished. */
 const RUNS_PER_JOB = 50;
 const { revoke } = endpoints.tokens;
 
-/** Whatever is sent: no fault of the hub, a documented answer with an id, and nothing leaks. */
+/** Every answer must be documented, have an id, not be a 5xx, and leak nothing. */
 function checkAnswer(endpoint: Endpoint, answer: Answer, sent: string): void {
   const about = `${endpoint.name} ${sent.slice(0, 300)}: ${answer.text.slice(0, 500)}`;
   assert.ok(answer.status < 500, about);
@@ -61,20 +61,20 @@ async function openQueue({ call, home }: World): Promise<void> {
   await call(endpoints.repositories.upsert, { workspaceId, remoteUrlHash, status: 'active' });
 }
 
-/** The hub still does its work from end to end, and its file, if it has one, is sound. */
+/** Checks that the hub still completes jobs and that its database file, if any, is intact. */
 async function checkHealth(world: World): Promise<void> {
   await openQueue(world);
   await world.finishJob('done');
   if (testEngine !== 'sqlite') return;
-  // On a connection of its own: one that has searched before holds an index against what it
-  // remembers of it, and takes another connection's writes for damage.
+  // On a new connection: one that has searched before compares an index with its cached state,
+  // and reports the writes of other connections as corruption.
   const db = new DatabaseSync(join(world.dataDir, 'signalbox.db'), { readOnly: true });
   const found = db.prepare('PRAGMA integrity_check').get();
   db.close();
   assert.deepEqual({ ...found }, { integrity_check: 'ok' });
 }
 
-/** What lets a request in where no token does. */
+/** The credentials of endpoints that accept no bearer token. */
 function proofOf({ auth }: Endpoint, body: unknown, nowMs: number): Record<string, string> {
   if (auth === 'integration-secret') return { [INTEGRATION_SECRET_HEADER]: SECRET };
   return auth === 'chat-signature' ? signatureHeaders(toBytes(body), { nowMs }) : {};
@@ -100,7 +100,7 @@ const brokenBodies: [name: string, body: string | Uint8Array, code: ErrorCode][]
   ['bad UTF-8', new Uint8Array([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), 'INVALID_JSON'],
   ['UTF-16', new Uint8Array(Buffer.from('{"a":1}', 'utf16le')), 'INVALID_JSON'],
   ['a duplicate key', '{"workspaceId":"a","workspaceId":"b"}', 'INVALID_JSON'],
-  ['a duplicate key in disguise', '{"slug":"a","\\u0073lug":"b"}', 'INVALID_JSON'],
+  ['an escaped duplicate key', '{"slug":"a","\\u0073lug":"b"}', 'INVALID_JSON'],
   ['__proto__', '{"__proto__":{"workspaceId":"x"}}', 'INVALID_JSON'],
   ['constructor', '{"a":{"constructor":{"prototype":{}}}}', 'INVALID_JSON'],
   ['10,000 levels', nest(10_000), 'INVALID_JSON'],
@@ -116,7 +116,7 @@ const brokenBodies: [name: string, body: string | Uint8Array, code: ErrorCode][]
   ['a megabyte', `{"a":"${'x'.repeat(1_048_576)}"}`, 'BODY_TOO_LARGE'],
 ];
 
-test('a broken body is refused by every endpoint, each time by the same code', async (t) => {
+test('every endpoint refuses a malformed body with the same code', async (t) => {
   const { world, send, calls } = await setupCalls(t);
   for (const [name, body, code] of brokenBodies) {
     await t.test(name, async () => {
@@ -145,7 +145,7 @@ test('a body of exactly 256 KB is read by every endpoint', async (t) => {
   }
 });
 
-test('another content type is refused with the one to send', async (t) => {
+test('a wrong content type is refused with the one to send', async (t) => {
   const { send, calls } = await setupCalls(t);
   const types = ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'json', '*/*'];
   for (const endpoint of calls) {
@@ -158,14 +158,14 @@ test('another content type is refused with the one to send', async (t) => {
   }
 });
 
-test('JSON may be called by its full name', async (t) => {
+test('the content type may have capitals and a charset', async (t) => {
   const { send } = await setupCalls(t);
   const headers = { 'content-type': 'Application/JSON; charset=UTF-8' };
   const body = { slug: 'home' };
   assert.equal((await send(endpoints.workspaces.resolve, { body, headers })).status, 200);
 });
 
-test('another method is 405 with the right ones in Allow, whoever asks', async (t) => {
+test('a wrong method is 405 with the right methods in Allow, with or without a token', async (t) => {
   const { baseUrl } = await setupCalls(t);
   for (const { path, method: right } of await listBoundEndpoints(baseUrl)) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -181,7 +181,7 @@ test('another method is 405 with the right ones in Allow, whoever asks', async (
   }
 });
 
-test('an unknown path is 404 whatever is sent to it', async (t) => {
+test('an unknown path is 404 for every body and method', async (t) => {
   const { baseUrl } = await setupCalls(t);
   const requests: Omit<Exchange, 'path'>[] = [
     { body: {} },
@@ -200,7 +200,7 @@ test('an unknown path is 404 whatever is sent to it', async (t) => {
   }
 });
 
-test('every unknown field is named, however it is called, and changes nothing', async (t) => {
+test('every unknown field is reported and changes nothing', async (t) => {
   const { send } = await setupCalls(t);
   for (const name of [
     'slugg',
@@ -223,7 +223,7 @@ test('every unknown field is named, however it is called, and changes nothing', 
   assert.ok((answer.headers.get('x-ignored-fields') ?? '').length <= 1_000);
 });
 
-/** What to do to a good request: the values are drawn by index, so that a failure is short. */
+/** Mutations of a valid request; values are drawn by index, so that a failure prints briefly. */
 const mutation = fc.record({
   endpoint: fc.nat(),
   way: fc.constantFrom('boundary', 'hostile', 'two', 'drop', 'add', 'json', 'whole'),
@@ -239,7 +239,7 @@ function pick<T>(list: readonly T[], at: number): T {
 }
 
 function mutate(endpoint: Endpoint, good: Record<string, unknown>, m: Mutation): unknown {
-  // A request that may wait would: nothing comes, and the clock stands still.
+  // A long poll would never end: no event arrives and the clock does not advance.
   const fields = listFields(endpoint.request).filter(({ path }) => path[0] !== 'waitMs');
   const hostile = pick(hostileValues, m.value);
   if (fields.length === 0) return m.way === 'whole' ? hostile : { unknown: hostile };
@@ -266,7 +266,7 @@ function mutate(endpoint: Endpoint, good: Record<string, unknown>, m: Mutation):
   }
 }
 
-/** A good request for each endpoint, about jobs that have just been claimed. */
+/** A valid request for each endpoint, about jobs that have just been claimed. */
 async function fillAll(
   world: World,
   calls: readonly Endpoint[],
@@ -275,7 +275,7 @@ async function fillAll(
   const { jobId } = await world.startJob();
   const filled = new Map<Endpoint, Record<string, unknown>>();
   for (const endpoint of calls) {
-    // Of device sessions an address may open only so many.
+    // The number of device sessions per address is limited.
     const isLogin = endpoint.tag === 'Device login';
     const example = { ...endpoint.example.request };
     filled.set(endpoint, isLogin ? example : await fillExample(world, endpoint, jobId));
@@ -283,7 +283,7 @@ async function fillAll(
   return filled;
 }
 
-test(`${FUZZ_RUNS} mutated requests find no fault, and every answer is documented`, async (t) => {
+test(`${FUZZ_RUNS} mutated requests cause no 5xx, and every answer is documented`, async (t) => {
   const { world, send, calls } = await setupCalls(t);
   let runs = 0;
   let good = await fillAll(world, calls);
@@ -295,12 +295,12 @@ test(`${FUZZ_RUNS} mutated requests find no fault, and every answer is documente
     const token = ends ? await world.mintToken(world.home.workspaceId, 'fuzz') : world.home.token;
     checkAnswer(endpoint, await send(endpoint, { body, token }), body);
   });
-  // On failure fast-check prints the seed and the path to the very request.
+  // On failure fast-check prints the seed and the path that replay the request.
   await fc.assert(property, { numRuns: FUZZ_RUNS, endOnFailure: true });
   await checkHealth(world);
 });
 
-test('a number too large to be kept is refused where it stands, not turned into null', async (t) => {
+test('a number too large to store is refused with its path, not turned into null', async (t) => {
   const { world, send } = await setupCalls(t);
   const draft = { workspaceId: world.home.workspaceId, repoId: world.home.repoId, kind: 'work' };
   for (const [name, value, path] of [

@@ -31,7 +31,7 @@ async function setupSockets(t: TestContext) {
   return { hub, baseUrl, head, get, isHealthy };
 }
 
-/** The refusal of what is no HTTP: in the contract's words, with an id, once, and closed. */
+/** Invalid HTTP gets one refusal in the contract's form, with an id, and a closed connection. */
 function assertRefused(answer: { text: string; statuses: number[] }, status: number): void {
   assert.deepEqual(answer.statuses, [status], answer.text);
   const [head = '', body = ''] = answer.text.split('\r\n\r\n');
@@ -43,7 +43,7 @@ function assertRefused(answer: { text: string; statuses: number[] }, status: num
   assert.match(head, /connection: close/i);
 }
 
-test('what leaves open where a request ends is refused and closes the connection', async (t) => {
+test('a request without an unambiguous end is refused and closes the connection', async (t) => {
   const { baseUrl, head, isHealthy } = await setupSockets(t);
   const smuggled = 'GET /control-plane/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n';
   const cases: [name: string, request: string][] = [
@@ -59,8 +59,8 @@ test('what leaves open where a request ends is refused and closes the connection
     ['two different lengths', `${head('content-length: 0', 'content-length: 15')}${SLUG}`],
     ['a negative length', `${head('content-length: -1')}${SLUG}`],
     ['a length with a sign', `${head('content-length: +15')}${SLUG}`],
-    ['an encoding that is none', `${head('transfer-encoding: chunked, identity')}${SLUG}`],
-    ['a chunk of no size', `${head('transfer-encoding: chunked')}xyz\r\n${SLUG}\r\n0\r\n\r\n`],
+    ['an unknown encoding', `${head('transfer-encoding: chunked, identity')}${SLUG}`],
+    ['a chunk without a size', `${head('transfer-encoding: chunked')}xyz\r\n${SLUG}\r\n0\r\n\r\n`],
     ['a space before the colon', `${head('content-length : 15')}${SLUG}`],
     ['a folded header', `${head('x-a: 1\r\n x-b: 2', 'content-length: 15')}${SLUG}`],
     ['a bare line feed', head('x-a: 1\nx-b: 2', 'content-length: 15') + SLUG],
@@ -75,7 +75,7 @@ test('what leaves open where a request ends is refused and closes the connection
       const answer = await sendRaw(baseUrl, request);
       if (name === 'no host') assert.equal(answer.statuses[0], 400);
       else assertRefused(answer, 400);
-      assert.ok(!answer.text.includes('"openapi"'), 'nothing hidden in a body was answered');
+      assert.ok(!answer.text.includes('"openapi"'), 'no request smuggled in a body was answered');
       await isHealthy();
     });
   }
@@ -85,16 +85,16 @@ test('headers of more than 16 KB, and a megabyte of them, are 431', async (t) =>
   const { baseUrl, get, isHealthy } = await setupSockets(t);
   assertRefused(await sendRaw(baseUrl, get(`x-padding: ${'x'.repeat(17_000)}`)), 431);
   const megabyte = await sendRaw(baseUrl, get(`x-padding: ${'x'.repeat(1_048_576)}`));
-  // While the rest is still on its way, the answer may get lost with the connection.
+  // While the client is still sending, the answer may get lost with the connection.
   for (const status of megabyte.statuses) assert.equal(status, 431);
   const many = Array.from({ length: 5_000 }, (_, i) => `x-${i}: ${i}`);
   for (const status of (await sendRaw(baseUrl, get(...many))).statuses) assert.equal(status, 431);
   await isHealthy();
 });
 
-test('headers that do not come to an end are 408, and a body neither', async (t) => {
+test('unfinished headers are 408, and so is an unfinished body', async (t) => {
   const { hub, baseUrl, head, get, isHealthy } = await setupSockets(t);
-  // The real limits are 10 and 30 seconds; they are looked at each second.
+  // The real limits are 10 and 30 seconds; Node checks them each second.
   hub.server.server.headersTimeout = 10;
   assertRefused(await sendRaw(baseUrl, get().slice(0, -2)), 408);
   hub.server.server.requestTimeout = 10;
@@ -105,12 +105,12 @@ test('headers that do not come to an end are 408, and a body neither', async (t)
   await isHealthy();
 });
 
-test('headers have ten seconds to arrive', async (t) => {
+test('headers must arrive within ten seconds', async (t) => {
   const { hub } = await setupSockets(t);
   assert.equal(hub.server.server.headersTimeout, 10_000);
 });
 
-test('requests in a row over one connection are answered in their order', async (t) => {
+test('pipelined requests are answered in their order', async (t) => {
   const { baseUrl, head, get } = await setupSockets(t);
   const resolve = (slug: string) => {
     const body = JSON.stringify({ slug });
@@ -127,7 +127,7 @@ test('requests in a row over one connection are answered in their order', async 
   assert.equal(new Set(ids).size, 5);
 });
 
-test('a body that breaks off, and one that is too large, are refused while others are served', async (t) => {
+test('a truncated body and one that is too large are refused while other requests are served', async (t) => {
   const { baseUrl, head, isHealthy } = await setupSockets(t);
   const tooLarge = await sendRaw(baseUrl, head('content-length: 999999999', 'connection: close'));
   assert.deepEqual(tooLarge.statuses, [413], tooLarge.text);
@@ -135,7 +135,7 @@ test('a body that breaks off, and one that is too large, are refused while other
   await isHealthy();
 });
 
-test('a path that cannot be decoded is 404 with an id, and is not repeated', async (t) => {
+test('an undecodable path is 404 with an id, and the answer does not repeat it', async (t) => {
   const { baseUrl, get } = await setupSockets(t);
   for (const path of ['/control-plane/%zz', '/control-plane/%ff', '/%', '/control-plane/%c0%af']) {
     const request = get('connection: close').replace(health.health.path, path);
@@ -147,7 +147,7 @@ test('a path that cannot be decoded is 404 with an id, and is not repeated', asy
   }
 });
 
-test('a method that HTTP knows and the hub does not is 405 or 404, never a fault', async (t) => {
+test('an HTTP method that the hub does not support is 405 or 404, never a 5xx', async (t) => {
   const { baseUrl, get, isHealthy } = await setupSockets(t);
   const methods = ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'POST'];
   for (const method of methods) {

@@ -21,7 +21,7 @@ const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspa
 const entries = [{ logSeq: 1, message: 'a' }];
 const draft = { kind: 'work', prompt: 'Do it.' };
 
-/** Calls that name a job, with what else they need. */
+/** Calls that name a job, with their other required fields. */
 const jobQuestions = (
   [
     [jobs.get, () => ({})],
@@ -198,7 +198,7 @@ const workspaceQuestions = [
     unknown: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
     foreign: ({ other }) => other.workspaceId,
     error: 'WORKSPACE_NOT_FOUND',
-    // The ids of the other workspace go with it: even right ones must not open anything.
+    // Sent with the ids of the other workspace: even correct ids must not grant access.
     body: ({ other }, workspaceId) => ({
       ...endpoint.example.request,
       ...('jobId' in endpoint.example.request ? { jobId: other.runningJobId } : {}),

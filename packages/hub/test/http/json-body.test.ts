@@ -26,10 +26,10 @@ const refused: [name: string, body: string | Uint8Array][] = [
   ['a second value', '{} {}'],
   ['a duplicate key', '{"a":1,"a":2}'],
   ['a duplicate key in a nested object', '{"x":[{"a":1,"b":{},"a":2}]}'],
-  ['a duplicate key spelt with an escape', '{"a":1,"\\u0061":2}'],
+  ['a duplicate key written with an escape', '{"a":1,"\\u0061":2}'],
   ['__proto__', '{"__proto__":{}}'],
   ['constructor, nested', '{"a":{"constructor":1}}'],
-  ['prototype spelt with an escape', '{"\\u0070rototype":1}'],
+  ['prototype written with an escape', '{"\\u0070rototype":1}'],
   ['33 levels of arrays', '['.repeat(33) + ']'.repeat(33)],
   ['10,000 levels', '['.repeat(10_000) + ']'.repeat(10_000)],
   ['33 levels of objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`],
@@ -50,7 +50,7 @@ const accepted: [name: string, body: string][] = [
   ['equal strings in an array', '["a","a"]'],
   ['a value that equals its key', '{"a":"a","b":"a"}'],
   ['32 levels', '['.repeat(32) + ']'.repeat(32)],
-  ['strings that hold braces, colons and quotes', '{"a":"{\\"a\\":1,\\"a\\":2}","b":"\\\\"}'],
+  ['strings that contain braces, colons and quotes', '{"a":"{\\"a\\":1,\\"a\\":2}","b":"\\\\"}'],
   ['a key that ends in a backslash', '{"a\\\\":1,"b":2}'],
   ['a pair of surrogates', '{"a":"\\ud83d\\ude00"}'],
 ];
@@ -66,7 +66,7 @@ for (const [name, body, path] of [
   ['a lone surrogate', '{"a":"\\ud800"}', '/a'],
   ['NUL in a key', '{"a\\u0000":1}', '/a\0'],
 ] as const) {
-  test(`refuses ${name} in a string as INVALID_REQUEST and says where`, () => {
+  test(`refuses ${name} in a string as INVALID_REQUEST with its path`, () => {
     assert.throws(
       () => parse(body),
       (error: { code?: string; details?: { path: string }[] }) => {

@@ -7,11 +7,11 @@ import { signInFirstOwner } from '../support/console-person.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { exchange } from '../support/http-exchange.ts';
 
-/** Those that change what a whole workspace does: members may not, whatever their scopes. */
+/** Calls that affect a whole workspace: members may not make them, with any scopes. */
 const forAdministrators = ['integrationEventsReplay'];
 const refusals = ['NOT_ALLOWED', 'WORKSPACE_NOT_FOUND', 'SESSION_REQUIRED'];
 
-test('mirrored rows let people in by their role in the workspace', async (t) => {
+test('mirrored rows admit people by their role in the workspace', async (t) => {
   const harness = await startHomeWorld(t);
   const { hub, home } = harness;
   const { workspaceId } = home;
@@ -23,7 +23,7 @@ test('mirrored rows let people in by their role in the workspace', async (t) => 
   const paths = Object.keys(description.paths as object);
   const bound = mirroredEndpointList.filter(({ path }) => paths.includes(path));
   assert.ok(bound.length > 15, 'most are bound');
-  /** What of the way in refuses the call; nothing when it got as far as its own rules. */
+  /** The code of a refused authorization; undefined when the call reached its handler. */
   const refusalOf = async (row: (typeof bound)[number]) => {
     const request = { ...row.example.request, workspaceId };
     const { body, text } = await person.send(consolePathOf(row), request);
@@ -44,13 +44,13 @@ test('mirrored rows let people in by their role in the workspace', async (t) => 
       }
     });
   }
-  await t.test('somebody of another workspace', async () => {
+  await t.test('a person of another workspace', async () => {
     await hub.database.write(null, (tx) => deleteMembership(tx, workspaceId, person.personId));
     for (const row of bound) assert.equal(await refusalOf(row), 'WORKSPACE_NOT_FOUND', row.name);
   });
 });
 
-test('every mirrored row is one of the control plane that names its workspace', () => {
+test('every mirrored row is a control plane endpoint that names its workspace', () => {
   for (const row of mirroredEndpointList) {
     assert.ok(endpointList.includes(row), row.name);
     assert.ok('workspaceId' in row.request.properties, row.name);

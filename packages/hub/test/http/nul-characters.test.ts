@@ -6,12 +6,12 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { upload } from '../support/upload-setup.ts';
 
 /*
- * PostgreSQL keeps no NUL in a text, SQLite does. On neither does one get as far as that: the
- * bodies of requests may hold none (`hostile-input.test.ts` sends one to every endpoint), and
- * what else is read from outside is looked at here.
+ * PostgreSQL cannot store NUL in a text, SQLite can. No NUL reaches either of them: request bodies
+ * with NUL are refused (`hostile-input.test.ts` sends one to every endpoint), and the tests here
+ * cover the other inputs.
  */
 
-test('no list takes a cursor with a NUL in it', async (t) => {
+test('every list refuses a cursor with a NUL', async (t) => {
   const { send, home } = await startHomeWorld(t);
   const lists = endpointList.filter(
     ({ path, request }) => path.startsWith('/control-plane') && 'cursor' in request.properties,
@@ -27,7 +27,7 @@ test('no list takes a cursor with a NUL in it', async (t) => {
   }
 });
 
-test('a NUL in a document is left out of its text, and its words are found', async (t) => {
+test('a NUL in a document is removed from its text, and its words are found', async (t) => {
   const harness = await startHomeWorld(t, {
     clock: { ...createManualClock(), schedule: () => () => undefined },
   });

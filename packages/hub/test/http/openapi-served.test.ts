@@ -19,14 +19,14 @@ async function describeHub(t: TestContext) {
   const { hub } = await startHomeWorld(t);
   const { path } = endpoints.health.openapi;
   const answer = await exchange(hub.baseUrl, { method: 'GET', path });
-  // What is served is held against its own description elsewhere; here it is read.
+  // Other tests compare the answers with the description; this one reads the description.
   const document = answer.body as unknown as Description;
   const isServed = ({ path, method }: Endpoint) =>
     document.paths[path]?.[method.toLowerCase()] !== undefined;
   return { baseUrl: hub.baseUrl, answer, document, isServed };
 }
 
-/** Lints in a process of its own, in a folder without settings, without a word to the network. */
+/** Lints in a separate process, in a folder without settings, without network access. */
 async function lint(t: TestContext, text: string): Promise<{ failed: boolean; output: string }> {
   const cwd = makeTempDir(t);
   await writeFile(join(cwd, 'openapi.json'), text);
@@ -39,7 +39,7 @@ async function lint(t: TestContext, text: string): Promise<{ failed: boolean; ou
   });
 }
 
-test('the served description satisfies the strict linter without a finding', async (t) => {
+test('the served description has no findings of the strict linter', async (t) => {
   const { answer } = await describeHub(t);
   const { failed, output } = await lint(t, answer.text);
   assert.ok(!failed, output);

@@ -21,12 +21,12 @@ import { ensureRun } from '../support/decision-world.ts';
 import { checkRequestId, exchange } from '../support/http-exchange.ts';
 
 /*
- * Who may call what: every endpoint that the hub answers × everybody who may knock. The expected
- * results stand in one table; an endpoint without a row fails.
+ * The permissions of the control plane: every endpoint × every kind of caller. One table has the
+ * expected results; an endpoint without a row fails.
  */
 
 type Verdict = 'ok' | ErrorCode;
-/** Those of the world, and the token of the very job that the request is about. */
+/** The credentials of the world, and the token of the job that the request is about. */
 type Caller = CredentialName | 'ownJob';
 
 const anybody: Record<Caller, Verdict> = {
@@ -59,8 +59,8 @@ const anyToken: Record<Caller, Verdict> = {
   revoked: 'TOKEN_REVOKED',
 };
 
-/** Nobody but a token of this workspace with every scope; each row adds who else may. */
-const nobodyElse: Record<Caller, Verdict> = {
+/** Only a token of this workspace with every scope; each row adds the other allowed callers. */
+const fullOnly: Record<Caller, Verdict> = {
   ...anyToken,
   foreign: 'WORKSPACE_NOT_FOUND',
   otherJob: 'NOT_ALLOWED',
@@ -73,16 +73,16 @@ const nobodyElse: Record<Caller, Verdict> = {
   integrateOnly: 'NOT_ALLOWED',
 };
 
-const readers = { ...nobodyElse, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
-/** Those of decision requests: whoever may answer may look as well. */
+const readers = { ...fullOnly, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
+/** Decision requests: callers that may answer them may also read them. */
 const inboxReaders = { ...readers, enqueueOnly: 'NOT_ALLOWED', decideOnly: 'ok' };
-const enqueuers = { ...nobodyElse, enqueueOnly: 'ok' };
-const integrators = { ...nobodyElse, viewer: 'ok', readOnly: 'ok', integrateOnly: 'ok' };
+const enqueuers = { ...fullOnly, enqueueOnly: 'ok' };
+const integrators = { ...fullOnly, viewer: 'ok', readOnly: 'ok', integrateOnly: 'ok' };
 const withoutProof = Object.fromEntries(
   Object.keys(anybody).map((caller) => [caller, 'INTEGRATION_UNAUTHORIZED']),
 ) as Record<Caller, Verdict>;
-/** Only who registered the agent may speak for it: the token agentOnly is another principal. */
-const holders = { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
+/** Only the principal that registered the agent may act for it; agentOnly is a different one. */
+const holders = { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND', ownJob: 'ok' };
 
 const onlyBySignature = Object.fromEntries(
   Object.keys(anybody).map((caller) => [caller, 'SIGNED_URL_INVALID']),
@@ -96,7 +96,7 @@ const verdicts = {
   authTokenRevoke: { ...anyToken, otherJob: 'NOT_ALLOWED', ownJob: 'NOT_ALLOWED' },
   authTokenWhoami: anyToken,
   workspacesResolve: anyToken,
-  agentsHeartbeat: { ...nobodyElse, agentOnly: 'ok' },
+  agentsHeartbeat: { ...fullOnly, agentOnly: 'ok' },
   agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   reposResolve: readers,
   reposGet: readers,
@@ -105,13 +105,13 @@ const verdicts = {
   jobsList: readers,
   jobsGet: { ...readers, ownJob: 'ok' },
   jobsEnqueue: enqueuers,
-  jobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
+  jobsClaimNext: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
   jobsHeartbeat: holders,
   jobsComplete: holders,
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
-  // A person's act: programs may not, whatever their scopes.
-  jobsRelease: { ...nobodyElse, full: 'NOT_ALLOWED' },
+  // An action of people: programs may not, with any scopes.
+  jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
   queuePause: enqueuers,
@@ -121,28 +121,28 @@ const verdicts = {
   runsGet: { ...readers, ownJob: 'ok' },
   runsList: readers,
   uncertaintiesCreateWithAutoPromotion: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
-  // To answer in a person's place takes a scope of its own; the tool of a job never has it.
-  uncertaintiesAddResolution: { ...nobodyElse, decideOnly: 'ok' },
-  uncertaintiesPromote: { ...nobodyElse, decideOnly: 'ok' },
+  // Answering for a person needs its own scope, which a job token never has.
+  uncertaintiesAddResolution: { ...fullOnly, decideOnly: 'ok' },
+  uncertaintiesPromote: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
   uncertaintiesWait: { ...inboxReaders, ownJob: 'ok' },
   uncertaintiesList: inboxReaders,
   cloudAiJobsEnqueue: enqueuers,
   cloudAiJobsGet: readers,
-  // A job token is for the tool of a job; model calls are made by agents alone.
-  cloudAiJobsClaimNext: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
-  cloudAiJobsHeartbeat: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
-  cloudAiJobsComplete: { ...nobodyElse, agentOnly: 'AGENT_NOT_FOUND' },
-  contextItemsUpsert: { ...nobodyElse, agentOnly: 'ok', integrateOnly: 'ok' },
+  // A job token is for the tool of a job; only agents make model calls.
+  cloudAiJobsClaimNext: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsHeartbeat: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
+  cloudAiJobsComplete: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
+  contextItemsUpsert: { ...fullOnly, agentOnly: 'ok', integrateOnly: 'ok' },
   contextItemsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   contextItemsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   contextItemsSearch: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
-  // A job's tool gets what is in the packs of its run, and no item besides.
+  // A job token reads the packs of its run, and no other items.
   contextPacksBuildRunV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
   contextPacksResolveRunV1: { ...readers, enqueueOnly: 'NOT_ALLOWED', ownJob: 'ok' },
-  // What a job's tool sends is its job's own.
+  // An upload that a job token creates belongs to its job.
   uploadsCreate: {
-    ...nobodyElse,
+    ...fullOnly,
     agentOnly: 'ok',
     enqueueOnly: 'ok',
     integrateOnly: 'ok',
@@ -150,28 +150,28 @@ const verdicts = {
     ownJob: 'ok',
   },
   uploadsGetDownloadUrl: {
-    ...nobodyElse,
+    ...fullOnly,
     viewer: 'ok',
     agentOnly: 'ok',
     readOnly: 'ok',
     otherJob: 'UPLOAD_NOT_FOUND',
     ownJob: 'UPLOAD_NOT_FOUND',
   },
-  // No token opens these, whatever its scopes: only the signature in the URL does.
+  // No token grants these, with any scopes: only the signature in the URL does.
   uploadsStoreBytes: onlyBySignature,
   uploadsReadBytes: onlyBySignature,
-  // No token opens these; their own proofs have tests of their own.
+  // No token grants these; other tests cover their own credentials.
   integrationsIngest: withoutProof,
   integrationsChatEvents: withoutProof,
   integrationEventsList: integrators,
   integrationEventsGet: integrators,
-  integrationEventsReplay: { ...nobodyElse, integrateOnly: 'ok' },
+  integrationEventsReplay: { ...fullOnly, integrateOnly: 'ok' },
   triggersList: integrators,
   triggersGet: integrators,
 } satisfies Record<string, Record<Caller, string>>;
 
 const callers = Object.keys(anybody) as Caller[];
-/** Ends the tokens that call it, so it goes last. */
+/** Revokes the tokens that call it, so it runs last. */
 const revoke = endpoints.tokens.revoke as Endpoint;
 
 function verdictOf(endpoint: Endpoint, caller: Caller): Verdict {
@@ -196,19 +196,19 @@ async function requestOf(
 
 function tokenOf(world: World, endpoint: Endpoint, caller: Caller, job: HeldJob | null) {
   if (caller === 'ownJob') return job?.jobToken ?? null;
-  // The test itself still needs the full token afterwards.
+  // The test still needs the full token afterwards.
   return endpoint === revoke && caller === 'full'
     ? world.mintToken(world.home.workspaceId, 'short-lived')
     : world.credentials[caller];
 }
 
-test('every endpoint lets in exactly those whom the policy table names', async (t) => {
+test('every endpoint admits exactly the callers in the policy table', async (t) => {
   const world = await startApiWorld(t);
   const { baseUrl } = world.hub;
   const { pause, resume } = endpoints.queue;
   const bound = (await listBoundEndpoints(baseUrl)).filter((row) => row !== revoke);
   bound.push(revoke);
-  assert.ok(bound.length >= 24, 'the description lists what the hub answers');
+  assert.ok(bound.length >= 24, 'the description lists the endpoints of the hub');
   for (const endpoint of bound) {
     await t.test(`${endpoint.method} ${endpoint.path}`, async () => {
       for (const caller of callers) {
@@ -234,12 +234,12 @@ test('every endpoint lets in exactly those whom the policy table names', async (
   }
 });
 
-test('every row of the policy table is about an endpoint of the contract', () => {
+test('every row of the policy table names an endpoint of the contract', () => {
   const names = new Set(endpointList.map(({ name }) => name));
   for (const name of Object.keys(verdicts)) assert.ok(names.has(name), name);
 });
 
-test('the console’s paths take no token, and the control plane takes no cookie', async (t) => {
+test('the console’s paths accept no token, and the control plane accepts no cookie', async (t) => {
   const world = await startApiWorld(t);
   const { baseUrl } = world.hub;
   const bound = await listBoundEndpoints(baseUrl);

@@ -50,7 +50,7 @@ test('the page is served under every path of the console, with its policy', asyn
   }
 });
 
-test('programs get their errors as JSON, never the page', async (t) => {
+test('programs get errors as JSON, never the page', async (t) => {
   const hub = await setup(t);
   const rows: [method: string, path: string, accept: string, status: number][] = [
     ['GET', '/control-plane/unknown', 'text/html', 404],
@@ -69,7 +69,7 @@ test('programs get their errors as JSON, never the page', async (t) => {
   }
 });
 
-test('assets are kept for ever, packed as asked, and known by their tag', async (t) => {
+test('assets are cached as immutable, compressed on request, and revalidated by ETag', async (t) => {
   const hub = await setup(t);
   const path = '/assets/index-Bx3f.js';
   for (const [accepted, encoding] of [
@@ -85,19 +85,19 @@ test('assets are kept for ever, packed as asked, and known by their tag', async 
     assert.equal(await response.text(), SCRIPT);
   }
   const font = await open(hub, '/assets/inter.woff2');
-  assert.equal(font.headers.get('content-encoding'), null, 'fonts are packed already');
+  assert.equal(font.headers.get('content-encoding'), null, 'fonts are compressed already');
   const etag = (await open(hub, '/')).headers.get('etag') ?? '';
   const unchanged = await open(hub, '/', { 'if-none-match': etag });
   assert.deepEqual([unchanged.status, await unchanged.text()], [304, '']);
 });
 
-test('a HEAD request gets the headers alone', async (t) => {
+test('a HEAD request gets only the headers', async (t) => {
   const hub = await setup(t);
   const response = await fetch(`${hub.address}/`, { method: 'HEAD' });
   assert.deepEqual([response.status, await response.text()], [200, '']);
 });
 
-test('no path leads out of the folder', async (t) => {
+test('no path leads outside the folder', async (t) => {
   const hub = await setup(t);
   for (const path of [
     '/../secret.txt',
@@ -114,7 +114,7 @@ test('no path leads out of the folder', async (t) => {
   }
 });
 
-test('without a build a plain page says how to make one', async (t) => {
+test('without a build a plain page says how to build the console', async (t) => {
   for (const consoleDir of ['', join(makeTempDir(t), 'not-built')]) {
     const hub = await startTestHub(t, { consoleDir });
     const response = await open(hub, '/');
@@ -124,7 +124,7 @@ test('without a build a plain page says how to make one', async (t) => {
   }
 });
 
-/** Sends a path as it stands: clients fold `..` away. */
+/** Sends a path unchanged, because clients normalize `..`. */
 async function sendRaw(hub: TestHub, path: string): Promise<string> {
   const { port } = new URL(hub.address);
   const socket = connect(Number(port), '127.0.0.1');

@@ -33,7 +33,7 @@ const openGate: Gatekeeper = {
   enterWorkspace: enter,
 };
 
-test('an answer that fails on the way breaks off, and never looks whole', async (t) => {
+test('an answer that fails midway is cut off and never looks complete', async (t) => {
   const server = createServer({
     ids: createIdSource(Date.now),
     secure: false,

@@ -69,13 +69,13 @@ runScenarios('jobs/cancel', [
 
 runScenarios('jobs/retry', [
   {
-    name: 'puts a failed job back and forgets its outcome',
+    name: 'makes a failed job pending again and clears its outcome',
     endpoint: jobs.retry,
     body: about(failed),
     expect: { body: { job: { status: 'pending', outcome: null, finishedAt: null } } },
   },
   {
-    name: 'puts a blocked job back after a delay',
+    name: 'makes a blocked job pending again after a delay',
     endpoint: jobs.retry,
     body: about(blocked, { delayMs: 1_000 }),
     expect: {
@@ -97,7 +97,7 @@ runScenarios('jobs/retry', [
     expect: { error: 'INVALID_REQUEST', contains: ['pending'] },
   },
   {
-    name: 'refuses who may only work',
+    name: 'refuses a token with only the scope agent',
     endpoint: jobs.retry,
     credential: 'agentOnly',
     body: about(failed),
@@ -107,7 +107,7 @@ runScenarios('jobs/retry', [
 
 runScenarios('jobs/release', [
   {
-    name: 'refuses a service principal: taking a job away is a person’s act',
+    name: 'refuses a service principal, because only people release jobs',
     endpoint: jobs.release,
     body: about(running),
     expect: { error: 'NOT_ALLOWED', contains: ['person'] },
@@ -129,7 +129,7 @@ runScenarios('queue/pause and queue/resume', [
     expect: { body: { paused: true } },
   },
   {
-    name: 'gives no job while paused, and says so',
+    name: 'gives no job while paused, with the reason',
     endpoint: jobs.claimNext,
     async body({ home, agentId, enqueue }) {
       await enqueue();
@@ -157,7 +157,7 @@ runScenarios('queue/pause and queue/resume', [
     expect: { error: 'REPO_NOT_FOUND' },
   },
   {
-    name: 'resume of another extent leaves the repository paused',
+    name: 'resuming the workspace leaves the repository paused',
     endpoint: queue.resume,
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
     expect: {
@@ -174,7 +174,7 @@ runScenarios('queue/pause and queue/resume', [
     expect: { error: 'WORKSPACE_NOT_FOUND' },
   },
   {
-    name: 'refuses who may only read',
+    name: 'refuses a token with only the scope read',
     endpoint: queue.pause,
     credential: 'readOnly',
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
@@ -210,13 +210,13 @@ runScenarios('job-events/list-for-job', [
     expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
   },
   {
-    name: 'refuses a limit of none',
+    name: 'refuses a limit of 0',
     endpoint: jobEvents.listForJob,
     body: about(pending, { limit: 0 }),
     expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
   },
   {
-    name: 'refuses a negative place',
+    name: 'refuses a negative sequence number',
     endpoint: jobEvents.listForJob,
     body: about(pending, { after: -1 }),
     expect: { error: 'INVALID_REQUEST', contains: ['/after'] },

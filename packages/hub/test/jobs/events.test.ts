@@ -7,7 +7,7 @@ const { jobEvents, jobs } = endpoints;
 
 type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
 
-/** A running job and short words for its output. */
+/** A running job, with functions that append and read its output. */
 async function setupLog(h: Setup) {
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -28,7 +28,7 @@ async function setupLog(h: Setup) {
   return { jobId, ref, entriesOf, append, list, readLines };
 }
 
-test('a timeline is read from its end, or from a place on, to the last event', async (t) => {
+test('a timeline is read from its end, or from a sequence number to the last event', async (t) => {
   const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
   await append(1, 150);
@@ -71,7 +71,7 @@ test('pages of a timeline hold each event once while more is appended', async (t
   );
 });
 
-test('at most 1,000 events come at once', async (t) => {
+test('one page has at most 1,000 events', async (t) => {
   const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
   await append(1, 500);

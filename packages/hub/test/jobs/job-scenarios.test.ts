@@ -15,7 +15,7 @@ const draft =
     ...fields,
   });
 
-/** One field of an otherwise good enqueue, refused by name. */
+/** One invalid field of an otherwise valid enqueue is refused with its name. */
 const refusesField = (what: string, field: string, value: unknown): Scenario => ({
   name: `refuses ${what}`,
   endpoint: jobs.enqueue,
@@ -25,7 +25,7 @@ const refusesField = (what: string, field: string, value: unknown): Scenario => 
 
 runScenarios('jobs/enqueue', [
   {
-    name: 'enqueues with defaults and answers the job whole',
+    name: 'enqueues with defaults and returns all fields of the job',
     endpoint: jobs.enqueue,
     body: draft(),
     expect: {
@@ -51,26 +51,26 @@ runScenarios('jobs/enqueue', [
     },
   },
   {
-    name: 'takes the scope enqueue alone',
+    name: 'accepts a token with only the scope enqueue',
     endpoint: jobs.enqueue,
     credential: 'enqueueOnly',
     body: draft({ requirements: { executionMode: 'cli' } }),
     expect: { body: { job: { requirements: { executionMode: 'cli' } } } },
   },
   {
-    name: 'keeps text as it came, whatever the script',
+    name: 'keeps text of any script unchanged',
     endpoint: jobs.enqueue,
     body: draft({ prompt: 'Größe — 日本語 🎛️\r\n\t"quoted" <b>', role: 'reviewer' }),
     expect: { body: { job: { prompt: 'Größe — 日本語 🎛️\r\n\t"quoted" <b>', role: 'reviewer' } } },
   },
   {
-    name: 'makes one job for one key',
+    name: 'creates one job for one key',
     endpoint: jobs.enqueue,
     body: draft({ idempotencyKey: 'shared-key' }),
     expect: { check: (body) => assert.ok(!('idempotent' in body)) },
   },
   {
-    name: 'answers the same key again, and says so',
+    name: 'replays the answer for the same key, marked as a replay',
     endpoint: jobs.enqueue,
     body: draft({ idempotencyKey: 'shared-key' }),
     expect: { body: { idempotent: true } },
@@ -81,23 +81,23 @@ runScenarios('jobs/enqueue', [
     body: draft({ idempotencyKey: 'shared-key', priority: 1 }),
     expect: { error: 'IDEMPOTENCY_CONFLICT' },
   },
-  refusesField('a kind that is none', 'kind', 'deploy'),
+  refusesField('an unknown kind', 'kind', 'deploy'),
   refusesField('an empty prompt', 'prompt', ''),
-  refusesField('a prompt that is no text', 'prompt', ['a']),
+  refusesField('a prompt that is not text', 'prompt', ['a']),
   refusesField('a priority with a fraction', 'priority', 0.5),
   refusesField('a priority in quotes', 'priority', '1'),
   refusesField('a priority above 1000', 'priority', 1_001),
-  refusesField('a priority beyond what integers hold', 'priority', 2 ** 53),
+  refusesField('a priority that is not a safe integer', 'priority', 2 ** 53),
   refusesField('no attempts', 'maxAttempts', 0),
   refusesField('a key with a space', 'idempotencyKey', 'two words'),
   refusesField('a key of 256 characters', 'idempotencyKey', 'k'.repeat(256)),
-  refusesField('a delay into the past', 'delayMs', -1),
-  refusesField('dependencies that are no list', 'dependsOn', 'job_1'),
+  refusesField('a negative delay', 'delayMs', -1),
+  refusesField('dependencies that are not a list', 'dependsOn', 'job_1'),
   refusesField('101 dependencies', 'dependsOn', Array(101).fill('job_1')),
   refusesField('null where a value is optional', 'runId', null),
   refusesField('required capabilities of the wrong form', 'requirements', { canWrite: 'yes' }),
   {
-    name: 'names all that is missing at once',
+    name: 'names all missing fields at once',
     endpoint: jobs.enqueue,
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
     expect: { error: 'INVALID_REQUEST', contains: ['/repoId', '/kind', '/prompt'] },
@@ -109,7 +109,7 @@ runScenarios('jobs/enqueue', [
     expect: { error: 'RUN_NOT_FOUND' },
   },
   {
-    name: 'refuses who may only work',
+    name: 'refuses a token with only the scope agent',
     endpoint: jobs.enqueue,
     credential: 'agentOnly',
     body: draft(),
@@ -123,13 +123,13 @@ runScenarios('jobs/enqueue', [
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses a list in place of the request',
+    name: 'refuses an array as the body',
     endpoint: jobs.enqueue,
     body: [],
     expect: { error: 'INVALID_REQUEST' },
   },
   {
-    name: 'refuses half a JSON document',
+    name: 'refuses an incomplete JSON document',
     endpoint: jobs.enqueue,
     body: '{"workspaceId":',
     expect: { error: 'INVALID_JSON' },
@@ -141,26 +141,26 @@ runScenarios('jobs/enqueue', [
     expect: { error: 'INVALID_JSON', contains: ['Duplicate key'] },
   },
   {
-    name: 'refuses bytes that are no UTF-8',
+    name: 'refuses bytes that are not UTF-8',
     endpoint: jobs.enqueue,
     body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
     expect: { error: 'INVALID_JSON', contains: ['UTF-8'] },
   },
   {
-    name: 'refuses NUL in a text and says where',
+    name: 'refuses NUL in a text with its path',
     endpoint: jobs.enqueue,
     body: draft({ prompt: 'a\0b' }),
     expect: { error: 'INVALID_REQUEST', contains: ['/prompt'] },
   },
   {
-    name: 'refuses a form, and says what to send',
+    name: 'refuses a form and names the content type to send',
     endpoint: jobs.enqueue,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: 'kind=work',
     expect: { error: 'INVALID_REQUEST', contains: ['content-type: application/json'] },
   },
   {
-    name: 'has kept nothing of what was refused',
+    name: 'has stored no refused job',
     endpoint: jobs.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'pending' }),
     expect: { check: (body) => assert.equal((body.jobs as Job[]).length, 4) },
@@ -185,13 +185,13 @@ runScenarios('jobs/list and jobs/get', [
     expect: { check: (body) => assert.deepEqual(body.jobs, []) },
   },
   {
-    name: 'list refuses a status that is none',
+    name: 'list refuses an unknown status',
     endpoint: jobs.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'lost' }),
     expect: { error: 'INVALID_REQUEST', contains: ['pending, running'] },
   },
   {
-    name: 'list refuses the token of a job without its run',
+    name: 'list refuses a job token without its run',
     endpoint: jobs.list,
     credential: 'otherJob',
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
@@ -208,7 +208,7 @@ runScenarios('jobs/list and jobs/get', [
     expect: { body: { queuePosition: 1, waitingFor: { reason: 'queue_position' } } },
   },
   {
-    name: 'get never shows the token of a job',
+    name: 'get never shows the job token',
     endpoint: jobs.get,
     body: async ({ home, startJob }) => ({
       workspaceId: home.workspaceId,
@@ -217,7 +217,7 @@ runScenarios('jobs/list and jobs/get', [
     expect: { body: { job: { status: 'running' }, waitingFor: null }, absent: ['sbx_', 'token'] },
   },
   {
-    name: 'get lets the token of a job read its own job',
+    name: 'get lets a job token read its own job',
     endpoint: jobs.get,
     credential: 'otherJob',
     body: ({ home, held }) => ({ workspaceId: home.workspaceId, jobId: held.jobId }),
@@ -237,7 +237,7 @@ runScenarios('jobs/list and jobs/get', [
     expect: { error: 'JOB_NOT_FOUND' },
   },
   {
-    name: 'get refuses the own job under another workspace',
+    name: 'get refuses the token’s own job under another workspace',
     endpoint: jobs.get,
     body: async ({ other, enqueue }) => ({
       workspaceId: other.workspaceId,

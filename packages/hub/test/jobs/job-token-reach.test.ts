@@ -16,13 +16,13 @@ async function startJob(h: Setup, leaseMs = 600_000) {
   return { jobId, jobToken, ref, held: { ...ref, agentId: h.agentId } };
 }
 
-/** What the token is answered: the code of a refusal, or ok. */
+/** The result of a call with the token: the code of a refusal, or ok. */
 async function knock(h: Setup, token: string, endpoint: Endpoint, body: object): Promise<string> {
   const { body: answer } = await h.send(endpoint.path, body, token);
   return answer.ok === true ? 'ok' : String(answer.error);
 }
 
-test('a job’s token renews, reports on and reads its own job, and no other', async (t) => {
+test('a job token renews, reports on and reads only its own job', async (t) => {
   const h = await startQueueWorld(t);
   const mine = await startJob(h);
   const other = await startJob(h);
@@ -44,7 +44,7 @@ test('a job’s token renews, reports on and reads its own job, and no other', a
   }
 });
 
-test('a job’s token speaks for no agent but the one that holds the job', async (t) => {
+test('a job token acts only for the agent that holds the job', async (t) => {
   const h = await startQueueWorld(t);
   const mine = await startJob(h);
   const second = await h.addAgent(h.home, 'second');
@@ -58,7 +58,7 @@ const endings: [name: string, end: (h: Setup, job: { jobId: string }) => unknown
   ['out of its lease', (h) => h.clock.advance(600_000)],
 ];
 for (const [name, end] of endings) {
-  test(`a job’s token is worth nothing once the job is ${name}`, async (t) => {
+  test(`a job token is refused once the job is ${name}`, async (t) => {
     const h = await startQueueWorld(t);
     const { jobToken, ref, jobId } = await startJob(h);
     assert.equal(await knock(h, jobToken, jobs.get, ref), 'ok');
@@ -68,7 +68,7 @@ for (const [name, end] of endings) {
   });
 }
 
-test('the next attempt has a token of its own, and the last one’s stays worthless', async (t) => {
+test('the next attempt has a new token, and the previous one stays invalid', async (t) => {
   const h = await startQueueWorld(t);
   const { jobToken, ref } = await startJob(h);
   h.clock.advance(600_000);
@@ -78,7 +78,7 @@ test('the next attempt has a token of its own, and the last one’s stays worthl
   assert.equal(await knock(h, next, jobs.get, ref), 'ok');
 });
 
-test('a claim repeated under its key hands out the same token', async (t) => {
+test('a claim repeated with its key returns the same token', async (t) => {
   const h = await startQueueWorld(t);
   await h.enqueue();
   const first = await h.claim({ claimKey: 'k1' });
@@ -86,7 +86,7 @@ test('a claim repeated under its key hands out the same token', async (t) => {
   assert.deepEqual(again, first);
 });
 
-test('a person releases a held job: its holder is fenced off, and the audit log says who', async (t) => {
+test('a person releases a held job: its holder is fenced, and the audit log names the person', async (t) => {
   const h = await startQueueWorld(t);
   const { ref, held, jobToken, jobId } = await startJob(h);
   await h.refuse(jobs.release, ref, 'NOT_ALLOWED');
@@ -115,7 +115,7 @@ test('with a job token, children stay in the repository and the run of the job',
   const h = await startQueueWorld(t);
   const elsewhere = await h.addRepository(h.home, 'elsewhere');
   const { jobToken, held } = await startJob(h);
-  const child = { kind: 'work' as const, prompt: 'Go on.' };
+  const child = { kind: 'work' as const, prompt: 'Continue.' };
   const done = { ...held, outcome: 'done' as const };
   for (const reached of [{ repoId: elsewhere }, { runId: 'run_of_somebody_else' }]) {
     const body = { ...done, children: [{ ...child, ...reached }] };

@@ -42,7 +42,7 @@ function toolOf(hub: TestHub, { token }: { token: string }) {
   return hub.visitor().withToken(token);
 }
 
-test('a job token says whose it is and reads its own job only', async (t) => {
+test('a job token identifies its job and reads only that job', async (t) => {
   const { hub, workspaceId, own, foreign } = await setup(t);
   const tool = toolOf(hub, own);
   const who = await tool.call(whoami, {});
@@ -58,7 +58,7 @@ test('a job token says whose it is and reads its own job only', async (t) => {
   assert.equal(await tool.codeOf(revoke, {}), 'NOT_ALLOWED');
 });
 
-test('a job token lives as long as the lease, however often that is renewed', async (t) => {
+test('a job token lasts as long as the lease, however often that is renewed', async (t) => {
   const { hub, agent, workspaceId, agentId, own } = await setup(t);
   const tool = toolOf(hub, own);
   hub.clock.advance(LEASE_MS - 1);
@@ -71,19 +71,19 @@ test('a job token lives as long as the lease, however often that is renewed', as
   assert.equal(await tool.codeOf(whoami, {}), 'TOKEN_EXPIRED');
 });
 
-test('a job token ends with its job, and an attempt’s token with the attempt', async (t) => {
+test('a job token expires with its job, and an attempt’s token with the attempt', async (t) => {
   const { hub, agent, workspaceId, agentId, own, foreign } = await setup(t);
   const { jobId } = own;
   await agent.call(endpoints.jobs.complete, { workspaceId, agentId, jobId, outcome: 'done' });
   assert.equal(await toolOf(hub, own).codeOf(whoami, {}), 'TOKEN_EXPIRED');
   hub.clock.advance(LEASE_MS);
   const again = await agent.call(endpoints.jobs.claimNext, { workspaceId, agentId });
-  assert.equal(again.jobId, foreign.jobId, 'the lease that ran out is claimed anew');
+  assert.equal(again.jobId, foreign.jobId, 'the job with the expired lease is claimed again');
   assert.equal(await toolOf(hub, foreign).codeOf(whoami, {}), 'TOKEN_EXPIRED');
   assert.equal(await toolOf(hub, { token: again.jobToken ?? '' }).codeOf(whoami, {}), 'ok');
 });
 
-test('a job token that was never handed out has expired, like those of the past', async (t) => {
+test('an unknown job token counts as expired, like an old one', async (t) => {
   const hub = await startTestHub(t);
   const token = formatToken('job', Buffer.alloc(32, 3));
   assert.equal(await toolOf(hub, { token }).codeOf(whoami, {}), 'TOKEN_EXPIRED');

@@ -19,7 +19,7 @@ const claim =
 
 runScenarios('jobs/claim-next', [
   {
-    name: 'answers without a job and says why',
+    name: 'answers without a job and gives the reason',
     endpoint: jobs.claimNext,
     body: claim(),
     expect: {
@@ -28,7 +28,7 @@ runScenarios('jobs/claim-next', [
     },
   },
   {
-    name: 'gives a job with a lease, a generation and a token of its own',
+    name: 'gives a job with a lease, a generation and a job token',
     endpoint: jobs.claimNext,
     async body(world) {
       await world.enqueue();
@@ -51,7 +51,7 @@ runScenarios('jobs/claim-next', [
       ['a lease above a day', 'leaseMs', 86_400_001],
       ['a lease with a fraction', 'leaseMs', 1_000.5],
       ['a wait above a minute', 'waitMs', 60_001],
-      ['kinds that are none', 'kinds', ['deploy']],
+      ['unknown kinds', 'kinds', ['deploy']],
       ['a claim key with a space', 'claimKey', 'a b'],
     ] as const
   ).map(
@@ -70,14 +70,14 @@ runScenarios('jobs/claim-next', [
     expect: { error: 'AGENT_NOT_FOUND' },
   },
   {
-    name: 'refuses who may only enqueue',
+    name: 'refuses a token with only the scope enqueue',
     endpoint: jobs.claimNext,
     credential: 'enqueueOnly',
     body: claim(),
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'refuses the token of a job, whose tool takes no further jobs',
+    name: 'refuses a job token, whose tool may not claim jobs',
     endpoint: jobs.claimNext,
     credential: 'otherJob',
     body: claim(),
@@ -114,7 +114,7 @@ runScenarios('jobs/heartbeat', [
     expect: { error: 'LEASE_LOST' },
   },
   {
-    name: 'refuses a job that nobody has claimed',
+    name: 'refuses a job that is not claimed',
     endpoint: jobs.heartbeat,
     body: async ({ home, agentId, enqueue }) => ({
       workspaceId: home.workspaceId,
@@ -143,7 +143,7 @@ runScenarios('jobs/heartbeat', [
 
 runScenarios('jobs/complete', [
   {
-    name: 'completes a job with evidence, and keeps what evidence it does not know',
+    name: 'completes a job with evidence and keeps unknown fields of it',
     endpoint: jobs.complete,
     body: held({
       outcome: 'done',
@@ -166,13 +166,13 @@ runScenarios('jobs/complete', [
     },
   },
   {
-    name: 'takes a reason as text',
+    name: 'accepts a reason as text',
     endpoint: jobs.complete,
     body: held({ outcome: 'blocked', outcomeReason: 'Which of two schemas?' }),
     expect: { body: { job: { status: 'blocked', outcomeReason: 'Which of two schemas?' } } },
   },
   {
-    name: 'enqueues children with it',
+    name: 'enqueues children with the completion',
     endpoint: jobs.complete,
     body: held({ outcome: 'done', children: [{ kind: 'pr_review', prompt: 'Look at it.' }] }),
     expect: {
@@ -186,7 +186,7 @@ runScenarios('jobs/complete', [
     },
   },
   {
-    name: 'refuses an outcome that is none',
+    name: 'refuses an unknown outcome',
     endpoint: jobs.complete,
     body: held({ outcome: 'canceled' }),
     expect: { error: 'INVALID_REQUEST', contains: ['done, failed, blocked'] },
@@ -202,7 +202,7 @@ runScenarios('jobs/complete', [
     endpoint: jobs.complete,
     body: held({
       outcome: 'done',
-      children: [{ kind: 'work', prompt: 'Go on.', repoId: 'repo_none' }],
+      children: [{ kind: 'work', prompt: 'Continue.', repoId: 'repo_none' }],
     }),
     expect: { error: 'REPO_NOT_FOUND', check: lastJobStillRuns },
   },
@@ -229,7 +229,7 @@ runScenarios('job-events/append', [
     expect: { body: { appended: 1, lastLogSeq: 1 } },
   },
   {
-    name: 'lets the token of the job itself append',
+    name: 'lets the job’s own token append',
     endpoint: jobEvents.append,
     credential: 'otherJob',
     body: ({ home, agentId, held: { jobId } }) => ({
@@ -261,13 +261,13 @@ runScenarios('job-events/append', [
     expect: { error: 'INVALID_REQUEST', contains: ['/entries/1/logSeq'] },
   },
   {
-    name: 'refuses a stream that is none',
+    name: 'refuses an unknown stream',
     endpoint: jobEvents.append,
     body: held({ entries: [{ logSeq: 1, message: 'a', stream: 'stdlog' }] }),
     expect: { error: 'INVALID_REQUEST', contains: ['stdout, stderr, agent'] },
   },
   {
-    name: 'refuses a time that is none',
+    name: 'refuses an invalid timestamp',
     endpoint: jobEvents.append,
     body: held({ entries: [{ logSeq: 1, message: 'a', at: 'yesterday' }] }),
     expect: { error: 'INVALID_REQUEST', contains: ['/entries/0/at'] },

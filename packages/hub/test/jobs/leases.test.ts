@@ -71,7 +71,7 @@ test('a heartbeat never shortens the lease unless asked to', async (t) => {
   assert.equal(Date.parse(shortened.leaseExpiresAt), h.clock.nowMs() + 1_000);
 });
 
-test('heartbeats without a message fold into one event of the attempt', async (t) => {
+test('heartbeats without a message update one event of the attempt', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -92,7 +92,7 @@ test('heartbeats without a message fold into one event of the attempt', async (t
   );
 });
 
-test('attempts that run out make the job fail with attempts_exhausted', async (t) => {
+test('a job without attempts left fails with attempts_exhausted', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue({ maxAttempts: 2 });
   for (const generation of [1, 2]) {
@@ -107,7 +107,7 @@ test('attempts that run out make the job fail with attempts_exhausted', async (t
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
 });
 
-test('the winner’s replay gets the same answer; another body is refused', async (t) => {
+test('the replay of an accepted completion gets the same answer, and a different body is refused', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -120,7 +120,7 @@ test('the winner’s replay gets the same answer; another body is refused', asyn
   await h.refuse(jobs.heartbeat, other, 'JOB_ALREADY_FINISHED');
 });
 
-test('50 completions at once: one is accepted, its replays agree, the rest are refused', async (t) => {
+test('of 50 concurrent completions one is accepted, its replays agree and the rest are refused', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -145,7 +145,7 @@ test('50 completions at once: one is accepted, its replays agree, the rest are r
   assert.equal(completed.length, 1);
 });
 
-test('a retryable outcome puts the job back after its delay while attempts remain', async (t) => {
+test('a retryable outcome makes the job pending after its delay while attempts remain', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue({ maxAttempts: 2 });
   await h.claim();

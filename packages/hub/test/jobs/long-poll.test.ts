@@ -20,12 +20,12 @@ async function setupLongPoll(t: TestContext) {
   return { ...harness, workspaceId, repoId, agentId, claim, enqueue };
 }
 
-/** Until so many claims are parked; every turn lets the hub's own work go on. */
+/** Resolves once so many claims are parked; each turn lets the hub's own work run. */
 async function untilParked({ hub }: Pick<HomeWorld, 'hub'>, count: number): Promise<void> {
   while (hub.deps.waiters.count !== count) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a waiting claim is answered by the job that arrives', async (t) => {
+test('a waiting claim gets the job that arrives', async (t) => {
   const h = await setupLongPoll(t);
   const waiting = h.claim();
   await untilParked(h, 1);
@@ -45,7 +45,7 @@ test('each of 50 waiting claims gets one of 50 jobs', async (t) => {
   );
 });
 
-test('a job that the first waiting agent may not have goes on to the next', async (t) => {
+test('a job that does not match the first waiting agent goes to the next', async (t) => {
   const h = await setupLongPoll(t);
   const first = h.claim();
   await untilParked(h, 1);
@@ -78,7 +78,7 @@ test('a waiting claim of an agent at capacity is answered when it completes a jo
   assert.equal((await waiting).jobId, next);
 });
 
-test('a waiting claim of an agent at capacity is answered when a person takes its job away', async (t) => {
+test('a waiting claim of an agent at capacity is answered when a person releases its job', async (t) => {
   const h = await setupLongPoll(t);
   const { workspaceId } = h;
   const capabilities = { canWrite: true, maxConcurrentJobs: 1 };
@@ -93,7 +93,7 @@ test('a waiting claim of an agent at capacity is answered when a person takes it
   assert.equal(again.claimGeneration, 2);
 });
 
-test('a waiting claim is answered when the queue is resumed or a repository served', async (t) => {
+test('a waiting claim is answered when the queue is resumed or its agent serves another repository', async (t) => {
   const h = await setupLongPoll(t);
   const { workspaceId, repoId } = h;
   await h.call(queue.pause, { workspaceId });
@@ -111,7 +111,7 @@ test('a waiting claim is answered when the queue is resumed or a repository serv
   assert.equal((await unserved).jobId, second);
 });
 
-test('a claim whose client went away takes no job', async (t) => {
+test('a claim whose client disconnected takes no job', async (t) => {
   const h = await setupLongPoll(t);
   const gone = request(h.hub.baseUrl + jobs.claimNext.path, {
     method: 'POST',
@@ -130,7 +130,7 @@ test('a claim whose client went away takes no job', async (t) => {
   assert.equal((await h.claim()).jobId, jobId);
 });
 
-test('a stop answers waiting claims, serves what is under way and then refuses', async (t) => {
+test('a stop answers waiting claims, finishes the requests in progress and then refuses', async (t) => {
   const h = await setupLongPoll(t);
   const waiting = h.claim();
   await untilParked(h, 1);

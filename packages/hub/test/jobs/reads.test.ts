@@ -71,7 +71,7 @@ test('the last page has no cursor, even when it is full', async (t) => {
   assert.equal(nextCursor, null);
 });
 
-test('a cursor that this list did not make is refused', async (t) => {
+test('a cursor of another list is refused', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const encode = (text: string) => Buffer.from(text).toString('base64url');
@@ -90,7 +90,7 @@ test('a cursor that this list did not make is refused', async (t) => {
   }
 });
 
-test('a list has 50 jobs a page unless told otherwise, and at most 200', async (t) => {
+test('a list has 50 jobs a page by default, and at most 200', async (t) => {
   const h = await startQueueWorld(t);
   for (let i = 0; i < 201; i++) await h.enqueue();
   assert.equal((await listIds(h)).length, 50);
@@ -150,7 +150,7 @@ test('waitingFor says when the queue is paused or the repository archived', asyn
   assert.equal((await h.claim()).jobId, null);
 });
 
-test('waitingFor says what is lacking of agents', async (t) => {
+test('waitingFor says what the agents lack', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.enqueue({ requirements: { labels: { os: 'linux' } } });
@@ -174,7 +174,7 @@ test('waitingFor says what is lacking of agents', async (t) => {
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
 });
 
-test('whoever looks at a job while it ends sees it as it was before or after, never half', async (t) => {
+test('a concurrent reader sees a job either before or after its end, never in between', async (t) => {
   const h = await startQueueWorld(t);
   for (let round = 0; round < 15; round++) {
     const { jobId } = await h.enqueue();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
-test('the halves of a job share no column but their workspace, so one row holds both', async (t) => {
+test('the two tables of a job share only the workspace column, so one row holds both', async (t) => {
   const { engine, reader } = await openTestDatabase(t, systemClock);
   const columnsOf = async (table: string) => {
     const rows = await reader.allSql<{ name: string }>(

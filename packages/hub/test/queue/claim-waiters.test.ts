@@ -20,7 +20,7 @@ function setupWaiters() {
   return { clock, waiters, never, woken, park };
 }
 
-test('a ready job wakes the one that has waited longest of those that it suits', async () => {
+test('a ready job wakes the matching claim that has waited longest', async () => {
   const { waiters, woken, park } = setupWaiters();
   void park('unsuited', () => false);
   const first = park('first');
@@ -31,7 +31,7 @@ test('a ready job wakes the one that has waited longest of those that it suits',
   assert.equal(waiters.count, 2);
 });
 
-test('a job of another workspace wakes nobody', async () => {
+test('a job of another workspace wakes no claim', async () => {
   const { waiters, woken, park } = setupWaiters();
   void park('first');
   waiters.wakeNext('other', 'lane');
@@ -39,7 +39,7 @@ test('a job of another workspace wakes nobody', async () => {
   assert.deepEqual(woken, []);
 });
 
-test('what became ready between the mark and the wait ends the wait at once', async () => {
+test('a job that becomes ready between the mark and the wait ends the wait at once', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version();
   waiters.wakeNext('ws', 'lane');
@@ -47,7 +47,7 @@ test('what became ready between the mark and the wait ends the wait at once', as
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: 'lane' });
 });
 
-test('of many that looked before a job became ready and wait after it, one looks again', async () => {
+test('of many claims that looked before a job became ready and wait after it, one looks again', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version();
   const waitAs = (agentId: string) =>
@@ -58,12 +58,12 @@ test('of many that looked before a job became ready and wait after it, one looks
   assert.deepEqual(await waitAs('second'), { laneId: 'lane' });
   const third = waitAs('third');
   assert.equal(waiters.count, 1);
-  // It was not there for them after all, and goes to who waits now.
+  // The claim did not get the job after all, and the job goes to the claim that waits now.
   waiters.wakeNext('ws', 'lane');
   assert.deepEqual(await third, { laneId: 'lane' });
 });
 
-test('jobs that were taken without a wait have nobody look again for those that come later', async () => {
+test('jobs that were taken without a wait make no claim look again for later ones', async () => {
   const { waiters, never } = setupWaiters();
   for (let taken = 0; taken < 3_000; taken++) waiters.wakeNext('ws', 'lane');
   const version = waiters.version();
@@ -77,7 +77,7 @@ test('jobs that were taken without a wait have nobody look again for those that 
   await Promise.all(waits);
 });
 
-test('however many jobs of a lane become ready during one try, nobody misses them', async () => {
+test('no claim misses a wake, however many jobs of a lane become ready during one try', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version();
   for (let ready = 0; ready < 3_000; ready++) waiters.wakeNext('ws', 'lane');
@@ -93,7 +93,7 @@ test('however many jobs of a lane become ready during one try, nobody misses the
   await Promise.all(waits);
 });
 
-test('a job that woke one who waited has nobody else look for it', async () => {
+test('a job that woke a waiting claim makes no other claim look for it', async () => {
   const { waiters, never, park } = setupWaiters();
   const first = park('first');
   const version = waiters.version();
@@ -104,7 +104,7 @@ test('a job that woke one who waited has nobody else look for it', async () => {
   assert.equal(waiters.count, 1);
 });
 
-test('what became ready in a lane that does not suit does not end the wait', async () => {
+test('a job that becomes ready in a lane that does not match does not end the wait', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version();
   waiters.wakeNext('ws', 'elsewhere');
@@ -115,7 +115,7 @@ test('what became ready in a lane that does not suit does not end the wait', asy
   assert.deepEqual(await waiting, { laneId: 'lane' });
 });
 
-test('more wakes than are remembered count as a wake', async () => {
+test('more wakes than the waiters remember count as a wake', async () => {
   const { waiters, never } = setupWaiters();
   const version = waiters.version();
   for (let i = 0; i < 1_000; i++) waiters.wakeNext('ws', `elsewhere ${i}`);
@@ -123,7 +123,7 @@ test('more wakes than are remembered count as a wake', async () => {
   assert.deepEqual(await waiters.wait(waiter, version, WAIT_MS, never), { laneId: null });
 });
 
-test('a wait ends with its time, its client and its hub, and leaves nothing behind', async () => {
+test('a wait ends with its timeout, its client and its hub, and leaves nothing behind', async () => {
   const { clock, waiters, park } = setupWaiters();
   const timed = park('timed');
   clock.advance(WAIT_MS);
@@ -139,7 +139,7 @@ test('a wait ends with its time, its client and its hub, and leaves nothing behi
   assert.equal(waiters.count, 0);
 });
 
-test('a change of an agent wakes its own claims only', async () => {
+test('a change of an agent wakes only its own claims', async () => {
   const { waiters, woken, park } = setupWaiters();
   void park('other');
   const own = park('own');

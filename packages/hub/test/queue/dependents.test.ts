@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const DEPENDENTS = 450;
-/** What a completion tells by itself, and a claim that finds nothing. */
+/** The number of dependents that a completion, or a claim that finds nothing, notifies itself. */
 const TOLD_AT_COMPLETION = 200;
 const TOLD_BY_CLAIM = 100;
 
-test('hundreds of jobs that wait for one are told in pieces, and each is claimed once', async (t) => {
+test('hundreds of jobs that wait for one are notified in batches, and each is claimed once', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue();
   await h.claim();
@@ -30,7 +30,7 @@ test('hundreds of jobs that wait for one are told in pieces, and each is claimed
 
   const claimed: (string | null)[] = [];
   while (claimed.length < TOLD_AT_COMPLETION) claimed.push((await h.claim()).jobId);
-  // Nothing is ready now, but something will be: a claim never says that the queue is empty.
+  // Nothing is ready now, but something will be: a claim must not say that the queue is empty.
   claimed.push((await h.claim()).jobId);
   assert.equal(await countReady(), TOLD_BY_CLAIM - 1);
   await h.hub.loops.sweeper.runOnce();
@@ -44,7 +44,7 @@ test('hundreds of jobs that wait for one are told in pieces, and each is claimed
   assert.deepEqual(settlements, []);
 });
 
-test('of many dependents, those with a delay or a taken key go on waiting for it', async (t) => {
+test('of many dependents, those with a delay or a taken key continue to wait for it', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue({ concurrencyKey: 'k' });
   await h.claim();

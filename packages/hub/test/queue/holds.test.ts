@@ -31,7 +31,7 @@ test('children are enqueued with the completion, in the run and repository of th
   assert.deepEqual(replay.result.spawnedJobIds, result.spawnedJobIds);
 });
 
-test('a completion with a bad child changes nothing', async (t) => {
+test('a completion with an invalid child changes nothing', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -45,7 +45,7 @@ test('a completion with a bad child changes nothing', async (t) => {
   assert.equal((await h.call(jobs.list, { workspaceId: h.workspaceId })).jobs.length, 1);
 });
 
-test('a job waits for its dependencies, and says which', async (t) => {
+test('a job waits for its dependencies and lists them', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue();
   const { jobId: second } = await h.enqueue({ dependsOn: [first, first], priority: 9 });
@@ -78,7 +78,7 @@ test('one job of a concurrency key runs at a time, across repositories and kinds
   assert.equal((await h.claim()).jobId, c);
 });
 
-test('a concurrency key is free again when its head is canceled, lost or retried', async (t) => {
+test('a concurrency key is free again when its job is canceled, lost or retried', async (t) => {
   const h = await startQueueWorld(t);
   const concurrencyKey = 'deploy';
   const ids: string[] = [];
@@ -96,7 +96,7 @@ test('a concurrency key is free again when its head is canceled, lost or retried
   assert.equal((await h.claim()).jobId, d);
 });
 
-test('a pending job is canceled at once; a done one cannot be', async (t) => {
+test('a pending job is canceled at once, and a done one cannot be canceled', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   const ref = { workspaceId: h.workspaceId, jobId };
@@ -132,7 +132,7 @@ test('a cancel of a running job reaches its agent, and a later completion is ref
   assert.deepEqual(kindsOf(events).slice(-2), ['log', 'canceled']);
 });
 
-test('a cancel that no agent answers ends with the lease', async (t) => {
+test('a cancel that no agent confirms takes effect when the lease expires', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 1_000 });

@@ -6,7 +6,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 
 type Attempt = ClaimAttempt<string, 'empty'>;
 
-/** Claims over scripted looks at the queue: only who is woken for what is in question here. */
+/** Claims over scripted looks at the queue, because these tests are only about wakes. */
 function setupClaims() {
   const clock = createManualClock();
   const waiters = new ClaimWaiters(clock);
@@ -55,7 +55,7 @@ test('a claim woken for one lane that takes from another passes the wake on', as
   );
 });
 
-test('a claim woken for a lane that suits it no longer passes the wake on', async () => {
+test('a claim woken for a lane that no longer matches it passes the wake on', async () => {
   const { waiters, claim } = setupClaims();
   const changed = claim('changed', [empty('a'), empty('b'), empty('b')]);
   const second = claim('second', [empty('a'), taking('left over', 'a')]);
@@ -77,7 +77,7 @@ test('a claim that fails when it is woken passes the wake on', async () => {
   await refused;
 });
 
-test('a claim whose client goes away as it is woken takes nothing and passes the wake on', async () => {
+test('a claim whose client disconnects as it is woken takes nothing and passes the wake on', async () => {
   const { waiters, claim } = setupClaims();
   const client = new AbortController();
   const gone = claim('gone', [empty('a'), taking('lost', 'a')], client.signal);

@@ -5,7 +5,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs, queue, repositories } = endpoints;
 
-test('capabilities decide who gets a job; what nobody here can do does not look like nothing', async (t) => {
+test('capabilities decide which agent gets a job, and a queue of unmatched jobs is not called empty', async (t) => {
   const h = await startQueueWorld(t);
   const reader = await h.addAgent(h.home, 'reader', { models: ['m1'], labels: { os: 'linux' } });
   const { jobId: writing } = await h.enqueue();
@@ -26,7 +26,7 @@ test('capabilities decide who gets a job; what nobody here can do does not look 
   await h.refuse(jobs.enqueue, { ...bad, requirements: { executionMode: 5 } }, 'INVALID_REQUEST');
 });
 
-test('an agent gets jobs only of repositories that it serves', async (t) => {
+test('an agent gets jobs only of the repositories that it serves', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, home } = h;
   const otherToken = await h.mintToken(workspaceId, 'other');
@@ -43,7 +43,7 @@ test('an agent gets jobs only of repositories that it serves', async (t) => {
   await h.refuse(jobs.claimNext, claim, 'AGENT_NOT_FOUND');
 });
 
-test('a draining agent, one at capacity and a paused queue get nothing, and are told why', async (t) => {
+test('a draining agent, one at capacity and a paused queue get no job, with the reason', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const one = await h.addAgent(h.home, 'one', { canWrite: true, maxConcurrentJobs: 1 });
@@ -81,7 +81,7 @@ test('no job of an archived repository is claimed', async (t) => {
   assert.equal((await h.claim()).jobId, jobId);
 });
 
-test('a queue that is not empty never looks empty, whatever keeps its jobs back', async (t) => {
+test('a queue with jobs is never called empty, for any hold on its jobs', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const reader = await h.addAgent(h.home, 'reader', {});

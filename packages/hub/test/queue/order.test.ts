@@ -28,7 +28,7 @@ test('a job goes from enqueue to done, with its timeline', async (t) => {
   assert.deepEqual(kindsOf(await timeline(jobId)), ['enqueued', 'claimed', 'completed']);
 });
 
-test('priority goes first, then first-in-first-out; ten minutes of waiting are worth a point', async (t) => {
+test('jobs go by priority, then first in, first out, and ten minutes of waiting add a point', async (t) => {
   const { enqueue, claim, complete, clock } = await startQueueWorld(t);
   const { jobId: old } = await enqueue();
   clock.advance(1);
@@ -51,7 +51,7 @@ test('jobs enqueued within one millisecond keep their order', async (t) => {
   assert.deepEqual(claimed, ids);
 });
 
-test('64 claimers on one job: one gets it', async (t) => {
+test('of 64 concurrent claims one gets the only job', async (t) => {
   const harness = await startQueueWorld(t);
   const { workspaceId, home } = harness;
   const agentIds = await Promise.all(
@@ -71,7 +71,7 @@ test('64 claimers on one job: one gets it', async (t) => {
   }
 });
 
-test('64 claimers on 64 jobs: each gets another', async (t) => {
+test('64 concurrent claims get 64 different jobs', async (t) => {
   const { enqueue, claim } = await startQueueWorld(t);
   await Promise.all(Array.from({ length: 64 }, () => enqueue()));
   const answers = await Promise.all(Array.from({ length: 64 }, () => claim()));
@@ -91,7 +91,7 @@ test('a retry with the same claim key gets the same job, generation and token', 
   assert.notEqual((await h.claim({ claimKey: 'try-2' })).jobId, first.jobId);
 });
 
-test('an idempotency key makes one job, also when 64 ask at once', async (t) => {
+test('an idempotency key creates one job, also in 64 concurrent requests', async (t) => {
   const h = await startQueueWorld(t);
   const answers = await Promise.all(
     Array.from({ length: 64 }, () => h.enqueue({ idempotencyKey: 'once' })),

@@ -13,7 +13,7 @@ async function setupPreference(t: TestContext, draft: { concurrencyKey?: string 
   const { uncertaintyId } = await h.ask({ jobId });
   await h.block(jobId);
   const claimAs = (agentId: string, waitMs = 0) => h.claim({ agentId, waitMs });
-  /** Until so many claims are parked; every turn lets the hub's own work go on. */
+  /** Resolves once so many claims are parked; each turn lets the hub's own work run. */
   async function untilParked(count: number): Promise<void> {
     while (h.hub.deps.waiters.count !== count) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -22,7 +22,7 @@ async function setupPreference(t: TestContext, draft: { concurrencyKey?: string 
   return { ...h, other, jobId, uncertaintyId, claimAs, untilParked };
 }
 
-test('an answered job is kept for the agent that asked, which gets it before all else', async (t) => {
+test('an answered job is kept for the agent that asked, which gets it first', async (t) => {
   const h = await setupPreference(t);
   await h.answer(h.uncertaintyId);
   const { waitingFor } = await h.get(h.jobId);
@@ -34,7 +34,7 @@ test('an answered job is kept for the agent that asked, which gets it before all
   assert.equal((await h.claimAs(h.agentId)).jobId, h.jobId);
 });
 
-test('after the preference any agent that suits gets it, the sweeper or no', async (t) => {
+test('after the preference any matching agent gets the job, with or without the sweeper', async (t) => {
   const h = await setupPreference(t);
   await h.answer(h.uncertaintyId);
   h.clock.advance(DECISION_AGENT_PREFERENCE_MS - 1);
@@ -43,7 +43,7 @@ test('after the preference any agent that suits gets it, the sweeper or no', asy
   assert.equal((await h.claimAs(h.other)).jobId, h.jobId);
 });
 
-test('the answer wakes the agent that asked, and no other', async (t) => {
+test('the answer wakes only the agent that asked', async (t) => {
   const h = await setupPreference(t);
   const waiting = h.claimAs(h.other, 60_000);
   await h.untilParked(1);
@@ -66,7 +66,7 @@ test('the sweeper ends a preference and wakes another agent that waits', async (
   void waiting.finally(() => {
     isAnswered = true;
   });
-  // The sweeper's own timer comes round when its piece under way has ended; the claim's wait is
+  // The sweeper's own timer runs again once its batch in progress has ended; the claim's wait is
   // the limit.
   while (!isAnswered) {
     h.clock.advance(500);
@@ -75,14 +75,14 @@ test('the sweeper ends a preference and wakes another agent that waits', async (
   assert.equal((await waiting).jobId, h.jobId);
 });
 
-test('nobody waits for an agent that is away', async (t) => {
+test('a job is not kept for an offline agent', async (t) => {
   const h = await setupPreference(t);
   h.clock.advance(60_000);
   await h.answer(h.uncertaintyId);
   assert.equal((await h.claimAs(h.other)).jobId, h.jobId);
 });
 
-test('what is kept for an agent is not given to it against its capabilities', async (t) => {
+test('a job kept for an agent is not given to it without the required capabilities', async (t) => {
   const h = await setupPreference(t);
   await h.answer(h.uncertaintyId);
   assert.equal((await h.claim({ kinds: ['pr_review'] })).jobId, null);
@@ -100,7 +100,7 @@ test('a kept job whose concurrency key was taken waits for the key, then for any
   assert.equal((await h.claimAs(h.other)).jobId, h.jobId);
 });
 
-test('a kept job can be canceled, and is then nobody’s', async (t) => {
+test('a kept job can be canceled, and then no agent gets it', async (t) => {
   const h = await setupPreference(t);
   await h.answer(h.uncertaintyId);
   const { job } = await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId: h.jobId });

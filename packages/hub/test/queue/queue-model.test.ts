@@ -6,11 +6,11 @@ import { type Step, steps, waitingSteps } from './model/commands.ts';
 import { HubWorkspace, openModelHub } from './model/hub.ts';
 import { ModelRun } from './model/run.ts';
 
-/** A usual run ends with its time; as many random sequences as are asked for take theirs. */
+/** A usual run ends after a fixed time; a requested number of sequences runs to its end. */
 const USUAL = { numRuns: 250, interruptAfterTimeLimit: testEngine === 'sqlite' ? 7_000 : 20_000 };
 const asked = process.env.SIGNALBOX_TEST_MODEL_SEQUENCES;
 const extent = asked === undefined ? USUAL : { numRuns: Number(asked) };
-/** The seed that a failure prints runs its sequences again. */
+/** The seed that a failure prints replays its sequences. */
 const seed = process.env.SIGNALBOX_TEST_MODEL_SEED;
 const SEQUENCES_MIN = 10;
 
@@ -46,20 +46,20 @@ async function compare(
     return latest;
   });
   await fc.assert(property, { ...extent, ...(seed === undefined ? {} : { seed: Number(seed) }) });
-  // When the time is over, the sequence under way is left behind; it is to end before its hub does.
+  // When the time is over, the sequence in progress is abandoned; it must end before its hub does.
   await latest;
   t.diagnostic(`${sequence} sequences, ${commands} commands`);
-  assert.ok(sequence >= SEQUENCES_MIN, `only ${sequence} sequences in the time there was`);
+  assert.ok(sequence >= SEQUENCES_MIN, `only ${sequence} sequences in the available time`);
 }
 
-/** Commands at once take effect in their order on SQLite only. */
+/** Concurrent commands take effect in order on SQLite only. */
 function splitBurst(step: Step): Step[] {
   if (testEngine === 'sqlite' || !('burst' in step)) return [step];
   return step.burst.map((command) => ({ burst: [command] }));
 }
 
-test('whatever is asked in whatever order, the queue answers and ends as its model does', (t) =>
+test('the queue gives the same answers and final states as its model for any sequence of commands', (t) =>
   compare(t, steps, async () => undefined));
 
-test('claims that wait get what their model would give them, and miss no wake', (t) =>
+test('waiting claims get the same jobs as in the model, and miss no wake', (t) =>
   compare(t, waitingSteps, (run) => run.settleWaits()));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createSweeper } from '../../src/loops/sweeper.ts';
 import { HubWorkspace, openModelHub } from './model/hub.ts';
 
-/** More than one action takes back. */
+/** More leases than one action recovers. */
 const LEASES = 1_201;
 const SWEEP_INTERVAL_MS = 500;
 
@@ -27,7 +27,7 @@ const claim = {
   repo: null,
 } as const;
 
-test('a thousand leases that run out at once are taken back one after another, without a pause', async (t) => {
+test('a thousand leases that expire at once are recovered batch after batch, without a pause', async (t) => {
   const hub = await openModelHub(t);
   const { deps, clock } = hub;
   const { database } = deps;
@@ -38,7 +38,7 @@ test('a thousand leases that run out at once are taken back one after another, w
   clock.advance(1_000);
   sweeper.start();
   clock.advance(SWEEP_INTERVAL_MS);
-  // Time stands still: each piece but the first follows because there is more to do.
+  // The clock does not advance: each batch but the first follows because more is left.
   for (let left = LEASES; left > 0; ) {
     clock.advance(0);
     const row = await database.reader.firstSql<{ running: number }>(

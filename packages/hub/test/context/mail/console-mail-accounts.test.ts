@@ -11,7 +11,7 @@ import { listAudit } from '../../support/people.ts';
 const { mailAccounts } = consoleEndpoints;
 const SECRET = 'a-mail-secret-7c1';
 
-test('mail accounts: what is asked and what is answered', async (t) => {
+test('mail accounts: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
   const { workspaceId, browsers, hub, other } = world;
   const { list, put, remove } = mailAccounts;
@@ -40,14 +40,14 @@ test('mail accounts: what is asked and what is answered', async (t) => {
       holds: { accounts: [{ accountId, name: 'Support', mailboxes: [], caCertificate: null }] },
     },
     {
-      name: 'an account keeps its secret while it is reached as before',
+      name: 'an account keeps its secret while its host and user stay the same',
       endpoint: put,
       as: 'admin',
       body: { ...settings, accountId, name: 'Help', mailboxes: ['INBOX'] },
       holds: { account: { accountId, name: 'Help', mailboxes: ['INBOX'] } },
     },
     {
-      name: 'nobody has the secret sent to another host',
+      name: 'a new host needs the secret again',
       endpoint: put,
       as: 'owner',
       body: { ...settings, accountId, host: 'imap.elsewhere.dev' },
@@ -61,41 +61,41 @@ test('mail accounts: what is asked and what is answered', async (t) => {
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'what is no host is refused',
+      name: 'an invalid host is refused',
       endpoint: put,
       as: 'owner',
       body: { ...settings, name: 'Sales', secret: SECRET, host: 'imap acme' },
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'an account that there is not is not replaced',
+      name: 'an unknown account cannot be replaced',
       endpoint: put,
       as: 'owner',
       body: { ...settings, accountId: 'mail_none', secret: SECRET },
       error: 'MAIL_ACCOUNT_NOT_FOUND',
     },
     {
-      name: 'nor one of another workspace',
+      name: 'an account of another workspace cannot be replaced',
       endpoint: put,
       as: 'owner',
       body: { ...settings, accountId: foreign.account.accountId, secret: SECRET },
       error: 'MAIL_ACCOUNT_NOT_FOUND',
     },
     {
-      name: 'which is not removed either',
+      name: 'an account of another workspace cannot be removed',
       endpoint: remove,
       as: 'owner',
       body: { workspaceId, accountId: foreign.account.accountId },
       error: 'MAIL_ACCOUNT_NOT_FOUND',
     },
     {
-      name: 'an admin removes one',
+      name: 'an admin removes an account',
       endpoint: remove,
       as: 'admin',
       body: { workspaceId, accountId },
     },
     {
-      name: 'once',
+      name: 'a removed account cannot be removed again',
       endpoint: remove,
       as: 'admin',
       body: { workspaceId, accountId },
@@ -116,5 +116,8 @@ test('mail accounts: what is asked and what is answered', async (t) => {
     ['mail-account.create', 'mail-account.update', 'mail-account.remove'],
   );
   const kept = await hub.database.reader.allSql('SELECT * FROM mail_accounts', []);
-  assert.ok(!JSON.stringify([log, kept]).includes(SECRET), 'sealed at rest, absent in the log');
+  assert.ok(
+    !JSON.stringify([log, kept]).includes(SECRET),
+    'encrypted at rest, absent from the log',
+  );
 });

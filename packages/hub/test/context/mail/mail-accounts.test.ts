@@ -40,7 +40,7 @@ const refusalOf = (path: string) => (error: unknown) =>
   error.code === 'INVALID_REQUEST' &&
   error.details?.[0]?.path === path;
 
-test('an account is kept without its secret being readable anywhere, and never shown', async (t) => {
+test('the secret of an account is never stored readably and never shown', async (t) => {
   const { put, list, dataDir } = await setupAccounts(t);
   const account = await put();
   assert.match(account?.accountId ?? '', /^mail_[0-9a-f]{32}$/);
@@ -51,7 +51,7 @@ test('an account is kept without its secret being readable anywhere, and never s
   assert.ok(!kept.includes(password), 'the secret is readable');
 });
 
-test('an update keeps the secret only while it goes to the same place', async (t) => {
+test('an update keeps the secret only for the same server', async (t) => {
   const { put, list } = await setupAccounts(t);
   const { accountId } = (await put()) ?? {};
   const renamed = await put({ accountId, name: 'team', secret: undefined });
@@ -71,7 +71,7 @@ test('an update keeps the secret only while it goes to the same place', async (t
   assert.equal(moved?.host, 'imap2.acme.dev');
 });
 
-test('names are unique in a workspace, and an unknown account is not made by an update', async (t) => {
+test('names are unique in a workspace, and an update does not create an unknown account', async (t) => {
   const { put } = await setupAccounts(t);
   await put();
   await assert.rejects(put(), refusalOf('/name'));
@@ -85,7 +85,7 @@ const wrong: [what: string, change: Partial<MailAccountDraft>, path: string][] =
   ['an empty name', { name: '' }, '/name'],
   ['a user with a line break', { userName: 'a\r\nb' }, '/userName'],
   ['a secret with a line break', { secret: 'a\nLOGOUT' }, '/secret'],
-  ['a certificate that is none', { caCertificate: 'PEM' }, '/caCertificate'],
+  ['an invalid certificate', { caCertificate: 'PEM' }, '/caCertificate'],
   ['six mailboxes', { mailboxes: ['a', 'b', 'c', 'd', 'e', 'f'] }, '/mailboxes'],
   ['no TLS on the public internet', { host: '8.8.8.8', tlsMode: 'none' }, '/tlsMode'],
 ];
@@ -97,7 +97,7 @@ for (const [what, change, path] of wrong) {
   });
 }
 
-test('another workspace neither sees, changes nor removes an account', async (t) => {
+test('another workspace cannot see, change or remove an account', async (t) => {
   const { put, list, hub, addWorkspace } = await setupAccounts(t);
   const { accountId = '' } = (await put()) ?? {};
   const { workspaceId } = await addWorkspace('other');
@@ -107,7 +107,7 @@ test('another workspace neither sees, changes nor removes an account', async (t)
   assert.equal((await list()).length, 1);
 });
 
-test('what is done to accounts is audited, without the secret', async (t) => {
+test('changes of accounts are audited, without the secret', async (t) => {
   const { put, hub, workspaceId } = await setupAccounts(t);
   const { accountId = '' } = (await put()) ?? {};
   await put({ accountId, name: 'team', secret: undefined });
@@ -126,7 +126,7 @@ test('what is done to accounts is audited, without the secret', async (t) => {
   assert.ok(!JSON.stringify(rows).includes(password));
 });
 
-test('a sealed secret that was moved to another account opens nothing, and the pack says so', async (t) => {
+test('a sealed secret that was moved to another account cannot be decrypted, and the pack says so', async (t) => {
   const { put, hub, add, build, resolve, call, workspaceId } = await setupAccounts(t);
   await put();
   await put({ name: 'other', secret: 'another' });

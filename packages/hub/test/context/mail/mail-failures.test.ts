@@ -13,28 +13,28 @@ const { contextPacks } = endpoints;
 const skip = whyNoDovecot();
 const never = new AbortController().signal;
 
-test('a thread that is not in any mailbox stays as it was cached', { skip }, async (t) => {
+test('a thread in no mailbox is served from the cache', { skip }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   server.deliver(makeMail({ id: 'other@acme.dev' }, part('text/plain', '7bit', 'Elsewhere.')));
   assertCached(await resolveFresh(), /No mailbox .* has a message of this thread\./);
 });
 
-test('without a mail account the cached extract is answered, and freshness says so', {
+test('without a mail account the cached extract is served, and freshness says so', {
   skip,
 }, async (t) => {
   const { resolveFresh } = await startMailWorld(t);
   assertCached(await resolveFresh(), /^No mail account is set up in this workspace\.$/);
 });
 
-test('a server that is down is a sentence, not an error', { skip }, async (t) => {
+test('an unreachable server is reported in a sentence, not as an error', { skip }, async (t) => {
   const { addAccount, resolveFresh } = await startMailWorld(t);
-  const nobody = await startTcpProxy(t, 1);
-  await addAccount({ port: nobody.port });
+  const closedProxy = await startTcpProxy(t, 1);
+  await addAccount({ port: closedProxy.port });
   assertCached(await resolveFresh(), /account "ops" could not be reached\.$/);
 });
 
-test('a refused password is a sentence that holds neither it nor the server’s words', {
+test('a refused password is reported without the password and without the server’s text', {
   skip,
 }, async (t) => {
   const { addAccount, resolveFresh } = await startMailWorld(t);
@@ -49,7 +49,9 @@ for (const [when, stallAfterBytes] of [
   ['in the middle of the handshake', 600],
   ['after the sign-in', 3_000],
 ] as const) {
-  test(`a server that stalls ${when} costs no more than the time there is`, { skip }, async (t) => {
+  test(`a server that stalls ${when} delays the answer only up to the time limit`, {
+    skip,
+  }, async (t) => {
     const { server, addAccount, resolveWithin, add } = await startMailWorld(t);
     const proxy = await startTcpProxy(t, server.tlsPort, stallAfterBytes);
     await addAccount({ port: proxy.port });
@@ -58,13 +60,15 @@ for (const [when, stallAfterBytes] of [
     const gone = once(proxy.events, 'gone');
     const resolved = resolveWithin(700);
     await connected;
-    await add({ text: 'Nothing is held up meanwhile.' });
+    await add({ text: 'Other requests continue meanwhile.' });
     assertCached(await resolved, /did not answer within 0\.7 s\.$/);
     await gone;
   });
 }
 
-test('who goes away while a server stalls takes the connection along', { skip }, async (t) => {
+test('the connection to a stalled server closes when the client disconnects', {
+  skip,
+}, async (t) => {
   const { server, addAccount, workspaceId, runId, hub, home } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort, 0);
   await addAccount({ port: proxy.port });
@@ -83,18 +87,18 @@ test('who goes away while a server stalls takes the connection along', { skip },
   await gone;
 });
 
-test('of two accounts one that fails does not keep the thread from being live', {
+test('a failing account does not prevent another from fetching the thread live', {
   skip,
 }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);
-  const nobody = await startTcpProxy(t, 1);
-  await addAccount({ name: 'broken', port: nobody.port });
+  const closedProxy = await startTcpProxy(t, 1);
+  await addAccount({ name: 'broken', port: closedProxy.port });
   await addAccount();
   server.deliver(makeMail({ id: root }, part('text/plain', '7bit', 'From the other one.')));
   assert.match(assertLive(await resolveFresh()).text, /From the other one\./);
 });
 
-test('a certificate that nobody vouches for ends it before the password is sent', {
+test('an untrusted certificate ends the connection before the password is sent', {
   skip,
 }, async (t) => {
   const { addAccount, resolveFresh } = await startMailWorld(t);
@@ -102,7 +106,7 @@ test('a certificate that nobody vouches for ends it before the password is sent'
   assertCached(await resolveFresh(), /certificate that is not trusted/);
 });
 
-test('STARTTLS comes before the sign-in; without TLS only a private host is called', {
+test('STARTTLS precedes the sign-in, and without TLS only private hosts are contacted', {
   skip,
 }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);
@@ -120,7 +124,7 @@ test('STARTTLS comes before the sign-in; without TLS only a private host is call
   assertCached(await resolveFresh(), /certificate that is not trusted/);
 });
 
-test('a private host that the operator has not named is not called', { skip }, async (t) => {
+test('a private host that the operator does not allow is not contacted', { skip }, async (t) => {
   const { server, addAccount, hub, workspaceId, runId } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
   await addAccount({ port: proxy.port });

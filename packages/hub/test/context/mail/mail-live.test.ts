@@ -17,7 +17,7 @@ import { startTcpProxy } from '../../support/tcp-proxy.ts';
 const skip = whyNoDovecot();
 const MEGABYTE = 1_048_576;
 
-test('a thread is fetched live from the inbox and from what was sent, in order and in every encoding', {
+test('a thread is fetched live from the inbox and the sent mail, in order and in every encoding', {
   skip,
 }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);
@@ -83,10 +83,10 @@ test('a thread is fetched live from the inbox and from what was sent, in order a
   assert.doesNotMatch(section.text, /QUOTED|ANOTHER-THREAD|secret-of-the-file|evil|cached/);
   assert.equal(section.truncated, false);
   assert.match(section.text, /^\[Untrusted text [0-9a-f]{16} from mail:/);
-  assert.equal(readdirSync(server.newDir).length, 4, 'nothing is marked as seen, nor moved');
+  assert.equal(readdirSync(server.newDir).length, 4, 'no message is marked as seen or moved');
 });
 
-test('without the hint nothing is fetched; asked for at the build, it is at every resolve', {
+test('mail is fetched only with the hint, and at every resolve of a pack built with it', {
   skip,
 }, async (t) => {
   const { server, addAccount, resolve, build } = await startMailWorld(t);
@@ -99,7 +99,7 @@ test('without the hint nothing is fetched; asked for at the build, it is at ever
   assertLive(await resolve());
 });
 
-test('further messages of the thread point at the section that has it whole', {
+test('further messages of the thread refer to the section with the whole thread', {
   skip,
 }, async (t) => {
   const { server, addAccount, add, build, resolveFresh } = await startMailWorld(t);
@@ -122,7 +122,11 @@ test('further messages of the thread point at the section that has it whole', {
   const whole = sections.filter(({ text }) => text.includes('First.') && text.includes('Second.'));
   assert.equal(whole.length, 1);
   const kept = sections.find(({ text }) => text.includes('Deleted since.'));
-  assert.equal(kept?.textKind, 'cached', 'what the server has no more stays as it was cached');
+  assert.equal(
+    kept?.textKind,
+    'cached',
+    'a message that the server no longer has is served from the cache',
+  );
 });
 
 test('secrets in live mail are redacted', { skip }, async (t) => {
@@ -154,7 +158,7 @@ test('of a message of 10 MB one megabyte is fetched', { skip }, async (t) => {
   assert.ok(proxy.bytesFromServer < 1.2 * MEGABYTE, String(proxy.bytesFromServer));
 });
 
-test('malformed messages spoil only themselves', { skip }, async (t) => {
+test('malformed messages do not affect others', { skip }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);
   await addAccount();
   const reply = { inReplyTo: root };
@@ -185,7 +189,7 @@ test('malformed messages spoil only themselves', { skip }, async (t) => {
   assert.doesNotMatch(text, /deep/);
 });
 
-test('many threads share few connections, and each is answered', { skip }, async (t) => {
+test('many threads share few connections, and each is fetched', { skip }, async (t) => {
   const { server, addAccount, add, build, resolveFresh } = await startMailWorld(t);
   const proxy = await startTcpProxy(t, server.tlsPort);
   await addAccount({ port: proxy.port });
@@ -205,7 +209,7 @@ test('many threads share few connections, and each is answered', { skip }, async
   assert.equal(proxy.connections, 2);
 });
 
-test('of a long thread the latest messages are shown, and how many came before', {
+test('of a long thread the latest messages are shown, with the number of older ones', {
   skip,
 }, async (t) => {
   const { server, addAccount, resolveFresh } = await startMailWorld(t);

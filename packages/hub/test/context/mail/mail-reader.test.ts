@@ -12,7 +12,7 @@ function openReader(t: TestContext, readMsMax?: number): MailReader {
   return reader;
 }
 
-test('a message is read in a thread, one after the other', async (t) => {
+test('messages are parsed in a thread, one after the other', async (t) => {
   const reader = openReader(t);
   const message = await reader.read(plain('Hello.'));
   assert.deepEqual(message, {
@@ -26,7 +26,7 @@ test('a message is read in a thread, one after the other', async (t) => {
   assert.equal((await reader.read(plain('Again.'))).text, 'Again.');
 });
 
-test('a message that takes too long is given up, and the next one is read', async (t) => {
+test('a message that takes too long is aborted, and the next one is parsed', async (t) => {
   const reader = openReader(t, 0);
   await assert.rejects(reader.read(plain('Slow.')), UnreadableMailError);
   const patient = openReader(t);
@@ -34,9 +34,9 @@ test('a message that takes too long is given up, and the next one is read', asyn
   assert.equal((await patient.read(plain('After the end of a thread.'))).text.length, 26);
 });
 
-test('the hub goes on while a hostile message is read', async (t) => {
+test('the event loop keeps running while a hostile message is parsed', async (t) => {
   const reader = openReader(t);
-  // A megabyte of open tags: the slowest thing for a reader of HTML.
+  // A megabyte of open tags: the slowest input for an HTML parser.
   const html = makeMail(
     { id: 'a@acme.dev' },
     part('text/html', '7bit', '<div><a><b>'.repeat(95_000)),
@@ -58,13 +58,13 @@ test('the hub goes on while a hostile message is read', async (t) => {
   assert.ok(turns > 10, `${turns} turns of the event loop meanwhile`);
 });
 
-test('nesting beyond the limit is refused before it is unfolded', async () => {
+test('nesting beyond the limit is refused before it is parsed', async () => {
   let nested = part('text/plain', '7bit', 'deep');
   for (let level = 0; level < 30; level++) nested = multipart('mixed', `b${level}`, [nested]);
   await assert.rejects(readMailMessage(makeMail({ id: 'a@acme.dev' }, nested)));
 });
 
-test('a forwarded message is shown, one within that is only named', async () => {
+test('a forwarded message is shown, and one nested within it is only named', async () => {
   const inner = makeMail(
     { id: 'inner@acme.dev', subject: 'Inner' },
     part('text/plain', '7bit', 'INNERMOST'),
@@ -88,7 +88,7 @@ test('a forwarded message is shown, one within that is only named', async () => 
   assert.doesNotMatch(text, /INNERMOST/);
 });
 
-test('names of attachments and senders cannot break the line they stand in', async () => {
+test('names of attachments and senders cannot break out of their line', async () => {
   const name = `=?utf-8?B?${Buffer.from('a\r\nSubject: forged\u202e.txt').toString('base64')}?=`;
   const mail = makeMail(
     { id: 'a@acme.dev', from: `${name} <eve@acme.dev>`, subject: name },
@@ -101,7 +101,7 @@ test('names of attachments and senders cannot break the line they stand in', asy
   for (const value of [from, subject, ...attachments]) assert.doesNotMatch(value, /[\r\n\u202e]/);
 });
 
-test('HTML alone becomes text, without scripts, styles and pictures', async () => {
+test('a message with only HTML becomes text, without scripts, styles and pictures', async () => {
   const html =
     '<style>p{}</style><p>One</p><script>evil()</script><ul><li>two</li></ul>' +
     '<img src="https://tracker.example/x.gif" alt="pixel">';
@@ -114,7 +114,7 @@ test('HTML alone becomes text, without scripts, styles and pictures', async () =
   assert.doesNotMatch(text, /evil|p\{\}|tracker/);
 });
 
-test('what is no mail at all is a message without anything', async () => {
+test('input that is not mail is an empty message', async () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('\r\n'), Buffer.alloc(10_000, 0xff)]) {
     const { messageId, from, sentAt } = await readMailMessage(bytes);
     assert.deepEqual(

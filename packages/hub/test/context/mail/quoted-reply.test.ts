@@ -55,7 +55,7 @@ for (const [what, text, trimmed] of replies) {
   });
 }
 
-test('trimming invents nothing and leaves no text empty', () => {
+test('trimming adds no text and never leaves a text empty', () => {
   const line = fc.constantFrom(
     'Yes.',
     '',

@@ -9,7 +9,7 @@ const { contextItems } = endpoints;
 
 /** Tables that grow with every item and pack. */
 const growing = /context_items|context_packs|context_pack_items|context_search/;
-/** A list in pages, the word index, and ids that were handed in are read from end to end. */
+/** Full scans that are allowed: lists in pages, the word index, and ids from the request. */
 const allowed = /VIRTUAL TABLE|^SCAN (?:json_each|f$|\(subquery|CONSTANT)/;
 
 test('every statement on items and packs finds its rows by an index', async (t) => {

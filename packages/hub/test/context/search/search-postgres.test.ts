@@ -6,7 +6,7 @@ import { searchItemIds } from '../../../src/context/search/search.ts';
 import { startContextWorld } from '../../support/context-world.ts';
 import { databaseUrlOf } from '../../support/test-engine.ts';
 
-/** Enough for several eras, and for words that are common without being counted. */
+/** Enough for several eras, and for words that are estimated to be common. */
 const ITEMS = 25_000;
 const PIECE = 5_000;
 const OLD_ITEMS = 3_000;
@@ -21,7 +21,7 @@ function textOf(at: number): string {
   return said.join(' ');
 }
 
-/** The words of many items, straight into the index: through the API they would take minutes. */
+/** Writes the words of many items into the index; through the API this would take minutes. */
 async function setupGrown(t: TestContext) {
   const h = await startContextWorld(t);
   const { workspaceId } = h;
@@ -55,7 +55,7 @@ async function setupGrown(t: TestContext) {
 const absent = Array.from({ length: 11 }, (_none, n) => `absent${n}`).join(' ');
 const lastOf = (positions: number[]) => positions.map(idOf);
 
-test('common words are told by the latest items, and found era by era', async (t) => {
+test('common words are recognized from the latest items and searched era by era', async (t) => {
   const { find } = await setupGrown(t);
   assert.deepEqual(await find('every'), lastOf([24_999, 24_998, 24_997, 24_996, 24_995]));
   assert.deepEqual(await find('every deploy', 3), lastOf([24_998, 24_996, 24_994]));
@@ -63,13 +63,13 @@ test('common words are told by the latest items, and found era by era', async (t
   assert.equal(all.length, ITEMS, 'through all eras');
   assert.equal(new Set(all).size, ITEMS, 'each once');
   assert.deepEqual(all.slice(-2), lastOf([1, 0]));
-  // With as many words each has a small share, so that even this one is common.
+  // With so many words each has a small share, so even this one counts as common.
   assert.deepEqual(await find(`legacy ${absent}`, 2), lastOf([2_999, 2_998]));
   assert.deepEqual(await find(`deploy legacy ${absent}`, 2), lastOf([2_998, 2_996]));
   assert.deepEqual(
     await find('every rare deploy'),
     lastOf([20_007, 15_007, 10_007, 5_007, 7]),
-    'a rare word decides alone',
+    'a rare word alone decides',
   );
 });
 
@@ -96,7 +96,7 @@ test('every statement of a search reads the word index, in a small workspace as 
   }
 });
 
-/** Plans for the values as they are and exchanged, and for whatever values. */
+/** Plans for the given values, for swapped values, and the generic plan. */
 async function explainAll(
   dataDir: string,
   statements: readonly [text: string, values: unknown[]][],

@@ -6,7 +6,7 @@ import { stemOf } from '../../../src/context/search/stem.ts';
 import { termsOf } from '../../../src/context/search/terms.ts';
 import { startContextWorld } from '../../support/context-world.ts';
 
-/** Words with what they have in common, so that stems of a query meet others in the texts. */
+/** Words that share stems, so that a query matches other forms in the texts. */
 const words = (
   'invoice invoices invoiced rounding rounded rounds billing bill bills export exporting exports ' +
   'deploy deployed deployment gateway gateways timeout timeouts database databases café cafe ' +
@@ -20,7 +20,7 @@ interface Text {
   text: string;
 }
 
-/** The same numbers each time, in place of chance. */
+/** A generator with a fixed seed. */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -62,7 +62,7 @@ function scoreAll(texts: readonly Text[], query: readonly string[]): number[] {
   return scores;
 }
 
-test('matches are those, and in the order, that bm25 over the stems gives', async (t) => {
+test('a search returns the matches of bm25 over the stems, in its order', async (t) => {
   const { hub, workspaceId } = await startContextWorld(t);
   const { database, deps } = hub;
   const dice = createDice(7);
@@ -95,12 +95,12 @@ test('matches are those, and in the order, that bm25 over the stems gives', asyn
       const here = positions[at] ?? 0;
       const fall = (scores[before] ?? 0) - (scores[here] ?? 0);
       assert.ok(fall > -1e-5, `${query}: ${before} stands before ${here}`);
-      if (fall === 0) assert.ok(before > here, `${query}: of equals the latest goes first`);
+      if (fall === 0) assert.ok(before > here, `${query}: of equal matches the latest comes first`);
     }
   }
 });
 
-test('a word in the title is worth more than in the text, in a short item more than in a long', async (t) => {
+test('a word counts more in a title than in a text, and more in a short item than in a long one', async (t) => {
   const { hub, add, workspaceId } = await startContextWorld(t);
   const rest = (count: number) => Array.from({ length: count }, (_n, at) => `rest${at}`).join(' ');
   const titled = await add({ title: 'gauge', text: rest(19) });
@@ -111,5 +111,5 @@ test('a word in the title is worth more than in the text, in a short item more t
   const found = await searchItemIds(hub.database.reader, {
     ...{ workspaceId, terms: ['gauges'], includeSuperseded: false, limit: 10 },
   });
-  assert.deepEqual(found, [titled, short, once, often], 'the later of equals goes first');
+  assert.deepEqual(found, [titled, short, once, often], 'of equal matches the later comes first');
 });

@@ -7,10 +7,10 @@ import fc from 'fast-check';
 import { stemOf } from '../../../src/context/search/stem.ts';
 import { termsOf } from '../../../src/context/search/terms.ts';
 
-/** As search-sqlite.ts marks words. */
+/** The marks that search-sqlite.ts puts around words. */
 const mark = '4294967295q';
 
-/** Stems of FTS5's own, for words of its own form: letters and digits, lower case. */
+/** The stems of FTS5, for words in its form: letters and digits, lower case. */
 function openFts5() {
   const db = new DatabaseSync(':memory:');
   db.exec(`CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = 'porter ascii');
@@ -57,7 +57,7 @@ test('any word has the stem that FTS5 gives it', () => {
   );
 });
 
-test('a word too long to be stemmed stays as it is', () => {
+test('a word too long to be stemmed is kept unchanged', () => {
   const word = `${'x'.repeat(52)}ing`;
   assert.equal(stemOf(word), word);
   assert.equal(stemInFts5(word), word);

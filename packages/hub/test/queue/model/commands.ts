@@ -2,15 +2,15 @@ import type { AgentCapabilities } from '@signalbox/contract';
 import * as fc from 'fast-check';
 
 /*
- * What random sequences are made of. Commands are plain data and name jobs, agents and questions
- * by number (wrapped round at what there is), so that a failing sequence shrinks and reads well.
+ * The commands of random sequences. They are plain data and name jobs, agents and questions by
+ * number (modulo how many exist), so that a failing sequence shrinks and is readable.
  */
 
 export const agentStatuses = ['online', 'draining', 'offline'] as const;
 export const outcomes = ['done', 'failed', 'blocked'] as const;
 export const AGENTS = 3;
 export const REPOSITORIES = 2;
-/** Stands for a job that there is not. */
+/** The number of a job that does not exist. */
 export const NO_JOB = -1;
 
 interface Shape {
@@ -19,7 +19,7 @@ interface Shape {
   asks: readonly string[];
 }
 
-/** Kinds with what they ask of an agent; `asks` is for the model and says it in its own words. */
+/** Kinds with their requirements; `asks` repeats the requirements in the model's terms. */
 export const shapes: readonly [Shape, ...Shape[]] = [
   { kind: 'work', requirements: undefined, asks: ['write'] },
   { kind: 'pr_review', requirements: undefined, asks: [] },
@@ -35,7 +35,7 @@ export const shapes: readonly [Shape, ...Shape[]] = [
   },
 ];
 
-/** What agents may say of themselves; `offers` and `serves` say it in the model's words. */
+/** Capabilities that agents may report; `offers` and `serves` repeat them in the model's terms. */
 export interface Preset {
   capabilities: AgentCapabilities;
   offers: readonly string[];
@@ -80,7 +80,7 @@ export interface JobWords {
   maxAttempts: number;
 }
 
-/** Whose claim a write names: the holder's or another's; its generation, an older, or none. */
+/** The agent and generation that a write names: the holder or another; current, older or none. */
 export interface ClaimWords {
   job: number;
   agent: number | 'holder';
@@ -110,16 +110,16 @@ export type Command =
   | { type: 'pause' | 'resume'; repo: number | null }
   | { type: 'repository'; repo: number; active: boolean }
   | { type: 'agent'; agent: number; status: (typeof agentStatuses)[number]; preset: number }
-  /** Sends the completion that was accepted of a job, or else the latest, word for word. */
+  /** Repeats the accepted completion of a job, or else the latest one, unchanged. */
   | { type: 'replay'; job: number }
   | { type: 'ask'; job: number }
   | { type: 'answer'; question: number };
 
-/** Time that passes, with or without the sweeper; or commands that share one transaction. */
+/** Advances the clock, with or without the sweeper; or sends commands that share a transaction. */
 export type Step =
   | { advanceMs: number; sweep: boolean }
   | { burst: Command[] }
-  /** A claim that waits for a job, on its own. */
+  /** A single claim that waits for a job. */
   | { park: Extract<Command, { type: 'claim' }> };
 
 const number = fc.nat({ max: 40 });
@@ -260,7 +260,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const STEPS_MAX = 50;
 export const steps = fc.array(step, { minLength: 1, maxLength: STEPS_MAX, size: 'max' });
 
-/** With the sweeper after all time that passes: a claim that finds nothing changes nothing. */
+/** The sweeper runs after every advance, so that a claim that finds nothing changes nothing. */
 const waitingStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: step },
   {

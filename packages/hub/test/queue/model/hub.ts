@@ -46,7 +46,7 @@ type ClaimAct = Extract<Act, { type: 'claim' }>;
 /** How long claims wait; some steps take longer. */
 const WAIT_MS = 30_000;
 
-/** A hub's actions over a real database and a clock turned by hand. */
+/** A hub's actions over a real database and a manual clock. */
 export interface ModelHub {
   deps: HubDeps;
   clock: ManualClock;
@@ -73,7 +73,7 @@ export async function openModelHub(t: TestContext): Promise<ModelHub> {
   return { deps, clock, sweep: async () => void (await sweeper.runOnce()) };
 }
 
-/** One workspace of the hub, in which a sequence runs; ids are told as the model's numbers. */
+/** One workspace of the hub, in which a sequence runs; ids are mapped to the model's numbers. */
 export class HubWorkspace {
   readonly #hub: ModelHub;
   readonly #workspaceId: string;
@@ -119,7 +119,7 @@ export class HubWorkspace {
 
   /**
    * Sends acts in one turn of the event loop, so that they share one transaction and take effect in
-   * their order. On PostgreSQL there is no such order, so that there they are sent one by one.
+   * order. PostgreSQL does not guarantee the order, so there they are sent one by one.
    */
   async send(acts: readonly Act[]): Promise<Answer[]> {
     const answers: (() => Answer)[] = [];
@@ -140,7 +140,7 @@ export class HubWorkspace {
     }
   }
 
-  /** Begins a claim that waits for a job. */
+  /** Starts a claim that waits for a job. */
   park(act: ClaimAct): void {
     const parked = { act, client: new AbortController(), isOver: false };
     this.#parked.push(parked);
@@ -155,7 +155,7 @@ export class HubWorkspace {
     return this.#parked.map(({ act }) => act);
   }
 
-  /** Waits until every claim waits or is answered; those answered, in their order. */
+  /** Waits until every claim waits or is answered. Returns the answered ones in order. */
   async settleParked(): Promise<{ act: ClaimAct; answer: Answer }[]> {
     const { database, waiters } = this.#hub.deps;
     let quiet = 0;
@@ -174,7 +174,7 @@ export class HubWorkspace {
     await this.settleParked();
   }
 
-  /** Every job as a reader sees it, and its timeline in the model's words. */
+  /** Every job as a reader sees it, and its timeline in the model's terms. */
   async readJobs(): Promise<{ job: Answer; timeline: string[] }[]> {
     const workspaceId = this.#workspaceId;
     const { reader } = this.#hub.deps.database;
@@ -203,7 +203,7 @@ export class HubWorkspace {
     this.#jobIds = rows.map((row) => row.job_id);
   }
 
-  /** Answers are put into numbers only once the ids of the jobs that they made are known. */
+  /** Answers are mapped to numbers only once the ids of the jobs that they created are known. */
   async #send(act: Act): Promise<() => Answer> {
     const { deps } = this.#hub;
     const workspaceId = this.#workspaceId;

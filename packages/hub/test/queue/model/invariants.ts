@@ -3,8 +3,8 @@ import type { HubWorkspace } from './hub.ts';
 import type { Act, Answer } from './model.ts';
 
 /**
- * What must hold whatever the model says: the invariants of a leased queue, read from what a
- * client is answered and from the database. A bug that hub and model share is found here.
+ * The invariants of a leased queue, checked independently of the model in the answers to clients
+ * and in the database. They find bugs that the hub and the model share.
  */
 export class QueueInvariants {
   readonly #generations = new Map<number, number>();
@@ -21,7 +21,7 @@ export class QueueInvariants {
     }
     if (act.type === 'enqueue' && act.idempotencyKey !== null) {
       const known = this.#jobOfKey.get(act.idempotencyKey) ?? answer.job;
-      assert.equal(answer.job, known, 'one idempotency key makes one job');
+      assert.equal(answer.job, known, 'one idempotency key creates one job');
       this.#jobOfKey.set(act.idempotencyKey, known);
     }
   }
@@ -30,7 +30,7 @@ export class QueueInvariants {
     const job = Number(answer.job);
     const generation = Number(answer.generation);
     const before = this.#generations.get(job) ?? 0;
-    // A claim repeated with its key tells the same generation again.
+    // A claim repeated with its key returns the same generation.
     if (generation !== before) assert.equal(generation, before + 1, 'generations rise by one');
     assert.ok(generation <= Number(answer.maxAttempts), 'attempts stay within their limit');
     this.#generations.set(job, generation);
@@ -44,7 +44,7 @@ export class QueueInvariants {
     }
     const isCanceled = this.#cancelAcknowledged.get(act.job) === current;
     if (act.type === 'heartbeat') {
-      if (isCanceled) assert.equal(answer.cancelAsked, true, 'a heartbeat tells of the cancel');
+      if (isCanceled) assert.equal(answer.cancelAsked, true, 'a heartbeat reports the cancel');
       return;
     }
     if (isReplay) return;
@@ -65,7 +65,7 @@ export class QueueInvariants {
   }
 }
 
-/** Statements that find what must not be. */
+/** Statements that find violations. */
 const invariants: readonly [string, string][] = [
   [
     `SELECT concurrency_key FROM queue_entries WHERE workspace_id = ? AND status = 'running'
@@ -76,7 +76,7 @@ const invariants: readonly [string, string][] = [
     `SELECT entry_id FROM queue_entries WHERE workspace_id = ?
        AND ((status = 'pending') <> (hold IS NOT NULL)
          OR (status = 'running') <> (lease_expires_at IS NOT NULL))`,
-    'what is pending has a hold, and what runs has a lease',
+    'a pending entry has a hold, and a running one has a lease',
   ],
   [
     'SELECT entry_id FROM queue_entries WHERE workspace_id = ? AND attempt > attempts_max',
@@ -87,6 +87,6 @@ const invariants: readonly [string, string][] = [
        AND NOT EXISTS (SELECT 1 FROM queue_entries r WHERE r.workspace_id = e.workspace_id
          AND r.queue = e.queue AND r.concurrency_key = e.concurrency_key
          AND (r.status = 'running' OR r.hold = 'ready'))`,
-    'what waits for a key waits for something',
+    'an entry waits for a key only while another one holds it',
   ],
 ];

@@ -12,14 +12,14 @@ import {
 
 /*
  * The queue of the contract (sections 4 and 5) as a pure model: plain objects, no SQL, no lanes,
- * no holds; every rule is a predicate over all jobs. The hub must answer as it answers, and every
- * job must end as it ends here.
+ * no holds; every rule is a predicate over all jobs. The hub must give the same answers as the
+ * model, and every job must end as in the model.
  */
 
-/** What is answered: the fields of a success in the model's numbers, or the code of a refusal. */
+/** An answer: the fields of a success in the model's numbers, or the code of a refusal. */
 export type Answer = Record<string, unknown>;
 
-/** A command as it is sent: who claims to hold which generation is settled. */
+/** A command as it is sent, with its agent and generation resolved. */
 export type Act =
   | Exclude<Command, ClaimWords | { type: 'replay' }>
   | (Omit<Extract<Command, { type: 'heartbeat' }>, 'agent' | 'generation'> & SentClaim)
@@ -38,7 +38,7 @@ export interface ModelJob {
   agent: number | null;
   leaseEndsAt: number | null;
   availableAt: number;
-  /** Its time has not come, or nobody has looked since: a sweep or an empty claim wakes it. */
+  /** Delayed until a sweep or an empty claim after its time makes it ready. */
   sleeps: boolean;
   keptFor: { agent: number; untilMs: number } | null;
   claimKey: string | null;
@@ -147,7 +147,7 @@ export class QueueModel {
     };
   }
 
-  /** What the sweeper does: leases that ran out are taken back, and what is due wakes. */
+  /** The sweeper: expired leases are recovered, and due jobs become ready. */
   sweep(): void {
     for (const job of this.jobs) {
       if (job.status === 'running' && (job.leaseEndsAt ?? 0) <= this.nowMs) this.#recover(job);
@@ -234,9 +234,9 @@ export class QueueModel {
     return { reason: inReach().length > 0 ? 'queue_paused' : 'no_pending_jobs' };
   }
 
-  /** What is kept for the agent goes first; then by priority and age. */
+  /** Jobs kept for the agent go first; then by priority and age. */
   #findNext(candidates: ModelJob[], agent: number): ModelJob | undefined {
-    // Stable, and jobs are in the order in which they were made.
+    // The sort is stable, and jobs are in the order of their creation.
     const inOrder = candidates.sort((a, b) => a.sortKey - b.sortKey);
     for (const job of inOrder.filter(({ keptFor }) => keptFor?.agent === agent)) {
       if (this.#isKeyFree(job)) return job;
@@ -301,7 +301,7 @@ export class QueueModel {
     }
     const code = this.#checkClaim(job, act);
     if (code === null && !job.cancelAsked) {
-      // A completion with a bad child changes nothing.
+      // A completion with an invalid child changes nothing.
       if (act.child?.dependsOn === NO_JOB) return { code: 'JOB_NOT_FOUND' };
       return this.#accept(job, act, sent);
     }
@@ -393,7 +393,7 @@ export class QueueModel {
     return job.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED';
   }
 
-  /** An answer goes to the job that asked while that can take it, and else to one made for it. */
+  /** An answer goes to the job that asked while it can resume, and else to a new job. */
   #answer(number: number): Answer {
     const question = this.questions[number];
     if (question === undefined) throw new Error('no such question');
@@ -416,7 +416,7 @@ export class QueueModel {
     Object.assign(question, { heir, seen: true });
   }
 
-  /** Back to pending, kept for a minute for the agent that held it, unless that one is away. */
+  /** Back to pending, kept for a minute for the agent that held it unless that is offline. */
   #resume(job: ModelJob): void {
     const agent = this.#agent(job.agent ?? -1);
     const isThere = this.nowMs - agent.seenAtMs < AGENT_AWAY_AFTER_MS && agent.status === 'online';
@@ -444,7 +444,7 @@ export class QueueModel {
 
   #agent(number: number) {
     const agent = this.agents[number];
-    if (agent === undefined) throw new Error(`there is no agent ${number}`);
+    if (agent === undefined) throw new Error(`no agent ${number}`);
     return agent;
   }
 

@@ -29,12 +29,12 @@ export class ModelRun {
   }
 
   /**
-   * Lets the claims that wait take what they were woken for, in the order in which they took it.
-   * What is then left suits none of them, or a wake was missed.
+   * Lets the waiting claims take the jobs that they were woken for, in the order in which they took
+   * them. The jobs then left match none of the claims, or a wake was missed.
    */
   async settleWaits(): Promise<void> {
     for (const { act, answer } of await this.#workspace.settleParked()) {
-      // One that ended with its time looked at the queue before now.
+      // A claim that timed out looked at the queue before now.
       if ('reason' in answer) continue;
       assert.deepEqual(answer, this.#model.apply(act), JSON.stringify(act));
       this.#invariants.observe(act, answer);
@@ -45,7 +45,7 @@ export class ModelRun {
     }
   }
 
-  /** Every job is brought to an end: nothing that was acknowledged is lost or stuck. */
+  /** Brings every job to an end: no acknowledged job is lost or stuck. */
   async drain(): Promise<void> {
     const { jobs, agents } = this.#model;
     const open: Act[] = [{ type: 'resume', repo: null }];
@@ -71,7 +71,7 @@ export class ModelRun {
       const answers = await this.#send(claims);
       await this.#send(answers.flatMap((answer) => completionOf(answer)));
       if (!answers.every((answer) => 'reason' in answer)) continue;
-      // What is left waits for jobs that ended otherwise than done.
+      // The jobs left wait for jobs that ended, but not as done.
       const cancels = [...jobs.keys()].map((job) => ({ type: 'cancel' as const, job }));
       await this.#send(cancels);
     }
@@ -106,7 +106,7 @@ export class ModelRun {
     return answers;
   }
 
-  /** Wraps numbers round at what there is, and settles who claims to hold what. */
+  /** Maps numbers to existing things, and resolves which agent claims to hold which generation. */
   #settle(command: Command): Act[] {
     const { jobs } = this.#model;
     const dependsOn = (number: number | null) => {
@@ -149,7 +149,7 @@ export class ModelRun {
     return this.#latest === null ? [] : [this.#latest];
   }
 
-  /** Mostly one whose job is blocked, so that an answer sends it on. */
+  /** Mostly a question whose job is blocked, so that an answer resumes it. */
   #settleQuestion(number: number): Act[] {
     const { questions } = this.#model;
     const all = [...questions.keys()];
@@ -173,7 +173,7 @@ export class ModelRun {
     };
   }
 
-  /** Mostly a job that runs or is blocked: writes to others are tried often enough. */
+  /** Mostly a running or blocked job: writes to others occur often enough anyway. */
   #settleJob(number: number): number {
     const all = [...this.#model.jobs.keys()];
     const held = all.filter((at) => ['running', 'blocked'].includes(this.#model.job(at).status));
