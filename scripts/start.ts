@@ -10,16 +10,28 @@ const root = join(import.meta.dirname, '..');
 // so that a second start neither strips types nor compiles.
 enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
 
+const usage = `Usage: npm start -- [flags]
+
+Starts a hub, and builds the console first if it is outdated. Ctrl-C stops it.
+
+`;
+
 try {
-  const consoleDir = await buildConsole(root, (line) => process.stderr.write(`${line}\n`));
-  const { startFromEnvironment } = await import('@signalbox/hub');
-  await startFromEnvironment({
-    argv: process.argv.slice(2),
-    ...(consoleDir === undefined ? {} : { consoleDir }),
-  });
+  await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`signalbox: ${describeRefusal(error)}\n`);
   process.exitCode = 1;
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  if (argv.some((flag) => flag === '--help' || flag === '-h')) {
+    const { describeFlags } = await import('@signalbox/hub');
+    process.stdout.write(usage + describeFlags());
+    return;
+  }
+  const consoleDir = await buildConsole(root, (line) => process.stderr.write(`${line}\n`));
+  const { startFromEnvironment } = await import('@signalbox/hub');
+  await startFromEnvironment({ argv, ...(consoleDir === undefined ? {} : { consoleDir }) });
 }
 
 /** An expected failure (bad setting, port in use, …) is a sentence; a bug keeps its stack. */

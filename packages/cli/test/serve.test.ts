@@ -34,6 +34,24 @@ test('every setting of the hub has a flag, which takes precedence over the envir
   assert.equal((await hub.ended).exitCode, exitCodes.ok);
 });
 
+/** Flags of a start, and whether it warns that other machines reach the hub over plain HTTP. */
+const listeners: readonly (readonly [flags: readonly string[], warns: boolean])[] = [
+  [['--host', '127.0.0.1'], false],
+  [['--host', '0.0.0.0'], true],
+  [['--host', '0.0.0.0', '--base-url', 'https://signalbox.acme.dev'], false],
+];
+
+for (const [flags, warns] of listeners) {
+  test(`serve ${flags.join(' ')} ${warns ? 'warns of' : 'says nothing about'} plain HTTP`, async () => {
+    const dataDir = ['--data-dir', join(place.directory, `listen-${flags.length}-${warns}`)];
+    const hub = place.start(['serve', '--port', '0', ...flags, ...dataDir]);
+    await hub.says(/create the first owner/);
+    hub.child.kill('SIGTERM');
+    const { stdout } = await hub.ended;
+    assert.equal(/Warning: other machines can reach this hub over plain HTTP/.test(stdout), warns);
+  });
+}
+
 test('a bad setting stops the start with one sentence that names it', async () => {
   const { exitCode, stderr } = await place.run(['serve', '--port', 'http']);
   assert.equal(exitCode, exitCodes.usage);

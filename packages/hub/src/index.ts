@@ -19,4 +19,4 @@ export {
 } from './config.ts';
 export { StartError } from './db/data-directory.ts';
 export { HubError } from './errors.ts';
-export { type StartOptions, startFromEnvironment } from './main.ts';
+export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';

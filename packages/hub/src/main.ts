@@ -1,5 +1,12 @@
 import { createHub, type Hub } from './app.ts';
-import { findUnknownSettings, readConfig, type SettingName, settings } from './config.ts';
+import {
+  type Config,
+  findUnknownSettings,
+  isLoopback,
+  readConfig,
+  type SettingName,
+  settings,
+} from './config.ts';
 import { StartError } from './db/data-directory.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 
@@ -34,11 +41,22 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   });
   stopOnSignal(hub);
   giveBackStartMemory();
-  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config.devAllowUnauth));
+  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
 }
 
-function describeStart(baseUrl: string, firstOwnerUrl: string | null, open: boolean): string {
+function describeStart(
+  baseUrl: string,
+  firstOwnerUrl: string | null,
+  { host, devAllowUnauth }: Pick<Config, 'host' | 'devAllowUnauth'>,
+): string {
   const lines = [`Signalbox listens on ${baseUrl}`];
+  if (!isLoopback(host) && !baseUrl.startsWith('https:')) {
+    lines.push(
+      '',
+      'Warning: other machines can reach this hub over plain HTTP, which anyone between can read.',
+      'Put a proxy with TLS in front of it, and set SVC_BASE_URL to its https:// address.',
+    );
+  }
   if (firstOwnerUrl !== null) {
     lines.push(
       '',
@@ -46,10 +64,29 @@ function describeStart(baseUrl: string, firstOwnerUrl: string | null, open: bool
       `  ${firstOwnerUrl}`,
     );
   }
-  if (open) {
+  if (devAllowUnauth) {
     lines.push('', 'SVC_DEV_ALLOW_UNAUTH is true: requests without a token may do anything.');
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Lists the flags of a start, one per setting, for a terminal of 80 columns. */
+export function describeFlags(): string {
+  const rows = Object.values(settings).map(({ flag, env, default: value, description }) => {
+    const meaning = value === '' ? description : `${description} Default: ${value}.`;
+    return `  --${flag} VALUE\n${wrapText(`${env}: ${meaning}`, 74, '      ')}`;
+  });
+  return ['Flags, each also an environment variable:', '', ...rows, ''].join('\n');
+}
+
+function wrapText(text: string, width: number, margin: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.map((line) => margin + line).join('\n');
 }
 
 /** @throws StartError for an unknown flag, or one without its value. */
@@ -62,7 +99,7 @@ export function readFlags(argv: readonly string[]): Partial<Record<SettingName, 
     );
     if (name === undefined) {
       const known = Object.values(settings).map((setting) => `--${setting.flag}`);
-      throw new StartError(`${flag} is not a flag. The flags are ${known.join(', ')}.`);
+      throw new StartError(`${flag} is not a flag. The flags are --help, ${known.join(', ')}.`);
     }
     const value = inline ?? argv[++at];
     if (value === undefined) throw new StartError(`${flag} must have a value.`);

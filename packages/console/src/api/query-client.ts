@@ -17,7 +17,11 @@ export function createQueryClient(onSessionEnd: () => void): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
+      // The hub is often on this machine or network, where it answers although the browser
+      // believes to be offline. The default, 'online', would pause every call without a word.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         staleTime: 2_000,
         retry: (failures, error) =>
           failures < RETRIES_MAX && error instanceof HubError && passing.includes(error.code),
