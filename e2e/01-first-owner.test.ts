@@ -121,7 +121,7 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
     await stranger.context.close();
   });
 
-  it('gets no new link from a restarted hub, and is still signed in there', async () => {
+  it('gets no new link from a restarted hub and stays signed in', async () => {
     const { port } = new URL(hub.baseUrl);
     // An open page asks for its list every few seconds. While the hub is stopped, the browser would
     // log each of these requests as an error.

@@ -51,7 +51,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     assert.equal(page.url(), shown.approvalUrl);
   });
 
-  it('shows who asks, for which workspace and from where, but not the code', async () => {
+  it('shows the machine, the workspace and the address of the request, but not the code', async () => {
     const text = await page.getByRole('main').innerText();
     for (const part of [owner.workspaceName, owner.workspaceSlug, 'build-7', '127.0.0.1']) {
       assert.ok(text.includes(part), `${part} is shown`);
@@ -101,7 +101,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     assert.ok(!`${shown.login.stdout}${shown.login.stderr}`.includes(token));
   });
 
-  it('says afterwards who is logged in', async () => {
+  it('reports the logged-in person afterwards', async () => {
     const end = await machine.run(['whoami']);
     assert.equal(end.code, 0, end.stderr);
     assert.match(end.stdout, new RegExp(`${owner.name} on build-7`));

@@ -49,7 +49,7 @@ describe('the main job, from a linked clone to evidence on the page', {
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   const clone = join(folder, 'clone');
-  /** A pipe at which a job's command waits until the scenario lets it go on. */
+  /** A pipe at which a job's command waits until the scenario releases it. */
   const gate = join(folder, 'gate');
 
   let jobId: string;
@@ -93,7 +93,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     assert.ok(!JSON.stringify(linked.repo).includes('git.acme.example'));
   });
 
-  it('waits on the page, which says why', async () => {
+  it('is pending on the page, with the reason', async () => {
     jobId = await enqueue('Write a greeting into greeting.txt.');
     await openJob(jobId);
     await waitForStatus('Pending');
@@ -126,7 +126,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     await evidence.getByText(sha.slice(0, 12)).waitFor();
   });
 
-  it('has evidence that git in the person’s clone bears out', async () => {
+  it('has evidence that matches the person’s clone in git', async () => {
     const { job } = await readJob(jobId);
     assert.equal(job.status, 'done');
     assert.ok(job.evidence);
@@ -138,14 +138,14 @@ describe('the main job, from a linked clone to evidence on the page', {
     assert.equal(git(clone, 'show', `${branch}:greeting.txt`), 'hello');
   });
 
-  it('leaves the person’s own checkout as it was', () => {
+  it('does not change the person’s own checkout', () => {
     assert.equal(git(clone, 'status', '--porcelain'), '');
     assert.equal(git(clone, 'branch', '--show-current'), 'main');
     assert.equal(git(clone, 'log', '--format=%s'), 'Begin');
     assert.equal(git(clone, 'worktree', 'list').split('\n').length, 1);
   });
 
-  it('tells one timeline in the terminal and on the page', async () => {
+  it('shows the same timeline in the terminal and on the page', async () => {
     const kinds = new Set((await readJob(jobId)).events.map(({ kind }) => kind));
     for (const kind of ['enqueued', 'claimed', 'log', 'completed'])
       assert.ok(kinds.has(kind), kind);
@@ -176,7 +176,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     assert.equal((await readJob(jobId)).job.evidence, null);
   });
 
-  it('lists both jobs, newest first, and narrows them by status', async () => {
+  it('lists both jobs, newest first, and filters them by status', async () => {
     await page.getByRole('link', { name: 'All jobs' }).click();
     const rows = page.getByRole('list', { name: 'Jobs' }).getByRole('listitem');
     await rows.first().getByText('Work until somebody says stop.').waitFor();

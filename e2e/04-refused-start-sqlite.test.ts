@@ -54,7 +54,7 @@ const badSettings: readonly (readonly [env: NodeJS.ProcessEnv, names: RegExp])[]
 describe('a hub that must not start', { concurrency: 2 }, () => {
   for (const [env, names] of badSettings) {
     const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    test(`a hub refuses to start with ${given.join(' and ')}, and makes nothing`, async (t) => {
+    test(`a hub refuses to start with ${given.join(' and ')}, and creates nothing`, async (t) => {
       const dataDir = join(makeTempDir(t), 'data');
       await assertRefused(dataDir, names, { env });
       assert.equal(existsSync(dataDir), false);
@@ -67,7 +67,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     await assertRefused(dataDir, /^(?!.*sesame).*SVC_DATABASE_URL/, { env });
   });
 
-  test('a hub refuses a flag that is none, and names those there are', async (t) => {
+  test('a hub refuses an unknown flag and lists the known ones', async (t) => {
     const dataDir = join(makeTempDir(t), 'data');
     await assertRefused(dataDir, /--prot is not a flag.*--port/, { args: ['--prot', '80'] });
   });
@@ -83,13 +83,13 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     await assertStarts(dataDir);
   });
 
-  test('a hub refuses a host that is no address of this machine', async (t) => {
+  test('a hub refuses a host that is not an address of this machine', async (t) => {
     const dataDir = join(makeTempDir(t), 'data');
     // A documentation address (RFC 5737): no machine has it.
     await assertRefused(dataDir, /SVC_HOST is "192\.0\.2\.1"/, { env: { SVC_HOST: '192.0.2.1' } });
   });
 
-  test('a hub refuses a data directory that is a file, and leaves the file as it is', async (t) => {
+  test('a hub refuses a data directory that is a file, and does not change the file', async (t) => {
     const file = join(makeTempDir(t), 'data');
     writeFileSync(file, 'mine\n');
     await assertRefused(file, /data directory .* cannot be written .*SVC_DATA_DIR/);
@@ -97,7 +97,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'mine\n');
   });
 
-  test('a hub refuses a database of a newer version, and leaves it as it is', async (t) => {
+  test('a hub refuses a database of a newer version, and does not change it', async (t) => {
     const dataDir = await makeUsedDataDir(t);
     const file = join(dataDir, 'signalbox.db');
     withDatabase(file, (database) =>
@@ -113,7 +113,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     await assertStarts(dataDir);
   });
 
-  test('a hub refuses a database file that is none, and leaves it as it is', async (t) => {
+  test('a hub refuses an invalid database file and does not change it', async (t) => {
     const dataDir = await makeUsedDataDir(t);
     const file = join(dataDir, 'signalbox.db');
     writeFileSync(file, 'this is no database, but somebody may need it\n'.repeat(200));
@@ -122,7 +122,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     assert.ok(before.equals(readFileSync(file)));
   });
 
-  test('a second hub on one data directory is refused, and the first goes on', async (t) => {
+  test('a second hub on one data directory is refused, and the first continues', async (t) => {
     const dataDir = join(makeTempDir(t), 'data');
     const first = await startHubProcess({ dataDir });
     await assertRefused(dataDir, /Another hub is running on the data directory/);
@@ -132,7 +132,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     await assertStarts(dataDir);
   });
 
-  test('a hub refuses a damaged key, and makes no new one in its place', async (t) => {
+  test('a hub refuses a damaged key and does not replace it', async (t) => {
     const dataDir = await makeUsedDataDir(t);
     const file = join(dataDir, 'secret.key');
     const key = readFileSync(file);

@@ -8,7 +8,7 @@ import { makeTempDir } from './temp-dir.ts';
 type Answer = Record<string, unknown>;
 
 /** A client that knows the specification alone: its paths, its fields, no extension, no token. */
-describe('a client of the specification alone, in development mode', () => {
+describe('a client that follows only the specification, in development mode', () => {
   let hub: HubProcess;
   let workspaceId: string;
   let repoId: string;
@@ -39,7 +39,7 @@ describe('a client of the specification alone, in development mode', () => {
     return answer;
   }
 
-  it('is told at the start that requests without a token may do anything', () => {
+  it('warns at the start that requests without a token may do anything', () => {
     assert.match(hub.process.stdout, /SVC_DEV_ALLOW_UNAUTH is true/);
   });
 
@@ -95,7 +95,7 @@ describe('a client of the specification alone, in development mode', () => {
     assert.deepEqual(kinds, ['enqueued', 'claimed', 'heartbeat', 'completed']);
   });
 
-  it('is refused with a token that is none, although it would be served without', async () => {
+  it('refuses a request with an invalid token, which it would serve without a token', async () => {
     for (const authorization of [
       'Bearer nonsense',
       `Bearer sbx_s_${'a'.repeat(49)}`,
@@ -107,7 +107,7 @@ describe('a client of the specification alone, in development mode', () => {
     }
   });
 
-  it('is not mistaken for a page of another site whose name points here', async () => {
+  it('refuses requests from a site whose host name resolves to this machine', async () => {
     // Fetch sets Host itself; a name that resolves to this machine is what an attacker has.
     const status = await new Promise((resolve, reject) => {
       const post = request(`${hub.baseUrl}/control-plane/v1/workspaces/resolve`, {

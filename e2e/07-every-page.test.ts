@@ -38,7 +38,7 @@ interface Scene {
 
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name });
 
-describe('every page, at every size and in every light', { skip: browserMissing }, () => {
+describe('every page, at every size and in every color scheme', { skip: browserMissing }, () => {
   let hub: HubProcess;
   let browser: Browser;
   let person: SignedIn;
@@ -85,7 +85,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
       await page.emulateMedia({ colorScheme });
       const view = `${scene.name}-${screen}-${colorScheme}`;
       if (pictureDir !== undefined) {
-        // What stays at the top of the window belongs at the top of the picture.
+        // Elements fixed to the top of the window belong at the top of the picture.
         await page.evaluate('scrollTo(0, 0)');
         await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
       }
@@ -94,7 +94,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     return faults;
   }
 
-  it('holds before anybody is there', async () => {
+  it('passes the audit before any person exists', async () => {
     await show(
       [
         { name: 'sign-in-new-hub', path: '/', shows: heading('Sign in') },
@@ -121,7 +121,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     );
   });
 
-  it('holds for an owner without jobs', async () => {
+  it('passes the audit for an owner without jobs', async () => {
     person = await makeOwner(hub);
     const jobs = `/w/${owner.workspaceSlug}/jobs`;
     await show([
@@ -148,7 +148,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     ]);
   });
 
-  it('holds for jobs in every status', async () => {
+  it('passes the audit for jobs in every status', async () => {
     const config = await configOf(dataDir);
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
@@ -191,7 +191,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     ]);
   });
 
-  it('shows what an agent wrote as text, and runs none of it', async () => {
+  it('shows the text of an agent as text and runs none of it', async () => {
     const visit = await openVisit(browser, hub.baseUrl);
     await lendSession(visit.context, person);
     const page = await visit.context.newPage();
@@ -201,7 +201,7 @@ describe('every page, at every size and in every light', { skip: browserMissing 
     assert.deepEqual(visit.troubles, []);
   });
 
-  it('holds for the login of a machine', async () => {
+  it('passes the audit for the login of a machine', async () => {
     const client = createClient({ baseUrl: hub.baseUrl });
     const asked = await client.devices.start({
       workspaceSlug: owner.workspaceSlug,

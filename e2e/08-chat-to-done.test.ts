@@ -203,7 +203,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     for (const { text } of sections) assert.match(text, /^\[Untrusted text /);
   });
 
-  it('goes on with the agent that asked, although another one is idle', async () => {
+  it('continues with the agent that asked, although another one is idle', async () => {
     other = startAgent(bench, 'bench');
     await other.waitFor(/"type":"online"/);
     const { uncertaintyId } = question;

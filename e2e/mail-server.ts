@@ -62,7 +62,7 @@ export async function startMailServer(
   for (const [index, message] of messages.entries()) {
     const path = join(folder, 'mail', user.name, 'new', `${index}.e2e`);
     writeFileSync(path, formatMail(message));
-    // What a maildir takes for the time of arrival, in seconds.
+    // A maildir takes this as the time of arrival, in seconds.
     utimesSync(path, 1_793_600_000 + index, 1_793_600_000 + index);
   }
   makeCertificate(folder);

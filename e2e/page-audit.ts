@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 
 /*
- * What any page must hold, whatever it shows. A few rules that tell plain faults from plain pages;
+ * The rules for every page, for any content. A few rules that tell plain faults from plain pages;
  * no substitute for a person who looks.
  */
 
-/** Roles that a person acts on, or that stand for something: without a name they say nothing. */
+/** Roles that a person acts on, or that represent something: without a name they say nothing. */
 const namedRoles =
   'button|link|textbox|combobox|checkbox|menuitem|alertdialog|dialog|log|navigation|img';
 

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
-/** Resolves with the next uncaught error, in place of the runner, which would fail the test. */
+/** Resolves with the next uncaught error, before the test runner sees it and fails the test. */
 function catchUncaught(t: TestContext): Promise<unknown> {
   const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
@@ -14,7 +14,7 @@ function catchUncaught(t: TestContext): Promise<unknown> {
   return new Promise((resolve) => process.once('uncaughtException', resolve));
 }
 
-test('an afterCommit call that throws hides no answer, stops no other call, and is reported', async (t) => {
+test('an afterCommit call that throws is reported and affects neither the answer nor other calls', async (t) => {
   const database = await openTestDatabase(t, systemClock);
   const uncaught = catchUncaught(t);
   const calls: string[] = [];
@@ -34,6 +34,6 @@ test('an afterCommit call that throws hides no answer, stops no other call, and 
   assert.deepEqual(answers, ['a', 'b', 'c']);
   assert.deepEqual(calls, ['a', 'c']);
   assert.equal(await uncaught, fault);
-  // And it still works.
+  // The database still works.
   assert.equal(await act('d', () => undefined), 'd');
 });

@@ -110,7 +110,7 @@ test('concurrent actions share transactions, and each gets its own answers', asy
       assert.deepEqual(updated, { note: name, amount: 2 ** 40 + at });
       const { changes } = await tx.runSql(
         'UPDATE notes SET amount = ? WHERE workspace_id = ? AND note = ?',
-        [at, 'home', at === 7 ? 'nobody' : name],
+        [at, 'home', at === 7 ? 'missing' : name],
       );
       assert.equal(changes, at === 7 ? 0 : 1);
       const later = await tx.allSql<{ note: string }>(

@@ -11,12 +11,12 @@ const { jobs, jobEvents } = endpoints;
 
 /** Tables that grow with every job. */
 const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'idempotency_keys'];
-/** Enough that the planner would rather sort or scan where that were cheaper in a small table. */
+/** Enough rows that the planner does not choose the sorts and scans of a small table. */
 const FINISHED = 20_000;
 const PENDING = 5_000;
-/** Of each lane what a claim takes and some more, in case others are taking the first ones. */
+/** Per lane, the rows that a claim takes and some more, in case others take the first ones. */
 const READ_BY_CLAIM_MAX = 200;
-/** What a list may look at where filters go beyond its index. */
+/** How many rows a list may read when its filters are not covered by its index. */
 const CANDIDATES_MAX = 1_000;
 const RUNNING = 20;
 const ROUNDS = 25;
@@ -30,7 +30,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A queue with years of work behind it and a backlog before it, of which PostgreSQL knows. */
+/** A queue with years of finished jobs and a backlog, with current planner statistics. */
 async function setupGrown(t: TestContext) {
   const h = await startQueueWorld(t);
   const { workspaceId, repoId, clock } = h;
@@ -50,7 +50,7 @@ async function setupGrown(t: TestContext) {
   return { ...h, agentIds };
 }
 
-/** Of what the seeded jobs would have left behind, too. */
+/** Seeds the rows that the seeded jobs would have left, too. */
 const moreRows = [
   `INSERT INTO idempotency_keys
      (workspace_id, operation, idempotency_key, body_hash, answer, created_at)
@@ -74,7 +74,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** Collects the statements that go to the database while something is done. */
+/** Collects the statements that the database gets during an operation. */
 async function collectStatements(
   t: TestContext,
   act: () => Promise<unknown>,
@@ -95,7 +95,7 @@ async function collectStatements(
   return statements;
 }
 
-/** Plans as statements have them that were prepared long ago: for whatever values. */
+/** Generic plans, as long prepared statements have them: for any values. */
 async function explain(
   client: pg.Client,
   { text, values }: { text: string; values: unknown[] | null },
@@ -122,7 +122,7 @@ async function explain(
   }
 }
 
-/** The plan of each statement about tables that grow, once each. */
+/** The plan of each distinct statement on tables that grow. */
 async function explainAll(
   dataDir: string,
   statements: readonly Statement[],
@@ -149,13 +149,13 @@ function assertNoScan(text: string, nodes: readonly PlanNode[]): void {
   }
 }
 
-test('every statement of a job’s life finds its rows by an index, whatever the values', async (t) => {
+test('every statement of a job’s life finds its rows by an index, for any values', async (t) => {
   const h = await setupGrown(t);
   const { workspaceId, agentId } = h;
   const statements = await collectStatements(t, async () => {
     const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
     await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
-    // Several at once are merged into statements over arrays.
+    // Concurrent operations are merged into statements over arrays.
     await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, n) => h.claim({ claimKey: `claim-${n}`, leaseMs: 1_000 })),
@@ -179,7 +179,7 @@ test('every statement of a job’s life finds its rows by an index, whatever the
   for (const { text, nodes } of plans) assertNoScan(text, nodes);
 });
 
-test('a claim reads the head of its lane from the index, and no more than it may take', async (t) => {
+test('a claim reads only the head of its lane from the index', async (t) => {
   const h = await setupGrown(t);
   const statements = await collectStatements(t, () => h.claim());
   const [taking] = statements.filter(({ text }) => /SKIP LOCKED/.test(text));
@@ -191,7 +191,7 @@ test('a claim reads the head of its lane from the index, and no more than it may
   assert.ok(most <= READ_BY_CLAIM_MAX, `${most} rows are read for one claim`);
 });
 
-test('every list reads its page from the end of indexes, whatever the filters', async (t) => {
+test('every list reads its page from the end of an index, with any filters', async (t) => {
   const h = await setupGrown(t);
   const { workspaceId, repoId, agentIds } = h;
   const runs = endpoints.runs;
@@ -210,7 +210,7 @@ test('every list reads its page from the end of indexes, whatever the filters', 
   for (const { text, nodes } of plans) {
     assertNoScan(text, nodes);
     for (const node of nodes.filter((each) => /Sort/.test(each['Node Type']))) {
-      // What runs is little, and candidates are bounded.
+      // Running jobs are few, and candidates are bounded.
       const rows = node['Plan Rows'];
       assert.ok(rows <= CANDIDATES_MAX, `sorts ${rows} rows: ${text}`);
     }
@@ -229,14 +229,14 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
       await h.call(jobs.heartbeat, beat);
     }
   });
-  // Every statement by which heartbeats change entries, done again and again by one connection: it
-  // alone can say at once what has come of it.
+  // Every statement by which heartbeats change entries, repeated by one connection, because only
+  // that connection sees its own statistics at once.
   const renewals = statements.filter(({ text }) =>
     /^UPDATE queue_entries SET (lease_ms|heartbeat)/.test(text),
   );
   assert.ok(renewals.length >= RUNNING, `${renewals.length} renewals`);
-  // Nobody else is at the table then: a transaction that looks on keeps rows that are no more in
-  // their page, and what the hub has counted of its own claims is told by now.
+  // No other session uses the table then: an open transaction would keep dead rows in their page,
+  // and by now the hub has flushed the statistics of its own claims.
   await h.hub.stop();
   const { updates, hot } = await withClient(h.dataDir, async (client) => {
     const count = async () => {
@@ -258,7 +258,7 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
   assert.ok(hot / updates > 0.9, `${hot} of ${updates} renewals stayed in their page`);
 });
 
-test('what was planned while tables were small finds its rows by an index when they have grown', async (t) => {
+test('plans made while the tables were small still use an index when they have grown', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, repoId, agentId } = h;
   const doSome = async () => {
@@ -274,7 +274,7 @@ test('what was planned while tables were small finds its rows by an index when t
   const seeds = { pending: 0, finished: FINISHED, startMs: h.clock.nowMs() - 1_000_000 };
   await seedJobs(h.hub.database, { ...seeds, workspaceId, repoIds: [repoId], agentIds: [agentId] });
   for (let round = 0; round < ROUNDS; round++) await doSome();
-  // Sessions tell what they have read at the latest when they end.
+  // Sessions flush their statistics at the latest when they end.
   await h.hub.stop();
   const { rows } = await withClient(h.dataDir, (client) =>
     client.query<{ relname: string; rows: string }>(

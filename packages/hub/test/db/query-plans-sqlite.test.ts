@@ -12,7 +12,7 @@ const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'i
 /** Lists read the newest rows of a workspace from the end of an index. */
 const list = /order by .* desc limit/i;
 const running = 'USING INDEX queue_entries_running';
-/** What runs is little, however much has run: the sweeper and the start look at all of it. */
+/** Running jobs stay few, so the sweeper and the start may read all of them. */
 const scan =
   /^SCAN (?!json_each|d\b|CONSTANT|queue_entries USING INDEX queue_entries_running$|queue_settlements$|due$)/;
 
@@ -56,7 +56,7 @@ test('every statement of a job’s life finds its rows by an index', async (t) =
   }
 });
 
-test('every list reads its page from the end of indexes, whatever the filters', async (t) => {
+test('every list reads its page from the end of an index, with any filters', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, repoId, agentId } = h;
   await h.enqueue({ kind: 'pr_review' });

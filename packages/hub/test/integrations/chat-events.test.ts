@@ -43,7 +43,7 @@ const challenge = {
   type: 'url_verification',
 };
 
-test('only a fresh signature over the very bytes lets a chat event in', async (t) => {
+test('a chat event is accepted only with a fresh signature over its exact bytes', async (t) => {
   const world = await startIntegrationWorld(t);
   const body = JSON.stringify(challenge);
   const bytes = Buffer.from(body);
@@ -69,7 +69,7 @@ test('only a fresh signature over the very bytes lets a chat event in', async (t
       { ...right, [CHAT_TIMESTAMP_HEADER]: '1793610001' },
       401,
     ],
-    ['a time that is none', { ...right, [CHAT_TIMESTAMP_HEADER]: 'now' }, 401],
+    ['an invalid timestamp', { ...right, [CHAT_TIMESTAMP_HEADER]: 'now' }, 401],
     ['half a signature', { ...right, [CHAT_SIGNATURE_HEADER]: signature.slice(0, 20) }, 401],
     ['another version', { ...right, [CHAT_SIGNATURE_HEADER]: `v1${signature.slice(2)}` }, 401],
     ['an empty signature', { ...right, [CHAT_SIGNATURE_HEADER]: '' }, 401],
@@ -91,10 +91,14 @@ test('a signature covers the bytes, before anything reads them', async (t) => {
     assert.equal(answer.status, 401, `${body}: ${answer.text}`);
   }
   const signedNonsense = await world.sendChat('no JSON');
-  assert.equal(signedNonsense.body.error, 'INVALID_JSON', 'who signs learns what is wrong');
+  assert.equal(
+    signedNonsense.body.error,
+    'INVALID_JSON',
+    'a signed request gets the precise error',
+  );
   world.clock.advance(CHAT_WINDOW_MS + 1_000);
   const replayed = await world.sendChat(JSON.stringify(challenge), headers);
-  assert.equal(replayed.status, 401, 'what was overheard is worth nothing later');
+  assert.equal(replayed.status, 401, 'an intercepted request cannot be replayed later');
 });
 
 test('without the setting every chat event is refused, signed or not', async (t) => {
@@ -105,7 +109,7 @@ test('without the setting every chat event is refused, signed or not', async (t)
   assert.equal((await world.sendChat(challenge, headers)).status, 401);
 });
 
-test('a secret that is being changed works in its old and its new form', async (t) => {
+test('during a rotation the old and the new secret both work', async (t) => {
   const world = await startIntegrationWorld(t, { config: { chatSecrets: ['new', CHAT_SECRET] } });
   const bytes = Buffer.from(JSON.stringify(challenge));
   for (const secret of ['new', CHAT_SECRET]) {
@@ -143,7 +147,7 @@ test('messages, replies, mentions and files become context items in their thread
   assert.equal(question?.occurredAt, new Date(1_793_610_000_000).toISOString());
 });
 
-test('a repeated delivery changes nothing, and neither does the mention beside its message', async (t) => {
+test('a repeated delivery changes nothing, and neither does the mention event of a message', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   await world.addTrigger({ match: { source: 'slack', type: 'app_mention' } });
@@ -165,7 +169,7 @@ test('a repeated delivery changes nothing, and neither does the mention beside i
   assert.equal(await countRows(world, 'jobs'), 1);
 });
 
-test('an edit supersedes what it edits, in whatever order they come', async (t) => {
+test('an edit supersedes its message, in any order of arrival', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const [first, second] = ['1793610100.000100', '1793610200.000100'];
@@ -183,7 +187,7 @@ test('an edit supersedes what it edits, in whatever order they come', async (t) 
     current.map(({ text }) => text),
     ['three'],
   );
-  // Here the edit comes before its message.
+  // Here the edit arrives before its message.
   const other = '1793610005.000100';
   await world.chat(callback(edit('after', { ts: other, editedTs: second, before: 'before' })));
   await world.chat(callback(message('before', other)));
@@ -191,7 +195,7 @@ test('an edit supersedes what it edits, in whatever order they come', async (t) 
   assert.deepEqual(now.map(({ text }) => text).sort(), ['after', 'three']);
 });
 
-test('a deletion ends the message and its edits, and takes their words everywhere', async (t) => {
+test('a deletion ends the message and its edits, and deletes their text everywhere', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const said = await world.chat(callback(message('wordone', TS)));
@@ -210,13 +214,13 @@ test('a deletion ends the message and its edits, and takes their words everywher
   assert.deepEqual(found.items, []);
   const event = await world.readEvent(said.eventId ?? '');
   assert.equal(event.isForgotten, true);
-  // A message whose end is heard of first never begins.
+  // A message whose deletion arrives first is never shown.
   await world.chat(callback(deletion('1793610007.000100', 'never')));
   await world.chat(callback(message('never', '1793610007.000100')));
   assert.ok((await itemsOf(world)).every(({ text }) => text === ''));
 });
 
-test('the stone in place of a thread’s first message ends it, too', async (t) => {
+test('a tombstone in place of a thread’s first message ends the message, too', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   await world.chat(callback(message('first', TS)));
@@ -229,7 +233,7 @@ test('the stone in place of a thread’s first message ends it, too', async (t) 
   ]);
 });
 
-test('what is of no use is answered with the reason, and stands in the ledger', async (t) => {
+test('an ignored event is answered with the reason and recorded in the ledger', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const joined = message('<@U061F7AUR> has joined', TS, { subtype: 'channel_join' });
@@ -258,7 +262,7 @@ test('what is of no use is answered with the reason, and stands in the ledger', 
   assert.equal(bare.body.error, 'INVALID_REQUEST');
 });
 
-test('of a team that no workspace has, nothing is kept but that it knocked', async (t) => {
+test('for a team without a workspace only the arrival of an event is recorded', async (t) => {
   const world = await startIntegrationWorld(t);
   const word = 'unmappedC4nary';
   const knock = callback(message(word));
@@ -270,12 +274,12 @@ test('of a team that no workspace has, nothing is kept but that it knocked', asy
   assert.equal(kept.includes(word), false);
   const { workspaceId } = world.home;
   const { events } = await world.call(endpoints.integrationEvents.list, { workspaceId });
-  assert.deepEqual(events, [], 'it is nobody’s');
+  assert.deepEqual(events, [], 'the event belongs to no workspace');
   await world.mapTeam();
   assert.equal((await world.chat(callback(message(word)))).ignored, undefined);
 });
 
-test('a team belongs to one workspace until that one lets it go', async (t) => {
+test('a team belongs to one workspace until that workspace removes it', async (t) => {
   const world = await startIntegrationWorld(t);
   const { chatTeams, workspaceSettings } = consoleEndpoints;
   const { workspaceId } = world.home;
@@ -295,10 +299,10 @@ test('a team belongs to one workspace until that one lets it go', async (t) => {
   assert.equal((await world.atConsole(chatTeams.remove, ref)).removed, false);
   await world.atConsole(chatTeams.put, rival);
   assert.equal((await world.chat(callback(message('hello')))).ignored, undefined);
-  assert.deepEqual(await itemsOf(world), [], 'it goes where the team is now');
+  assert.deepEqual(await itemsOf(world), [], 'the event goes to the new workspace of the team');
 });
 
-test('under the policy metadata no word of a message is kept', async (t) => {
+test('with the policy metadata no text of a message is stored', async (t) => {
   const world = await startIntegrationWorld(t);
   await world.mapTeam();
   const { workspaceId } = world.home;

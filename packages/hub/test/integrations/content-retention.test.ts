@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
 const RETENTION_DAYS = 30;
 
-/** A workspace that keeps things for a month; no loop works but when a test says so. */
+/** A workspace with a retention of a month; loops run only when a test runs them. */
 async function setupRetaining(t: TestContext) {
   const turned = createManualClock();
   const clock: ManualClock = { ...turned, schedule: () => () => undefined };
@@ -39,7 +39,7 @@ async function setupRetaining(t: TestContext) {
   };
 }
 
-test('an upload past its retention goes with its text, and then its bytes', async (t) => {
+test('an expired upload is deleted with its text, and then its bytes are', async (t) => {
   const h = await setupRetaining(t);
   const uploadId = await upload(h, 'What it says.');
   await h.run('extraction');
@@ -63,7 +63,7 @@ test('an upload past its retention goes with its text, and then its bytes', asyn
   assert.equal(await h.count('upload_objects'), 0);
 });
 
-test('of two uploads of the same bytes the younger keeps the text', async (t) => {
+test('of two uploads of the same bytes the newer keeps the text', async (t) => {
   const h = await setupRetaining(t);
   await upload(h, 'What both say.');
   await h.run('extraction');
@@ -79,7 +79,7 @@ test('of two uploads of the same bytes the younger keeps the text', async (t) =>
   assert.equal(extract?.upload_id, young);
 });
 
-test('a summary goes with the item that it is of, and one of a note stays with the note', async (t) => {
+test('a summary expires with its item, and the summary of a note is kept with the note', async (t) => {
   const h = await setupRetaining(t);
   const { database, deps } = h.hub;
   const { workspaceId } = h;
@@ -106,7 +106,7 @@ test('a summary goes with the item that it is of, and one of a note stays with t
   );
 });
 
-test('sessions and device logins that ended are forgotten, and live ones stay', async (t) => {
+test('ended sessions and device logins are deleted, and active ones are kept', async (t) => {
   const h = await setupRetaining(t);
   const { database } = h.hub;
   const nowMs = h.clock.nowMs();

@@ -26,7 +26,7 @@ runScenarios('the ledger of events', [
     },
   },
   {
-    name: 'a filter leaves out what does not fit',
+    name: 'a filter omits events that do not match',
     endpoint: integrationEvents.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, source: 'the older' }),
     expect: { contains: ['the older'], absent: ['the newer'] },
@@ -44,13 +44,13 @@ runScenarios('the ledger of events', [
     expect: { error: 'INVALID_REQUEST' },
   },
   {
-    name: 'a status that there is not is refused',
+    name: 'an unknown status is refused',
     endpoint: integrationEvents.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, status: 'lost' }),
     expect: { error: 'INVALID_REQUEST' },
   },
   {
-    name: 'a token of another workspace learns nothing',
+    name: 'a token of another workspace is refused',
     endpoint: integrationEvents.list,
     credential: 'foreign',
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
@@ -67,7 +67,7 @@ runScenarios('the ledger of events', [
     expect: { body: { event: { title: 'looked at', data: { text: 'looked at' }, firings: [] } } },
   },
   {
-    name: 'a token that may only read cannot replay',
+    name: 'a token with only the scope read cannot replay',
     endpoint: integrationEvents.replay,
     credential: 'readOnly',
     body: async (world) => ({
@@ -77,7 +77,7 @@ runScenarios('the ledger of events', [
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'a token for integrations replays, and learns what did not fit',
+    name: 'a token for integrations replays and gets the parts that did not match',
     endpoint: integrationEvents.replay,
     credential: 'integrateOnly',
     async body(world) {
@@ -90,7 +90,7 @@ runScenarios('the ledger of events', [
     expect: { body: { replay: 1, firings: [], unmatched: [{ failed: 'type' }] } },
   },
   {
-    name: 'a bearer token is no secret of an integration',
+    name: 'a bearer token does not count as the secret of an integration',
     endpoint: integrations.ingest,
     body: ({ home }) => ({
       ...{ workspaceId: home.workspaceId, idempotencyKey: 'k', source: 's', type: 't' },
@@ -98,7 +98,7 @@ runScenarios('the ledger of events', [
     expect: { error: 'INTEGRATION_UNAUTHORIZED' },
   },
   {
-    name: 'nor a signature of the chat',
+    name: 'a bearer token does not count as a signature of the chat',
     endpoint: integrations.chatEvents,
     body: { type: 'url_verification', challenge: 'c' },
     expect: { error: 'INTEGRATION_UNAUTHORIZED', absent: ['challenge'] },
@@ -118,19 +118,19 @@ runScenarios('reading triggers', [
     expect: { body: { triggers: [{ name: 'mine', enabled: true }], nextCursor: null } },
   },
   {
-    name: 'there are no schedules among them',
+    name: 'the list of event triggers contains no schedules',
     endpoint: triggers.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, type: 'schedule' }),
     expect: { absent: ['mine'] },
   },
   {
-    name: 'a type that there is not is refused',
+    name: 'an unknown type is refused',
     endpoint: triggers.list,
     body: ({ home }) => ({ workspaceId: home.workspaceId, type: 'webhook' }),
     expect: { error: 'INVALID_REQUEST' },
   },
   {
-    name: 'a token for enqueuing alone cannot read them',
+    name: 'a token with only the scope enqueue cannot read triggers',
     endpoint: triggers.get,
     credential: 'enqueueOnly',
     body: async (world) => ({
@@ -140,7 +140,7 @@ runScenarios('reading triggers', [
     expect: { error: 'NOT_ALLOWED' },
   },
   {
-    name: 'a token of another workspace learns nothing',
+    name: 'a token of another workspace is refused',
     endpoint: triggers.get,
     credential: 'foreign',
     body: async (world) => ({
@@ -152,7 +152,7 @@ runScenarios('reading triggers', [
 ]);
 
 const { get, replay } = integrationEvents;
-// Made when the unknown id is asked about, which is first.
+// Created on the request for the unknown id, which comes first.
 let foreignTrigger = '';
 let foreignEvent = '';
 
@@ -170,7 +170,7 @@ const eventQuestions = [get, replay].map(
   }),
 );
 
-compareIdAnswers('unknown and foreign triggers and events are answered alike', [
+compareIdAnswers('unknown and foreign triggers and events get the same answer', [
   {
     endpoint: triggers.get,
     field: 'triggerId',

@@ -14,7 +14,7 @@ import type { TestHubOptions } from './test-hub.ts';
 const { agents, contextItems, contextPacks, jobEvents, jobs, runs, tokens, uncertainties } =
   endpoints;
 
-/** Stands in every text of the workspace `other`; no answer to anybody else may hold it (I10). */
+/** Part of every text of the workspace `other`; no answer to other callers may contain it (I10). */
 export const CANARY = 'canary-5f1c2e';
 
 const MINUTE_MS = 60_000;

@@ -105,7 +105,7 @@ export function deletion(ts: string, text: string, atTs = '1793610900.000900'): 
   };
 }
 
-/** The first message of a thread that goes on: the chat puts a stone in its place. */
+/** Deletes the first message of a thread with replies: the chat puts a tombstone in its place. */
 export function tombstone(ts: string, text: string): Inner {
   const changed = edit(text, { ts, editedTs: '1793610900.000950', before: text });
   const stone = {

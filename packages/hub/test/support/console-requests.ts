@@ -64,7 +64,7 @@ const someTrigger = async (world: ConsoleWorld) => {
 export const requestMakers: Record<string, MakeRequest> = {
   consoleSessionGet: nothing,
   consoleSessionSignIn: async (_world, browser) => ({
-    email: (await browser.call(session.get, {})).person?.email ?? 'nobody@acme.dev',
+    email: (await browser.call(session.get, {})).person?.email ?? 'visitor@acme.dev',
     password: PASSWORD,
   }),
   consoleSessionSignOut: nothing,

@@ -110,7 +110,7 @@ async function plantCanaries(hub: TestHub) {
   const place = { workspaceSlug: CANARY, machineName: CANARY };
   await logDeviceIn(hub, stranger, place);
   const { tokens } = await stranger.call(consoleEndpoints.deviceTokens.list, { workspaceId });
-  await stranger.call(account.update, { name: `${CANARY} herself` });
+  await stranger.call(account.update, { name: `${CANARY} person` });
   await stranger.call(members.list, { workspaceId });
   return {
     stranger,

@@ -23,7 +23,7 @@ export interface Dovecot {
 }
 
 /** Dovecot refuses to serve mail as root, so then it runs as the user that may do nothing. */
-const NOBODY = { uid: 65_534, gid: 65_534, name: 'nobody', group: 'nogroup' };
+const UNPRIVILEGED = { uid: 65_534, gid: 65_534, name: 'nobody', group: 'nogroup' };
 
 /** Debian puts it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
@@ -68,7 +68,7 @@ export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovec
       const name = `${receivedAtS}.${delivered}.test`;
       const path = join(folder, 'new', name);
       writeFileSync(path, message);
-      // What a maildir takes for the time of arrival; one second apart, so that there is an order.
+      // A maildir takes this as the time of arrival; one second apart, so the order is defined.
       utimesSync(path, receivedAtS, receivedAtS);
       if (process.getuid?.() === 0) chownSync(path, account.uid, account.gid);
       return name;
@@ -76,10 +76,10 @@ export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovec
   };
 }
 
-type Account = typeof NOBODY;
+type Account = typeof UNPRIVILEGED;
 
 function findAccount(): Account {
-  if (process.getuid?.() === 0) return NOBODY;
+  if (process.getuid?.() === 0) return UNPRIVILEGED;
   const { uid, gid, username } = userInfo();
   const group = execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim();
   return { uid, gid, name: username, group };

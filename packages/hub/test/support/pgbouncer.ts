@@ -52,13 +52,13 @@ default_pool_size = ${POOL_SIZE}
 `,
   );
   // It refuses to run as root.
-  const nobody = findNobody();
-  if (nobody !== null) {
+  const unprivileged = findUnprivileged();
+  if (unprivileged !== null) {
     chmodSync(dir, 0o755);
-    for (const path of [users, file]) chownSync(path, nobody.uid, nobody.gid);
+    for (const path of [users, file]) chownSync(path, unprivileged.uid, unprivileged.gid);
   }
   const child = spawn('pgbouncer', [file], {
-    ...(nobody ?? {}),
+    ...(unprivileged ?? {}),
     env,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -81,7 +81,7 @@ default_pool_size = ${POOL_SIZE}
   throw new Error(`pgbouncer did not start:\n${lines.join('\n')}`);
 }
 
-function findNobody(): { uid: number; gid: number } | null {
+function findUnprivileged(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const [, uid, gid] =
     /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];

@@ -9,8 +9,8 @@ export interface RawAnswer {
 }
 
 /**
- * Writes bytes to a connection of their own and reads until the hub closes it. Whoever wants the
- * hub to close after a good request sends `connection: close`.
+ * Writes bytes to a new connection and reads until the hub closes it. Send `connection: close`
+ * to make the hub close after a valid request.
  */
 export function sendRaw(baseUrl: string, ...parts: (string | Uint8Array)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);

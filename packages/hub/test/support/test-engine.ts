@@ -96,8 +96,8 @@ export async function openTestDatabase(t: TestContext, clock: Clock): Promise<Da
 }
 
 /**
- * Whatever the hubs on a data directory keep, to look for what they must not: its files, and on
- * PostgreSQL every row of the database.
+ * All data that the hubs on a data directory store, to search for forbidden content: its files,
+ * and on PostgreSQL every row of the database.
  */
 export async function readKept(dataDir: string): Promise<Buffer> {
   const files = readdirSync(dataDir, { withFileTypes: true })

@@ -18,12 +18,12 @@ async function sendHalf({ hub }: HomeWorld, head: string) {
   const rest = `host: ${hostname}:${port}\r\nconnection: close\r\ncontent-length: 10`;
   socket.write(`${head}\r\n${rest}\r\n\r\nhalf`);
   await received;
-  // What has not arrived by the end of this turn of the event loop gets its limit then.
+  // A body that has not arrived by the end of this turn of the event loop gets its limit then.
   await setImmediate();
   return { socket, answer: text(socket) };
 }
 
-test('a call whose body does not come to an end is ended after half a minute', async (t) => {
+test('a call with an unfinished body is ended after half a minute', async (t) => {
   const harness = await startHomeWorld(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const head = [
@@ -39,7 +39,7 @@ test('a call whose body does not come to an end is ended after half a minute', a
   t.mock.timers.reset();
 });
 
-test('an upload may take as long as its URL lives', async (t) => {
+test('an upload may take as long as its URL is valid', async (t) => {
   const harness = await startHomeWorld(t);
   assert.equal(harness.hub.server.server.requestTimeout, TEN_MINUTES_MS);
   const { pathname, search } = new URL((await announce(harness, 10)).uploadUrl);

@@ -12,7 +12,7 @@ const MB = 1024 * 1024;
 
 holdToPromises('the directory', async (t) => createDirectoryStore(join(makeTempDir(t), 'uploads')));
 
-test('a directory that has half an object left by a crash is swept', async (t) => {
+test('a partial object that a crash left is deleted from the directory', async (t) => {
   const root = join(makeTempDir(t), 'uploads');
   const store = createDirectoryStore(root);
   assert.equal(await store.sweep(), 0);
@@ -29,13 +29,13 @@ test('a directory that has half an object left by a crash is swept', async (t) =
   await arriving.promise;
   assert.equal(readdirSync(join(root, 'incoming')).length, 1);
   assert.equal(existsSync(join(root, 'objects')), false);
-  // As another process would find it.
+  // As another process would see it.
   assert.equal(await createDirectoryStore(root).sweep(), 1);
   never.reject(new Error('given up'));
   await assert.rejects(put, /given up/);
 });
 
-test('a store that is away is said to be away, and wrong keys as well', async (t) => {
+test('an unavailable store and wrong keys are reported', async (t) => {
   const config = {
     endpoint: 'http://127.0.0.1:1',
     bucket: 'b',

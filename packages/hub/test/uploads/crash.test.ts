@@ -37,7 +37,7 @@ function listFiles(dataDir: string): string[] {
   return found.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-test('a hub killed in the middle of an upload shows nothing of it afterwards', async (t) => {
+test('a hub killed during an upload shows no part of it after the restart', async (t) => {
   const dataDir = makeTempDir(t);
   const first = await startHubChild(t, dataDir);
   const kept = await announce(first, 5);
@@ -49,21 +49,21 @@ test('a hub killed in the middle of an upload shows nothing of it afterwards', a
   while (listFiles(dataDir).length < 2) await new Promise((resolve) => setImmediate(resolve));
   await first.kill();
   await broken;
-  assert.equal(listFiles(dataDir).length, 2, 'the half file is there after the kill');
+  assert.equal(listFiles(dataDir).length, 2, 'the partial file exists after the kill');
 
   const second = await startHubChild(t, dataDir);
-  assert.equal(listFiles(dataDir).length, 1, 'and is swept before the hub answers');
+  assert.equal(listFiles(dataDir).length, 1, 'and is deleted before the hub answers');
   const ask = (id: string) =>
     post(second, uploads.getDownloadUrl.path, { workspaceId, uploadId: id });
   assert.equal((await ask(uploadId)).error, 'UPLOAD_NOT_FOUND');
   assert.equal((await ask(kept.uploadId)).sha256, sha256Of('hello'));
-  // The URL is as good as before: the key lies in the data directory.
+  // The URL is still valid, because the key is in the data directory.
   const again = uploadUrl.replace(first.baseUrl, second.baseUrl);
   assert.equal((await putBytes(again, makeBytes(4 * MB))).status, 200);
   assert.equal((await ask(uploadId)).sha256, sha256Of(makeBytes(4 * MB)));
 });
 
-test('a disk that takes no more is a 503, leaves nothing, and the hub goes on', async (t) => {
+test('a full disk is a 503, leaves nothing, and the hub continues', async (t) => {
   const dataDir = makeTempDir(t);
   const hub = await startHubChild(t, dataDir, { fileKibMax: 8 * KIB_PER_MB });
   const { workspaceId, uploadId, uploadUrl } = await announce(hub, 12 * MB);

@@ -19,10 +19,10 @@ import {
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const MB = 1024 * 1024;
-/** A hundred times what one turn of the event loop takes; a blocked one takes longer. */
+/** A hundred times a usual turn of the event loop; a blocked turn takes longer. */
 const TURN_MS_MAX = 1_500;
 
-/** Extracts, and holds that the hub's own thread was free all the while. */
+/** Extracts, and asserts that the hub's own thread was never blocked. */
 async function extract(
   t: TestContext,
   format: DocumentFormat,
@@ -115,13 +115,13 @@ const hostile: [
     'too_large',
   ],
   [
-    'a Word document that lies about its sizes',
+    'a Word document with false sizes',
     'docx',
     () => lieAboutSizes(makeDocx(['x'], { 'word/media.xml': spaces })),
     'too_large',
   ],
   [
-    'an archive that is no Word document',
+    'an archive that is not a Word document',
     'docx',
     () => makeZip({ 'a.txt': 'a' }),
     'wrong_content_type',
@@ -136,7 +136,7 @@ const hostile: [
     'wrong_content_type',
   ],
   ['a page called a PDF', 'pdf', () => '<p>hello</p>', 'wrong_content_type'],
-  ['a PDF of nothing but a header', 'pdf', () => '%PDF-1.7\n', 'malformed'],
+  ['a PDF with only a header', 'pdf', () => '%PDF-1.7\n', 'malformed'],
   ['mail nested a thousand times', 'mail', () => makeNestedMail(1_000), 'too_deep'],
   ['a PDF called mail', 'mail', () => makePdf(['x']).subarray(0, 9), 'wrong_content_type'],
 ];
@@ -151,7 +151,7 @@ function half(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length / 2);
 }
 
-/** Says in the directory that each entry unpacks to ten bytes. */
+/** Sets the unpacked size of each entry to ten bytes in the directory. */
 function lieAboutSizes(archive: Buffer): Buffer {
   for (
     let at = archive.indexOf('PK\x01\x02');
@@ -163,7 +163,7 @@ function lieAboutSizes(archive: Buffer): Buffer {
   return archive;
 }
 
-test('a PDF of ten thousand pages is read as far as there is room', async (t) => {
+test('a PDF of ten thousand pages is read up to the limit', async (t) => {
   const pages = Array.from({ length: 10_000 }, (_, at) => `Page ${at} ${'word '.repeat(20)}`);
   const outcome = await extract(t, 'pdf', makePdf(pages), {
     charsMax: 100_000,
@@ -175,7 +175,7 @@ test('a PDF of ten thousand pages is read as far as there is room', async (t) =>
   assert.equal(outcome.truncated, true);
 });
 
-test('a PDF whose page unpacks to gigabytes ends at a limit', async (t) => {
+test('a PDF whose page unpacks to gigabytes is stopped at a limit', async (t) => {
   const outcome = await extract(t, 'pdf', makePdfBomb(256 * MB), {
     memoryBytes: 120 * MB,
     documentMs: 15_000,
@@ -184,7 +184,7 @@ test('a PDF whose page unpacks to gigabytes ends at a limit', async (t) => {
   assert.equal(outcome.failure, 'out_of_memory');
 });
 
-test('a huge page is cut, and one of a hundred thousand levels ends', async (t) => {
+test('a huge page is cut, and one of a hundred thousand levels is stopped', async (t) => {
   const huge = await extract(t, 'html', `<p>start</p>${'<p>word</p>'.repeat(500_000)}`);
   if ('failure' in huge) assert.fail(huge.failure);
   assert.ok(huge.text.startsWith('start'));
@@ -193,12 +193,12 @@ test('a huge page is cut, and one of a hundred thousand levels ends', async (t) 
   assert.ok('failure' in deep || deep.text.startsWith('top'));
 });
 
-test('a document that takes too long is given up', async (t) => {
+test('a document that takes too long is aborted', async (t) => {
   const outcome = await extract(t, 'pdf', makePdf(['x']), { documentMs: 1 });
   assert.deepEqual(outcome, { failure: 'timed_out' });
 });
 
-test('the format follows the type, and the name where the type says nothing', () => {
+test('the format follows the content type, or the file name if the type is unspecific', () => {
   const rows: [contentType: string, fileName: string, format: DocumentFormat | null][] = [
     ['application/pdf', 'x.txt', 'pdf'],
     ['Text/HTML; charset=utf-8', 'x', 'html'],

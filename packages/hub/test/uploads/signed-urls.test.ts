@@ -15,7 +15,7 @@ import {
 
 const { uploads } = endpoints;
 
-/** A signed URL with some of its parameters replaced, or taken away (null). */
+/** A signed URL with some of its parameters replaced, or removed (null). */
 function altered(url: string, changes: Record<string, string | null>): string {
   const next = new URL(url);
   for (const [name, value] of Object.entries(changes)) {
@@ -25,7 +25,7 @@ function altered(url: string, changes: Record<string, string | null>): string {
   return next.href;
 }
 
-test('a signed URL opens one object, for one method, unaltered, for ten minutes', async (t) => {
+test('a signed URL grants one object and method for ten minutes, and only unaltered', async (t) => {
   const world = await startApiWorld(t);
   const mine = await upload(world, 'mine');
   const second = await upload(world, 'second');
@@ -40,11 +40,11 @@ test('a signed URL opens one object, for one method, unaltered, for ten minutes'
     ['another workspace', 'GET', altered(downloadUrl, { workspaceId: world.other.workspaceId })],
     ['a later expiry', 'GET', altered(downloadUrl, { expiresAt: '2036-01-01T00:00:00.000Z' })],
     [
-      'the same expiry, spelled otherwise',
+      'the same expiry in another notation',
       'GET',
       altered(downloadUrl, { expiresAt: expiresAt.replace('Z', '+00:00') }),
     ],
-    ['an expiry that is none', 'GET', altered(downloadUrl, { expiresAt: 'never' })],
+    ['an invalid expiry', 'GET', altered(downloadUrl, { expiresAt: 'never' })],
     ['a higher limit', 'GET', altered(downloadUrl, { signature: signature.replace(/^\d+/, '5') })],
     ['another signature', 'GET', altered(downloadUrl, { signature: `4.${'A'.repeat(43)}` })],
     ['half a signature', 'GET', altered(downloadUrl, { signature: signature.slice(0, 20) })],
@@ -60,7 +60,7 @@ test('a signed URL opens one object, for one method, unaltered, for ten minutes'
     const answer = await exchange(world.hub.baseUrl, {
       method,
       path: pathname + search,
-      // A bearer does not help.
+      // A bearer token does not help.
       token: world.home.token,
       ...(method === 'PUT' ? { body: 'mine', headers: { 'content-type': 'text/plain' } } : {}),
     });
@@ -76,7 +76,7 @@ test('a signed URL opens one object, for one method, unaltered, for ten minutes'
   assert.equal((await putBytes(uploadUrl, 'late')).body.error, 'SIGNED_URL_INVALID');
 });
 
-test('an upload is known in its own workspace only, and unknown and foreign look alike', async (t) => {
+test('an upload is found only in its own workspace, and unknown and foreign ids get the same answer', async (t) => {
   const world = await startApiWorld(t);
   const foreign = await upload(world, 'canary-5f1c2e', { fileName: 'canary-5f1c2e' }, world.other);
   const ask = (workspaceId: string, uploadId: string, token: string) =>
@@ -95,7 +95,7 @@ test('an upload is known in its own workspace only, and unknown and foreign look
   assert.equal(inside.body.error, 'WORKSPACE_NOT_FOUND');
 });
 
-test('the tool of a job reads what came in for its job or run, and nothing else', async (t) => {
+test('a job token reads only the uploads of its job and run', async (t) => {
   const world = await startApiWorld(t);
   const { workspaceId } = world.home;
   const job = await world.startJob();
@@ -114,7 +114,7 @@ test('the tool of a job reads what came in for its job or run, and nothing else'
   assert.equal((await getDownload(world, own)).sizeBytes, 3);
 });
 
-test('the tool of a job reads the requirement document that its job names', async (t) => {
+test('a job token reads the requirement document that its job names', async (t) => {
   const world = await startApiWorld(t);
   const document = await upload(world, 'as a person asked');
   const asToolOf = async (prompt: string) => {
@@ -128,7 +128,7 @@ test('the tool of a job reads the requirement document that its job names', asyn
   await world.refuse(uploads.getDownloadUrl, body, 'UPLOAD_NOT_FOUND', token);
 });
 
-test('ranges are served as RFC 9110 says', async (t) => {
+test('ranges are served according to RFC 9110', async (t) => {
   const world = await startApiWorld(t);
   const bytes = makeBytes(1_000);
   const { downloadUrl } = await getDownload(world, await upload(world, bytes));

@@ -10,7 +10,7 @@ import { getDownload, upload } from '../support/upload-setup.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Turned by hand, and no timer goes off: pieces of work are done when a test asks for them. */
+/** A manual clock without timers: batches run only when a test runs them. */
 const createStillClock = (): ManualClock => ({
   ...createManualClock(),
   schedule: () => () => undefined,
@@ -71,7 +71,7 @@ test('the text of an upload becomes a context item, once for the same bytes', as
   assert.ok(extracts.some(({ context_item_id }) => context_item_id === item.item_id));
 });
 
-test('a document that cannot be read is kept, and says why it has no text', async (t) => {
+test('a document that cannot be read is kept, with the reason for its missing text', async (t) => {
   const harness = await startHomeWorld(t, { clock: createStillClock() });
   const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
   const uploadId = await upload(harness, '<p>no Word</p>', { contentType: word });
@@ -82,14 +82,14 @@ test('a document that cannot be read is kept, and says why it has no text', asyn
   assert.equal((await getDownload(harness, uploadId)).sizeBytes, 14);
 });
 
-test('an attempt that a crash cut short is made again, three times at most', async (t) => {
+test('an attempt that a crash interrupted is repeated, three times at most', async (t) => {
   const clock = createStillClock();
   const harness = await startHomeWorld(t, { clock });
   await upload(harness, makeDocx(['hello']), {
     fileName: 'a.docx',
     contentType: 'application/octet-stream',
   });
-  // What a hub that dies in the middle leaves behind: claimed, never finished.
+  // The state that a killed hub leaves: claimed, never finished.
   const die = () =>
     harness.hub.database.write(null, (tx) =>
       claimDueExtracts(tx, { limit: 1, attemptMs: 2 * MINUTE_MS }),
@@ -106,7 +106,7 @@ test('an attempt that a crash cut short is made again, three times at most', asy
   assert.deepEqual([extract?.status, extract?.reason], ['failed', 'attempts_exhausted']);
 });
 
-test('a document whose bytes cannot be had now is tried again later', async (t) => {
+test('a document whose bytes are unavailable is retried later', async (t) => {
   const clock = createStillClock();
   const harness = await startHomeWorld(t, { clock });
   await upload(harness, 'hello');
@@ -127,7 +127,7 @@ test('a document whose bytes cannot be had now is tried again later', async (t) 
   assert.equal((await listItems(harness))[0]?.text, 'hello');
 });
 
-test('a stop lets a document under way go, and its attempt does not count', async (t) => {
+test('a stop aborts a document in progress, and its attempt does not count', async (t) => {
   const harness = await startHomeWorld(t, { clock: createStillClock() });
   await upload(harness, makePdf(Array.from({ length: 3_000 }, (_, at) => `Page ${at}`)), {
     contentType: 'application/pdf',
@@ -143,7 +143,7 @@ test('a stop lets a document under way go, and its attempt does not count', asyn
   assert.deepEqual([extract?.status, extract?.attempts], ['pending', 0]);
 });
 
-test('the data policy of the workspace holds for extracts', async (t) => {
+test('the data policy of the workspace applies to extracts', async (t) => {
   const harness = await startHomeWorld(t, { clock: createStillClock() });
   const secret = `ghp_${'a1B2'.repeat(9)}`;
   await upload(harness, `the token is ${secret}`);

@@ -15,7 +15,7 @@ const inHome = (fields: Record<string, unknown>) => (world: World) => ({
 
 runScenarios('uploads/create', [
   {
-    name: 'gives a URL of this hub that lives ten minutes',
+    name: 'returns a URL of this hub that is valid for ten minutes',
     endpoint: uploads.create,
     body: inHome(draft),
     expect: {
@@ -28,21 +28,21 @@ runScenarios('uploads/create', [
     },
   },
   ...(['agentOnly', 'enqueueOnly', 'integrateOnly', 'otherJob'] as const).map((credential) => ({
-    name: `is open to ${credential}`,
+    name: `admits ${credential}`,
     endpoint: uploads.create,
     credential,
     body: inHome(draft),
     expect: {},
   })),
   ...(['readOnly', 'decideOnly', 'viewer'] as const).map((credential) => ({
-    name: `is closed to ${credential}`,
+    name: `refuses ${credential}`,
     endpoint: uploads.create,
     credential,
     body: inHome(draft),
     expect: { error: 'NOT_ALLOWED' as const },
   })),
   {
-    name: 'is closed to another workspace',
+    name: 'refuses another workspace',
     endpoint: uploads.create,
     credential: 'foreign',
     body: inHome(draft),
@@ -79,7 +79,7 @@ runScenarios('uploads/create', [
 
 runScenarios('uploads/get-download-url', [
   {
-    name: 'says what the file is',
+    name: 'describes the file',
     endpoint: uploads.getDownloadUrl,
     credential: 'viewer',
     body: async (world) => ({
@@ -101,7 +101,7 @@ runScenarios('uploads/get-download-url', [
     expect: { error: 'INVALID_REQUEST', contains: ['/uploadId'] },
   },
   {
-    name: 'is closed to who may only enqueue',
+    name: 'refuses a token with only the scope enqueue',
     endpoint: uploads.getDownloadUrl,
     credential: 'enqueueOnly',
     body: inHome({ uploadId: 'upl_none' }),
@@ -111,7 +111,7 @@ runScenarios('uploads/get-download-url', [
 
 runScenarios('the bytes of uploads', [
   ...(['store-bytes', 'read-bytes'] as const).map((verb) => ({
-    name: `${verb} opens to no token`,
+    name: `${verb} accepts no token`,
     endpoint: {
       method: verb === 'store-bytes' ? 'PUT' : 'GET',
       path: `/control-plane/v1/uploads/${verb}`,

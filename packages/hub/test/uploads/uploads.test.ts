@@ -22,13 +22,13 @@ const { uploads } = endpoints;
 const MB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Every file of the byte store, whole or half. */
+/** Every file of the byte store, complete or partial. */
 function listFiles({ dataDir }: HomeWorld): string[] {
   const found = readdirSync(join(dataDir, 'uploads'), { recursive: true, withFileTypes: true });
   return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
-test('bytes come back as they went in, named, typed and hashed as announced', async (t) => {
+test('bytes are returned unchanged, with the announced name, type and hash', async (t) => {
   const harness = await startHomeWorld(t);
   const bytes = makeBytes(3 * MB + 17);
   const uploadId = await upload(harness, bytes, {
@@ -66,7 +66,7 @@ test('bytes come back as they went in, named, typed and hashed as announced', as
   assert.equal(listFiles(harness).length, 1);
 });
 
-test('an empty file is a file', async (t) => {
+test('an empty file can be uploaded', async (t) => {
   const harness = await startHomeWorld(t);
   const uploadId = await upload(harness, '');
   const { downloadUrl, sha256 } = await getDownload(harness, uploadId);
@@ -78,14 +78,14 @@ test('an empty file is a file', async (t) => {
   assert.equal(ranged.status, 416);
 });
 
-test('an upload without its bytes is not there for anybody', async (t) => {
+test('an upload without its bytes is found by no caller', async (t) => {
   const harness = await startHomeWorld(t);
   const { uploadId } = await announce(harness, 5);
   const { workspaceId } = harness.home;
   await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
 });
 
-test('the type of the body is whatever the client says, even nonsense', async (t) => {
+test('the content type of the body may be any text', async (t) => {
   const harness = await startHomeWorld(t);
   for (const type of ['application/json', 'no type at all', 'application/x-www-form-urlencoded']) {
     const { uploadUrl } = await announce(harness, 5);
@@ -94,7 +94,7 @@ test('the type of the body is whatever the client says, even nonsense', async (t
   }
 });
 
-test('other bytes than announced are refused and leave nothing', async (t) => {
+test('bytes other than announced are refused and leave nothing', async (t) => {
   const harness = await startHomeWorld(t);
   const sha256 = sha256Of('hello');
   const { uploadId, uploadUrl } = await announce(harness, 5, { sha256 });
@@ -115,7 +115,7 @@ test('other bytes than announced are refused and leave nothing', async (t) => {
   assert.deepEqual(listFiles(harness), []);
   const { workspaceId } = harness.home;
   await harness.refuse(uploads.getDownloadUrl, { workspaceId, uploadId }, 'UPLOAD_NOT_FOUND');
-  // And the right bytes are still welcome.
+  // The right bytes are still accepted.
   assert.equal((await putBytes(uploadUrl, 'hello')).status, 200);
 });
 
@@ -130,7 +130,7 @@ async function putChunked(url: string, pieces: readonly string[]): Promise<strin
   return text;
 }
 
-test('a body that goes on beyond its announced size is cut off', async (t) => {
+test('a body beyond its announced size is cut off', async (t) => {
   const harness = await startHomeWorld(t);
   const { uploadUrl } = await announce(harness, MB);
   const sent = request(uploadUrl, { method: 'PUT' });
@@ -149,7 +149,7 @@ test('a body that goes on beyond its announced size is cut off', async (t) => {
   assert.deepEqual(listFiles(harness), []);
 });
 
-test('the same bytes sent again are answered alike, others are refused', async (t) => {
+test('the same bytes sent again get the same answer, and others are refused', async (t) => {
   const harness = await startHomeWorld(t);
   const { uploadId, uploadUrl } = await announce(harness, 5);
   const first = await putBytes(uploadUrl, 'hello');
@@ -162,7 +162,7 @@ test('the same bytes sent again are answered alike, others are refused', async (
   assert.equal(listFiles(harness).length, 1);
 });
 
-test('of different bytes sent at once, one upload wins whole', async (t) => {
+test('of different bytes sent at once, one upload wins completely', async (t) => {
   const clock = createManualClock();
   const harness = await startHomeWorld(t, { clock });
   const bodies = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => makeBytes(MB, seed));
@@ -175,13 +175,13 @@ test('of different bytes sent at once, one upload wins whole', async (t) => {
   const kept = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   assert.deepEqual(kept, winners[0]);
   assert.equal(sha256Of(kept), sha256);
-  // What the losers left is known, and goes within the hour.
+  // The files of the losing requests are recorded and deleted within the hour.
   clock.advance(HOUR_MS + 1);
   await retentionOf(harness).runOnce();
   assert.equal(listFiles(harness).length, 1);
 });
 
-test('fifty uploads at once all arrive whole', async (t) => {
+test('fifty concurrent uploads all arrive complete', async (t) => {
   const harness = await startHomeWorld(t);
   const bodies = Array.from({ length: 50 }, (_, index) => makeBytes(512 * 1024 + index, index + 1));
   const ids = await Promise.all(bodies.map((body) => upload(harness, body)));
@@ -195,7 +195,7 @@ test('fifty uploads at once all arrive whole', async (t) => {
   assert.equal(listFiles(harness).length, 50);
 });
 
-/** Only what is still held counts: Node lets tens of megabytes of old buffers lie about. */
+/** Counts only referenced memory: Node keeps tens of megabytes of old buffers. */
 function exposeGarbageCollection(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
@@ -206,7 +206,7 @@ function heldBytes(collectGarbage: () => void): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-test('a hundred megabytes go through in little memory, and one byte more is refused', async (t) => {
+test('a hundred megabytes are streamed in little memory, and one byte more is refused', async (t) => {
   const harness = await startHomeWorld(t);
   const { workspaceId } = harness.home;
   const tooLarge = { workspaceId, fileName: 'a', contentType: 'a/b', sizeBytes: 100 * MB + 1 };
@@ -230,7 +230,7 @@ test('a hundred megabytes go through in little memory, and one byte more is refu
   assert.equal((await getDownload(harness, uploadId)).sizeBytes, 100 * MB);
 });
 
-test('a connection lost in the middle of the bytes leaves nothing', async (t) => {
+test('a connection lost during the transfer leaves nothing', async (t) => {
   const harness = await startHomeWorld(t);
   const { uploadId, uploadUrl } = await announce(harness, 2 * MB);
   const arrived = once(harness.hub.server.server, 'request');
@@ -248,7 +248,7 @@ test('a connection lost in the middle of the bytes leaves nothing', async (t) =>
   assert.equal((await putBytes(uploadUrl, makeBytes(2 * MB))).status, 200);
 });
 
-test('a client that falls silent in the middle is given up', async (t) => {
+test('a client that stops sending is disconnected', async (t) => {
   const clock = createManualClock();
   const harness = await startHomeWorld(t, { clock });
   const { uploadUrl } = await announce(harness, 2 * MB);
@@ -257,7 +257,7 @@ test('a client that falls silent in the middle is given up', async (t) => {
   const answered = once(sent, 'response');
   sent.write(makeBytes(MB));
   await until(() => listFilesOrNone(harness).length === 1);
-  // Pieces may still be coming out of the socket; each starts the time anew.
+  // Chunks may still arrive from the socket, and each restarts the timeout.
   const turning = setInterval(() => clock.advance(30_000), 5);
   const [answer] = await answered.finally(() => clearInterval(turning));
   assert.equal(answer.statusCode, 400);
@@ -273,7 +273,7 @@ function listFilesOrNone(harness: HomeWorld): string[] {
   }
 }
 
-/** Looks again each turn of the event loop; the test's own time limit ends it. */
+/** Polls in each turn of the event loop; the test's own time limit ends it. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -286,7 +286,7 @@ test('uploads that were never completed are deleted, others are not', async (t) 
   const kept = await upload(harness, 'kept');
   await announce(harness, 5);
   const loop = retentionOf(harness);
-  // It runs when the test says so, not when the clock is turned.
+  // The test runs it, not an advance of the clock.
   await loop.stop();
   clock.advance(SIGNED_URL_MS);
   assert.deepEqual(await loop.runOnce(), { expired: 0, unfinished: 0, objects: 0, hasMore: false });
@@ -295,7 +295,7 @@ test('uploads that were never completed are deleted, others are not', async (t) 
   assert.equal((await getDownload(harness, kept)).sizeBytes, 4);
 });
 
-test('a repeated announcement gets the very same upload and URL', async (t) => {
+test('a repeated announcement gets the same upload and URL', async (t) => {
   const harness = await startHomeWorld(t);
   const draft = { idempotencyKey: 'k1' };
   const first = await announce(harness, 5, draft);

@@ -275,7 +275,7 @@ export class HubWorkspace {
       ...this.#held(act),
       leaseMs: act.leaseMs,
       shorten: act.shorten,
-      ...(act.message ? { message: 'Going on.' } : {}),
+      ...(act.message ? { message: 'Continuing.' } : {}),
     });
     return () => ({
       leaseEndsAt: Date.parse(answer.leaseExpiresAt),
