@@ -43,7 +43,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
   it('leads a person who is not signed in to sign in, and back to the request', async () => {
     shown = await beginLogin();
     await page.goto(shown.approvalUrl);
-    await page.getByText('Then you can answer the login of your machine.').waitFor();
+    await page.getByText('you can answer the login request of your machine').waitFor();
     await page.getByLabel('E-mail address').fill(owner.email);
     await page.getByLabel('Password', { exact: true }).fill(owner.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -64,9 +64,9 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
     const approve = page.getByRole('button', { name: 'Approve' });
     await code.fill(shown.userCode.slice(0, 4));
     await approve.click();
-    await page.getByText('The code has eight letters.').waitFor();
+    await page.getByText('The code must have eight letters.').waitFor();
     await code.fill(wrongCodeFor(shown.userCode));
-    await page.getByText('The code has eight letters.').waitFor({ state: 'hidden' });
+    await page.getByText('The code must have eight letters.').waitFor({ state: 'hidden' });
     await approve.click();
     await page.locator('input[name=user-code][aria-invalid=true]').waitFor();
     assert.equal(shown.login.child.exitCode, null, 'the command still waits');

@@ -92,8 +92,8 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
   test('a hub refuses a data directory that is a file, and does not change the file', async (t) => {
     const file = join(makeTempDir(t), 'data');
     writeFileSync(file, 'mine\n');
-    await assertRefused(file, /data directory .* cannot be written .*SVC_DATA_DIR/);
-    await assertRefused(join(file, 'below'), /data directory .* cannot be written/);
+    await assertRefused(file, /data directory .* is not writable .*SVC_DATA_DIR/);
+    await assertRefused(join(file, 'below'), /data directory .* is not writable/);
     assert.equal(readFileSync(file, 'utf8'), 'mine\n');
   });
 
@@ -104,7 +104,7 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
       database.exec(`INSERT INTO schema_migrations VALUES (999, 'from the future', 0)`),
     );
     const before = { files: readdirSync(dataDir), bytes: readFileSync(file) };
-    await assertRefused(dataDir, /database has version 999/);
+    await assertRefused(dataDir, /schema version 999/);
     assert.deepEqual(readdirSync(dataDir), before.files);
     assert.ok(before.bytes.equals(readFileSync(file)), 'the file is the same, byte for byte');
     withDatabase(file, (database) =>

@@ -5,6 +5,7 @@ import { runTool } from './build/tool-run.ts';
 import { checkDocPaths } from './check/check-doc-paths.ts';
 import { checkHouse } from './check/check-house.ts';
 import { checkImports, type Finding } from './check/check-imports.ts';
+import { checkAllWords } from './check/check-words.ts';
 import { formatTime } from './test/test-summary.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -16,6 +17,7 @@ const steps: readonly (readonly [name: string, isClean: () => boolean])[] = [
   ['lint by types', () => runTool(root, 'oxlint', ['--type-aware', '--deny-warnings', '.'])],
   ['imports', () => showFindings(checkImports(root))],
   ['house style', () => showFindings(checkHouse(root))],
+  ['words', () => showFindings(checkAllWords(root))],
   ['paths in documents', () => showFindings(checkDocPaths(root))],
   ['types', () => runTool(root, 'tsc', ['-p', '.'])],
   ['types of the console', () => checkConsoleTypes()],

@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Finding } from './check-imports.ts';
+import { codeFolders, listFiles } from './source-files.ts';
 
 /**
  * Words that the house style retired, each with what to write instead. They are looked for in
@@ -22,7 +25,28 @@ const retired: readonly (readonly [word: RegExp, instead: string])[] = [
 /** A comment that begins with this is a riddle: it describes the thing without its name. */
 const riddle = /^\s*(?:\/\*\*|\/\/|\*)\s+What\b(?!.*\?)/;
 
-/** Every line of a text with a retired word. */
+/** Files whose words are data, each with its reason. */
+const exempt: Readonly<Record<string, string>> = {
+  'docs/reference/specification.md': 'a given text',
+  'packages/hub/src/context/search/terms.ts': 'a list of stop words',
+  'packages/hub/src/people/common-passwords.ts': 'a list of passwords',
+  'scripts/check/check-words.ts': 'the list itself',
+  'scripts/check/test/check-words.test.ts': 'its examples',
+};
+
+/** Finds the retired words in all code and documents of the project. */
+export function checkAllWords(root: string): Finding[] {
+  const code = codeFolders.flatMap((folder) => listFiles(root, folder, ['.ts', '.tsx', '.mjs']));
+  const documents = ['docs', 'packages', 'bench'].flatMap((folder) =>
+    listFiles(root, folder, ['.md']),
+  );
+  const pages = ['README.md', 'CHANGELOG.md'].filter((file) => existsSync(join(root, file)));
+  return [...code, ...documents, ...pages]
+    .filter((file) => !(file in exempt))
+    .flatMap((file) => checkWords(file, readFileSync(join(root, file), 'utf8')));
+}
+
+/** Finds the lines of a text with a retired word. */
 export function checkWords(file: string, source: string): Finding[] {
   const findings: Finding[] = [];
   for (const [index, text] of source.split('\n').entries()) {

@@ -31,7 +31,7 @@ export type AgentCall<E> = (
 
 type Rows = typeof endpoints;
 
-/** The calls by noun, in the order of their first use. A client made by the SDK has all of them. */
+/** The calls by group, in the order of their first use. A client of the SDK has all of them. */
 export interface AgentProtocol {
   readonly devices: {
     /**
@@ -68,7 +68,7 @@ export interface AgentProtocol {
   };
   readonly jobs: {
     /**
-     * Claim: takes the next job under a lease, or says in `reason` why there is none. With `waitMs`
+     * Claim: takes the next job under a lease, or gives the `reason` without one. With `waitMs`
      * the hub holds the request until a job arrives. The answer can be lost after the hub has given
      * out the job: send the same `claimKey` again, with `waitMs` 0 if the agent is leaving, and the
      * same job and generation come back. AGENT_NOT_FOUND: send a heartbeat first.
@@ -78,8 +78,8 @@ export interface AgentProtocol {
      */
     claimNext: AgentCall<Rows['jobs']['claimNext']>;
     /**
-     * Renew: sets the lease to now + `leaseMs` and never shortens it unless `shorten` is true. Go
-     * on until the hub has answered `complete`, not only until the tool has ended.
+     * Renew: sets the lease to now + `leaseMs` and never shortens it unless `shorten` is true. Send
+     * it until the hub has answered `complete`, not only until the tool has ended.
      *
      * A lease that has expired is still this agent's until someone reclaims the job (within 2 s),
      * so a late renewal can succeed. If no renewal succeeds until the lease has run out by the
@@ -95,7 +95,7 @@ export interface AgentProtocol {
      * repeating the accepted completion returns the same answer with `idempotent: true`. No answer,
      * a 5xx, a 429 and a 401 are not the hub's decision; every other refusal is final.
      *
-     * A completion after the lease has expired is accepted if nobody has reclaimed the job. One
+     * A completion after the lease has expired is accepted if no agent has reclaimed the job. One
      * from a lost attempt is refused and kept as late evidence: the job is done by another attempt.
      * `outcomeReason.retryable` and `blocked` may put the job back to `pending`, and this very
      * agent may claim it again, as a new generation, before the answer arrives.
@@ -112,7 +112,7 @@ export interface AgentProtocol {
   };
   readonly uncertainties: {
     /**
-     * Ask: records a question with an assumed value. Not promoted: go on with the assumed value.
+     * Ask: records a question with an assumed value. Not promoted: continue with the assumed value.
      * Promoted: either wait for the answer with the lease held, or complete with `blocked` and free
      * the machine. The answer puts a blocked job back to `pending`, with `decisions`. If it comes
      * between asking and blocking, the completion itself puts the job back; no answer is lost.
@@ -131,8 +131,8 @@ export interface AgentProtocol {
     /**
      * Logout, which leaving is not: an agent that leaves drains. It sends `status: "draining"`,
      * settles the claim whose answer is missing, finishes what it holds while heartbeats and
-     * renewals go on, delivers its results, and sends `status: "offline"`. Results that cannot be
-     * delivered stay in the outbox for the next start; leases that it leaves behind expire.
+     * renewals continue, delivers its results, and sends `status: "offline"`. Results that cannot
+     * be delivered stay in the outbox for the next start; leases that it leaves behind expire.
      */
     revoke: AgentCall<Rows['tokens']['revoke']>;
   };

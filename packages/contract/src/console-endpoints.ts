@@ -43,22 +43,22 @@ export const consoleEndpoints = {
 
 /** The same rows in one list. */
 export const consoleEndpointList: readonly Endpoint[] = Object.values(consoleEndpoints).flatMap(
-  (noun) => Object.values(noun),
+  (group) => Object.values(group),
 );
 
-/** The verbs of a noun whose rows say `console: true`. */
+/** The verbs of a group whose rows say `console: true`. */
 type MirroredVerbs<Rows> = {
   readonly [Verb in keyof Rows as Rows[Verb] extends { console: true } ? Verb : never]: Rows[Verb];
 };
-/** The nouns of a table that have such verbs. */
+/** The groups of a table that have such verbs. */
 type MirroredNouns<Table> = {
-  readonly [Noun in keyof Table as keyof MirroredVerbs<Table[Noun]> extends never
+  readonly [Group in keyof Table as keyof MirroredVerbs<Table[Group]> extends never
     ? never
-    : Noun]: MirroredVerbs<Table[Noun]>;
+    : Group]: MirroredVerbs<Table[Group]>;
 };
 
 /**
- * The rows of the control plane that the console may call, by noun and verb. The hub serves them
+ * The rows of the control plane that the console may call, by group and verb. The hub serves them
  * at `consolePathOf(row)` too, with the session in place of the token: same schemas, same policy by
  * role.
  */
@@ -66,17 +66,17 @@ export const mirroredEndpoints = mirrored(endpoints);
 
 /** The mirrored rows in one list. */
 export const mirroredEndpointList: readonly Endpoint[] = Object.values(mirroredEndpoints).flatMap(
-  (noun) => Object.values(noun),
+  (group) => Object.values(group),
 );
 
 function mirrored<T extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>>(
   table: T,
 ): MirroredNouns<T> {
-  const nouns = Object.entries(table).map(([noun, rows]) => [
-    noun,
+  const groups = Object.entries(table).map(([group, rows]) => [
+    group,
     Object.fromEntries(Object.entries(rows).filter(([, row]) => row.console)),
   ]);
-  const rest = nouns.filter(([, rows]) => Object.keys(rows ?? {}).length > 0);
+  const rest = groups.filter(([, rows]) => Object.keys(rows ?? {}).length > 0);
   // The same selection as the type makes; no type can follow Object.entries.
   return Object.fromEntries(rest) as MirroredNouns<T>;
 }

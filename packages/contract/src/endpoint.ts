@@ -10,7 +10,7 @@ export type EndpointAuth =
   | 'signed-url'
   | 'session';
 
-/** What a token may be used for. A bearer endpoint lists the scopes of which one suffices. */
+/** Permissions of a token. A bearer endpoint lists the scopes of which one suffices. */
 export const scopes = ['agent', 'enqueue', 'read', 'decide', 'integrate'] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -18,7 +18,7 @@ export type Scope = (typeof scopes)[number];
 export type RetryKey = 'idempotencyKey' | 'claimKey';
 
 /**
- * What a client may do when the answer to a call was lost.
+ * The options of a client when the answer to a call was lost.
  * - `safe`: send the call again. It reads, or it sets a state, or the hub recognizes the repetition
  *   by something that the request always carries (an attempt, a sequence number, an event's key).
  * - `withKey`: send the call again if both requests carry the same value in this optional field.
@@ -27,7 +27,7 @@ export type RetryKey = 'idempotencyKey' | 'claimKey';
 export type Repeat = 'safe' | 'once' | { readonly withKey: RetryKey };
 
 /**
- * What the token of a job may do with a bearer endpoint, besides having one of its scopes. A job
+ * The rule for the token of a job at a bearer endpoint, besides having one of its scopes. A job
  * token is given to the tool that the agent runs, so it must not reach beyond its job and run.
  * - `none`: the call is refused.
  * - `always`: the call is allowed; it reaches nothing beyond what the token itself names.
@@ -59,7 +59,7 @@ export interface Endpoint<
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
-  /** Groups the endpoints of one noun in the documentation. */
+  /** Groups the endpoints of one group in the documentation. */
   readonly tag: string;
   readonly auth: EndpointAuth;
   /** For `bearer`: one of these scopes suffices. Empty: any valid token. */

@@ -44,6 +44,6 @@ export const endpoints = {
 } as const;
 
 /** The same rows in one list, in the order of the table. */
-export const endpointList: readonly Endpoint[] = Object.values(endpoints).flatMap((noun) =>
-  Object.values(noun),
+export const endpointList: readonly Endpoint[] = Object.values(endpoints).flatMap((group) =>
+  Object.values(group),
 );

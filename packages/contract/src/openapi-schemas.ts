@@ -22,7 +22,7 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue };
 
-const nouns = [
+const groups = [
   workspaces,
   agents,
   repositories,
@@ -43,8 +43,8 @@ const nouns = [
  * compares text, because TypeBox copies a schema when it makes it optional.
  */
 const namesOfSchemas = new Map<string, string>(
-  nouns
-    .flatMap((noun): [string, unknown][] => Object.entries(noun))
+  groups
+    .flatMap((group): [string, unknown][] => Object.entries(group))
     .filter(([, value]) => Type.IsObject(value) || Type.IsUnion(value))
     .map(([name, schema]) => [JSON.stringify(schema), name]),
 );

@@ -18,18 +18,18 @@ function assertValid(schema: TSchema, value: unknown): void {
 }
 
 describe('the table of the console', () => {
-  it('has unique names, nouns and paths, also among mirrored rows', () => {
+  it('has unique names, groups and paths, also among mirrored rows', () => {
     const rows = [...consoleEndpointList, ...mirroredEndpointList];
     assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
     assert.equal(new Set(rows.map(consolePathOf)).size, rows.length);
-    const nouns = [...Object.keys(consoleEndpoints), ...Object.keys(mirroredEndpoints)];
-    assert.equal(new Set(nouns).size, nouns.length);
+    const groups = [...Object.keys(consoleEndpoints), ...Object.keys(mirroredEndpoints)];
+    assert.equal(new Set(groups).size, groups.length);
   });
 
   it('leaves out rows that are not mirrored, in its types too', () => {
     // @ts-expect-error: the types follow the rows, so a screen cannot name this call
     assert.equal(mirroredEndpoints.jobs.heartbeat, undefined);
-    // @ts-expect-error: no row of this noun is mirrored
+    // @ts-expect-error: no row of this group is mirrored
     assert.equal(mirroredEndpoints.tokens, undefined);
     assert.equal(mirroredEndpoints.jobs.list.path, '/control-plane/v1/jobs/list');
   });

@@ -72,7 +72,7 @@ describe('the field jobToken', () => {
     });
   }
 
-  it('is none for answering, promoting, enqueueing, claiming and controlling the queue', () => {
+  it('keeps job tokens from answering, promoting, enqueueing, claiming and controlling the queue', () => {
     const names = namesWhere(endpointList, ({ jobToken }) => jobToken !== 'none');
     for (const name of [
       'uncertaintiesAddResolution',

@@ -90,7 +90,7 @@ describe('the endpoint table', () => {
     assert.equal(new Set(addresses).size, addresses.length);
   });
 
-  it('has extensions under the control plane prefix, as noun and verb', () => {
+  it('has extensions under the control plane prefix, as group and verb', () => {
     for (const { path } of endpointList.filter(({ origin }) => origin === 'extension')) {
       assert.match(path, /^\/control-plane\/v1\/[a-z-]+(\/[a-z-]+){1,2}$/);
     }

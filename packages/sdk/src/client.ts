@@ -29,7 +29,7 @@ export interface ClientOptions {
   random?: (() => number) | undefined;
 }
 
-/** Rows of endpoints by noun and verb. */
+/** Rows of endpoints by group and verb. */
 export type EndpointTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 /** A call of an endpoint. The body is optional if it has no required field. */
@@ -39,7 +39,7 @@ export type EndpointCall<E> =
     : (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
 
 export type ClientOf<T> = {
-  readonly [Noun in keyof T]: { readonly [Verb in keyof T[Noun]]: EndpointCall<T[Noun][Verb]> };
+  readonly [Group in keyof T]: { readonly [Verb in keyof T[Group]]: EndpointCall<T[Group][Verb]> };
 };
 
 /** A client of the machine-to-machine interface: `client.jobs.enqueue(body, {signal})`. */
@@ -65,16 +65,16 @@ export function createClientOf<const T extends EndpointTable>(
   options: ClientOptions,
 ): ClientOf<T> {
   const context = contextOf(options);
-  const nouns = Object.entries(table).map(([noun, verbs]) => {
+  const groups = Object.entries(table).map(([group, verbs]) => {
     const calls = Object.entries(verbs).map(([verb, endpoint]) => [
       verb,
       async (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
         callEndpoint(context, endpoint, body, callOptions),
     ]);
-    return [noun, Object.freeze(Object.fromEntries(calls))];
+    return [group, Object.freeze(Object.fromEntries(calls))];
   });
   // Built from the table of type T. Object.entries loses its types.
-  return Object.freeze(Object.fromEntries(nouns)) as ClientOf<T>;
+  return Object.freeze(Object.fromEntries(groups)) as ClientOf<T>;
 }
 
 function contextOf(options: ClientOptions): CallContext {

@@ -60,10 +60,10 @@ async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
 
 test('a client has one call for every endpoint of the table', () => {
   const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
-  const calls = Object.values(client).flatMap((noun) => Object.values(noun));
+  const calls = Object.values(client).flatMap((group) => Object.values(group));
   assert.equal(calls.length, endpointList.length);
-  for (const [noun, verbs] of Object.entries(endpoints)) {
-    const found = Object.entries(client).find(([name]) => name === noun)?.[1];
+  for (const [group, verbs] of Object.entries(endpoints)) {
+    const found = Object.entries(client).find(([name]) => name === group)?.[1];
     assert.deepEqual(Object.keys(found ?? {}), Object.keys(verbs));
   }
 });
@@ -163,7 +163,7 @@ test('a refusal with a code only gets the condition of the code as its message',
   assert.match((await apiErrorOf(call())).message, /OF_TOMORROW/);
 });
 
-test('ok: false is a refusal whatever the status', async (t) => {
+test('ok: false is a refusal with any status', async (t) => {
   const { client } = await setUp(t, [fail(200, 'JOB_NOT_FOUND')]);
   const call = client.jobs.get({ workspaceId: 'ws_1', jobId: 'job_1' });
   assert.equal((await apiErrorOf(call)).code, 'JOB_NOT_FOUND');

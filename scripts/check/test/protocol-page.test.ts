@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const protocol = read('docs/reference/protocol.md');
 const specification = read('docs/reference/specification.md');
 
-/** What follows a page's name in comments; a comment may wrap its lines within it. */
+/** The rest of a citation after a page's name; a comment may wrap its lines within it. */
 function listCitations(page: string, target: RegExp): { path: string; cited: string }[] {
   const pattern = new RegExp(`${page.replaceAll('.', '\\.')},[\\s*/]+${target.source}`, 'g');
   return codeFolders
@@ -57,8 +57,8 @@ test('the page lists every error code of the control plane and no other', () => 
 test('the page names every endpoint that the specification does not', () => {
   const extensions = endpointList.filter(({ origin, bytes }) => origin === 'extension' && !bytes);
   const missing = extensions.filter(({ path }) => {
-    const [noun = '', verb = ''] = path.split('/').slice(-2);
-    return !protocol.includes(`${noun}/`) || !new RegExp(`[\`/]${verb}\``).test(protocol);
+    const [group = '', verb = ''] = path.split('/').slice(-2);
+    return !protocol.includes(`${group}/`) || !new RegExp(`[\`/]${verb}\``).test(protocol);
   });
   assert.deepEqual(
     missing.map(({ path }) => path),

@@ -1,4 +1,4 @@
-/** Ids in the examples of rows, so that examples of different nouns fit together. */
+/** Ids in the examples of rows, so that examples of different groups fit together. */
 export const exampleIds = {
   workspace: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
   agent: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',

@@ -63,7 +63,7 @@ export const Priority = Integer(
   'Higher goes first. One point equals ten minutes of waiting.',
 );
 
-/** What a job requires of an agent, if `requirements` is an object or JSON text of one. */
+/** The requirements of a job on an agent, if `requirements` is an object or JSON text of one. */
 export const RequiredCapabilities = Type.Object({
   executionMode: Type.Optional(Text(64)),
   model: Type.Optional(Text(128)),

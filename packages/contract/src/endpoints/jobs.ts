@@ -341,7 +341,7 @@ export const jobs = {
     summary: 'Complete a job with an outcome and evidence',
     description:
       'Repeating the accepted completion returns the same answer with idempotent: true. After ' +
-      'the lease has expired, a completion by the last holder is accepted if nobody has ' +
+      'the lease has expired, a completion by the last holder is accepted if no agent has ' +
       'reclaimed the job. A completion from a lost attempt is refused and kept in the timeline ' +
       'as late evidence. outcomeReason.retryable puts a failed or blocked job back to pending ' +
       'while attempts remain. children are enqueued in the same transaction.',

@@ -30,7 +30,7 @@ export const AuditLogEntry = Type.Object({
     description: "The id of a principal, or operator for the hub's command line.",
   }),
   actorName: Nullable(Text(200, { description: 'The current name of a person.' })),
-  action: Text(100, { description: 'A noun and a verb, such as device.approve.' }),
+  action: Text(100, { description: 'A subject and a verb, such as device.approve.' }),
   subject: Text(300, { description: 'The id of the record that was changed.' }),
   data: JsonObject('Details for people to read.'),
   hash: AuditHash,
@@ -110,7 +110,7 @@ export const auditLog = {
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({
       whole: Type.Boolean(),
-      lastSeq: Integer(0, SEQ_MAX, 'The seq of the last intact entry, or 0 if there is none.'),
+      lastSeq: Integer(0, SEQ_MAX, 'The seq of the last intact entry, or 0 without any.'),
       lastHash: AuditHash,
       brokenAtSeq: Nullable(Integer(1, SEQ_MAX)),
       reason: Nullable(OneOf(auditBreaks)),
