@@ -102,19 +102,19 @@ export interface Hub {
   /** Where people and agents reach it; known once it listens. */
   readonly baseUrl: string;
   /**
-   * Starts to answer and to sweep.
-   * @returns the one-time link that makes the first owner; null when there are people.
+   * Starts to accept requests and to run the loops.
+   * @returns the one-time link that creates the first owner; null if accounts exist.
    */
   listen(): Promise<{ firstOwnerUrl: string | null }>;
   /**
-   * Ends: claims that wait are answered, requests under way are served, the database is closed.
+   * Stops: answers waiting claims, serves requests in progress, closes the database.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Composes a hub, visibly and in order: the data directory, the database, the rooms and their
- * routes, the loops.
+ * Composes a hub in order: the data directory, the database, the modules and their routes, the
+ * loops.
  *
  * @throws StartError, NewerDatabaseError: one sentence that says what to do.
  */
@@ -124,7 +124,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     holdsDatabase: config.databaseUrl === null,
     secretKey: config.secretKey,
   });
-  // Of hubs that share a PostgreSQL, some may share a machine and its directory as well.
+  // Hubs that share a PostgreSQL may share a machine and its data directory too.
   const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
   // A hub that was killed leaves its address behind.
   if (config.databaseUrl === null) removeHubAddress(directory.path);
@@ -183,12 +183,12 @@ function createParts({
   return { deps, tokenCache, ...rest };
 }
 
-/** Hubs with the same one find each other's uploads. */
+/** Identifies the place of uploaded bytes; hubs with equal places find each other's uploads. */
 function placeOfBytes({ s3 }: Config, directoryId: string): string {
   return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
 }
 
-/** On SQLite, PostgreSQL's driver is not even loaded. */
+/** Loads PostgreSQL's driver only if it is used. */
 async function openGroup(
   { databaseUrl, databasePooled }: Config,
   directoryId: string,
@@ -211,7 +211,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   });
   const uploads = createUploadDeps(deps, config, address);
   const archive = createArchiveStore(config);
-  bindRooms(server, options, { ...parts, uploads, address });
+  bindRoutes(server, options, { ...parts, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -299,17 +299,17 @@ function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unk
   };
 }
 
-interface Rooms extends HubParts {
+interface RouteParts extends HubParts {
   uploads: UploadDeps;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
 }
 
-/** Every room of the hub and its routes; the console last, since it takes what is left. */
-function bindRooms(
+/** Binds the routes of every module. The console is last, because it serves all other paths. */
+function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
-  { deps, tokenCache, uploads, address }: Rooms,
+  { deps, tokenCache, uploads, address }: RouteParts,
 ): void {
   const identity = {
     ...deps,

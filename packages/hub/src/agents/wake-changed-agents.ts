@@ -9,10 +9,10 @@ const LOOKS_PER_CHECK = 10;
 const NEW_CLAIMS_MAX = 200;
 
 /**
- * Wakes claims that wait on this hub when their agent may be given other jobs than before: it has
- * room again, or its queue is no longer paused. Hints of such changes are handled with those of the
- * queue; this finds the ones that were lost, by comparing the agents' states with those of the last
- * look.
+ * Wakes claims that wait on this hub when their agent may be given other jobs than before: it has a
+ * free slot again, or its queue is no longer paused. Hints of such changes are handled with those
+ * of the queue; this finds the ones that were lost, by comparing the agents' states with those of
+ * the last look.
  */
 export function createChangedAgentHandler({
   database,
