@@ -2,7 +2,7 @@ import { isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
 
 /**
  * A setting of the hub: its environment variable, flag, default and meaning. Settings are read
- * once, at the start. Tests compare the table below with the README's table and the CLI's flags.
+ * once, at the start. `npm run docs` writes the page of settings from the table below.
  */
 export interface Setting {
   env: string;
