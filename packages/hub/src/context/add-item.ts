@@ -25,6 +25,8 @@ export interface ContextItemDraft {
   pinned?: boolean | undefined;
   /** Whether the text was already shortened before it reached the hub. */
   truncated?: boolean | undefined;
+  /** Whether secrets in `text` were redacted before, by another thread or the caller. */
+  isTextRedacted?: boolean | undefined;
   occurredAtMs?: number | undefined;
   supersededBy?: string | undefined;
   validFromMs?: number | undefined;
@@ -61,6 +63,7 @@ export async function addContextItem(
     text: draft.text,
     sourceRef: draft.sourceRef ?? null,
     threadRef: draft.threadRef ?? null,
+    isTextRedacted: draft.isTextRedacted,
   });
   const known = await findKnown(tx, draft, kept.sourceRef);
   const itemId = known?.item_id ?? deps.ids('contextItem');

@@ -9,7 +9,7 @@ import {
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { readRun } from '../runs/store.ts';
-import { readDataPolicy, redactSecrets } from './data-policy.ts';
+import { readDataPolicy } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';
 import { fetchLiveThreads } from './mail/fetch-live-threads.ts';
 import { parseMessageId } from './mail/message-id.ts';
@@ -80,14 +80,14 @@ async function fetchThreads(
   const refs = [...new Set(rows.filter(isMail).map((row) => row.thread_ref))];
   const states = new Map<string, ThreadState>();
   if (refs.length === 0) return states;
+  // Live text is not stored, so only the redaction of the data policy applies.
+  const { redactSecrets: redacts } = await readDataPolicy(deps.database.reader, workspaceId);
   const fetched = await fetchLiveThreads(
-    deps,
+    { ...deps, reading: { redacts } },
     workspaceId,
     refs.slice(0, LIVE_THREADS_MAX),
     signal,
   );
-  // Live text is not stored, so only the redaction of the data policy applies.
-  const { redactSecrets: redacts } = await readDataPolicy(deps.database.reader, workspaceId);
   const fetchedAtMs = deps.clock.nowMs();
   for (const ref of refs) {
     const thread = fetched.get(ref);
@@ -98,7 +98,6 @@ async function fetchThreads(
       states.set(ref, thread);
     } else {
       const live = renderThread(thread.messages, thread.leftOut);
-      if (redacts) live.text = redactSecrets(live.text);
       states.set(ref, { live, fetchedAtMs });
     }
   }

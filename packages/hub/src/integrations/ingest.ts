@@ -84,6 +84,7 @@ async function addEventItem(
     threadRef: storable.threadRef ?? undefined,
     trust: 'external',
     truncated: storable.truncated,
+    isTextRedacted: true,
     occurredAtMs,
     supersededBy: known?.kind === 'event' && !isNewest ? known.item_id : undefined,
     createdBy: 'integration',

@@ -5,8 +5,8 @@ import {
   cutText,
   type DataPolicy,
   readDataPolicy,
-  redactSecrets,
 } from '../context/data-policy.ts';
+import { redactSecrets } from '../context/redaction.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';

@@ -28,6 +28,7 @@ async function extract(
   format: DocumentFormat,
   bytes: Buffer | string,
   limits: Partial<ExtractorLimits> = {},
+  redacts = false,
 ): Promise<ExtractOutcome> {
   const path = join(makeTempDir(t), 'document');
   writeFileSync(path, bytes);
@@ -40,7 +41,8 @@ async function extract(
   }, 5);
   const { signal } = new AbortController();
   try {
-    return await extractText({ path, format }, signal, { ...extractorLimits, ...limits });
+    const document = { path, format, redacts };
+    return await extractText(document, signal, { ...extractorLimits, ...limits });
   } finally {
     clearInterval(turns);
     assert.ok(longestMs < TURN_MS_MAX, `the event loop stood still for ${longestMs} ms`);
@@ -191,6 +193,19 @@ test('a huge page is cut, and one of a hundred thousand levels is stopped', asyn
   assert.equal(huge.truncated, true);
   const deep = await extract(t, 'html', `<p>top</p>${'<div>'.repeat(100_000)}bottom`);
   assert.ok('failure' in deep || deep.text.startsWith('top'));
+});
+
+test('secrets are redacted in the thread, before the text is cut', async (t) => {
+  const secret = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
+  const whole = await extract(t, 'text', `Use ${secret}.`, {}, true);
+  assert.deepEqual(whole, { text: 'Use [redacted].', truncated: false });
+  const cut = await extract(t, 'text', `Use ${secret}.`, { charsMax: 12 }, true);
+  assert.deepEqual(cut, { text: 'Use [redacte', truncated: true });
+});
+
+test('half a megabyte of starts of secrets does not stop the event loop', async (t) => {
+  const outcome = await extract(t, 'text', '-eyJ'.repeat(125_000), {}, true);
+  assert.ok('text' in outcome && outcome.text.length === 500_000);
 });
 
 test('a document that takes too long is aborted', async (t) => {

@@ -6,7 +6,7 @@ import { openMailSecret } from './account-secret.ts';
 import { connectMail, type MailAccess } from './connect.ts';
 import { type FetchedMessage, fetchThread, listThreadMailboxes } from './fetch-thread.ts';
 import { MailReader, UnreadableMailError } from './message-reader.ts';
-import type { MailMessage } from './read-message.ts';
+import type { MailMessage, MailReading } from './read-message.ts';
 import { listSealedMailAccounts, type MailAccountRow } from './store.ts';
 
 /** A message of a live thread. `content` is null when the message could not be parsed. */
@@ -20,7 +20,7 @@ export interface LiveMessage {
 /** The messages of a thread, oldest first, and how many older ones were left out; or a failure. */
 export type LiveThread = { messages: LiveMessage[]; leftOut: number } | { failure: string };
 
-type LiveDeps = Pick<ContextDeps, 'database' | 'secretKey' | 'mail'>;
+type LiveDeps = Pick<ContextDeps, 'database' | 'secretKey' | 'mail'> & { reading: MailReading };
 
 /** Only the first accounts are asked: more servers do not fit into the time limit. */
 const ACCOUNTS_MAX = 5;
@@ -158,7 +158,7 @@ async function searchConnected(
   findings: Finding[],
 ): Promise<void> {
   const client = await connectMail(access, deps.mail.allowPrivateHosts, signal);
-  const reader = new MailReader();
+  const reader = new MailReader(deps.reading);
   try {
     const mailboxes = await listThreadMailboxes(client, account.mailboxes);
     for (const threadRef of threadRefs) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { MailMessage } from './read-message.ts';
+import type { MailMessage, MailReading } from './read-message.ts';
 
 /** A normal message of a megabyte takes some tens of milliseconds. */
 const READ_MS_MAX = 2_000;
@@ -12,14 +12,16 @@ type Answer = { message: MailMessage } | { refusal: string };
 export class UnreadableMailError extends Error {}
 
 /**
- * Parses messages in a separate thread, one at a time. The first message starts the thread, `close`
+ * Parses messages and redacts secrets in a separate thread, one at a time. The first message starts the thread, `close`
  * ends it. A thread that a message made fail is replaced for the next message.
  */
 export class MailReader {
+  readonly #reading: MailReading;
   readonly #readMsMax: number;
   #thread: Worker | null = null;
 
-  constructor(readMsMax: number = READ_MS_MAX) {
+  constructor(reading: MailReading, readMsMax: number = READ_MS_MAX) {
+    this.#reading = reading;
     this.#readMsMax = readMsMax;
   }
 
@@ -59,6 +61,7 @@ export class MailReader {
         // The hub's flags and environment contain secrets, and the thread needs none of them.
         execArgv: [],
         env: {},
+        workerData: this.#reading,
         resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
       });
       // Between two messages there is no other listener, and an error without one is thrown.

@@ -1,5 +1,5 @@
-import { parentPort } from 'node:worker_threads';
-import { readMailMessage } from './read-message.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type MailReading, readMailMessage } from './read-message.ts';
 
 /*
  * The thread that parses messages, one after the other. If a hostile message blocks the parser, the
@@ -8,9 +8,11 @@ import { readMailMessage } from './read-message.ts';
 
 if (parentPort === null) throw new Error('this file runs as a worker thread only');
 const port = parentPort;
+// `MailReader` starts this thread with it.
+const reading = workerData as MailReading;
 
 port.on('message', (source: Uint8Array) => {
-  readMailMessage(source).then(
+  readMailMessage(source, reading).then(
     (message) => port.postMessage({ message }),
     (error: unknown) => port.postMessage({ refusal: String(error) }),
   );

@@ -1,6 +1,7 @@
 import { convert } from 'html-to-text';
 import PostalMime, { type Address, type Attachment } from 'postal-mime';
 import { cutText } from '../data-policy.ts';
+import { redactSecrets } from '../redaction.ts';
 import { stripHidden } from '../untrusted-text.ts';
 import { parseMessageId } from './message-id.ts';
 import { trimQuotedReply } from './quoted-reply.ts';
@@ -19,6 +20,12 @@ export interface MailMessage {
   /** Names and types of attachments. Their content is not read. */
   attachments: string[];
   text: string;
+}
+
+/** How the messages of a workspace are read. */
+export interface MailReading {
+  /** Whether secrets are redacted, as the data policy of the workspace says. */
+  redacts: boolean;
 }
 
 /** Deeper nesting is an attack or a mistake. */
@@ -52,7 +59,11 @@ const htmlOptions = {
  *
  * @throws when the message is nested too deeply or has too many headers.
  */
-export async function readMailMessage(source: Uint8Array): Promise<MailMessage> {
+export async function readMailMessage(
+  source: Uint8Array,
+  { redacts }: MailReading,
+): Promise<MailMessage> {
+  const redact = redacts ? redactSecrets : (text: string) => text;
   const email = await PostalMime.parse(source, {
     maxNestingDepth: PARTS_NESTED_MAX,
     maxHeadersSize: HEADERS_BYTES_MAX,
@@ -62,14 +73,15 @@ export async function readMailMessage(source: Uint8Array): Promise<MailMessage> 
   const body = textOf(email.text, email.html);
   return {
     messageId: parseMessageId(email.messageId),
-    from: nameOf(email.from),
+    from: redact(nameOf(email.from)),
     sentAt: timeOf(email.date),
-    subject: headerOf(email.subject ?? ''),
+    subject: redact(headerOf(email.subject ?? '')),
     attachments: email.attachments
       .filter((attachment) => attachment.related !== true)
       .slice(0, ATTACHMENTS_NAMED_MAX)
-      .map(describeAttachment),
-    text: cutText(isReply ? trimQuotedReply(body) : body.trim(), TEXT_CHARS_MAX),
+      .map((attachment) => redact(describeAttachment(attachment))),
+    // Redacted before the cut, so that the text does not end inside a secret.
+    text: cutText(redact(isReply ? trimQuotedReply(body) : body.trim()), TEXT_CHARS_MAX),
   };
 }
 

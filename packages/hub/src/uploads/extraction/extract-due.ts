@@ -1,4 +1,5 @@
 import { addContextItem } from '../../context/add-item.ts';
+import { readDataPolicy } from '../../context/data-policy.ts';
 import { NO_WORKSPACE } from '../../db/engine.ts';
 import type { UploadDeps } from '../deps.ts';
 import type { StoredUpload } from '../download.ts';
@@ -54,13 +55,14 @@ async function extractOne(deps: UploadDeps, row: ExtractRow, signal: AbortSignal
       row.workspace_id,
       row.upload_id,
     )) as StoredUpload;
+    const { redactSecrets: redacts } = await readDataPolicy(database.reader, row.workspace_id);
     const outcome = await byteStore.withFile(upload.object_key, (path) =>
       // The column's values come from `formatOf`.
-      extractText({ path, format: row.format as DocumentFormat }, signal),
+      extractText({ path, format: row.format as DocumentFormat, redacts }, signal),
     );
     await ('failure' in outcome
       ? fail(deps, row, outcome.failure)
-      : storeText(deps, row, upload, outcome));
+      : storeText(deps, row, upload, { ...outcome, isTextRedacted: redacts }));
   } catch (error) {
     // The hub is stopping or the byte store is unavailable: no fault of the document.
     const delayMs = signal.aborted ? 0 : RETRY_MS;
@@ -79,7 +81,7 @@ async function storeText(
   deps: UploadDeps,
   row: ExtractRow,
   upload: StoredUpload,
-  { text, truncated }: ExtractedText,
+  { text, truncated, isTextRedacted }: ExtractedText & { isTextRedacted: boolean },
 ): Promise<void> {
   await deps.database.write(row.workspace_id, async (tx) => {
     const end = { status: 'done', reason: null, truncated: truncated ? 1 : 0 } as const;
@@ -97,6 +99,7 @@ async function storeText(
       // The uploader is known, but the author of the document is not.
       trust: 'external',
       truncated,
+      isTextRedacted,
       occurredAtMs: upload.created_at,
       createdBy: upload.created_by,
     });

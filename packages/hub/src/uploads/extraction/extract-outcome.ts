@@ -5,6 +5,8 @@ export interface ExtractionOrder {
   path: string;
   format: DocumentFormat;
   charsMax: number;
+  /** Whether secrets in the text are redacted, in the thread. */
+  redacts: boolean;
 }
 
 /** Why a document has no text. The table stores these values, so they must not change. */

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { DocumentFormat } from './document-format.ts';
 import type { ExtractionOrder, ExtractOutcome } from './extract-outcome.ts';
 
 export interface ExtractorLimits {
@@ -32,7 +31,7 @@ const STACK_MB = 4;
  * @throws the signal's reason when it aborts first; an error of reading the file.
  */
 export async function extractText(
-  document: { path: string; format: DocumentFormat },
+  document: Pick<ExtractionOrder, 'path' | 'format' | 'redacts'>,
   signal: AbortSignal,
   limits: ExtractorLimits = extractorLimits,
 ): Promise<ExtractOutcome> {

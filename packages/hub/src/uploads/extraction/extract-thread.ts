@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { redactSecrets } from '../../context/redaction.ts';
 import type { DocumentFormat } from './document-format.ts';
 import {
   ExtractError,
@@ -24,12 +25,19 @@ const readers: Record<DocumentFormat, DocumentReader> = {
   text: async (bytes) => ({ text: decodeText(bytes), truncated: false }),
 };
 
-async function extract({ path, format, charsMax }: ExtractionOrder): Promise<ExtractOutcome> {
+async function extract({
+  path,
+  format,
+  charsMax,
+  redacts,
+}: ExtractionOrder): Promise<ExtractOutcome> {
   // Outside the try: an unreadable file is not a fault of the document.
   const bytes = readFileSync(path);
   try {
     const { text, truncated } = await readers[format](bytes, charsMax);
-    const clean = text.replaceAll('\0', '').replaceAll('\r\n', '\n').trim();
+    const plain = text.replaceAll('\0', '').replaceAll('\r\n', '\n').trim();
+    // Before the cut, so that the text does not end inside a secret.
+    const clean = redacts ? redactSecrets(plain) : plain;
     return {
       // The cut may split a surrogate pair.
       text: clean.slice(0, charsMax).toWellFormed(),

@@ -6,8 +6,10 @@ import { base64, makeMail, multipart, part } from '../../support/mail-samples.ts
 
 const plain = (text: string) => makeMail({ id: 'a@acme.dev' }, part('text/plain', '7bit', text));
 
-function openReader(t: TestContext, readMsMax?: number): MailReader {
-  const reader = new MailReader(readMsMax);
+const asIs = { redacts: false };
+
+function openReader(t: TestContext, readMsMax?: number, redacts = false): MailReader {
+  const reader = new MailReader({ redacts }, readMsMax);
   t.after(() => reader.close());
   return reader;
 }
@@ -24,6 +26,19 @@ test('messages are parsed in a thread, one after the other', async (t) => {
     text: 'Hello.',
   });
   assert.equal((await reader.read(plain('Again.'))).text, 'Again.');
+});
+
+test('secrets of a message are redacted in the thread, before the text is cut', async (t) => {
+  const secret = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
+  const reader = openReader(t, undefined, true);
+  const headers = { id: 'a@acme.dev', subject: `Key ${secret}` };
+  const mail = makeMail(headers, part('text/plain', '7bit', `Use ${secret}.`));
+  const { subject, text } = await reader.read(mail);
+  assert.deepEqual({ subject, text }, { subject: 'Key [redacted]', text: 'Use [redacted].' });
+  const lines = `${'x'.repeat(62)}\n`.repeat(1_700).slice(0, 99_990);
+  const edge = await reader.read(plain(`${lines} ${secret} and more`));
+  assert.ok(!edge.text.includes('AKIA'), edge.text.slice(-40));
+  assert.equal(edge.text.length, 100_000);
 });
 
 test('a message that takes too long is aborted, and the next one is parsed', async (t) => {
@@ -61,7 +76,7 @@ test('the event loop keeps running while a hostile message is parsed', async (t)
 test('nesting beyond the limit is refused before it is parsed', async () => {
   let nested = part('text/plain', '7bit', 'deep');
   for (let level = 0; level < 30; level++) nested = multipart('mixed', `b${level}`, [nested]);
-  await assert.rejects(readMailMessage(makeMail({ id: 'a@acme.dev' }, nested)));
+  await assert.rejects(readMailMessage(makeMail({ id: 'a@acme.dev' }, nested), asIs));
 });
 
 test('a forwarded message is shown, and one nested within it is only named', async () => {
@@ -83,7 +98,7 @@ test('a forwarded message is shown, and one nested within it is only named', asy
       part('message/rfc822', '7bit', middle.toString('latin1')),
     ]),
   );
-  const { text } = await readMailMessage(outer);
+  const { text } = await readMailMessage(outer, asIs);
   assert.match(text, /Look at this\.[\s\S]*In the middle\./);
   assert.doesNotMatch(text, /INNERMOST/);
 });
@@ -97,7 +112,7 @@ test('names of attachments and senders cannot break out of their line', async ()
       `Content-Type: text/plain; name="${name}"\r\nContent-Disposition: attachment\r\n\r\nx\r\n`,
     ]),
   );
-  const { from, subject, attachments } = await readMailMessage(mail);
+  const { from, subject, attachments } = await readMailMessage(mail, asIs);
   for (const value of [from, subject, ...attachments]) assert.doesNotMatch(value, /[\r\n\u202e]/);
 });
 
@@ -109,14 +124,14 @@ test('a message with only HTML becomes text, without scripts, styles and picture
     { id: 'a@acme.dev' },
     part('text/html; charset=utf-8', 'base64', base64(html)),
   );
-  const { text } = await readMailMessage(mail);
+  const { text } = await readMailMessage(mail, asIs);
   assert.match(text, /One\s+\* two/);
   assert.doesNotMatch(text, /evil|p\{\}|tracker/);
 });
 
 test('input that is not mail is an empty message', async () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('\r\n'), Buffer.alloc(10_000, 0xff)]) {
-    const { messageId, from, sentAt } = await readMailMessage(bytes);
+    const { messageId, from, sentAt } = await readMailMessage(bytes, asIs);
     assert.deepEqual(
       { messageId, from, sentAt },
       { messageId: null, from: 'unknown', sentAt: null },
