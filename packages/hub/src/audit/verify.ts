@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditBreak } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import type { Database, Reader } from '../db/engine.ts';
@@ -59,5 +60,7 @@ export async function* walkAuditLog(
     const last = step.at(-1);
     if (last === undefined || step.length < STEP_ENTRIES) return;
     afterSeq = last.seq;
+    // On SQLite a read ends within the turn, so a long log would hold up every other request.
+    await nextTurn();
   }
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { appendAudit, hashAuditEntry } from '../../src/audit/append.ts';
 import type { AuditEntry } from '../../src/audit/store.ts';
+import { verifyChain } from '../../src/audit/verify.ts';
+import { countTurns } from '../support/event-loop-turns.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
@@ -45,4 +47,19 @@ test('each workspace has its own chain, written in the transaction of the action
     assert.equal(isWhole(altered), false, `${Object.keys(change)} is covered`);
   }
   assert.equal(isWhole(a.toSpliced(4, 1)), false, 'a missing entry is detected');
+});
+
+test('verifying a long chain leaves turns of the event loop to others', async (t) => {
+  const database = await openTestDatabase(t, createManualClock());
+  await database.write(null, async (tx) => {
+    for (let n = 0; n < 2_500; n++) {
+      const entry = { workspaceId: 'ws_a', actor: 'u', action: 'test.act', subject: `s${n}` };
+      await appendAudit(tx, entry);
+    }
+  });
+  const loop = countTurns();
+  const verdict = await verifyChain(database.reader, 'ws_a');
+  loop.stop();
+  assert.deepEqual([verdict.lastSeq, verdict.brokenAtSeq], [2_500, null]);
+  assert.ok(loop.turns >= 5, `${loop.turns} turns`);
 });

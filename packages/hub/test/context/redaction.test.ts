@@ -92,7 +92,7 @@ const HOSTILE_CHARS = 16_000;
 /** Linear time takes under 3 ms. Scanning a few thousand characters at each start takes 100. */
 const CPU_MS_MAX = 40;
 
-/** What each sample begins with, in several lengths: as little and as much as a pattern reads. */
+/** The beginnings of each sample, in several lengths. */
 const heads = new Set(
   samples.flatMap((sample) => [3, 5, 9, 16, 40].map((chars) => sample.slice(0, chars))),
 );

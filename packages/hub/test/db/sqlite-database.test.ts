@@ -7,8 +7,10 @@ import type { Tx } from '../../src/db/engine.ts';
 import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
 import { HubError } from '../../src/errors.ts';
+import { countTurns } from '../support/event-loop-turns.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
+import { until } from '../support/until.ts';
 
 function openTestDatabase(t: TestContext) {
   const path = join(makeTempDir(t), 'test.db');
@@ -245,6 +247,39 @@ test('a failed sync refuses the affected actions, and later writes are durable a
   // Everything that was in the log when the disk failed was written and synced again.
   assert.ok((await list()).some(({ note }) => note === 'kept'));
   await database.close();
+});
+
+test('another process may hold the lock, and requests are answered meanwhile', async (t) => {
+  const { insert, list, path } = await createNotes(t);
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const loop = countTurns();
+  const inserted = insert('waits');
+  await until('the event loop has turned meanwhile', () => loop.turns > 500);
+  assert.deepEqual(await list(), [], 'reads continue, and nothing is written yet');
+  other.exec('COMMIT');
+  assert.equal(await inserted, 'waits');
+  loop.stop();
+  assert.deepEqual(await list(), ['waits']);
+});
+
+test('slow actions of one transaction leave turns of the event loop between them', async (t) => {
+  const { database, list } = await createNotes(t);
+  const loop = countTurns();
+  const turns = new Set<number>();
+  const slow = (note: string) =>
+    database.write(null, async (tx) => {
+      turns.add(loop.turns);
+      const endMs = performance.now() + 15;
+      while (performance.now() < endMs);
+      await tx.runSql('INSERT INTO notes (note) VALUES (?)', [note]);
+    });
+  const writes = Array.from({ length: 20 }, (_, at) => slow(`note ${at}`));
+  await Promise.all(writes);
+  loop.stop();
+  assert.ok(turns.size >= 19, `the actions ran in ${turns.size} turns`);
+  assert.equal((await list()).length, 20);
 });
 
 test('row ids beyond the safe integers of JavaScript do no harm', async (t) => {

@@ -12,8 +12,9 @@ type Answer = { message: MailMessage } | { refusal: string };
 export class UnreadableMailError extends Error {}
 
 /**
- * Parses messages and redacts secrets in a separate thread, one at a time. The first message starts the thread, `close`
- * ends it. A thread that a message made fail is replaced for the next message.
+ * Parses messages and redacts their secrets in a separate thread, one at a time. The first message
+ * starts the thread, `close` ends it. A thread that a message made fail is replaced for the next
+ * message.
  */
 export class MailReader {
   readonly #reading: MailReading;

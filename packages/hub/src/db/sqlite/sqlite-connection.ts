@@ -2,8 +2,10 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { Compilable } from 'kysely';
 import type { Reader, SqlValue } from '../engine.ts';
 
-/** How long a statement waits for a lock of another process, such as a CLI command. */
-const BUSY_TIMEOUT_MS = 10_000;
+/** How long opening waits for a lock of another process, such as a CLI command. */
+const OPEN_BUSY_MS = 10_000;
+/** The same for a statement. It stops the event loop, so `SqliteDatabase` waits between tries. */
+const STATEMENT_BUSY_MS = 5;
 /** Page cache of a connection, in KiB. Evicted pages are still in the system's cache. */
 const CACHE_KIB = 32_768;
 /**
@@ -31,11 +33,15 @@ export class Connection implements Reader {
   readonly #runStatements = new Map<string, StatementSync>();
 
   constructor(path: string, options: { readOnly: boolean }) {
-    this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: options.readOnly });
+    this.#db = new DatabaseSync(path, { timeout: OPEN_BUSY_MS, readOnly: options.readOnly });
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     // Each action's savepoint keeps copies of the pages that it changes: in memory, not in a file.
     this.#db.exec('PRAGMA temp_store = MEMORY');
-    if (options.readOnly) return;
+    if (!options.readOnly) this.#openForWriting();
+    this.#db.exec(`PRAGMA busy_timeout = ${STATEMENT_BUSY_MS}`);
+  }
+
+  #openForWriting(): void {
     this.#db.exec('PRAGMA journal_mode = WAL');
     // A commit does not sync the log: `WriteAheadLog` does, before the action's caller gets the
     // result. What NORMAL still syncs by itself keeps the file intact through a power cut.

@@ -1,4 +1,5 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { HubError } from '../../errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
@@ -7,6 +8,7 @@ import type { ConcurrentScope, Database, Reader, Tx } from '../engine.ts';
 import { createQueryBuilder } from '../statements.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
+  isBusy,
   isClosed,
   isUnavailable,
   toReadFailed,
@@ -19,6 +21,12 @@ import { type SyncFile, WriteAheadLog } from './write-ahead-log.ts';
 
 /** Actions of one transaction: enough to share a sync, few enough to let I/O in between. */
 const ACTIONS_MAX = 256;
+
+/** How long actions run without a pause, so that other requests are answered meanwhile. */
+const TURN_MS_MAX = 10;
+/** How long a transaction waits for another process, such as a CLI command, to end its own. */
+const LOCK_MS_MAX = 10_000;
+const LOCK_RETRY_MS = 25;
 
 const OWNER_ONLY_MODE = 0o600;
 
@@ -129,7 +137,7 @@ class SqliteDatabase implements Database {
     let transaction: Transaction | null = null;
     while (this.#waiting.length > 0 || transaction !== null) {
       // After the poll phase, the actions of every request of this event loop turn are waiting.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       transaction = await this.#runWaiting(transaction);
       if (transaction === null) continue;
       if (this.#log.isSyncing && transaction.settled.length < ACTIONS_MAX) {
@@ -157,8 +165,15 @@ class SqliteDatabase implements Database {
     const actions = this.#waiting.splice(0, ACTIONS_MAX - transaction.actions.length);
     transaction.actions.push(...actions);
     try {
-      if (open === null) this.#begin();
-      for (const action of actions) await this.#runNext(transaction, action);
+      if (open === null) await this.#begin();
+      let turnStartMs = performance.now();
+      for (const action of actions) {
+        if (performance.now() - turnStartMs > TURN_MS_MAX) {
+          await nextTurn();
+          turnStartMs = performance.now();
+        }
+        await this.#runNext(transaction, action);
+      }
       return transaction;
     } catch (error) {
       this.#rejectAll(error, transaction.actions);
@@ -166,14 +181,26 @@ class SqliteDatabase implements Database {
     }
   }
 
-  #begin(): void {
+  async #begin(): Promise<void> {
     if (this.#log.hasFailed) {
       // The disk may have dropped a part of the log, so its content is copied into the database
       // file and synced there.
       this.#writer.checkpoint();
       this.#log.recover();
     }
-    this.#writer.execute('BEGIN IMMEDIATE');
+    const startMs = performance.now();
+    while (!this.#tryBegin(performance.now() - startMs < LOCK_MS_MAX)) await delay(LOCK_RETRY_MS);
+  }
+
+  /** @returns false when another process holds the lock. */
+  #tryBegin(mayRetry: boolean): boolean {
+    try {
+      this.#writer.execute('BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (mayRetry && isBusy(error)) return false;
+      throw error;
+    }
   }
 
   #commit({ actions, settled, hasWritten }: Transaction): void {
@@ -232,7 +259,7 @@ class SqliteDatabase implements Database {
   async #runAllAgain(transaction: Transaction, spoiler: WaitingAction): Promise<void> {
     const actions = [...transaction.settled.map(({ action }) => action), spoiler];
     this.#writer.execute('ROLLBACK');
-    this.#begin();
+    await this.#begin();
     transaction.settled = [];
     transaction.hasSavepoints = true;
     for (const action of actions) await this.#runNext(transaction, action);

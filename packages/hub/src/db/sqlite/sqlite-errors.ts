@@ -23,6 +23,12 @@ export function isUnavailable(error: unknown): boolean {
   return typeof code === 'number' && unavailable.has(code & 0xff);
 }
 
+/** Whether another process holds the lock of the file. */
+export function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY;
+}
+
 /** Whether a statement was run after the database was closed, by a request of a stopping hub. */
 export function isClosed(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'ERR_INVALID_STATE';
