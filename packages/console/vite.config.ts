@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config';
 import { bundleBudget } from './bundle-budget-plugin.ts';
 import { contractData } from './contract-data-plugin.ts';
 
-const hubUrl = process.env.SVC_BASE_URL ?? 'http://127.0.0.1:4400';
+/** The hub that `npm run dev` starts beside the development server. */
+const hubUrl = process.env.SIGNALBOX_DEV_HUB ?? 'http://127.0.0.1:4400';
 
 export default defineConfig({
   base: '/',

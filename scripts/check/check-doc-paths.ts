@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import type { Finding } from './check-imports.ts';
-import { codeFolders, listFiles } from './source-files.ts';
+import { codeFolders, listDocuments, listFiles } from './source-files.ts';
 
 /** Folders that documents may leave out of a path: `jobs/claim.ts` is a file of the hub. */
 const roots = [
@@ -25,11 +25,10 @@ const link = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
  * a moment, so the files that it names may have moved since; its links must work.
  */
 export function checkDocPaths(root: string): Finding[] {
-  const documents = ['docs', 'bench', 'packages']
-    .flatMap((folder) => listFiles(root, folder, ['.md']))
-    .concat(existsSync(join(root, 'README.md')) ? ['README.md'] : []);
   const sources = codeFolders.flatMap((folder) => listFiles(root, folder, ['.ts', '.tsx', '.mjs']));
   const names = new Set(sources.map((path) => basename(path)));
+  // The changelog names files as they were at the time.
+  const documents = listDocuments(root).filter((file) => file !== 'CHANGELOG.md');
   return documents.flatMap((file) => {
     const lines = readFileSync(join(root, file), 'utf8').split('\n');
     const isRecord = file.startsWith('docs/decisions/');

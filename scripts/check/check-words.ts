@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from './check-imports.ts';
-import { codeFolders, listFiles } from './source-files.ts';
+import { codeFolders, listDocuments, listFiles } from './source-files.ts';
 
 /**
  * Words that the house style retired, each with what to write instead. They are looked for in
@@ -37,11 +37,7 @@ const exempt: Readonly<Record<string, string>> = {
 /** Finds the retired words in all code and documents of the project. */
 export function checkAllWords(root: string): Finding[] {
   const code = codeFolders.flatMap((folder) => listFiles(root, folder, ['.ts', '.tsx', '.mjs']));
-  const documents = ['docs', 'packages', 'bench'].flatMap((folder) =>
-    listFiles(root, folder, ['.md']),
-  );
-  const pages = ['README.md', 'CHANGELOG.md'].filter((file) => existsSync(join(root, file)));
-  return [...code, ...documents, ...pages]
+  return [...code, ...listDocuments(root)]
     .filter((file) => !(file in exempt))
     .flatMap((file) => checkWords(file, readFileSync(join(root, file), 'utf8')));
 }

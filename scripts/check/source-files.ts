@@ -28,6 +28,13 @@ export function listFiles(root: string, folder: string, endings: readonly string
   return found.sort();
 }
 
+/** Lists the documents of the project: the pages beside its manifest, and those of its folders. */
+export function listDocuments(root: string): string[] {
+  const pages = readdirSync(root).filter((name) => name.endsWith('.md'));
+  const folders = ['docs', 'packages', 'bench'];
+  return [...pages.sort(), ...folders.flatMap((folder) => listFiles(root, folder, ['.md']))];
+}
+
 function isForeign(name: string): boolean {
   return name.startsWith('.') || /^dist(-|$)/.test(name) || foreignFolders.has(name);
 }

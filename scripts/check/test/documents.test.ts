@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
-import { listFiles } from '../source-files.ts';
+import { listDocuments } from '../source-files.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const pages = ['README.md', 'CHANGELOG.md', ...listFiles(root, 'docs', ['.md'])];
+const pages = listDocuments(root);
 const readPage = (page: string) => readFileSync(join(root, page), 'utf8');
 
 test('every relative link in the documents leads to an existing file and heading', () => {
