@@ -1,7 +1,10 @@
 // Runs one TypeScript script of this project with the project's own Node, after making sure that
-// node_modules matches package-lock.json:
+// node_modules holds what the script needs, in the versions of package-lock.json:
 //
 //     node scripts/bootstrap.mjs scripts/start.ts --port 5000
+//
+// A hub needs no linters, browser drivers or databases of the tests, so `npm start` leaves the
+// development packages out. The first script that needs them adds them.
 //
 // This is plain JavaScript: in a fresh clone nothing is installed, and `node` may be any version
 // from 20 on, which runs neither TypeScript nor features of Node 26. So it uses only built-in
@@ -32,8 +35,18 @@ const guardBeatMs = 1_000;
 /** A guard that a waiting process sees untouched for this long belongs to a dead process. */
 const guardDeadMs = 10_000;
 const nodeMajorNeeded = 26;
+/** How often the progress line of an installation changes. */
+const progressMs = 200;
 /** The script that starts the hub. */
 const hubScript = join(root, 'scripts/start.ts');
+/** The scripts that run without development packages. */
+const leanScripts = [hubScript, join(root, 'scripts/demo.ts')];
+/** The two extents of an installation, and npm's flags for them. */
+const extents = {
+  lean: ['--omit=dev', '--include=optional'],
+  // Includes development packages even under NODE_ENV=production.
+  full: ['--include=dev', '--include=optional'],
+};
 /** The Node flags of the hub (docs/decisions/0017). */
 const hubFlagsPath = join(root, 'packages/hub/node-flags.json');
 /** Number of npm output lines in an error message; the first ones contain the cause. */
@@ -67,8 +80,9 @@ async function main() {
   if (runningMajor < 20) {
     throw new BootstrapError(`Node ${process.versions.node} is too old. Install Node 20 or later.`);
   }
-  if (!isInstalled()) await installGuarded();
   const scriptPath = resolve(root, script);
+  const extent = leanScripts.includes(scriptPath) ? 'lean' : 'full';
+  if (!isInstalled(extent)) await installGuarded(extent);
   if (scriptPath !== hubScript) return runScript(chooseNode(), [scriptPath, ...args]);
   // Enabled by the script itself, the cache would be too late for that script's own types:
   // stripping them loads a compiler, which costs 12 MB and a tenth of the startup time.
@@ -85,33 +99,45 @@ function readLock() {
   }
 }
 
-function makeStamp(lock) {
-  return `${platform} ${createHash('sha256').update(lock).digest('hex')}\n`;
+function makeStamp(lock, extent) {
+  const hash = createHash('sha256').update(lock).digest('hex');
+  return `${platform} ${hash}${extent === 'lean' ? ' lean' : ''}\n`;
 }
 
 /** Fast check in a few milliseconds: compares one hash with the stamp of the last installation. */
-function isInstalled() {
+function isInstalled(extent) {
   if (nodePackage !== undefined && runningMajor < nodeMajorNeeded && !existsSync(ownNode())) {
     return false;
   }
   const lock = readLock();
   const stamp = readOptional(stampPath);
-  if (stamp === makeStamp(lock)) return true;
-  if (!isEquivalent(lock)) return false;
+  if (stamp === makeStamp(lock, 'full')) return true;
+  if (stamp === makeStamp(lock, 'lean') && extent === 'lean') return true;
   // npm was run by hand and installed what the lock requires. Another installation would only
   // remove packages that running processes use.
-  writeFileSync(stampPath, makeStamp(lock));
+  const found = ['full', extent].find((known) => isEquivalent(lock, known));
+  if (found === undefined) return false;
+  writeFileSync(stampPath, makeStamp(lock, found));
   return true;
 }
 
+/** The entries of the lock for folders below node_modules, as [path, entry]. */
+function lockedPackages(lock, extent) {
+  const { packages } = JSON.parse(lock.toString('utf8'));
+  return Object.entries(packages).filter(([path, entry]) => {
+    if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return false;
+    // npm marks the target of a link as a development package, and not the link.
+    const isDev = (entry.link === true ? packages[entry.resolved] : entry)?.dev === true;
+    return extent === 'full' || !isDev;
+  });
+}
+
 /** Compares the lock with npm's own record of the installed packages. */
-function isEquivalent(lock) {
+function isEquivalent(lock, extent) {
   const record = readOptional(join(modules, '.package-lock.json'));
   if (record === undefined) return false;
   const installed = JSON.parse(record).packages;
-  const wanted = Object.entries(JSON.parse(lock.toString('utf8')).packages);
-  return wanted.every(([path, entry]) => {
-    if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true;
+  return lockedPackages(lock, extent).every(([path, entry]) => {
     const found = installed[path];
     if (found === undefined) return entry.optional === true && !isForHere(entry);
     return found.version === entry.version && found.integrity === entry.integrity;
@@ -139,12 +165,12 @@ function readOptional(path) {
 }
 
 /** Installs, unless another process is installing; then waits and checks again. */
-async function installGuarded() {
+async function installGuarded(extent) {
   const token = `${process.pid} ${randomUUID()}`;
-  if (!(await takeGuard(token))) return;
+  if (!(await takeGuard(token, extent))) return;
   const beat = setInterval(touchGuard, guardBeatMs);
   try {
-    await install();
+    await install(extent);
   } finally {
     clearInterval(beat);
     rmSync(guardPath, { force: true });
@@ -161,12 +187,12 @@ function touchGuard() {
 }
 
 /** Returns true if this process holds the guard, false if another process has installed. */
-async function takeGuard(token) {
+async function takeGuard(token, extent) {
   let watched = { mark: '', sinceMs: 0 };
   for (let waits = 0; ; waits += 1) {
     if (createExclusive(guardPath, token)) {
       // Check again while holding the guard, which may just have been released.
-      if (!isInstalled()) return true;
+      if (!isInstalled(extent)) return true;
       rmSync(guardPath, { force: true });
       return false;
     }
@@ -214,19 +240,56 @@ function createExclusive(path, content) {
   }
 }
 
-async function install() {
-  const startMs = performance.now();
-  say('Installing packages; the first time this takes about a minute …');
+async function install(extent) {
+  const lock = readLock();
+  const stamp = readOptional(stampPath);
   rmSync(stampPath, { force: true });
-  await runNpmCi();
-  writeFileSync(stampPath, makeStamp(readLock()));
-  say(`Installed packages in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`);
+  if (stamp === makeStamp(lock, 'lean')) {
+    // Only adds packages: a hub that runs from this folder keeps its own.
+    const flags = ['install', '--no-save', ...extents.full];
+    await showInstall('Adding the packages for development', lock, 'full', flags);
+    if (isEquivalent(lock, 'full')) return writeFileSync(stampPath, makeStamp(lock, 'full'));
+  }
+  // A folder that had the development packages keeps them when the lock changes.
+  const had = stamp === undefined || stamp.endsWith(' lean\n') ? extent : 'full';
+  await showInstall('Installing packages', lock, had, ['ci', ...extents[had]]);
+  writeFileSync(stampPath, makeStamp(lock, had));
 }
 
-/** Disables package scripts; includes development packages even under NODE_ENV=production. */
-function runNpmCi() {
-  const flags = ['ci', '--ignore-scripts', '--include=dev', '--include=optional'];
-  const [command, args] = findNpm([...flags, '--loglevel=error']);
+/** Runs npm, with a line of progress on a terminal, and says how long it took. */
+async function showInstall(title, lock, extent, flags) {
+  const startMs = performance.now();
+  const startedAtMs = Date.now();
+  const secondsPassed = () => (performance.now() - startMs) / 1_000;
+  const adds = flags[0] === 'install';
+  const manifests = lockedPackages(lock, extent)
+    .filter(([, entry]) => !entry.link && (!entry.optional || isForHere(entry)))
+    .map(([path]) => join(root, path, 'package.json'))
+    .filter((path) => !adds || !existsSync(path));
+  say(`${title} …`);
+  const showProgress = () => {
+    const done = manifests.filter((path) => isNewer(path, startedAtMs)).length;
+    const text = `${done} of ${manifests.length} packages, ${secondsPassed().toFixed(0)} s`;
+    process.stderr.write(`\r\x1b[2K  ${text}`);
+  };
+  const timer = process.stderr.isTTY ? setInterval(showProgress, progressMs) : undefined;
+  try {
+    await runNpm(flags);
+  } finally {
+    clearInterval(timer);
+    if (timer !== undefined) process.stderr.write('\r\x1b[2K');
+  }
+  say(`Installed packages in ${secondsPassed().toFixed(1)} s.`);
+}
+
+/** npm keeps the modification times of the archives, so only the change time tells. */
+function isNewer(path, sinceMs) {
+  return (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= sinceMs;
+}
+
+/** Disables package scripts. */
+function runNpm(flags) {
+  const [command, args] = findNpm([...flags, '--ignore-scripts', '--loglevel=error']);
   // The output is kept for errors. npm's warnings about engines are irrelevant: Node is installed
   // too.
   const child = spawn(command, args, {
@@ -251,7 +314,7 @@ function runNpmCi() {
       if (code === 0) return done();
       const start = output.trim().split('\n').slice(0, npmLinesShown).join('\n');
       const end = signal === null ? `failed with exit code ${code}` : `was terminated by ${signal}`;
-      fail(new BootstrapError(`npm ci ${end}. Fix the cause and try again.\n${start}`));
+      fail(new BootstrapError(`npm ${flags[0]} ${end}. Fix the cause and try again.\n${start}`));
     });
   });
 }

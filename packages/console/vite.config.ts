@@ -1,6 +1,6 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vitest/config';
+import { defineConfig } from 'vite';
 import { bundleBudget } from './bundle-budget-plugin.ts';
 import { contractData } from './contract-data-plugin.ts';
 
@@ -21,5 +21,4 @@ export default defineConfig({
   },
   // changeOrigin stays off: the hub compares Origin with the host that the browser requested.
   server: { proxy: { '/console-api': { target: hubUrl } } },
-  test: { include: ['test/**/*.test.{ts,tsx}'], environment: 'happy-dom' },
 });

@@ -55,7 +55,8 @@ export async function runConsoleTests(
     results.push(...readReport(report));
     const run = new Set(report.testResults.map(({ name }) => name));
     for (const file of files) {
-      if (!run.has(join(root, file))) failRun(`${file} was not run: see include in vite.config.ts`);
+      if (!run.has(join(root, file)))
+        failRun(`${file} was not run: see include in vitest.config.ts`);
     }
     rmSync(reportPath);
   }

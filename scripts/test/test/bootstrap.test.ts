@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,15 +16,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Real npm and a real lock file, which asks for one package that lies in the project itself, so
- * that nothing comes over the network.
+ * Real npm and a real lock file, which asks for one package that lies in the project itself, and
+ * one for development only, so that nothing comes over the network.
  */
 function makeProject(t: TestContext, manifest: object = {}): string {
   const root = mkdtempSync(join(tmpdir(), 'signalbox-bootstrap-'));
   t.after(() => rmSync(root, { recursive: true }));
-  for (const folder of ['scripts', 'packages/near']) {
+  for (const folder of ['scripts', 'packages/near', 'tools/linter']) {
     mkdirSync(join(root, folder), { recursive: true });
   }
   copyFileSync(
@@ -31,14 +33,23 @@ function makeProject(t: TestContext, manifest: object = {}): string {
     join(root, 'scripts/bootstrap.mjs'),
   );
   const near = { name: 'near', version: '1.0.0' };
-  const own = { name: 'planted', version: '1.0.0', workspaces: ['packages/*'] };
+  const linter = { name: 'linter', version: '1.0.0' };
+  const own = {
+    name: 'planted',
+    version: '1.0.0',
+    workspaces: ['packages/*'],
+    devDependencies: { linter: 'file:tools/linter' },
+  };
   const packages = {
     '': own,
     'packages/near': near,
+    'tools/linter': { ...linter, dev: true },
     'node_modules/near': { resolved: 'packages/near', link: true },
+    'node_modules/linter': { resolved: 'tools/linter', link: true },
   };
   const lock = { ...own, lockfileVersion: 3, requires: true, packages };
   writeFileSync(join(root, 'packages/near/package.json'), JSON.stringify(near));
+  writeFileSync(join(root, 'tools/linter/package.json'), JSON.stringify(linter));
   writeFileSync(
     join(root, 'package.json'),
     JSON.stringify({ ...own, type: 'module', ...manifest }),
@@ -50,15 +61,45 @@ function makeProject(t: TestContext, manifest: object = {}): string {
     console.log(words.join(' '), import.meta.main);
     process.exitCode = words.length;`,
   );
+  mkdirSync(join(root, 'packages/hub'));
+  writeFileSync(join(root, 'packages/hub/node-flags.json'), '["--max-semi-space-size=8"]');
+  writeFileSync(join(root, 'scripts/start.ts'), 'console.log("started");');
   return root;
 }
 
-function start(root: string, args: readonly string[], node = process.execPath): ChildProcess {
-  return spawn(node, [join(root, 'scripts/bootstrap.mjs'), ...args], { cwd: tmpdir() });
+/** Adds a package that npm unpacks, as those of a registry. */
+function addArchive(root: string): void {
+  const [folder, archive] = [join(root, 'tools/package'), join(root, 'tools/packed.tgz')];
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "name": "packed", "version": "1.0.0" }');
+  execFileSync('tar', ['-czf', archive, '-C', join(root, 'tools'), 'package']);
+  for (const file of ['package.json', 'package-lock.json']) {
+    const content = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    (content.packages?.[''] ?? content).dependencies = { packed: 'file:tools/packed.tgz' };
+    const locked = { version: '1.0.0', resolved: 'file:tools/packed.tgz' };
+    if (content.packages !== undefined) content.packages['node_modules/packed'] = locked;
+    writeFileSync(join(root, file), JSON.stringify(content));
+  }
 }
 
-async function run(root: string, args: readonly string[]) {
-  const child = start(root, args);
+/** Changes the lock, and removes npm's own record of what it installed. */
+function changeLock(root: string): void {
+  const lockPath = join(root, 'package-lock.json');
+  rmSync(join(root, 'node_modules/.package-lock.json'), { force: true });
+  writeFileSync(lockPath, `${readFileSync(lockPath, 'utf8')}\n`);
+}
+
+function start(
+  root: string,
+  args: readonly string[],
+  nodeFlags: readonly string[] = [],
+): ChildProcess {
+  const bootstrap = join(root, 'scripts/bootstrap.mjs');
+  return spawn(process.execPath, [...nodeFlags, bootstrap, ...args], { cwd: tmpdir() });
+}
+
+async function run(root: string, args: readonly string[], nodeFlags: readonly string[] = []) {
+  const child = start(root, args, nodeFlags);
   const text = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (text.stdout += chunk));
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (text.stderr += chunk));
@@ -80,8 +121,6 @@ describe('bootstrap', { concurrency: 2 }, () => {
 
   test('gives Node the flags of the hub for the hub alone', async (t) => {
     const root = makeProject(t);
-    mkdirSync(join(root, 'packages/hub'));
-    writeFileSync(join(root, 'packages/hub/node-flags.json'), '["--max-semi-space-size=8"]');
     const script = 'console.log(JSON.stringify(process.execArgv), process.argv.length);';
     writeFileSync(join(root, 'scripts/start.ts'), script);
     writeFileSync(join(root, 'scripts/other.ts'), script);
@@ -90,23 +129,72 @@ describe('bootstrap', { concurrency: 2 }, () => {
     assert.equal((await run(root, ['scripts/other.ts'])).stdout, '[] 2\n');
   });
 
-  test('installs again when the lock has changed', async (t) => {
+  test('installs the same again when the lock has changed', async (t) => {
     const root = makeProject(t);
     await run(root, ['scripts/say.ts']);
-    const lockPath = join(root, 'package-lock.json');
     const left = join(root, 'node_modules/left-over');
     writeFileSync(left, '');
-    rmSync(join(root, 'node_modules/.package-lock.json'), { force: true });
-    writeFileSync(lockPath, `${readFileSync(lockPath, 'utf8')}\n`);
-    assert.match((await run(root, ['scripts/say.ts'])).stderr, /Installed packages/);
+    changeLock(root);
+    assert.match((await run(root, ['scripts/start.ts'])).stderr, /Installed packages/);
     assert.equal(existsSync(left), false);
+    assert.equal(existsSync(join(root, 'node_modules/linter')), true, 'installed before');
+    assert.equal((await run(root, ['scripts/say.ts'])).stderr, '');
   });
 
   test('leaves packages alone that npm has installed by hand from this lock', async (t) => {
     const root = makeProject(t);
     mkdirSync(join(root, 'node_modules'));
-    const record = { packages: { 'node_modules/near': { link: true } } };
-    writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify(record));
+    const near = { 'node_modules/near': { link: true } };
+    const linter = { 'node_modules/linter': { link: true } };
+    const write = (packages: object) => {
+      const record = JSON.stringify({ packages });
+      writeFileSync(join(root, 'node_modules/.package-lock.json'), record);
+    };
+    write(near);
+    assert.equal((await run(root, ['scripts/start.ts'])).stderr, '', 'enough for a hub');
+    write({ ...near, ...linter });
+    assert.equal((await run(root, ['scripts/say.ts'])).stderr, '', 'enough for all');
+    write(near);
+    rmSync(join(root, 'node_modules/.signalbox-install'));
+    assert.match((await run(root, ['scripts/say.ts'])).stderr, /^Installing packages/);
+  });
+
+  test('installs for a hub without development packages, which other scripts add', async (t) => {
+    const root = makeProject(t);
+    addArchive(root);
+    const linter = join(root, 'node_modules/linter');
+    const terminal = 'data:text/javascript,process.stderr.isTTY=true';
+    const first = await run(root, ['scripts/start.ts'], ['--import', terminal]);
+    const shown = stripVTControlCharacters(first.stderr).split(/[\r\n]+/);
+    assert.equal(shown[0], 'Installing packages …');
+    assert.match(shown[1] ?? '', /^ {2}[01] of 1 packages, \d+ s$/);
+    assert.match(shown.at(-2) ?? '', /^Installed packages in .* s\.$/);
+    assert.equal(first.stdout, 'started\n');
+    assert.equal(existsSync(linter), false);
+    assert.equal((await run(root, ['scripts/start.ts'])).stderr, '');
+    const inode = lstatSync(join(root, 'node_modules/near')).ino;
+
+    const second = await run(root, ['scripts/say.ts']);
+    assert.match(second.stderr, /^Adding the packages for development …\nInstalled packages in/);
+    assert.equal(existsSync(linter), true);
+    assert.equal(
+      lstatSync(join(root, 'node_modules/near')).ino,
+      inode,
+      'a running hub keeps its packages',
+    );
+    assert.equal((await run(root, ['scripts/start.ts'])).stderr, '');
+    assert.equal(existsSync(linter), true);
+  });
+
+  test('installs all when a hub and another script start at once', async (t) => {
+    const root = makeProject(t);
+    const [hub, other] = await Promise.all([
+      run(root, ['scripts/start.ts']),
+      run(root, ['scripts/say.ts']),
+    ]);
+    assert.equal(hub.stdout, 'started\n');
+    assert.equal(other.stdout, ' true\n');
+    assert.equal(existsSync(join(root, 'node_modules/linter')), true);
     assert.equal((await run(root, ['scripts/say.ts'])).stderr, '');
   });
 
