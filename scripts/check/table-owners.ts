@@ -100,6 +100,12 @@ export const sharedReads: Readonly<Record<string, string>> = {
   'tokens/store-bearers.ts people': 'one statement authenticates a request',
   'tokens/store-bearers.ts queue_entries': 'one statement authenticates a request',
   'tokens/store-bearers.ts jobs': 'one statement authenticates a request',
+  'tokens/store-bearers.ts agents': 'one statement authenticates a request',
+  'agents/store-ended-tokens.ts tokens': 'a loop looks every second at all agents that hold leases',
+  'agents/store-ended-tokens.ts memberships':
+    'a loop looks every second at all agents that hold leases',
+  'agents/store-ended-tokens.ts queue_entries':
+    'a loop looks every second at all agents that hold leases',
   'agents/store-claim-states.ts repositories': 'one statement serves all waiting claims of a hub',
   'agents/store-claim-states.ts workspaces': 'one statement serves all waiting claims of a hub',
   'agents/store-claim-states.ts token_repositories':

@@ -1,5 +1,6 @@
 import { createIdSource, type Endpoint } from '@signalbox/contract';
 import type { FastifyInstance } from 'fastify';
+import { AccessWatch } from './access/access-watch.ts';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
@@ -20,7 +21,7 @@ import type { Database } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
-import { createGatekeeper } from './gatekeeper.ts';
+import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
@@ -33,6 +34,7 @@ import { recordLostLease } from './jobs/recover.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { createContentRetention } from './loops/content-retention.ts';
 import { createDeadlines } from './loops/deadlines.ts';
+import { createEndedTokens } from './loops/ended-tokens.ts';
 import { createExtraction } from './loops/extraction.ts';
 import { createJobRetention } from './loops/job-retention.ts';
 import { createKeyRetention } from './loops/key-retention.ts';
@@ -211,7 +213,13 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   });
   const uploads = createUploadDeps(deps, config, address);
   const archive = createArchiveStore(config);
-  bindRoutes(server, options, { ...parts, uploads, address });
+  const accessWatch = new AccessWatch(
+    deps.clock,
+    (callers) => readAccess(deps, callers),
+    (error) => server.log.error({ err: error }, 'The access of waiting requests was not checked.'),
+  );
+  parts.tokenCache.onClear(() => accessWatch.changed());
+  bindRoutes(server, options, { ...parts, accessWatch, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -224,7 +232,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     else server.log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
   };
   const handlers = [
-    createTokenHintHandler(parts.tokenCache),
+    createTokenHintHandler(parts.tokenCache, accessWatch),
     createDecisionHintHandler(deps),
     createClaimHintHandler(deps),
     createChangedAgentHandler(deps),
@@ -288,6 +296,7 @@ export type HubLoops = ReturnType<typeof createLoops>;
 function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unknown) => void) {
   return {
     sweeper: createSweeper(deps, onError),
+    endedTokens: createEndedTokens(deps, onError),
     keyRetention: createKeyRetention(deps, onError),
     deadlines: createDeadlines(deps, onError),
     extraction: createExtraction(uploads, onError),
@@ -300,6 +309,7 @@ function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unk
 }
 
 interface RouteParts extends HubParts {
+  accessWatch: AccessWatch;
   uploads: UploadDeps;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -309,11 +319,12 @@ interface RouteParts extends HubParts {
 function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
-  { deps, tokenCache, uploads, address }: RouteParts,
+  { deps, tokenCache, accessWatch, uploads, address }: RouteParts,
 ): void {
   const identity = {
     ...deps,
     tokenCache,
+    accessWatch,
     passwords,
     failureDelay: new FailureDelay(deps.clock),
     log: server.log,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { AccessWatch } from './access/access-watch.ts';
 import { scopesOfRole } from './access/policy.ts';
 import { readRole } from './access/store.ts';
 import { assert, HubError } from './errors.ts';
@@ -11,16 +12,20 @@ import {
   checkIntegrationSecret,
 } from './integrations/proofs.ts';
 import type { SessionDeps } from './people/deps.ts';
+import { isSessionLive } from './people/policy.ts';
 import { authenticateSession } from './people/sessions.ts';
+import { readSession } from './people/store.ts';
 import type { Principal } from './principal.ts';
 import {
   authenticateBearer,
   type BearerDeps,
   developmentPrincipal,
 } from './tokens/authenticate-bearer.ts';
+import { readBearerAccess } from './tokens/read-access.ts';
 import { readWorkspace } from './workspaces/store.ts';
 
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
+  accessWatch: AccessWatch;
   /** `SVC_DEV_ALLOW_UNAUTH`. */
   unauthenticatedAllowed: boolean;
   /** `SVC_INTEGRATION_EVENT_SECRET` and `SVC_CHAT_SIGNING_SECRET`; if empty, events are refused. */
@@ -78,7 +83,44 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
         checkChatSignature(deps.chatSecrets, headers, bytes),
     },
     enterWorkspace: (principal, workspaceId) => enterWorkspace(deps, principal, workspaceId),
+    accessVersion: () => deps.accessWatch.version,
+    watchAccess: (caller, since) => deps.accessWatch.watch(caller, since),
   };
+}
+
+/**
+ * Reads what the callers of waiting requests may do now.
+ * @returns for each, in order, the principal as it is now or why it is refused.
+ */
+export async function readAccess(
+  deps: Pick<GatekeeperDeps, 'database' | 'clock'>,
+  principals: readonly Principal[],
+): Promise<(Principal | HubError)[]> {
+  const bearers = await readBearerAccess(deps, principals);
+  return Promise.all(
+    bearers.map(async (access) =>
+      access instanceof HubError || access.sessionId === null
+        ? access
+        : readPersonAccess(deps, access),
+    ),
+  );
+}
+
+/** A person's session must be live, and they must still be a member of the workspace entered. */
+async function readPersonAccess(
+  { database: { reader }, clock }: Pick<GatekeeperDeps, 'database' | 'clock'>,
+  principal: Principal,
+): Promise<Principal | HubError> {
+  const { sessionId, personId, workspaceId } = principal;
+  assert(sessionId !== null && personId !== null, 'a console session has a person');
+  const session = await readSession(reader, sessionId);
+  if (session === undefined || !isSessionLive(session, clock.nowMs())) {
+    return new HubError('SESSION_REQUIRED', 'Sign in at the console.');
+  }
+  if (workspaceId === null) return principal;
+  const role = await readRole(reader, personId, workspaceId);
+  if (role === null) return new HubError('WORKSPACE_NOT_FOUND');
+  return { ...principal, scopes: new Set(scopesOfRole(role)) };
 }
 
 async function authenticateByHeader(

@@ -3,7 +3,7 @@ import type { ContextItemRow } from './context/store.ts';
 import type { Tx } from './db/engine.ts';
 import type { QueueName } from './db/schema/tables.ts';
 import type { JobRecord } from './jobs/require-job.ts';
-import type { Queue, Recovery } from './queue/queue.ts';
+import type { LostLease, Queue } from './queue/queue.ts';
 import type { UncertaintyRow } from './uncertainties/store.ts';
 
 /*
@@ -37,10 +37,11 @@ export interface Hooks {
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
   /**
-   * A lease was taken back because it expired, so the entry is pending, failed or canceled now. The
-   * module of the queue writes that into its own rows. The transaction is exclusive.
+   * A lease was taken back because it expired, or for the reason that comes with it. The entry is
+   * pending, failed or canceled now. The module of the queue writes that into its own rows. The
+   * transaction is exclusive.
    */
-  onLeaseLost: Readonly<Record<QueueName, Hook<Recovery>>>;
+  onLeaseLost: Readonly<Record<QueueName, Hook<LostLease>>>;
   /**
    * The decisions of a job were delivered to its holder, by a claim or by a read with its job
    * token. The module that resolved them records that the job knows them.

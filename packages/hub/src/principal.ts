@@ -22,7 +22,7 @@ export interface Principal {
   /** Only for console sessions. */
   sessionId: string | null;
   /** Only for job tokens, which give access to this job and its run only. */
-  job: { jobId: string; runId: string | null; agentId: string } | null;
+  job: { jobId: string; runId: string | null; agentId: string; tokenHash: string } | null;
   expiresAtMs: number | null;
 }
 
@@ -39,7 +39,10 @@ export interface RequestContext {
   /** The peer's IP address. */
   address: string;
   userAgent: string;
-  /** Aborts when the client disconnects. */
+  /**
+   * Ends what the request waits for. Aborts when the client disconnects, and when the caller loses
+   * access; `reason` is then the refusal, which the client gets instead of the answer.
+   */
   signal: AbortSignal;
   cookies: Readonly<Record<string, string | undefined>>;
   /** Sets a cookie of the console; null deletes it. */

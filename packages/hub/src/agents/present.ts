@@ -9,7 +9,12 @@ export function capabilitiesOf(row: Pick<AgentRow, 'capabilities'>): AgentCapabi
 
 /** The current status of an agent. A silent agent is offline, regardless of its last report. */
 export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
-  return nowMs - row.last_seen_at >= AGENT_OFFLINE_AFTER_MS ? 'offline' : row.status;
+  return isSilent(row, nowMs) ? 'offline' : row.status;
+}
+
+/** Whether an agent was not heard from for so long that it counts as offline. */
+export function isSilent({ last_seen_at }: Pick<AgentRow, 'last_seen_at'>, nowMs: number): boolean {
+  return nowMs - last_seen_at >= AGENT_OFFLINE_AFTER_MS;
 }
 
 export function presentAgent(row: AgentRow, nowMs: number): Agent {

@@ -3,6 +3,7 @@ import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/store.ts';
+import { requireLiveToken } from '../tokens/require-live-token.ts';
 import { type AgentRow, readAgent, touchAgent } from './store.ts';
 
 /** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */
@@ -31,18 +32,28 @@ export function requireAgent(agent: AgentRow | undefined, principal: Principal):
 
 /**
  * Reads the agent that makes a claim, checks it and renews its presence. Locks its row, so that
- * concurrent claims of one agent on two hubs see each other's jobs.
+ * concurrent claims of one agent on two hubs see each other's jobs. The claim may have waited since
+ * its token was checked, so the token is checked again.
  *
- * @throws HubError AGENT_NOT_FOUND
+ * @throws HubError AGENT_NOT_FOUND; TOKEN_INVALID, TOKEN_REVOKED, TOKEN_EXPIRED, NOT_ALLOWED
  */
 export async function requireClaimant(
   tx: Tx,
   principal: Principal,
   { workspaceId, agentId }: { workspaceId: string; agentId: string },
 ): Promise<AgentRow> {
-  const agent = requireAgent(await readAgent(tx, workspaceId, agentId, tx.rowLock), principal);
-  if (tx.nowMs - agent.last_seen_at > TOUCH_AFTER_MS) await touchAgent(tx, workspaceId, agentId);
-  return agent;
+  // Sent together: one round trip on PostgreSQL.
+  const [row] = await Promise.all([
+    readAgent(tx, workspaceId, agentId, tx.rowLock),
+    requireLiveToken(tx, principal, 'agent', tx.nowMs),
+  ]);
+  const agent = requireAgent(row, principal);
+  const { tokenId } = principal;
+  const hasNewToken = agent.token_id !== tokenId;
+  if (hasNewToken || tx.nowMs - agent.last_seen_at > TOUCH_AFTER_MS) {
+    await touchAgent(tx, workspaceId, agentId, tokenId);
+  }
+  return hasNewToken ? { ...agent, token_id: tokenId } : agent;
 }
 
 /** Why an agent may get no job from any queue now; null if it may. */

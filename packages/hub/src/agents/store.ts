@@ -76,13 +76,17 @@ export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   );
 }
 
-/** Records that the agent was heard from now, by a claim. */
-export async function touchAgent(tx: Tx, workspaceId: string, agentId: string): Promise<void> {
-  await tx.runSql('UPDATE agents SET last_seen_at = ? WHERE workspace_id = ? AND agent_id = ?', [
-    tx.nowMs,
-    workspaceId,
-    agentId,
-  ]);
+/** Records that the agent was heard from now, by a claim with this token. */
+export async function touchAgent(
+  tx: Tx,
+  workspaceId: string,
+  agentId: string,
+  tokenId: string,
+): Promise<void> {
+  await tx.runSql(
+    'UPDATE agents SET last_seen_at = ?, token_id = ? WHERE workspace_id = ? AND agent_id = ?',
+    [tx.nowMs, tokenId, workspaceId, agentId],
+  );
 }
 
 /** Newest first; one more than `limit`, so that the caller sees if there is a next page. */

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HookDeps } from '../hooks.ts';
-import type { Recovery } from '../queue/queue.ts';
+import type { LostLease } from '../queue/queue.ts';
 import { inputToKeep } from './hub-questions.ts';
 import { readCloudAiJob, updateCloudAiEnd } from './store.ts';
 
@@ -12,7 +12,7 @@ import { readCloudAiJob, updateCloudAiEnd } from './store.ts';
 export async function recordLostCloudAiLease(
   _deps: HookDeps,
   tx: Tx,
-  { lost, cause }: Recovery,
+  { lost, cause }: LostLease,
 ): Promise<void> {
   if (cause === 'lease-lost') return;
   const row = await readCloudAiJob(tx, lost.workspace_id, lost.entry_id);

@@ -4,6 +4,7 @@ import {
   type Endpoint,
   type EndpointAuth,
   type RequestInput,
+  type Scope,
 } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -22,12 +23,21 @@ import { HttpContext } from './request-context.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
+/**
+ * A request whose body takes longer to arrive is authenticated again, so that revocations take
+ * effect within a second.
+ */
+const AUTHENTICATED_MS_MAX = 500;
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the request is authenticated. */
     principal: Principal | null;
+    /** The gatekeeper's `accessVersion` from before that. */
+    accessVersion: number;
+    /** When that was, by `performance.now()`. */
+    authenticatedAtMs: number;
   }
 }
 
@@ -42,6 +52,22 @@ export interface Gatekeeper {
   proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
   /** The principal with its scopes in one workspace, or null when it may not use that one. */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
+  /** Rises whenever somebody may have lost access. */
+  accessVersion(): number;
+  /**
+   * Watches a request that waits, and ends the wait when its caller loses access.
+   *
+   * @param since the version from before the caller was authenticated.
+   * @returns ends the watch.
+   */
+  watchAccess(caller: WaitingCaller, since: number): () => void;
+}
+
+/** A request that waits: its caller, and the scopes of which the caller needs one. */
+interface WaitingCaller {
+  principal: Principal;
+  scopes: readonly Scope[];
+  end(refusal: HubError): void;
 }
 
 export type Handler<Req extends TObject, Res extends TObject> = (
@@ -66,7 +92,7 @@ export type StreamHandler<Req extends TObject> = (
 /** Calls the handler and sends its answer. */
 type Respond<Req extends TObject> = (
   input: RequestInput<Req>,
-  context: RequestContext,
+  context: HttpContext,
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
@@ -106,6 +132,8 @@ export class Api {
     this.#gatekeeper = gatekeeper;
     this.#checkAnswer = checkAnswer;
     server.decorateRequest('principal', null);
+    server.decorateRequest('accessVersion', 0);
+    server.decorateRequest('authenticatedAtMs', 0);
   }
 
   /** The rows that have a handler; `openapi.json` describes these. */
@@ -125,7 +153,7 @@ export class Api {
     // Rows of all types share one list, so their own types are dropped here.
     const row = endpoint as unknown as Endpoint;
     this.#route(row, endpoint.request, options, async (input, context, reply) => {
-      const answer = await handler(input, context);
+      const answer = await endContext(context, handler(input, context));
       const body = options.bare ? answer : { ok: true, ...answer };
       this.#checkAnswer?.(row, body);
       return reply
@@ -142,7 +170,7 @@ export class Api {
   ): void {
     const row = endpoint as unknown as Endpoint;
     this.#route(row, endpoint.request, {}, async (input, context, reply) => {
-      const { contentType, fileName, body } = await handler(input, context);
+      const { contentType, fileName, body } = await endContext(context, handler(input, context));
       return reply
         .header('content-type', contentType)
         .header('content-disposition', `attachment; filename="${fileName}"`)
@@ -179,7 +207,6 @@ export class Api {
     this.#bound.push(row);
     const validator = createRequestValidator(schema);
     for (const { path, auth } of addressesOf(row)) {
-      const authenticate = this.#gatekeeper.authenticate[auth];
       const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
       this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
       this.#server.route({
@@ -188,21 +215,38 @@ export class Api {
         config: { contentTypes: options.contentTypes ?? [] },
         onRequest: async (request) => {
           request.proveBody = proveBody;
-          request.principal = await authenticate(request);
+          await this.#authenticate(request, auth);
         },
         handler: async (request, reply) => {
+          requireProvedBody(request);
+          if (this.#isStale(request)) await this.#authenticate(request, auth);
           const { principal } = request;
           if (principal === null) throw new Error('a request was not authenticated');
-          requireProvedBody(request);
           const body = request.body ?? {};
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
           const input = validator.validate(body) as RequestInput<Req>;
           const entered = await this.#enter(row, principal, input);
-          return respond(input, new HttpContext(request, reply, entered), reply);
+          const watched = { principal: entered, scopes: row.scopes };
+          const context = new HttpContext(request, reply, entered, (end) =>
+            this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
+          );
+          return respond(input, context, reply);
         },
       });
     }
+  }
+
+  async #authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<void> {
+    request.accessVersion = this.#gatekeeper.accessVersion();
+    request.authenticatedAtMs = performance.now();
+    request.principal = await this.#gatekeeper.authenticate[auth](request);
+  }
+
+  /** Whether the caller may have lost access since the request was authenticated. */
+  #isStale({ accessVersion, authenticatedAtMs }: FastifyRequest): boolean {
+    if (accessVersion !== this.#gatekeeper.accessVersion()) return true;
+    return performance.now() - authenticatedAtMs > AUTHENTICATED_MS_MAX;
   }
 
   /** Answers other methods on bound paths with 405 and `Allow`. Call it after the last `bind`. */
@@ -249,6 +293,15 @@ export class Api {
       );
     }
     return entered;
+  }
+}
+
+/** Awaits a handler. A caller who has lost access meanwhile gets the refusal, not the answer. */
+async function endContext<T>(context: HttpContext, handled: Promise<T>): Promise<T> {
+  try {
+    return await handled;
+  } finally {
+    context.end();
   }
 }
 

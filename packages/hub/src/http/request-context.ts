@@ -1,16 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 
 type Cookies = RequestContext['cookies'];
+
+/** Watches the access of a caller until the returned function is called. */
+export type WatchAccess = (end: (refusal: HubError) => void) => () => void;
 
 /** The part of a request that handlers see. The signal and the cookies are created on first use. */
 export class HttpContext implements RequestContext {
   readonly principal: Principal;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  #disconnect: AbortController | null = null;
+  readonly #watchAccess: WatchAccess;
+  #ending: AbortController | null = null;
+  #unwatch: () => void = () => undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, principal: Principal) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal,
+    watchAccess: WatchAccess,
+  ) {
+    this.#watchAccess = watchAccess;
     this.#request = request;
     this.#reply = reply;
     this.principal = principal;
@@ -29,17 +41,28 @@ export class HttpContext implements RequestContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#disconnect === null) {
-      const disconnect = new AbortController();
+    if (this.#ending === null) {
+      const ending = new AbortController();
       const { raw } = this.#reply;
-      this.#disconnect = disconnect;
+      this.#ending = ending;
       // A completely sent answer emits `close` too; that is no disconnect.
       raw.once('close', () => {
-        if (!raw.writableFinished) disconnect.abort();
+        if (!raw.writableFinished) ending.abort();
       });
-      if (raw.destroyed) disconnect.abort();
+      if (raw.destroyed) ending.abort();
+      else this.#unwatch = this.#watchAccess((refusal) => ending.abort(refusal));
     }
-    return this.#disconnect.signal;
+    return this.#ending.signal;
+  }
+
+  /**
+   * Call it when the handler has ended.
+   * @throws HubError why the caller lost access while the request waited.
+   */
+  end(): void {
+    this.#unwatch();
+    const reason: unknown = this.#ending?.signal.reason;
+    if (reason instanceof HubError) throw reason;
   }
 
   get cookies(): Cookies {

@@ -1,30 +1,27 @@
 import { nullableTimestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HookDeps } from '../hooks.ts';
-import type { Recovery } from '../queue/queue.ts';
+import type { LostLease } from '../queue/queue.ts';
 import { updateJobVerdict } from './store.ts';
 import { type JobEventDraft, recordJobEvent } from './store-events.ts';
 
 /**
  * Records a lost lease in the job and its timeline: the job is pending again, or it is canceled or
  * failed. The `onLeaseLost` of jobs.
- *
- * @param release who took the job from its holder; absent when the lease expired.
  */
 export async function recordLostLease(
   deps: HookDeps,
   tx: Tx,
-  { lost, cause }: Recovery,
-  release?: { releasedBy: string; reason?: string },
+  { lost, cause, explanation }: LostLease,
 ): Promise<void> {
   const record = (event: JobEventDraft) => recordJobEvent(deps, tx, lost, event);
   await record({
     kind: 'recovered',
-    message: release === undefined ? 'The lease expired.' : 'A person released the job.',
+    message: explanation?.message ?? 'The lease expired.',
     data: {
       lostByAgentId: lost.agent_id,
       leaseExpiresAt: nullableTimestampOf(lost.lease_expires_at),
-      ...release,
+      ...explanation?.data,
     },
   });
   if (cause === 'cancel') await record({ kind: 'canceled', data: {} });

@@ -3,10 +3,9 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
-import { wakeHolder } from '../queue/leased-work.ts';
+import { recoverLeases } from '../queue/leased-work.ts';
 import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';
-import { recordLostLease } from './recover.ts';
 import { requireJob } from './require-job.ts';
 
 /**
@@ -27,12 +26,13 @@ export function releaseJob(
     if (entry.status !== 'running') {
       throw new HubError('JOB_NOT_RUNNING', `The job is ${entry.status}: no agent holds it.`);
     }
-    const recovery = await deps.queue.recover(tx, entry);
     const actor = principal.principalId;
     const data = reason === undefined ? {} : { reason };
-    await recordLostLease(deps, tx, recovery, { releasedBy: actor, ...data });
+    await recoverLeases(deps, tx, [entry], {
+      message: 'A person released the job.',
+      data: { releasedBy: actor, ...data },
+    });
     await appendAudit(tx, { workspaceId, actor, action: 'job.release', subject: jobId, data });
-    wakeHolder(deps, tx, entry);
     const { entry: changed, row } = await requireJob(tx, workspaceId, jobId);
     return presentJob(changed, row);
   });

@@ -1,5 +1,7 @@
 import type { AgentCommand, endpoints, RequestInput } from '@signalbox/contract';
 import { listCommands } from '../agents/heartbeat.ts';
+import { isSilent } from '../agents/present.ts';
+import { readAgent } from '../agents/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
@@ -23,11 +25,29 @@ export function renewJobLease(
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   return renewLease(deps, input.jobId, input, {
     read: (tx) => requireJobOfAgent(tx, principal, input),
+    ...(principal.job !== null && { renew: (tx, entry) => renewByTool(deps, tx, entry, input) }),
     async record(tx, renewed) {
       await recordHeartbeat(deps, tx, renewed, input.message);
       return { commands: await listCommands(tx, input.workspaceId, input.agentId) };
     },
   });
+}
+
+/** The tool of a job keeps it running only as long as the agent that started it does. */
+async function renewByTool(
+  { queue }: HubDeps,
+  tx: Tx,
+  entry: Entry,
+  {
+    workspaceId,
+    agentId,
+    leaseMs,
+    shorten,
+  }: HeartbeatInput & { leaseMs: number; shorten: boolean },
+): Promise<Entry> {
+  const agent = await readAgent(tx, workspaceId, agentId);
+  const agentIsSilent = agent === undefined || isSilent(agent, tx.nowMs);
+  return queue.renewForTool(tx, entry, { leaseMs, shorten, agentIsSilent });
 }
 
 /** Heartbeats without a message share one event an attempt; each message has its own event. */
@@ -37,8 +57,8 @@ async function recordHeartbeat(
   entry: Entry,
   message: string | undefined,
 ): Promise<void> {
-  const isSilent = message === undefined || message === '';
-  if (isSilent && entry.heartbeat_seq !== null) {
+  const hasNoMessage = message === undefined || message === '';
+  if (hasNoMessage && entry.heartbeat_seq !== null) {
     const count = entry.heartbeat_count + 1;
     await foldHeartbeat(tx, entry, entry.heartbeat_seq, count);
     await updateRunning(tx, entry, { heartbeat_count: count });
@@ -46,8 +66,8 @@ async function recordHeartbeat(
   }
   const seq = await recordJobEventForSeq(deps, tx, entry, {
     kind: 'heartbeat',
-    message: isSilent ? null : message,
-    data: isSilent ? { count: 1 } : null,
+    message: hasNoMessage ? null : message,
+    data: hasNoMessage ? { count: 1 } : null,
   });
-  if (isSilent) await updateRunning(tx, entry, { heartbeat_seq: seq, heartbeat_count: 1 });
+  if (hasNoMessage) await updateRunning(tx, entry, { heartbeat_seq: seq, heartbeat_count: 1 });
 }

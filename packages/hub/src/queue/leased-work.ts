@@ -5,7 +5,7 @@ import { assert, HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, Lane, LeasedRecord } from './entry.ts';
-import type { Demand, FoundLanes } from './queue.ts';
+import type { Demand, FoundLanes, LossExplanation, LostLease } from './queue.ts';
 import { type ClaimRef, checkClaim } from './states.ts';
 import {
   type LeaseGrant,
@@ -202,8 +202,8 @@ interface RenewInput extends ClaimRef {
 /**
  * Extends the lease of the entry that an agent holds.
  *
- * @param steps `read` reads and locks the record; `record` writes the heartbeat and returns what
- *   the answer has beside the lease.
+ * @param steps `read` reads and locks the record; `renew` replaces the renewal by the holder;
+ *   `record` writes the heartbeat and returns what the answer has beside the lease.
  * @throws HubError a refusal of `checkClaim`
  */
 export function renewLease<Row, More extends object>(
@@ -212,6 +212,7 @@ export function renewLease<Row, More extends object>(
   input: RenewInput,
   steps: {
     read(tx: Tx): Promise<LeasedRecord<Row>>;
+    renew?(tx: Tx, entry: Entry): Promise<Entry>;
     record(tx: Tx, renewed: Entry, row: Row): Promise<More>;
   },
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean } & More> {
@@ -219,7 +220,9 @@ export function renewLease<Row, More extends object>(
   return deps.database.writeConcurrent({ workspaceId, keys: [entryId] }, async (tx) => {
     const { entry, row } = await steps.read(tx);
     requireClaim(entry, input);
-    const renewed = await deps.queue.renew(tx, entry, input.leaseMs, input.shorten);
+    const renewed =
+      (await steps.renew?.(tx, entry)) ??
+      (await deps.queue.renew(tx, entry, input.leaseMs, input.shorten));
     const more = await steps.record(tx, renewed, row);
     assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
     return {
@@ -328,15 +331,35 @@ export async function recoverExpiredLeases(
   workspaceId: string | null,
 ): Promise<number> {
   const recoveries = await deps.queue.recoverExpired(tx, workspaceId, RECOVERIES_MAX);
-  for (const recovery of recoveries) {
-    await deps.hooks.onLeaseLost[recovery.lost.queue](deps, tx, recovery);
-    wakeHolder(deps, tx, recovery.lost);
-  }
+  for (const recovery of recoveries) await settleRecovery(deps, tx, recovery);
   return recoveries.length;
 }
 
+/**
+ * Takes running entries from their holder, whose writes are refused from then on.
+ *
+ * @param explanation why, for the timeline.
+ */
+export async function recoverLeases(
+  deps: HubDeps,
+  tx: Tx,
+  held: readonly Entry[],
+  explanation: LossExplanation,
+): Promise<void> {
+  for (const entry of held) {
+    const recovery = await deps.queue.recover(tx, entry);
+    await settleRecovery(deps, tx, { ...recovery, explanation });
+  }
+}
+
+/** Writes what a lost lease means for the job, and wakes the agent that has lost it. */
+async function settleRecovery(deps: HubDeps, tx: Tx, recovery: LostLease): Promise<void> {
+  await deps.hooks.onLeaseLost[recovery.lost.queue](deps, tx, recovery);
+  wakeHolder(deps, tx, recovery.lost);
+}
+
 /** Wakes the claims of the agent that has lost an entry, since the loss frees capacity. */
-export function wakeHolder(
+function wakeHolder(
   { waiters }: Pick<HubDeps, 'waiters'>,
   tx: Tx,
   { workspace_id: workspaceId, agent_id: agentId }: Entry,

@@ -76,6 +76,17 @@ export interface Recovery {
   cause: Extract<Cause, 'lease-lost' | 'attempts-exhausted' | 'cancel'>;
 }
 
+/** Why a lease was taken from its holder before it expired, for the timeline of the job. */
+export interface LossExplanation {
+  message: string;
+  data: Record<string, unknown>;
+}
+
+/** A lost lease; without an explanation, it has expired. */
+export interface LostLease extends Recovery {
+  explanation?: LossExplanation;
+}
+
 /**
  * The leased queue of jobs and cloud AI jobs: at least one attempt, at most one live lease, exactly
  * one accepted completion. Every method runs in the caller's transaction, so that the rows and
@@ -233,6 +244,28 @@ export class Queue {
     const wanted = shorten ? tx.nowMs + leaseMs : Math.max(tx.nowMs + leaseMs, current);
     if (entry.cancel_requested_at !== null && wanted >= current) return entry;
     return updateRunning(tx, entry, { lease_ms: leaseMs, lease_expires_at: wanted });
+  }
+
+  /**
+   * Renews the lease on behalf of the job's tool: by no more than the agent's own lease, which it
+   * does not replace. If the agent is silent, the lease is not extended, so that a tool that
+   * outlives its agent loses the job.
+   */
+  async renewForTool(
+    tx: Tx,
+    entry: Entry,
+    {
+      leaseMs,
+      shorten,
+      agentIsSilent,
+    }: { leaseMs: number; shorten: boolean; agentIsSilent: boolean },
+  ): Promise<Entry> {
+    const current = entry.lease_expires_at ?? 0;
+    const wanted = tx.nowMs + Math.min(leaseMs, entry.lease_ms ?? leaseMs);
+    const isExtended = wanted > current;
+    if (isExtended && (agentIsSilent || entry.cancel_requested_at !== null)) return entry;
+    if (!isExtended && !shorten) return entry;
+    return updateRunning(tx, entry, { lease_expires_at: wanted });
   }
 
   /** Ends a running entry with an accepted completion. */

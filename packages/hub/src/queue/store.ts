@@ -118,6 +118,20 @@ export async function countRunningOfAgent(
   return row?.running ?? 0;
 }
 
+/** The entries that an agent holds, of all queues. */
+export function listRunningOfAgent(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+  limit: number,
+): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries
+     WHERE workspace_id = ? AND agent_id = ? AND status = 'running' ORDER BY entry_id LIMIT ?`,
+    [workspaceId, agentId, limit],
+  );
+}
+
 /** The ids of the entries that an agent holds and is asked to cancel. */
 export async function listCancelRequests(
   reader: Reader,

@@ -8,7 +8,12 @@ import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
 import { jobScopes, judgeToken, judgeUse } from './policy.ts';
 import { hashToken, recordTokenUse } from './store.ts';
-import { readJobTokenByHash, readTokenByHash, type TokenWithPerson } from './store-bearers.ts';
+import {
+  type JobTokenRow,
+  readJobTokenByHash,
+  readTokenByHash,
+  type TokenWithPerson,
+} from './store-bearers.ts';
 
 export interface BearerDeps {
   database: Database;
@@ -62,6 +67,15 @@ export async function authenticateBearer(deps: BearerDeps, header: string): Prom
   return known.principal;
 }
 
+/**
+ * The principal of a token as it is now.
+ * @throws HubError TOKEN_EXPIRED, TOKEN_REVOKED
+ */
+export function principalOfToken(row: TokenWithPerson, nowMs: number): Principal {
+  refuseEnded(row, nowMs);
+  return principalOf(row);
+}
+
 /** @throws HubError TOKEN_EXPIRED, TOKEN_REVOKED */
 function refuseEnded(row: TokenWithPerson, nowMs: number): void {
   const ended = judgeToken(row, nowMs);
@@ -105,16 +119,33 @@ function nameOf(row: TokenWithPerson): string {
 
 async function authenticateJob(deps: BearerDeps, tokenHash: string): Promise<Principal> {
   const row = await readJobTokenByHash(deps.database.reader, tokenHash);
-  // The statement finds running attempts only, so a well-formed unknown token has ended.
+  return principalOfJob(row, deps.clock.nowMs());
+}
+
+/**
+ * The principal of a job token, as long as its lease lasts and the agent that holds the lease has
+ * access itself.
+ *
+ * @param row undefined when no attempt with this token is running.
+ * @throws HubError TOKEN_EXPIRED, TOKEN_REVOKED
+ */
+export function principalOfJob(row: JobTokenRow | undefined, nowMs: number): Principal {
+  // The statements find running attempts only, so a well-formed unknown token has ended.
   if (
     row === undefined ||
     row.agent_id === null ||
     row.lease_expires_at === null ||
-    row.lease_expires_at <= deps.clock.nowMs()
+    row.lease_expires_at <= nowMs
   ) {
     throw new HubError(
       'TOKEN_EXPIRED',
       'The lease of the job that this token was issued for has ended.',
+    );
+  }
+  if (!maySupply(row, nowMs)) {
+    throw new HubError(
+      'TOKEN_REVOKED',
+      'The token of the agent that holds this job was revoked or has expired: stop this attempt.',
     );
   }
   return {
@@ -126,9 +157,21 @@ async function authenticateJob(deps: BearerDeps, tokenHash: string): Promise<Pri
     tokenId: 'job',
     personId: null,
     sessionId: null,
-    job: { jobId: row.entry_id, runId: row.run_id, agentId: row.agent_id },
+    job: {
+      jobId: row.entry_id,
+      runId: row.run_id,
+      agentId: row.agent_id,
+      tokenHash: row.token_hash,
+    },
     expiresAtMs: row.lease_expires_at,
   };
+}
+
+/** Whether the agent that holds a job may still run jobs. One without a token always may. */
+function maySupply({ kind, expires_at, revoked_at, role }: JobTokenRow, nowMs: number): boolean {
+  if (kind === null || expires_at === null) return true;
+  if (judgeToken({ expires_at, revoked_at }, nowMs) !== null) return false;
+  return kind === 'service' || (role !== null && scopesOfRole(role).includes('agent'));
 }
 
 function isGlobalToken({ globalToken }: BearerDeps, token: string): boolean {

@@ -36,6 +36,7 @@ export class TokenCache {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #notifyOthers: () => void;
+  readonly #listeners: (() => void)[] = [];
   readonly #tokens = new Map<string, CachedToken>();
   readonly #lookups = new Map<string, Lookup>();
 
@@ -95,6 +96,12 @@ export class TokenCache {
   clearHere(): void {
     this.#tokens.clear();
     this.#lookups.clear();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls a function after each change of tokens or memberships, here or on another hub. */
+  onClear(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   async #read(tokenHash: string): Promise<KnownToken | undefined> {

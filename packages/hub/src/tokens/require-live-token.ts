@@ -1,0 +1,26 @@
+import type { Scope } from '@signalbox/contract';
+import type { Reader } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import type { Principal } from '../principal.ts';
+import { principalOfToken } from './authenticate-bearer.ts';
+import { readTokenById } from './store-bearers.ts';
+
+/**
+ * Checks, within the transaction of a call that may have waited, that the caller's token still
+ * gives a scope. Principals without a row of a token pass.
+ *
+ * @throws HubError TOKEN_INVALID, TOKEN_REVOKED, TOKEN_EXPIRED, NOT_ALLOWED
+ */
+export async function requireLiveToken(
+  reader: Reader,
+  { kind, workspaceId, tokenId }: Principal,
+  scope: Scope,
+  nowMs: number,
+): Promise<void> {
+  if ((kind !== 'device' && kind !== 'service') || workspaceId === null) return;
+  const row = await readTokenById(reader, workspaceId, tokenId);
+  if (row === undefined) throw new HubError('TOKEN_INVALID');
+  if (!principalOfToken(row, nowMs).scopes.has(scope)) {
+    throw new HubError('NOT_ALLOWED', `The token no longer has the scope ${scope}.`);
+  }
+}
