@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
 import {
   consolePathOf,
   endpointList,
@@ -295,4 +296,30 @@ test('an endpoint with a signed URL cannot be called as JSON', async (t) => {
   const { request } = endpoints.uploads.storeBytes.example;
   assert.ok((await errorOf(client.uploads.storeBytes(request))) instanceof TypeError);
   assert.equal(hub.requests.length, 0);
+});
+
+test('answers are compressed, except from a hub on this machine', async () => {
+  const asked = new Map<string, string | undefined>();
+  const hosts = ['https://hub.acme.dev', 'http://127.0.0.1:4400', 'http://localhost:4400'];
+  for (const baseUrl of [...hosts, 'http://[::1]:4400', 'http://127.0.0.1.acme.dev']) {
+    const client = createClient({
+      baseUrl,
+      fetch: async (_url, init) => {
+        asked.set(baseUrl, new Headers(init?.headers).get('accept-encoding') ?? undefined);
+        return Response.json({ ok: true });
+      },
+    });
+    await client.health.health();
+  }
+  assert.deepEqual([...asked.values()], [undefined, 'identity', 'identity', 'identity', undefined]);
+});
+
+test('a compressed answer is read like any other', async (t) => {
+  const { client } = await setUp(t, [
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' });
+      response.end(brotliCompressSync(JSON.stringify({ ok: true })));
+    },
+  ]);
+  assert.deepEqual(await client.health.health(), { ok: true });
 });

@@ -10,6 +10,7 @@ import Fastify, {
 import { HubError } from '../errors.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import { createClientErrorHandler } from './client-error.ts';
+import { compressAnswers } from './compress-answers.ts';
 import { replyWithError } from './error-reply.ts';
 import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 
@@ -82,6 +83,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     else done();
   });
   limitRequestTime(server);
+  compressAnswers(server);
   endConnectionsOnClose(server);
   return server;
 }

@@ -4,6 +4,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { chooseEncoding, type Encoding } from './accept-encoding.ts';
 
 /** Allows nothing by default, and what the console needs only from the hub itself. */
 const CONTENT_SECURITY_POLICY = [
@@ -43,7 +44,6 @@ const contentTypes: Record<string, string> = {
 /** Files of these types are compressed already. */
 const compressedTypes = new Set(['.png', '.ico', '.woff2']);
 
-type Encoding = 'br' | 'gzip';
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 interface ConsoleFile {
@@ -122,14 +122,6 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Cons
 function compressedBytes(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
   file.compressed[encoding] ??= compress[encoding](file.bytes);
   return file.compressed[encoding];
-}
-
-function chooseEncoding(request: FastifyRequest): Encoding | null {
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-    .split(',')
-    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
-    .map((part) => part.replace(/;.*$/, '').trim());
-  return (['br', 'gzip'] as const).find((known) => accepted.includes(known)) ?? null;
 }
 
 const UNBUILT_PAGE = `<!doctype html>
