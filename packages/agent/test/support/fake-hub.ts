@@ -120,12 +120,12 @@ export class FakeHub {
     const now = new Date().toISOString();
     const job: Job = {
       ...{ jobId, workspaceId: this.workspaceId, runId: null, kind: 'work', role: 'implementer' },
-      ...{ prompt: 'Do it.', requirements: null, priority: 0, status: 'pending', attempt: 0 },
+      ...{ title: 'Do it.', prompt: 'Do it.', requirements: null, priority: 0, changed: null },
       ...{ maxAttempts: 5, agentId: null, leaseMs: null, leaseExpiresAt: null, usage: null },
       ...{ availableAt: now, createdAt: now, startedAt: null, finishedAt: null, outcome: null },
       ...{ outcomeReason: null, message: null, evidence: null, budget: null, parentJobId: null },
       ...{ dependsOn: [], concurrencyKey: null, cancelRequestedAt: null, decisions: [] },
-      waitingOnUncertaintyId: null,
+      ...{ waitingOnUncertaintyId: null, status: 'pending', attempt: 0 },
       ...fields,
     };
     const held: FakeJob = {

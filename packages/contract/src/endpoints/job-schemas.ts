@@ -153,6 +153,19 @@ export const EnqueueRequest = Type.Object({
   idempotencyKey: Type.Optional(IdempotencyKey),
 });
 
+/** Of a title. It is shown in one line. */
+export const TITLE_CHARS_MAX = 200;
+
+const JobTitle = Text(TITLE_CHARS_MAX, {
+  description: 'The first line of the prompt with text in it, cut if it is long.',
+});
+
+const Changed = Type.Boolean({
+  description:
+    'Whether a job that is done changed the repository, by its evidence. False only if the job ' +
+    'was to change it. Null: not done, not known, or nothing was to change.',
+});
+
 export const Job = Type.Object({
   jobId: Id('job'),
   workspaceId: Id('workspace'),
@@ -160,6 +173,7 @@ export const Job = Type.Object({
   runId: Nullable(Id('run')),
   kind: OneOf(jobKinds),
   role: Text(100),
+  title: JobTitle,
   prompt: Text(TEXT_CHARS_MAX),
   requirements: Nullable(Requirements),
   priority: Priority,
@@ -181,6 +195,7 @@ export const Job = Type.Object({
   outcomeReason: Nullable(OutcomeReason),
   message: Nullable(Text(TEXT_CHARS_MAX)),
   evidence: Nullable(Evidence),
+  changed: Nullable(Changed),
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
   parentJobId: Nullable(Id('job')),
@@ -201,6 +216,75 @@ export const Job = Type.Object({
   ),
 });
 export type Job = Static<typeof Job>;
+
+/** The fields of every summary. Those that do not apply to a job are absent from its summary. */
+export const summaryFields = [
+  'jobId',
+  'title',
+  'status',
+  'kind',
+  'repoId',
+  'attempt',
+  'createdAt',
+  'runId',
+  'agentId',
+  'startedAt',
+  'finishedAt',
+  'changed',
+  'cancelRequestedAt',
+  'waitingOnUncertaintyId',
+] as const satisfies readonly (keyof Job)[];
+export type SummaryField = (typeof summaryFields)[number];
+
+/** The fields of a job that a list adds to its summaries on request. */
+export const addableFields = [
+  'workspaceId',
+  'role',
+  'prompt',
+  'requirements',
+  'priority',
+  'maxAttempts',
+  'leaseMs',
+  'leaseExpiresAt',
+  'availableAt',
+  'outcome',
+  'outcomeReason',
+  'message',
+  'evidence',
+  'usage',
+  'budget',
+  'parentJobId',
+  'dependsOn',
+  'concurrencyKey',
+  'decisions',
+] as const satisfies readonly Exclude<keyof Job, SummaryField>[];
+
+const { jobId, title, status, kind, repoId, attempt, createdAt, ...otherFields } = Job.properties;
+
+/** A job of a list: whole, or a summary and the fields that were asked for. */
+export const ListedJob = Type.Object(
+  {
+    ...{ jobId, title, status, kind, repoId, attempt, createdAt },
+    ...Type.Partial(Type.Object(otherFields)).properties,
+  },
+  { description: 'The fields of a job. With view summary, most are absent.' },
+);
+export type ListedJob = Static<typeof ListedJob>;
+
+/** Counting stops here, so that a count costs the same however many jobs there are. */
+export const JOB_COUNT_MAX = 1_000;
+const JobCount = Integer(0, JOB_COUNT_MAX);
+
+/** The number of jobs in each status. */
+export const JobCounts = Type.Object({
+  pending: JobCount,
+  running: JobCount,
+  done: JobCount,
+  failed: JobCount,
+  blocked: JobCount,
+  canceled: JobCount,
+});
+export type JobCounts = Static<typeof JobCounts>;
 
 /** Why a job is not running: the first reason that applies. */
 export const WaitingFor = Type.Object({

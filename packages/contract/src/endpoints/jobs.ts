@@ -18,86 +18,26 @@ import {
 } from '../schema.ts';
 import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
+import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import {
+  addableFields,
   ChildJob,
   CLAIM_WAIT_MS_MAX,
   EnqueueRequest,
   Evidence,
+  JOB_COUNT_MAX,
   Job,
+  JobCounts,
   jobKinds,
   jobOutcomes,
   jobStatuses,
   LEASE_MS_DEFAULT,
   LeaseMs,
+  ListedJob,
   OutcomeReason,
   Usage,
   WaitingFor,
 } from './job-schemas.ts';
-
-const exampleJob: Job = {
-  jobId: exampleIds.job,
-  workspaceId: exampleIds.workspace,
-  repoId: exampleIds.repository,
-  runId: null,
-  kind: 'work',
-  role: 'implementer',
-  prompt: 'Add a health check to the API.',
-  requirements: null,
-  priority: 0,
-  status: 'pending',
-  attempt: 0,
-  maxAttempts: 5,
-  agentId: null,
-  leaseMs: null,
-  leaseExpiresAt: null,
-  availableAt: '2026-11-02T09:00:00.000Z',
-  createdAt: '2026-11-02T09:00:00.000Z',
-  startedAt: null,
-  finishedAt: null,
-  outcome: null,
-  outcomeReason: null,
-  message: null,
-  evidence: null,
-  usage: null,
-  budget: null,
-  parentJobId: null,
-  dependsOn: [],
-  concurrencyKey: null,
-  cancelRequestedAt: null,
-  waitingOnUncertaintyId: null,
-  decisions: [],
-};
-
-const runningJob: Job = {
-  ...exampleJob,
-  status: 'running',
-  attempt: 1,
-  agentId: exampleIds.agent,
-  leaseMs: LEASE_MS_DEFAULT,
-  leaseExpiresAt: '2026-11-02T09:10:01.000Z',
-  startedAt: '2026-11-02T09:00:01.000Z',
-};
-
-const doneJob: Job = {
-  ...runningJob,
-  status: 'done',
-  leaseMs: null,
-  leaseExpiresAt: null,
-  finishedAt: '2026-11-02T09:04:00.000Z',
-  outcome: 'done',
-  message: 'Added GET /health with a test.',
-  evidence: {
-    commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
-    changedFiles: ['src/health.ts', 'test/health.test.ts'],
-  },
-};
-
-const canceledJob: Job = {
-  ...exampleJob,
-  status: 'canceled',
-  finishedAt: '2026-11-02T09:01:00.000Z',
-  cancelRequestedAt: '2026-11-02T09:01:00.000Z',
-};
 
 const ClaimGeneration = Integer(
   1,
@@ -107,6 +47,16 @@ const ClaimGeneration = Integer(
 );
 const exampleJobRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
 const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
+
+/** Filters of lists and counts. */
+const jobFilters = {
+  kind: Type.Optional(OneOf(jobKinds)),
+  repoId: Type.Optional(Id('repository')),
+  runId: Type.Optional(Id('run')),
+  agentId: Type.Optional(Id('agent', 'The agent that holds the job, or held it last.')),
+  fromAt: Type.Optional(Timestamp('Jobs created at this time or later.')),
+  untilAt: Type.Optional(Timestamp('Jobs created before this time.')),
+} as const;
 
 export const jobs = {
   list: defineEndpoint({
@@ -121,22 +71,62 @@ export const jobs = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'List jobs',
-    description: 'Newest first. The optional fields are filters.',
+    description:
+      'Newest first. With view summary, each job has the fields of a list row and those named in ' +
+      'fields; long texts such as prompt and evidence only on request. The other optional fields ' +
+      'are filters, and all of them must match. With text, runId, agentId or a time, a page may ' +
+      'have fewer jobs than its limit, or none, although nextCursor says that more follow.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(jobStatuses)),
-      kind: Type.Optional(OneOf(jobKinds)),
-      repoId: Type.Optional(Id('repository')),
-      runId: Type.Optional(Id('run')),
-      agentId: Type.Optional(Id('agent')),
+      statuses: Type.Optional(List(OneOf(jobStatuses), 6, 'Jobs with one of these statuses.')),
+      ...jobFilters,
+      text: Type.Optional(
+        Text(200, {
+          minLength: 1,
+          description: 'Part of the title or the id of a job, in any case.',
+        }),
+      ),
+      view: Defaulted(OneOf(['whole', 'summary']), 'whole'),
+      fields: Defaulted(
+        List(OneOf(addableFields), addableFields.length, 'Fields to add to each summary.'),
+        [],
+      ),
       limit: ListLimit,
       cursor: Cursor,
     }),
-    response: Ok({ jobs: List(Job, 200), nextCursor: NextCursor }),
+    response: Ok({ jobs: List(ListedJob, 200), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'pending' },
       response: { ok: true, jobs: [exampleJob], nextCursor: null },
+    },
+  }),
+  counts: defineEndpoint({
+    name: 'jobsCounts',
+    method: 'POST',
+    path: '/control-plane/v1/jobs/counts',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
+    summary: 'Count jobs by status',
+    description:
+      `Counting stops at ${JOB_COUNT_MAX}. capped lists the statuses that have at least as many ` +
+      'jobs as their count, and maybe more. The optional fields are filters, as in jobs/list.',
+    request: Type.Object({ workspaceId: Id('workspace'), ...jobFilters }),
+    response: Ok({ counts: JobCounts, capped: List(OneOf(jobStatuses), 6) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        counts: { pending: 3, running: 1, done: 1_000, failed: 2, blocked: 1, canceled: 0 },
+        capped: ['done'],
+      },
     },
   }),
   get: defineEndpoint({

@@ -8,7 +8,7 @@ import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { addJob } from './enqueue.ts';
-import { mayReach } from './policy.ts';
+import { judgeChange, mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJobOfAgent } from './require-job.ts';
 import { type JobRow, updateCompletionAnswer, updateJobOutcome } from './store.ts';
@@ -106,6 +106,7 @@ async function acceptCompletion(
     message: input.message ?? null,
     evidence: jsonOrNull(input.evidence),
     usage: jsonOrNull(input.usage),
+    changed: judgeChange(row, input),
     completion_hash: hash,
     completion_attempt: entry.attempt,
     completion_answer: JSON.stringify(result),

@@ -12,6 +12,7 @@ import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
+import { titleOf } from './title.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
 
@@ -119,5 +120,7 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): JobRow {
     completion_answer: null,
     waiting_on_uncertainty_id: null,
     decisions: '[]',
+    title: titleOf(draft.prompt),
+    changed: null,
   };
 }

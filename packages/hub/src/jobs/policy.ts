@@ -1,4 +1,7 @@
+import type { Evidence, JobKind, JobOutcome } from '@signalbox/contract';
 import type { Principal } from '../principal.ts';
+import { needsOf } from '../queue/matching.ts';
+import type { JobRow } from './store.ts';
 
 /**
  * Whether a completion may reach a repository and a run. With a job token these must be the job's
@@ -17,4 +20,23 @@ export function mayReach(
 /** Whether the caller may take a job from its holder: people may, programs may not. */
 export function mayRelease(principal: Principal): boolean {
   return principal.kind !== 'service' && principal.kind !== 'job';
+}
+
+/**
+ * Whether a job that is done changed the repository, as its evidence says: 1 with a commit or a
+ * changed file, 0 without any although the job was to change something. Null: the job is not done,
+ * its evidence does not say, or it was only to read.
+ */
+export function judgeChange(
+  row: Pick<JobRow, 'kind' | 'requirements'>,
+  { outcome, evidence }: { outcome: JobOutcome; evidence?: Evidence | undefined },
+): JobRow['changed'] {
+  if (outcome !== 'done' || evidence === undefined) return null;
+  const { commitSha, changedFiles } = evidence;
+  if ((commitSha ?? '') !== '' || (changedFiles?.length ?? 0) > 0) return 1;
+  if (commitSha === undefined && changedFiles === undefined) return null;
+  const requirements: unknown =
+    row.requirements === null ? undefined : JSON.parse(row.requirements);
+  // The row has a kind that passed the contract's schema when it was written.
+  return needsOf(row.kind as JobKind, requirements).write === true ? 0 : null;
 }

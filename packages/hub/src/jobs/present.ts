@@ -1,8 +1,10 @@
-import type { Job, JobEvent } from '@signalbox/contract';
+import type { Job, JobEvent, ListedJob } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 import type { JobEventRow } from './store-events.ts';
+import type { JobSummaryRow } from './store-whole.ts';
+import { titleOf, titleOfRow } from './title.ts';
 
 /** Parses a JSON column, whose value passed the contract's schema when it was written. */
 function parseColumn<T>(text: string | null): T | null {
@@ -19,6 +21,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     runId: row.run_id,
     kind: row.kind as Job['kind'],
     role: row.role,
+    title: row.title ?? titleOf(row.prompt),
     prompt: row.prompt,
     requirements: parseColumn(row.requirements),
     priority: entry.priority,
@@ -36,6 +39,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     outcomeReason: parseColumn(row.outcome_reason),
     message: row.message,
     evidence: parseColumn(row.evidence),
+    changed: row.changed === null ? null : row.changed === 1,
     usage: parseColumn(row.usage),
     budget: parseColumn(row.budget),
     parentJobId: row.parent_job_id,
@@ -45,6 +49,31 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     waitingOnUncertaintyId: row.waiting_on_uncertainty_id,
     decisions: parseColumn<Job['decisions']>(row.decisions) ?? [],
   };
+}
+
+/** A job as a row of a list; fields that do not apply are absent. */
+export function presentSummary(row: JobSummaryRow): ListedJob {
+  const summary: ListedJob = {
+    jobId: row.job_id,
+    title: titleOfRow(row),
+    status: row.status,
+    kind: row.kind as Job['kind'],
+    repoId: row.repo_id,
+    attempt: row.attempt,
+    createdAt: timestampOf(row.enqueued_at),
+  };
+  if (row.run_id !== null) summary.runId = row.run_id;
+  if (row.agent_id !== null) summary.agentId = row.agent_id;
+  if (row.started_at !== null) summary.startedAt = timestampOf(row.started_at);
+  if (row.finished_at !== null) summary.finishedAt = timestampOf(row.finished_at);
+  if (row.changed !== null) summary.changed = row.changed === 1;
+  if (row.cancel_requested_at !== null) {
+    summary.cancelRequestedAt = timestampOf(row.cancel_requested_at);
+  }
+  if (row.waiting_on_uncertainty_id !== null) {
+    summary.waitingOnUncertaintyId = row.waiting_on_uncertainty_id;
+  }
+  return summary;
 }
 
 export function presentJobEvent(row: JobEventRow): JobEvent {

@@ -1,4 +1,13 @@
-import type { endpoints, Job, RequestInput, WaitingFor } from '@signalbox/contract';
+import type {
+  endpoints,
+  Job,
+  JobCounts,
+  JobStatus,
+  ListedJob,
+  RequestInput,
+  WaitingFor,
+} from '@signalbox/contract';
+import { readTimestamp } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
@@ -6,32 +15,74 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
-import { presentJob } from './present.ts';
+import { presentJob, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { readJob } from './store.ts';
 import { type JobEventRow, listEvents } from './store-events.ts';
-import { listJobIds } from './store-list.ts';
-import { readWholeJob, readWholeJobs } from './store-whole.ts';
+import { countJobs, listJobIds } from './store-list.ts';
+import { readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
+type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
 
-/** Lists a page of jobs, newest first, and the id before which the next page starts. */
+/**
+ * Lists a page of jobs, newest first, and the id before which the next page starts.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
 export async function listJobs(
-  { database }: HubDeps,
+  { database: { reader } }: HubDeps,
   input: ListInput,
   before: string | null,
-): Promise<{ jobs: Job[]; before: string | null }> {
-  const { workspaceId, limit } = input;
-  const page = await listJobIds(database.reader, workspaceId, input, { limit, before });
-  const found = await readWholeJobs(database.reader, workspaceId, page.ids);
-  const byId = new Map(found.map((job) => [job.job_id, job]));
-  const jobs: Job[] = [];
-  for (const id of page.ids) {
-    const job = byId.get(id);
-    // Retention may have deleted it between the two statements.
-    if (job !== undefined) jobs.push(presentJob(job, job));
-  }
+): Promise<{ jobs: ListedJob[]; before: string | null }> {
+  const { workspaceId, limit, status, statuses = null, text } = input;
+  const wanted = status === undefined ? statuses : [status];
+  const filter = {
+    ...filterOf(input),
+    text,
+    // With both filters, both must match.
+    statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
+  };
+  const page = await listJobIds(reader, workspaceId, filter, { limit, before });
+  const listed = await readListed(reader, input, page.ids);
+  const byId = new Map(listed.map((job) => [job.jobId, job]));
+  // Retention may have deleted a job between the two statements.
+  const jobs = page.ids.flatMap((id) => byId.get(id) ?? []);
   return { jobs, before: page.before };
+}
+
+/** Jobs by their ids, in no particular order, as the view asks for them. */
+async function readListed(
+  reader: Reader,
+  { workspaceId, view, fields }: ListInput,
+  ids: readonly string[],
+): Promise<ListedJob[]> {
+  if (view === 'summary' && fields.length === 0) {
+    return (await readJobSummaries(reader, workspaceId, ids)).map(presentSummary);
+  }
+  const whole = await readWholeJobs(reader, workspaceId, ids);
+  if (view === 'whole') return whole.map((job) => presentJob(job, job));
+  return whole.map((row) => {
+    const job = presentJob(row, row);
+    const added = Object.fromEntries(fields.map((field) => [field, job[field]]));
+    return { ...presentSummary({ ...row, beginning: row.prompt }), ...added };
+  });
+}
+
+/** Counts jobs by status. @throws HubError INVALID_REQUEST */
+export function countJobsByStatus(
+  { database: { reader } }: HubDeps,
+  input: CountInput,
+): Promise<{ counts: JobCounts; capped: JobStatus[] }> {
+  return countJobs(reader, input.workspaceId, filterOf(input));
+}
+
+function filterOf({ kind, repoId, runId, agentId, fromAt, untilAt }: CountInput) {
+  return {
+    ...{ kind, repoId, runId, agentId },
+    fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
+    untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),
+  };
 }
 
 export interface JobView {

@@ -9,7 +9,7 @@ import { completeJob } from './complete.ts';
 import { enqueueJob } from './enqueue.ts';
 import { pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
-import { getJob, listJobEvents, listJobs } from './read.ts';
+import { countJobsByStatus, getJob, listJobEvents, listJobs } from './read.ts';
 import { releaseJob } from './release.ts';
 import { renewJobLease } from './renew.ts';
 import { retryJob } from './retry.ts';
@@ -36,6 +36,7 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
     const { jobs, before } = await listJobs(deps, input, decodeCursor(input.cursor, 'job'));
     return { jobs, nextCursor: before === null ? null : encodeCursor(before) };
   });
+  api.bind(jobs.counts, (input) => countJobsByStatus(deps, input));
   api.bind(jobs.get, (input, { principal }) => getJob(deps, principal, input));
   api.bind(jobs.cancel, async (input, { principal }) => ({
     job: await cancelJob(deps, principal, input),

@@ -1,23 +1,29 @@
-import { type JobStatus, jobStatuses } from '@signalbox/contract';
+import { JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
 import { listLaneIds } from '../queue/store-lanes.ts';
+import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
 
 /*
  * Lists of jobs, newest first: ids rise with time. Every list is read from the end of one index, or
  * of several that are merged, for any filter and any number of jobs.
  *
- * Indexes answer any combination of status, kind and repository; a lane is one repository and one
- * kind. Other combinations (a run or an agent together with another filter) examine a bounded
- * number of jobs a page, so a page may have fewer jobs than its limit, or none, although more
- * follow.
+ * Indexes answer any combination of statuses, kind and repository; a lane is one repository and one
+ * kind. Other filters (a time, a text, a run or an agent together with another filter) examine a
+ * bounded number of jobs a page, so a page may have fewer jobs than its limit, or none, although
+ * more follow.
  */
 
 export interface JobFilter {
-  status?: JobStatus | undefined;
+  /** Null: any. */
+  statuses: readonly JobStatus[] | null;
   kind?: string | undefined;
   repoId?: string | undefined;
   runId?: string | undefined;
   agentId?: string | undefined;
+  fromMs?: number | undefined;
+  untilMs?: number | undefined;
+  /** Part of the title or the id, in any case. */
+  text?: string | undefined;
 }
 
 export interface JobIdPage {
@@ -33,6 +39,8 @@ const STREAMS_MAX = 100;
 /** Sorts after every id of a job. */
 const ID_END = 'job`';
 const ID_BEGIN = 'job_';
+/** An id has the time of its hub's clock, and a job that of the database. */
+const CLOCK_SLACK_MS = 60_000;
 
 /** Statuses of entries that have `finished_at`. */
 const endedStatuses = ['done', 'failed', 'blocked', 'canceled'] as const;
@@ -42,6 +50,12 @@ interface Stream {
   table: 'queue_entries' | 'jobs';
   where: string;
   values: readonly SqlValue[];
+}
+
+/** The ids that a stream is read between. */
+interface Bounds {
+  after: string;
+  before: string;
 }
 
 interface Plan {
@@ -57,28 +71,119 @@ export async function listJobIds(
   filter: JobFilter,
   page: { limit: number; before: string | null },
 ): Promise<JobIdPage> {
-  const { streams, rest } = await planList(reader, workspaceId, filter);
+  const { streams, rest } = planList(
+    workspaceId,
+    filter,
+    await findLanes(reader, workspaceId, filter),
+  );
   if (streams.length === 0) return { ids: [], before: null };
-  const before = page.before ?? ID_END;
-  if (rest === null) {
-    const ids = await readStreams(reader, streams, before, page.limit + 1);
+  const bounds = boundsOf(filter, page.before);
+  if (rest === null && filter.text === undefined) {
+    const ids = await readStreams(reader, streams, bounds, page.limit + 1);
     return cutPage(ids, page.limit);
   }
-  const { text, values } = mergeStreams(streams, before, CANDIDATES_MAX);
+  const matching =
+    filter.text === undefined
+      ? await readMatching(reader, workspaceId, { streams, rest }, bounds, page.limit + 1)
+      : await searchTitles(reader, workspaceId, { streams, rest }, bounds, filter.text);
+  const found = cutPage(matching, page.limit);
+  if (found.before !== null) return found;
+  const looked = await readStreams(reader, streams, bounds, CANDIDATES_MAX);
+  const last = looked.length < CANDIDATES_MAX ? null : (looked.at(-1) ?? null);
+  return { ids: found.ids, before: last };
+}
+
+/** Counts the jobs of each status, of each at most JOB_COUNT_MAX. */
+export async function countJobs(
+  reader: Reader,
+  workspaceId: string,
+  filter: Omit<JobFilter, 'statuses' | 'text'>,
+): Promise<{ counts: Record<JobStatus, number>; capped: JobStatus[] }> {
+  const laneIds = await findLanes(reader, workspaceId, filter);
+  const bounds = boundsOf(filter, null);
+  const counted = await Promise.all(
+    jobStatuses.map(async (status) => {
+      const plan = planList(workspaceId, { ...filter, statuses: [status] }, laneIds);
+      return { status, ...(await countPlan(reader, workspaceId, plan, bounds)) };
+    }),
+  );
+  return {
+    // Made from the list of all statuses, which Object.fromEntries forgets.
+    counts: Object.fromEntries(counted.map(({ status, count }) => [status, count])) as Record<
+      JobStatus,
+      number
+    >,
+    capped: counted.filter(({ isCapped }) => isCapped).map(({ status }) => status),
+  };
+}
+
+async function countPlan(
+  reader: Reader,
+  workspaceId: string,
+  { streams, rest }: Plan,
+  bounds: Bounds,
+): Promise<{ count: number; isCapped: boolean }> {
+  if (streams.length === 0) return { count: 0, isCapped: false };
+  if (rest === null) {
+    const { text, values } = mergeStreams(streams, bounds, JOB_COUNT_MAX, '');
+    const row = await reader.firstSql<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM (${text}) c`,
+      values,
+    );
+    const count = row?.n ?? 0;
+    return { count, isCapped: count === JOB_COUNT_MAX };
+  }
+  const { text, values } = mergeStreams(streams, bounds, CANDIDATES_MAX);
+  const row = await reader.firstSql<{ looked: number; n: number | null }>(
+    `SELECT COUNT(*) AS looked, SUM(CASE WHEN ${rest.where} THEN 1 ELSE 0 END) AS n
+     FROM (${text}) c JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = c.id`,
+    [...rest.values, ...values, workspaceId],
+  );
+  return { count: row?.n ?? 0, isCapped: row?.looked === CANDIDATES_MAX };
+}
+
+/** The ids of the candidates that match all conditions, at most `limit`. */
+async function readMatching(
+  reader: Reader,
+  workspaceId: string,
+  { streams, rest }: Plan,
+  bounds: Bounds,
+  limit: number,
+): Promise<string[]> {
+  const { text, values } = mergeStreams(streams, bounds, CANDIDATES_MAX);
   const rows = await reader.allSql<{ id: string }>(
     `SELECT c.id AS id FROM (${text}) c
      JOIN queue_entries e ON e.workspace_id = ? AND e.entry_id = c.id
-     WHERE ${rest.where} ORDER BY c.id DESC LIMIT ?`,
-    [...values, workspaceId, ...rest.values, page.limit + 1],
+     WHERE ${rest?.where ?? 'TRUE'} ORDER BY c.id DESC LIMIT ?`,
+    [...values, workspaceId, ...(rest?.values ?? []), limit],
   );
-  const found = cutPage(
-    rows.map(({ id }) => id),
-    page.limit,
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The ids of the matching candidates whose title or id contains a text. Compared here, because the
+ * engines disagree on the case of letters beyond ASCII.
+ */
+async function searchTitles(
+  reader: Reader,
+  workspaceId: string,
+  plan: Plan,
+  bounds: Bounds,
+  text: string,
+): Promise<string[]> {
+  const ids = await readMatching(reader, workspaceId, plan, bounds, CANDIDATES_MAX);
+  const rows = await reader.allSql<{ id: string } & TitleColumns>(
+    `SELECT job_id AS id, title, ${PROMPT_BEGINNING} FROM jobs
+     WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(ids)],
   );
-  if (found.before !== null) return found;
-  const looked = await readStreams(reader, streams, before, CANDIDATES_MAX);
-  const last = looked.length < CANDIDATES_MAX ? null : (looked.at(-1) ?? null);
-  return { ids: found.ids, before: last };
+  const wanted = text.toLowerCase();
+  const matches = new Set(
+    rows
+      .filter((row) => row.id.includes(wanted) || titleOfRow(row).toLowerCase().includes(wanted))
+      .map(({ id }) => id),
+  );
+  return ids.filter((id) => matches.has(id));
 }
 
 function cutPage(ids: string[], limit: number): JobIdPage {
@@ -86,77 +191,97 @@ function cutPage(ids: string[], limit: number): JobIdPage {
   return { ids: cut, before: ids.length > limit ? (cut.at(-1) ?? null) : null };
 }
 
+/** An id begins with its time, so a range of time is a range of ids, but for the clocks. */
+function boundsOf(
+  { fromMs, untilMs }: Pick<JobFilter, 'fromMs' | 'untilMs'>,
+  before: string | null,
+): Bounds {
+  const end = untilMs === undefined ? ID_END : idAt(untilMs + CLOCK_SLACK_MS);
+  return {
+    after: fromMs === undefined ? ID_BEGIN : idAt(fromMs - CLOCK_SLACK_MS),
+    before: before === null || before > end ? end : before,
+  };
+}
+
+function idAt(timeMs: number): string {
+  return `${ID_BEGIN}${Math.max(0, timeMs).toString(16).padStart(12, '0')}`;
+}
+
+/** The lanes that the filters name; null: they name none. */
+async function findLanes(
+  reader: Reader,
+  workspaceId: string,
+  { kind, repoId }: Pick<JobFilter, 'kind' | 'repoId'>,
+): Promise<readonly string[] | null> {
+  if (kind === undefined && repoId === undefined) return null;
+  return listLaneIds(reader, workspaceId, 'jobs', { kind, repoId });
+}
+
 /** Chooses the indexes that a list is read from. */
-async function planList(reader: Reader, workspaceId: string, filter: JobFilter): Promise<Plan> {
-  const { status, kind, repoId, runId, agentId } = filter;
+function planList(workspaceId: string, filter: JobFilter, laneIds: readonly string[] | null): Plan {
+  const { statuses, kind, repoId, runId, agentId, fromMs, untilMs } = filter;
   const inWorkspace = (table: Stream['table'], where: string, ...values: SqlValue[]): Stream => ({
     table,
     where: `workspace_id = ?${where}`,
     values: [workspaceId, ...values],
   });
-  const byLane = kind !== undefined || repoId !== undefined;
-  const laneIds = byLane ? await listLaneIds(reader, workspaceId, 'jobs', { kind, repoId }) : null;
   // Each job has a lane.
-  if (laneIds?.length === 0) return { streams: [], rest: null };
+  if (laneIds?.length === 0 || statuses?.length === 0) return { streams: [], rest: null };
+  const time = { fromMs, untilMs };
   if (runId !== undefined) {
     const streams = [inWorkspace('jobs', ' AND run_id = ?', runId)];
-    return { streams, rest: restOf({ status, agentId, laneIds }) };
+    return { streams, rest: restOf({ statuses, agentId, laneIds, ...time }) };
   }
   if (agentId !== undefined) {
-    const streams = statusesOf(status).map((each) =>
+    const streams = (statuses ?? jobStatuses).map((each) =>
       inWorkspace('queue_entries', ` AND agent_id = ?${conditionOf(each)}`, agentId),
     );
-    return { streams, rest: restOf({ laneIds }) };
+    return { streams, rest: restOf({ laneIds, ...time }) };
   }
+  const rest = restOf({ laneIds: null, ...time });
   if (laneIds === null) {
-    return status === undefined
-      ? { streams: [inWorkspace('jobs', '')], rest: null }
-      : {
-          streams: [inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, status)],
-          rest: null,
-        };
+    const streams = statuses?.map((each) =>
+      inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, each),
+    ) ?? [inWorkspace('jobs', '')];
+    return { streams, rest };
   }
-  if (status === undefined && kind === undefined) {
-    return { streams: [inWorkspace('jobs', ' AND repo_id = ?', repoId ?? '')], rest: null };
+  if (statuses === null && kind === undefined) {
+    return { streams: [inWorkspace('jobs', ' AND repo_id = ?', repoId ?? '')], rest };
   }
-  if (status === undefined && repoId === undefined) {
-    return { streams: [inWorkspace('jobs', ' AND kind = ?', kind ?? '')], rest: null };
+  if (statuses === null && repoId === undefined) {
+    return { streams: [inWorkspace('jobs', ' AND kind = ?', kind ?? '')], rest };
   }
-  return planLanes(inWorkspace, laneIds, status);
+  return planLanes(inWorkspace, laneIds, statuses ?? jobStatuses, time);
 }
 
 function planLanes(
   inWorkspace: (table: Stream['table'], where: string, ...values: SqlValue[]) => Stream,
   laneIds: readonly string[],
-  status: JobStatus | undefined,
+  statuses: readonly JobStatus[],
+  time: Pick<JobFilter, 'fromMs' | 'untilMs'>,
 ): Plan {
-  const statuses = statusesOf(status);
+  const others = statuses.filter((each) => each !== 'running');
   // Few jobs run, and no index has running ones by lane.
-  if (status === 'running' || laneIds.length * statuses.length > STREAMS_MAX) {
+  if (others.length === 0 || laneIds.length * statuses.length > STREAMS_MAX) {
     const streams = statuses.map((each) =>
       inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, each),
     );
-    return { streams, rest: restOf({ laneIds }) };
+    return { streams, rest: restOf({ laneIds, ...time }) };
   }
-  const streams = statuses
-    .filter((each) => each !== 'running')
-    .flatMap((each) =>
-      laneIds.map((laneId) =>
-        inWorkspace('queue_entries', ` AND lane_id = ?${conditionOf(each)}`, laneId),
-      ),
-    );
-  if (status !== undefined) return { streams, rest: null };
+  const streams = others.flatMap((each) =>
+    laneIds.map((laneId) =>
+      inWorkspace('queue_entries', ` AND lane_id = ?${conditionOf(each)}`, laneId),
+    ),
+  );
+  const rest = restOf({ laneIds: null, ...time });
+  if (others.length === statuses.length) return { streams, rest };
   const running = inWorkspace(
     'queue_entries',
     ` AND queue = 'jobs' AND status = 'running'
       AND lane_id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(laneIds),
   );
-  return { streams: [...streams, running], rest: null };
-}
-
-function statusesOf(status: JobStatus | undefined): readonly JobStatus[] {
-  return status === undefined ? jobStatuses : [status];
+  return { streams: [...streams, running], rest };
 }
 
 /** The condition in the words of the partial indexes, by which planners recognize them. */
@@ -166,52 +291,52 @@ function conditionOf(status: JobStatus): string {
     : ` AND status = '${status}'`;
 }
 
-function restOf(rest: {
-  status?: JobStatus | undefined;
-  agentId?: string | undefined;
-  laneIds: readonly string[] | null;
-}): Plan['rest'] {
+function restOf(
+  rest: Pick<JobFilter, 'agentId' | 'fromMs' | 'untilMs'> & {
+    statuses?: JobFilter['statuses'];
+    laneIds: readonly string[] | null;
+  },
+): Plan['rest'] {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
-  const narrow = (condition: string, ...more: SqlValue[]) => {
+  const narrow = (condition: string, value: SqlValue) => {
     conditions.push(condition);
-    values.push(...more);
+    values.push(value);
   };
-  if (rest.status !== undefined) narrow('e.status = ?', rest.status);
+  const narrowToOneOf = (column: string, list: readonly string[]) =>
+    narrow(`e.${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(list));
+  if (rest.statuses) narrowToOneOf('status', rest.statuses);
   if (rest.agentId !== undefined) narrow('e.agent_id = ?', rest.agentId);
-  if (rest.laneIds !== null) {
-    const list = JSON.stringify(rest.laneIds);
-    narrow('e.lane_id IN (SELECT value FROM json_each(?))', list);
-  }
+  if (rest.laneIds !== null) narrowToOneOf('lane_id', rest.laneIds);
+  if (rest.fromMs !== undefined) narrow('e.enqueued_at >= ?', rest.fromMs);
+  if (rest.untilMs !== undefined) narrow('e.enqueued_at < ?', rest.untilMs);
   return conditions.length === 0 ? null : { where: conditions.join(' AND '), values };
 }
 
-/** One statement that reads the ids of all streams, newest first. */
+/** One statement that reads the ids of all streams, newest first unless `order` is empty. */
 function mergeStreams(
   streams: readonly Stream[],
-  before: string,
+  { after, before }: Bounds,
   limit: number,
+  order: '' | 'ORDER BY id DESC ' = 'ORDER BY id DESC ',
 ): { text: string; values: SqlValue[] } {
   const parts = streams.map(({ table, where }) => {
     const id = table === 'jobs' ? 'job_id' : 'entry_id';
     const select = `SELECT ${id} AS id FROM ${table}
-      WHERE ${where} AND ${id} > '${ID_BEGIN}' AND ${id} < ? ORDER BY ${id} DESC LIMIT ?`;
+      WHERE ${where} AND ${id} > ? AND ${id} < ? ORDER BY ${id} DESC LIMIT ?`;
     return `SELECT id FROM (${select}) s`;
   });
-  const values = streams.flatMap((stream) => [...stream.values, before, limit]);
-  return {
-    text: `${parts.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
-    values: [...values, limit],
-  };
+  const values = streams.flatMap((stream) => [...stream.values, after, before, limit]);
+  return { text: `${parts.join(' UNION ALL ')} ${order}LIMIT ?`, values: [...values, limit] };
 }
 
 async function readStreams(
   reader: Reader,
   streams: readonly Stream[],
-  before: string,
+  bounds: Bounds,
   limit: number,
 ): Promise<string[]> {
-  const { text, values } = mergeStreams(streams, before, limit);
+  const { text, values } = mergeStreams(streams, bounds, limit);
   const rows = await reader.allSql<{ id: string }>(text, values);
   return rows.map(({ id }) => id);
 }

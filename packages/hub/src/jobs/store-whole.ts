@@ -1,6 +1,7 @@
 import type { Reader } from '../db/engine.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
+import { PROMPT_BEGINNING, type TitleColumns } from './title.ts';
 
 /*
  * Read-only snapshots of jobs: entry and row from one statement, so they are consistent. With two
@@ -32,6 +33,37 @@ export function readWholeJobs(
 ): Promise<WholeJob[]> {
   return reader.allSql<WholeJob>(
     `${WHOLE_JOBS} WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(ids)],
+  );
+}
+
+/** What a summary shows of a job. */
+export type JobSummaryRow = Pick<
+  Entry,
+  | 'status'
+  | 'attempt'
+  | 'agent_id'
+  | 'enqueued_at'
+  | 'started_at'
+  | 'finished_at'
+  | 'cancel_requested_at'
+> &
+  Pick<JobRow, 'job_id' | 'repo_id' | 'run_id' | 'kind' | 'changed' | 'waiting_on_uncertainty_id'> &
+  TitleColumns;
+
+/** Summaries of jobs by their ids, in no particular order. Reads no long text. */
+export function readJobSummaries(
+  reader: Reader,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<JobSummaryRow[]> {
+  return reader.allSql<JobSummaryRow>(
+    `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
+       e.cancel_requested_at, j.job_id, j.repo_id, j.run_id, j.kind, j.changed,
+       j.waiting_on_uncertainty_id, j.title, ${PROMPT_BEGINNING}
+     FROM jobs AS j
+     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,
     [workspaceId, JSON.stringify(ids)],
   );
 }

@@ -26,6 +26,8 @@ const jobColumns = [
   'completion_answer',
   'waiting_on_uncertainty_id',
   'decisions',
+  'title',
+  'changed',
 ] as const satisfies readonly (keyof JobRow)[];
 
 const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
@@ -53,7 +55,7 @@ export function readJob(
 export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
   await tx.runSql(
     `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
-       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?
+       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?
      WHERE workspace_id = ? AND job_id = ?`,
     [
       row.run_id,
@@ -65,6 +67,7 @@ export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
       row.completion_hash,
       row.completion_attempt,
       row.completion_answer,
+      row.changed,
       row.workspace_id,
       row.job_id,
     ],

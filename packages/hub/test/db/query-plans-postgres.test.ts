@@ -199,9 +199,11 @@ test('every list reads its page from the end of an index, with any filters', asy
   const { runId } = await h.call(runs.upsertV1, run);
   const statements = await collectStatements(t, async () => {
     for (const filter of listFilters({ repoId, agentId: agentIds[0] ?? '', runId })) {
-      const body = { workspaceId, limit: 20, ...filter };
+      const body = { workspaceId, limit: 20, view: 'summary', ...filter } as const;
       const { nextCursor } = await h.call(jobs.list, body);
       if (nextCursor !== null) await h.call(jobs.list, { ...body, cursor: nextCursor });
+      const { status: _status, statuses: _statuses, text: _text, ...others } = filter;
+      await h.call(jobs.counts, { workspaceId, ...others });
     }
   });
   const plans = await explainAll(h.dataDir, statements);

@@ -103,6 +103,7 @@ const verdicts = {
   reposList: readers,
   reposUpsert: { ...enqueuers, agentOnly: 'ok' },
   jobsList: readers,
+  jobsCounts: readers,
   jobsGet: { ...readers, ownJob: 'ok' },
   jobsEnqueue: enqueuers,
   jobsClaimNext: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },

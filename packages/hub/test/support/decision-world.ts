@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { endpoints, type RequestOf } from '@signalbox/contract';
+import { endpoints, type Job, type RequestOf } from '@signalbox/contract';
 import type { HomeWorld } from './home-world.ts';
 import { startQueueWorld } from './queue-world.ts';
 import type { TestHubOptions } from './test-hub.ts';
@@ -68,8 +68,11 @@ export async function startDecisionWorld(
       return { jobId, jobToken: claimed.jobToken ?? '' };
     },
     block: (jobId: string) => h.complete(jobId, { outcome: 'blocked' }),
-    applications: async () =>
-      (await h.call(jobs.list, { workspaceId, kind: 'apply_decision' })).jobs,
+    applications: async () => {
+      const list = await h.call(jobs.list, { workspaceId, kind: 'apply_decision' });
+      // Whole jobs, because no view was asked for.
+      return list.jobs as Job[];
+    },
   };
 }
 

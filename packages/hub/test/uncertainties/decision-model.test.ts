@@ -85,7 +85,7 @@ async function check(h: Decisions, { job, asked, answered, known }: Story): Prom
   });
   assert.equal(new Set(resumed).size, resumed.length, 'one answer resumes a job once');
   for (const id of asked) {
-    const applied = made.filter(({ prompt }) => prompt.includes(id)).length;
+    const applied = made.filter(({ prompt }) => prompt?.includes(id)).length;
     const times = applied + (known.has(id) ? 1 : 0);
     assert.equal(times, answered.has(id) ? 1 : 0, `${id} is applied ${times} times`);
   }

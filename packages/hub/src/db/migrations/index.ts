@@ -10,9 +10,10 @@ import { scale } from './0008-scale.ts';
 import { hubs } from './0009-hubs.ts';
 import { jobTokens } from './0010-job-tokens.ts';
 import { passwordResets } from './0011-password-resets.ts';
+import { jobTitles } from './0023-job-titles.ts';
 
 export interface Migration {
-  /** Increases by one; a database with a version unknown here is of a newer Signalbox. */
+  /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
   version: number;
   name: string;
   statements: (engine: EngineName) => string[];
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'hubs', statements: hubs },
   { version: 10, name: 'job-tokens', statements: jobTokens },
   { version: 11, name: 'password-resets', statements: passwordResets },
+  { version: 23, name: 'job-titles', statements: jobTitles },
 ];

@@ -248,6 +248,10 @@ export interface JobsTable {
   completion_answer: string | null;
   waiting_on_uncertainty_id: string | null;
   decisions: string;
+  /** The title of the prompt. Null: enqueued before the column existed. */
+  title: string | null;
+  /** Whether a job that is done changed the repository; null when that does not apply. */
+  changed: Flag | null;
 }
 
 export interface JobEventsTable {

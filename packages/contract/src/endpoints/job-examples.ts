@@ -1,0 +1,71 @@
+import { exampleIds } from './example-ids.ts';
+import { type Job, LEASE_MS_DEFAULT } from './job-schemas.ts';
+
+/** Jobs for the examples of the documentation. */
+export const exampleJob: Job = {
+  jobId: exampleIds.job,
+  workspaceId: exampleIds.workspace,
+  repoId: exampleIds.repository,
+  runId: null,
+  kind: 'work',
+  role: 'implementer',
+  title: 'Add a health check to the API.',
+  prompt: 'Add a health check to the API.',
+  requirements: null,
+  priority: 0,
+  status: 'pending',
+  attempt: 0,
+  maxAttempts: 5,
+  agentId: null,
+  leaseMs: null,
+  leaseExpiresAt: null,
+  availableAt: '2026-11-02T09:00:00.000Z',
+  createdAt: '2026-11-02T09:00:00.000Z',
+  startedAt: null,
+  finishedAt: null,
+  outcome: null,
+  outcomeReason: null,
+  message: null,
+  evidence: null,
+  changed: null,
+  usage: null,
+  budget: null,
+  parentJobId: null,
+  dependsOn: [],
+  concurrencyKey: null,
+  cancelRequestedAt: null,
+  waitingOnUncertaintyId: null,
+  decisions: [],
+};
+
+export const runningJob: Job = {
+  ...exampleJob,
+  status: 'running',
+  attempt: 1,
+  agentId: exampleIds.agent,
+  leaseMs: LEASE_MS_DEFAULT,
+  leaseExpiresAt: '2026-11-02T09:10:01.000Z',
+  startedAt: '2026-11-02T09:00:01.000Z',
+};
+
+export const doneJob: Job = {
+  ...runningJob,
+  status: 'done',
+  leaseMs: null,
+  leaseExpiresAt: null,
+  finishedAt: '2026-11-02T09:04:00.000Z',
+  outcome: 'done',
+  message: 'Added GET /health with a test.',
+  evidence: {
+    commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+    changedFiles: ['src/health.ts', 'test/health.test.ts'],
+  },
+  changed: true,
+};
+
+export const canceledJob: Job = {
+  ...exampleJob,
+  status: 'canceled',
+  finishedAt: '2026-11-02T09:01:00.000Z',
+  cancelRequestedAt: '2026-11-02T09:01:00.000Z',
+};

@@ -1,0 +1,39 @@
+import { stripVTControlCharacters } from 'node:util';
+import { TITLE_CHARS_MAX } from '@signalbox/contract';
+import type { JobRow } from './store.ts';
+
+/** Of a prompt, the beginning that its title is cut from: the title of most, and little to read. */
+const BEGINNING_CHARS = 2_000;
+
+/** 100 letters of most scripts beyond Latin: a page of lists stays small in any language. */
+const TITLE_BYTES_MAX = 300;
+const encoder = new TextEncoder();
+
+/** What a statement reads to know a title. The beginning is null if the row has its title. */
+export type TitleColumns = Pick<JobRow, 'title'> & { beginning: string | null };
+
+/** The column `beginning` of a row of `jobs`: a row written by an older version has no title. */
+export const PROMPT_BEGINNING = `CASE WHEN title IS NULL THEN substr(prompt, 1, ${BEGINNING_CHARS})
+  END AS beginning`;
+
+/**
+ * The title of a prompt: its first line with text in it, without terminal codes, control characters
+ * and runs of spaces, cut to TITLE_CHARS_MAX and about TITLE_BYTES_MAX.
+ */
+export function titleOf(prompt: string): string {
+  const [line = ''] = /\S[^\r\n]*/.exec(prompt) ?? [];
+  // More than enough for a title, so that a prompt of one long line costs no more than others.
+  const text = stripVTControlCharacters(line.slice(0, BEGINNING_CHARS))
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  const { read } = encoder.encodeInto(text, new Uint8Array(TITLE_BYTES_MAX));
+  const fitting = Math.min(read, TITLE_CHARS_MAX);
+  if (text.length === fitting) return text;
+  const cut = text.slice(0, fitting - 1);
+  // Not within a character of two code units: half of one is no text.
+  return `${cut.replace(/[\ud800-\udbff]$/, '').trimEnd()}…`;
+}
+
+export function titleOfRow({ title, beginning }: TitleColumns): string {
+  return title ?? titleOf(beginning ?? '');
+}
