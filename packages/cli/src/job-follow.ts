@@ -7,7 +7,7 @@ import { formatDuration } from './duration.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
-import { colorStatus, evidenceText, isAtRest, reasonText, statusText } from './job-text.ts';
+import { changeText, colorStatus, isAtRest, reasonText, statusText } from './job-text.ts';
 import { oneLine } from './text.ts';
 import { createTimelinePrinter, type TimelinePrinter } from './timeline.ts';
 
@@ -127,7 +127,7 @@ function sayEnd(io: Io, job: Job): void {
       : ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}`;
   const parts = [
     job.message,
-    evidenceText(job),
+    changeText(job),
     status === 'done' ? null : reasonText(job.outcomeReason),
   ];
   io.print();

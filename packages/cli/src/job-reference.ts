@@ -24,7 +24,8 @@ export async function findJobId(
   const ending = text.replace(/^job_/, '').toLowerCase();
   if (ending.length < SHORT_CHARS_MIN || !/^[0-9a-z]+$/.test(ending)) throw notFound(text);
   const { rows } = await collectPages(SEARCHED_JOBS_MAX, async (page) => {
-    const { jobs, nextCursor } = await client.jobs.list({ workspaceId, ...page }, { signal });
+    const list = { workspaceId, view: 'summary', ...page } as const;
+    const { jobs, nextCursor } = await client.jobs.list(list, { signal });
     return { rows: jobs, nextCursor };
   });
   const [first, ...others] = rows.filter(({ jobId }) => jobId.endsWith(ending));

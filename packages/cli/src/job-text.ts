@@ -25,6 +25,9 @@ export function statusText(status: JobStatus): string {
   return `${icons[status]} ${status}`;
 }
 
+/** The status of a job that is done and changed nothing, although it was to change something. */
+export const NO_CHANGES = `${icons.done} no changes`;
+
 export function colorStatus(styles: Styles, status: JobStatus, text: string): string {
   return styles[colors[status]](text);
 }
@@ -53,6 +56,11 @@ export function reasonText(reason: OutcomeReason | null): string | null {
   const label = code ?? category;
   if (summary === undefined) return label ?? null;
   return label === undefined ? summary : `${summary} (${label})`;
+}
+
+/** The evidence of a job as text; null if it has none. */
+export function changeText(job: Pick<Job, 'evidence' | 'changed'>): string | null {
+  return job.changed === false ? 'No changes: there is no commit.' : evidenceText(job);
 }
 
 export function evidenceText({ evidence }: Pick<Job, 'evidence'>): string | null {

@@ -118,10 +118,24 @@ test('jobs prints one JSON document, complete with --all', async () => {
   );
 });
 
+test('jobs lists summaries, filtered by statuses, text and time', async () => {
+  const { jobId } = await json(['enqueue', '-'], 'Repair the GATE\nThe whole story.');
+  const found = await json(['jobs', '--search', 'the gate', '--status', 'pending,running']);
+  assert.equal(found.jobs.length, 1);
+  assert.deepEqual([found.jobs[0].jobId, found.jobs[0].title], [jobId, 'Repair the GATE']);
+  assert.equal('prompt' in found.jobs[0], false);
+  const whole = await json(['jobs', '--search', 'the gate', '--since', '1h', '--whole']);
+  assert.equal(whole.jobs[0].prompt, 'Repair the GATE\nThe whole story.');
+  assert.deepEqual((await json(['jobs', '--status', 'done,failed'])).jobs, []);
+  const { exitCode, stderr } = await place.run(['jobs', '--status', 'pending,runing']);
+  assert.equal(exitCode, exitCodes.usage);
+  assert.match(stderr, /not "runing"/);
+});
+
 test('a pipe gets neither colours nor a spinner, unless colours are forced', async () => {
   const plain = await place.run(['jobs']);
   assert.doesNotMatch(plain.stdout + plain.stderr, ansi);
-  assert.match(plain.stdout, /^STATUS +JOB +KIND +PROMPT/);
+  assert.match(plain.stdout, /^STATUS +JOB +KIND +TITLE/);
   assert.match(plain.stdout, /○ pending/);
   const forced = await place.run(['jobs'], { env: { FORCE_COLOR: '1' } });
   assert.match(forced.stdout, ansi);

@@ -68,9 +68,26 @@ describe('folding', () => {
     ];
     const [attempt] = foldEvents(beats);
     expect(attempt?.entries).toMatchObject([
-      { type: 'heartbeats', count: 13, lastAt: beats[2]?.at },
       { type: 'event', event: { message: 'Running the tests.' } },
+      { type: 'heartbeats', count: 13, lastAt: beats[2]?.at },
     ]);
+  });
+
+  test('places folded heartbeats where the latest stands, in the order of time', () => {
+    const claimed = event('claimed');
+    const beats = event('heartbeat', { data: { count: 2 } });
+    const [second, third] = [
+      event('heartbeat', { message: 'b' }),
+      event('heartbeat', { message: 'c' }),
+    ];
+    // The hub changes the event of the first heartbeat in place.
+    const folded = { ...beats, at: second.at };
+    const typesIn = (events: JobEvent[]) => foldEvents(events)[0]?.entries.map(({ type }) => type);
+    expect(typesIn([claimed, folded, second, third])).toEqual([
+      ...['event', 'event', 'heartbeats', 'event'],
+    ]);
+    expect(typesIn([claimed, { ...beats, at: third.at }, second])?.at(-1)).toBe('heartbeats');
+    expect(typesIn([claimed, beats, second])).toEqual(['event', 'heartbeats', 'event']);
   });
 
   test('separates late evidence from the output of the attempt', () => {

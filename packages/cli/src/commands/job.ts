@@ -13,8 +13,8 @@ import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import {
+  changeText,
   colorStatus,
-  evidenceText,
   exitCodeOf,
   reasonText,
   shortId,
@@ -100,7 +100,7 @@ async function follow(
 }
 
 function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): void {
-  const { bold } = io.styles;
+  const { bold, yellow } = io.styles;
   const { agentId, status } = job;
   io.print(`${colorStatus(io.styles, status, statusText(status))}  ${bold(job.jobId)}`);
   io.print();
@@ -120,7 +120,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
     ['Result', job.message === null ? null : oneLine(job.message)],
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
-    ['Evidence', evidenceText(job)],
+    ['Evidence', job.changed === false ? yellow(changeText(job) ?? '') : changeText(job)],
   ]);
 }
 

@@ -1,5 +1,11 @@
-import { type Job, type JobKind, type JobStatus, jobKinds, jobStatuses } from '@signalbox/contract';
-import { Option } from 'commander';
+import {
+  type JobKind,
+  type JobStatus,
+  jobKinds,
+  jobStatuses,
+  type ListedJob,
+} from '@signalbox/contract';
+import { InvalidArgumentError, Option } from 'commander';
 import { readAgentNames } from '../agent-names.ts';
 import {
   addExamples,
@@ -8,10 +14,10 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatAge } from '../duration.ts';
+import { formatAge, parseDurationMs } from '../duration.ts';
 import { openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
-import { colorStatus, shortId, statusText } from '../job-text.ts';
+import { colorStatus, NO_CHANGES, shortId, statusText } from '../job-text.ts';
 import { parseInteger } from '../numbers.ts';
 import { collectPages } from '../pages.ts';
 import { findRepository } from '../repository-reference.ts';
@@ -19,38 +25,49 @@ import { printTable } from '../table.ts';
 import { oneLine } from '../text.ts';
 
 interface Options extends HubOptions {
-  status?: JobStatus;
+  status?: JobStatus[];
+  search?: string;
+  since?: number;
   kind?: JobKind;
   repo?: string;
   run?: string;
   agent?: string;
   limit: number;
   all?: true;
+  whole?: true;
 }
 
 /**
  * `signalbox jobs`: lists jobs, newest first. With `--json`: `{ok, jobs, nextCursor}`, with jobs as
- * in the hub's answer.
+ * in the hub's answer: summaries, or whole jobs with `--whole`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
+      .option(
+        '--status <list>',
+        `only jobs with one of these: ${jobStatuses.join(',')}`,
+        readStatuses,
+      )
       .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(jobKinds))
       .option('--repo <path|id>', 'only jobs of this repository, by a clone or an ID')
       .option('--run <id>', 'only jobs of this run')
       .option('--agent <id>', 'only jobs that this agent holds or held last')
+      .option('--search <text>', 'only jobs with this text in their title or ID')
+      .option('--since <time>', 'only jobs enqueued within this time, such as 2d', parseDurationMs)
       .option(
         '--limit <number>',
         'maximum number of jobs',
         parseInteger({ min: 1, max: 100_000 }),
         20,
       )
-      .option('--all', 'list all jobs');
+      .option('--all', 'list all jobs')
+      .option('--whole', 'with --json: whole jobs, with prompt and evidence');
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox jobs --status pending', 'waiting jobs'],
+      ['signalbox jobs --status pending,running', 'waiting and running jobs'],
+      ['signalbox jobs --search login --since 7d', 'this week, about the login'],
       ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
     ]);
   },
@@ -58,19 +75,22 @@ export const command = defineCommand<Options>({
   async run({ io, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { status, kind, repo, run, agent } = options;
+    const { status, kind, repo, run, agent, search, since } = options;
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
     const filters = {
       workspaceId,
-      ...(status === undefined ? {} : { status }),
+      ...(status === undefined ? {} : { statuses: status }),
       ...(kind === undefined ? {} : { kind }),
       ...(repoId === undefined ? {} : { repoId }),
       ...(run === undefined ? {} : { runId: run }),
       ...(agent === undefined ? {} : { agentId: agent }),
+      ...(search === undefined ? {} : { text: search }),
+      ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
     };
+    const view = options.whole && io.json ? 'whole' : 'summary';
     const rowsMax = options.all ? Infinity : options.limit;
     const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.jobs.list({ ...filters, ...page }, { signal: io.signal });
+      const answer = await client.jobs.list({ ...filters, view, ...page }, { signal: io.signal });
       return { rows: answer.jobs, nextCursor: answer.nextCursor };
     });
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
@@ -79,34 +99,57 @@ export const command = defineCommand<Options>({
       io.print(isFiltered ? 'No matching jobs.' : 'No jobs yet. Add one: signalbox enqueue "…"');
       return;
     }
-    const isHeld = rows.some(({ agentId }) => agentId !== null);
+    const isHeld = rows.some(({ agentId }) => agentId !== undefined);
     printJobs(io, rows, isHeld ? await readAgentNames(session, io.signal) : new Map());
     if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
 
-function printJobs(io: Io, jobs: readonly Job[], agentNames: ReadonlyMap<string, string>): void {
+function printJobs(
+  io: Io,
+  jobs: readonly ListedJob[],
+  agentNames: ReadonlyMap<string, string>,
+): void {
   const { styles } = io;
   const nowMs = Date.now();
-  printTable<Job>(
+  printTable<ListedJob>(
     io,
     [
       {
         title: 'STATUS',
-        text: ({ status }) => statusText(status),
-        style: (text, { status }) => colorStatus(styles, status, text),
+        text: ({ status, changed }) => (changed === false ? NO_CHANGES : statusText(status)),
+        style: (text, { status, changed }) =>
+          changed === false ? styles.yellow(text) : colorStatus(styles, status, text),
       },
       { title: 'JOB', text: ({ jobId }) => shortId(jobId), style: styles.bold },
       { title: 'KIND', text: ({ kind }) => kind },
-      { title: 'PROMPT', text: ({ prompt }) => oneLine(prompt), isFlexible: true },
+      { title: 'TITLE', text: ({ title }) => oneLine(title), isFlexible: true },
       { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },
       {
         title: 'AGENT',
-        text: ({ agentId }) =>
-          agentId === null ? '–' : (agentNames.get(agentId) ?? shortId(agentId)),
+        text: (job) => nameOfHolder(job, agentNames),
         style: styles.dim,
       },
     ],
     jobs,
   );
+}
+
+/** A pending job has no holder, whoever held it last. */
+function nameOfHolder(
+  { agentId, status }: ListedJob,
+  agentNames: ReadonlyMap<string, string>,
+): string {
+  if (status === 'pending' || !agentId) return '–';
+  return agentNames.get(agentId) ?? shortId(agentId);
+}
+
+function readStatuses(text: string): JobStatus[] {
+  return text.split(',').map((word) => {
+    const status = jobStatuses.find((known) => known === word.trim());
+    if (status !== undefined) return status;
+    throw new InvalidArgumentError(
+      `It must be a list of ${jobStatuses.join(', ')}, not "${word}".`,
+    );
+  });
 }

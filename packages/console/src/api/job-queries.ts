@@ -32,6 +32,7 @@ export function jobsQuery(workspaceId: string, filters: JobFilters) {
         'list',
         {
           workspaceId,
+          view: 'summary',
           limit: PAGE_JOBS,
           ...(filters.status && { status: filters.status }),
           ...(filters.kind && { kind: filters.kind }),
@@ -46,6 +47,15 @@ export function jobsQuery(workspaceId: string, filters: JobFilters) {
       (query.state.data?.pages.length ?? 0) > LONG_LIST_PAGES
         ? LONG_LIST_REFRESH_MS
         : LIST_REFRESH_MS,
+  });
+}
+
+/** The number of jobs in each status. */
+export function jobCountsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['job-counts', workspaceId],
+    queryFn: ({ signal }) => callHub('jobs', 'counts', { workspaceId }, signal),
+    refetchInterval: LIST_REFRESH_MS,
   });
 }
 

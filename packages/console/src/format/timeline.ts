@@ -41,7 +41,10 @@ export function foldEvents(events: readonly JobEvent[]): TimelineAttempt[] {
     current.agentId ??= event.agentId;
     addEvent(current.entries, event);
   }
-  for (const { entries } of attempts) entries.forEach(cutOutput);
+  for (const { entries } of attempts) {
+    placeHeartbeats(entries);
+    entries.forEach(cutOutput);
+  }
   return attempts;
 }
 
@@ -88,6 +91,24 @@ function addHeartbeat(entries: TimelineEntry[], event: JobEvent): void {
     return;
   }
   entries.push({ type: 'heartbeats', id: event.eventId, count, lastAt: event.at });
+}
+
+/**
+ * Moves the folded heartbeats to where the latest of them stands. The hub keeps their event at the
+ * place of the first one.
+ */
+function placeHeartbeats(entries: TimelineEntry[]): void {
+  const at = entries.findIndex((entry) => entry.type === 'heartbeats');
+  const [beats] = at === -1 ? [] : entries.splice(at, 1);
+  if (beats?.type !== 'heartbeats') return;
+  const next = entries.findIndex((entry, index) => index >= at && startOf(entry) > beats.lastAt);
+  entries.splice(next === -1 ? entries.length : next, 0, beats);
+}
+
+/** Times of the hub have one form, so they compare as texts. */
+function startOf(entry: TimelineEntry): string {
+  if (entry.type === 'event') return entry.event.at;
+  return entry.type === 'output' ? entry.firstAt : entry.lastAt;
 }
 
 function cutOutput(entry: TimelineEntry): void {

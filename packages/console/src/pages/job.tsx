@@ -1,11 +1,11 @@
-import type { Job, JobStatus, ResponseOf } from '@signalbox/contract';
+import type { Job, ResponseOf } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ConsoleRows } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { agentsQuery, jobQuery, repositoriesQuery } from '../api/job-queries.ts';
-import { firstLine, plainText } from '../format/text.ts';
+import { plainText } from '../format/text.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyId } from '../parts/copy-button.tsx';
 import { EndState } from '../parts/end-state.tsx';
@@ -25,7 +25,6 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/jobs/$jobId');
 
-const TITLE_CHARS_MAX = 200;
 /** A longer prompt is folded, so that the timeline stays visible. */
 const PROMPT_FOLD_CHARS = 1_500;
 
@@ -34,7 +33,7 @@ export function JobPage() {
   const { membership } = workspace.useRouteContext();
   const { slug, jobId } = route.useParams();
   const read = useQuery(jobQuery(membership.workspaceId, jobId));
-  const title = read.data ? firstLine(read.data.job.prompt, TITLE_CHARS_MAX) || jobId : jobId;
+  const title = read.data ? plainText(read.data.job.title) || jobId : jobId;
   usePageTitle(title);
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-4">
@@ -83,7 +82,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
           <OutcomeNote job={job} />
           {job.evidence && (
             <Panel title="Evidence">
-              <Evidence evidence={job.evidence} />
+              <Evidence evidence={job.evidence} changed={job.changed} />
             </Panel>
           )}
           <Panel title="Prompt">
@@ -128,7 +127,7 @@ function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: bo
         {mayAct && <JobActions job={job} />}
       </div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <StatusAnnounced status={job.status} />
+        <StatusAnnounced job={job} />
         <CopyId id={job.jobId} what="job ID" />
       </div>
     </div>
@@ -136,10 +135,10 @@ function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: bo
 }
 
 /** The status as a live region, so that screen readers announce changes. */
-function StatusAnnounced({ status }: { status: JobStatus }) {
+function StatusAnnounced({ job }: { job: Job }) {
   return (
     <span role="status" aria-label="Status" className="inline-flex">
-      <StatusBadge status={status} />
+      <StatusBadge status={job.status} changed={job.changed} />
     </span>
   );
 }

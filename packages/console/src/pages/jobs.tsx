@@ -1,7 +1,13 @@
 import { jobKinds, jobStatuses } from 'virtual:contract-data';
+import type { JobStatus } from '@signalbox/contract';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { type JobFilters, jobsQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import {
+  type JobFilters,
+  jobCountsQuery,
+  jobsQuery,
+  repositoriesQuery,
+} from '../api/job-queries.ts';
 import { kindWords, statusWords } from '../format/job-words.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
@@ -29,6 +35,7 @@ export function JobsPage() {
     <div className="mx-auto grid max-w-5xl grid-cols-[minmax(0,1fr)] gap-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
+        <CountLinks />
         <search className="flex flex-wrap gap-2">
           <SelectField
             label="Status"
@@ -48,6 +55,36 @@ export function JobsPage() {
       </div>
       <JobList filters={filters} />
     </div>
+  );
+}
+
+/** What goes on, most urgent first: each number leads to its jobs. */
+const countWords: readonly { status: JobStatus; words: string }[] = [
+  { status: 'blocked', words: 'waiting for a person' },
+  { status: 'running', words: 'running' },
+  { status: 'pending', words: 'queued' },
+];
+
+function CountLinks() {
+  const { membership } = workspace.useRouteContext();
+  const { data } = useQuery(jobCountsQuery(membership.workspaceId));
+  if (!data) return null;
+  const shown = countWords.filter(({ status }) => data.counts[status] > 0);
+  return (
+    <ul aria-label="Jobs by status" className="mr-auto flex flex-wrap gap-x-3 text-sm text-muted">
+      {shown.map(({ status, words }) => (
+        <li key={status}>
+          <Link
+            from="/w/$slug/jobs"
+            search={{ status }}
+            className="inline-flex h-8 items-center rounded-md underline-offset-2 hover:text-ink hover:underline pointer-coarse:h-11"
+          >
+            {data.counts[status].toLocaleString('en')}
+            {data.capped.includes(status) && '+'} {words}
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 

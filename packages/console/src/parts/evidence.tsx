@@ -9,7 +9,13 @@ const FILES_STEP = 50;
 const SHA_CHARS = 12;
 
 /** The evidence of the outcome: the commit and its changed files. */
-export function Evidence({ evidence }: { evidence: EvidenceData }) {
+export function Evidence({
+  evidence,
+  changed,
+}: {
+  evidence: EvidenceData;
+  changed: boolean | null;
+}) {
   const {
     commitSha,
     changedFiles = [],
@@ -17,6 +23,12 @@ export function Evidence({ evidence }: { evidence: EvidenceData }) {
   } = evidence as EvidenceData & Record<string, unknown>;
   return (
     <div className="grid min-w-0 gap-3 text-sm">
+      {changed === false && (
+        <p className="flex items-center gap-1.5 text-blocked">
+          <Icon name="alert" />
+          No changes: there is no commit and no changed file.
+        </p>
+      )}
       {commitSha && (
         <p className="flex items-center gap-1">
           <span className="text-muted">Commit</span>

@@ -39,12 +39,21 @@ export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProp
   );
 }
 
-const outcomeLooks: Readonly<
-  Record<
-    NonNullable<Job['outcome']>,
-    { icon: IconName; tone: string; signTone: string; title: string }
-  >
-> = {
+interface OutcomeLook {
+  icon: IconName;
+  tone: string;
+  signTone: string;
+  title: string;
+}
+
+const unchangedLook: OutcomeLook = {
+  icon: 'alert',
+  tone: 'border-blocked/30 bg-blocked-soft',
+  signTone: 'text-blocked',
+  title: 'The agent reports the job as done, without changes',
+};
+
+const outcomeLooks: Readonly<Record<NonNullable<Job['outcome']>, OutcomeLook>> = {
   done: {
     icon: 'checkCircle',
     tone: 'border-done/30 bg-done-soft',
@@ -70,7 +79,7 @@ export function OutcomeNote({ job }: { job: Job }) {
   if (job.outcome === null || (job.message === null && job.outcomeReason === null)) return null;
   const reason = job.outcomeReason === null ? undefined : reasonText(job.outcomeReason);
   return (
-    <Note {...outcomeLooks[job.outcome]}>
+    <Note {...(job.changed === false ? unchangedLook : outcomeLooks[job.outcome])}>
       {job.message && (
         <p className="max-h-80 overflow-auto wrap-anywhere whitespace-pre-wrap">
           <LinkedText text={job.message} />

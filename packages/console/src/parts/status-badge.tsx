@@ -1,20 +1,28 @@
 import type { JobStatus } from '@signalbox/contract';
 import { classNames } from '../class-names.ts';
-import { statusWords } from '../format/job-words.ts';
+import { NO_CHANGES, statusWords } from '../format/job-words.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-const looks: Readonly<Record<JobStatus, { icon: IconName; tone: string }>> = {
+const looks: Readonly<Record<JobStatus | 'unchanged', { icon: IconName; tone: string }>> = {
   pending: { icon: 'circle', tone: 'bg-pending-soft text-pending' },
   running: { icon: 'play', tone: 'bg-running-soft text-running' },
   done: { icon: 'checkCircle', tone: 'bg-done-soft text-done' },
+  unchanged: { icon: 'alert', tone: 'bg-blocked-soft text-blocked' },
   failed: { icon: 'crossCircle', tone: 'bg-failed-soft text-failed' },
   blocked: { icon: 'hand', tone: 'bg-blocked-soft text-blocked' },
   canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled' },
 };
 
+interface StatusBadgeProps {
+  status: JobStatus;
+  /** False: the job is done without a change that it was to make. */
+  changed?: boolean | null | undefined;
+  className?: string;
+}
+
 /** The status of a job as icon, word and colour, never by colour alone. */
-export function StatusBadge({ status, className }: { status: JobStatus; className?: string }) {
-  const { icon, tone } = looks[status];
+export function StatusBadge({ status, changed, className }: StatusBadgeProps) {
+  const { icon, tone } = changed === false ? looks.unchanged : looks[status];
   return (
     <span
       className={classNames(
@@ -24,7 +32,7 @@ export function StatusBadge({ status, className }: { status: JobStatus; classNam
       )}
     >
       <Icon name={icon} />
-      {statusWords[status]}
+      {changed === false ? NO_CHANGES : statusWords[status]}
     </span>
   );
 }
