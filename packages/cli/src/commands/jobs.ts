@@ -135,7 +135,7 @@ function printJobs(
   );
 }
 
-/** A pending job has no holder, whoever held it last. */
+/** The agent of a pending job held it last and does not hold it. */
 function nameOfHolder(
   { agentId, status }: ListedJob,
   agentNames: ReadonlyMap<string, string>,

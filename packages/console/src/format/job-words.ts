@@ -10,7 +10,7 @@ export const statusWords: Readonly<Record<JobStatus, string>> = {
   canceled: 'Canceled',
 };
 
-/** Stands for the status of a job that is done without a change that it was to make. */
+/** Shown in place of the status of a job that is done without a change that it was to make. */
 export const NO_CHANGES = 'No changes';
 
 export const kindWords: Readonly<Record<JobKind, string>> = {

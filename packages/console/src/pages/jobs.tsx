@@ -58,7 +58,7 @@ export function JobsPage() {
   );
 }
 
-/** What goes on, most urgent first: each number leads to its jobs. */
+/** The jobs that have not ended, most urgent first. Each number leads to its jobs. */
 const countWords: readonly { status: JobStatus; words: string }[] = [
   { status: 'blocked', words: 'waiting for a person' },
   { status: 'running', words: 'running' },

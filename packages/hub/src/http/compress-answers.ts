@@ -15,8 +15,8 @@ const compress: Record<Encoding, (text: string, done: Done) => void> = {
 };
 
 /**
- * Compresses JSON answers for clients that ask for it. Answers with raw bytes are streams, and files
- * of the console are compressed once, so neither passes here.
+ * Compresses JSON answers for clients that ask for it. Answers with raw bytes are streams, and
+ * files of the console are compressed once, so neither passes here.
  */
 export function compressAnswers(server: FastifyInstance): void {
   server.addHook('onSend', (request, reply, payload, done) => {

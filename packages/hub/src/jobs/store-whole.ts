@@ -37,7 +37,7 @@ export function readWholeJobs(
   );
 }
 
-/** What a summary shows of a job. */
+/** The columns of a summary. */
 export type JobSummaryRow = Pick<
   Entry,
   | 'status'

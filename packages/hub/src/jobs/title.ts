@@ -9,7 +9,7 @@ const BEGINNING_CHARS = 2_000;
 const TITLE_BYTES_MAX = 300;
 const encoder = new TextEncoder();
 
-/** What a statement reads to know a title. The beginning is null if the row has its title. */
+/** The columns that a title is made from. The beginning is null if the row has its title. */
 export type TitleColumns = Pick<JobRow, 'title'> & { beginning: string | null };
 
 /** The column `beginning` of a row of `jobs`: a row written by an older version has no title. */

@@ -59,7 +59,7 @@ test('without a view, a list has whole jobs, as the specification describes them
   assert.equal(listed?.prompt, 'Add a check.\nWith a test.');
 });
 
-test('50 jobs answer in at most 20 KB, whatever their prompts', async (t) => {
+test('50 jobs answer in at most 20 KB, regardless of their prompts', async (t) => {
   const h = await startQueueWorld(t);
   const han = () => String.fromCharCode(randomInt(0x4e00, 0x9fff));
   const prompts = [
