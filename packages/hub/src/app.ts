@@ -91,6 +91,13 @@ export interface HubOptions {
   passwords?: PasswordHasher;
   /** Holds every answer against its schema; for tests. */
   checkAnswer?: (endpoint: Endpoint, answer: unknown) => void;
+  /**
+   * Called when SQLite's disk has failed to keep what was written: the hub refuses everything, and
+   * the caller must end this process without `stop` (docs/decisions/0015).
+   */
+  onDiskFailure?: (error: Error) => void;
+  /** Tests lower it to copy SQLite's log often. */
+  checkpointPages?: number;
 }
 
 export interface Hub {
@@ -132,7 +139,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   if (config.databaseUrl === null) removeHubAddress(directory.path);
   let database: Database | null = null;
   try {
-    database = await openDatabase(config, directory.databasePath, clock);
+    const { onDiskFailure, checkpointPages } = options;
+    database = await openDatabase(config, directory.databasePath, clock, {
+      // The lock says that this is the only hub on the file.
+      emptiesLog: true,
+      ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
+      ...(checkpointPages === undefined ? {} : { checkpointPages }),
+    });
     // Hubs that share a database use its clock, not those of their machines.
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;

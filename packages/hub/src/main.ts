@@ -14,6 +14,8 @@ import { giveBackStartMemory } from './start-memory.ts';
 const STOP_MS_MAX = 30_000;
 /** Signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
+/** How long the answers to refused requests may take when the disk has failed. */
+const DISK_FAILURE_MS_MAX = 2_000;
 
 export interface StartOptions {
   /** The arguments, such as `--port 5000`: one flag for each setting. */
@@ -34,7 +36,13 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
   const { consoleDir } = options;
-  const hub = await createHub({ config, ...(consoleDir === undefined ? {} : { consoleDir }) });
+  let created: Hub | null = null;
+  const hub = await createHub({
+    config,
+    onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
+    ...(consoleDir === undefined ? {} : { consoleDir }),
+  });
+  created = hub;
   const { firstOwnerUrl } = await hub.listen().catch(async (error: unknown) => {
     await hub.stop();
     throw explainListenError(error, config.host, config.port);
@@ -124,6 +132,24 @@ function explainListenError(error: unknown, host: string, port: number): unknown
     default:
       return error;
   }
+}
+
+/**
+ * Ends the process without closing SQLite, so that the next start reads the log by its checksums.
+ * @param hub returns null while the hub is being created.
+ */
+function endAfterDiskFailure(error: Error, hub: () => Hub | null): void {
+  process.stderr.write(
+    `signalbox: the disk failed to keep the database's log (${error.message}). The hub ends now; ` +
+      'check the disk, then start the hub again.\n',
+  );
+  // `exit` closes no connection of SQLite; a natural end would.
+  setTimeout(() => process.exit(1), DISK_FAILURE_MS_MAX);
+  // Refusals that were handed over in this turn of the event loop are sent first.
+  setImmediate(async () => {
+    await hub()?.server.close();
+    process.exit(1);
+  });
 }
 
 /** Stops gracefully on the first signal; at once on a second one or after the time limit. */

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from './engine.ts';
 import { isMigrated, migrate } from './migrate.ts';
+import type { SqliteOptions } from './sqlite/sqlite-database.ts';
 
 /**
  * A request gets 503 when a connection, a statement or a lock takes longer; the server ends a
@@ -20,12 +21,18 @@ const limits = {
  * @param path of the SQLite file, used when no URL is set.
  * @param clock of `Tx.nowMs` on SQLite. On PostgreSQL that is the database's own clock, except in
  *   tests that set the clock by hand.
+ * @param sqlite options that only SQLite has.
  * @throws StartError
  */
-export async function openDatabase(config: Config, path: string, clock: Clock): Promise<Database> {
+export async function openDatabase(
+  config: Config,
+  path: string,
+  clock: Clock,
+  sqlite: SqliteOptions = {},
+): Promise<Database> {
   if (config.databaseUrl === null) {
     const { openSqlite } = await import('./sqlite/sqlite-database.ts');
-    return openSqlite(path, clock);
+    return openSqlite(path, clock, sqlite);
   }
   const { openPostgres } = await import('./postgres/postgres-database.ts');
   const database = openPostgres({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -184,7 +184,11 @@ function createSlowDisk() {
 async function openOnSlowDisk(t: TestContext) {
   const disk = createSlowDisk();
   const path = join(makeTempDir(t), 'test.db');
-  const database = openSqlite(path, createManualClock(), disk.syncFile);
+  const failures: string[] = [];
+  const database = openSqlite(path, createManualClock(), {
+    syncFile: disk.syncFile,
+    onDiskFailure: ({ message }) => failures.push(message),
+  });
   const create = database.write(null, (tx) => tx.runSql('CREATE TABLE notes (note TEXT)', []));
   (await disk.sync())(null);
   await create;
@@ -194,7 +198,7 @@ async function openOnSlowDisk(t: TestContext) {
       return note;
     });
   const list = () => database.reader.allSql<{ note: string }>('SELECT note FROM notes', []);
-  return { disk, database, insert, list };
+  return { disk, database, insert, list, path, failures };
 }
 
 test('no caller learns of a commit, and no reader sees it, before it is on the disk', async (t) => {
@@ -236,17 +240,48 @@ test('an action that wrote nothing waits only for the syncs of commits that it r
   await database.close();
 });
 
-test('a failed sync refuses the affected actions, and later writes are durable again', async (t) => {
-  const { disk, database, insert, list } = await openOnSlowDisk(t);
-  const lost = insert('lost');
-  (await disk.sync())(Object.assign(new Error('I/O error'), { code: 'EIO' }));
-  await assert.rejects(lost, { code: 'UNAVAILABLE', message: /may or may not/ });
+test('after a failed sync everything is refused, and the log is left as it is', async (t) => {
+  const { disk, database, insert, list, path, failures } = await openOnSlowDisk(t);
+  const doubtful = insert('doubtful');
+  const synced = await disk.sync();
+  const seen = list();
+  const waiting = insert('waiting');
+  await new Promise((resolve) => setImmediate(resolve));
+  const log = readFileSync(`${path}-wal`);
+  synced(Object.assign(new Error('I/O error'), { code: 'EIO' }));
+  await assert.rejects(doubtful, { code: 'UNAVAILABLE', message: /may or may not/ });
+  // They saw, or were about to change, what the disk may not have.
+  for (const write of [waiting, insert('later')]) {
+    await assert.rejects(write, { code: 'UNAVAILABLE', message: /nothing of this request/ });
+  }
+  for (const read of [seen, list()]) await assert.rejects(read, { code: 'UNAVAILABLE' });
+  assert.deepEqual(failures, ['I/O error']);
+  await database.close();
+  assert.deepEqual(readFileSync(`${path}-wal`), log);
+});
+
+test('the next start finds what was durable, although the disk dropped what was not', async (t) => {
+  const { disk, database, insert, path } = await openOnSlowDisk(t);
   const kept = insert('kept');
   (await disk.sync())(null);
-  assert.equal(await kept, 'kept');
-  // Everything that was in the log when the disk failed was written and synced again.
-  assert.ok((await list()).some(({ note }) => note === 'kept'));
+  await kept;
+  const durableBytes = statSync(`${path}-wal`).size;
+  const lost = insert('lost');
+  (await disk.sync())(new Error('I/O error'));
+  await assert.rejects(lost);
   await database.close();
+  // The files as a new process finds them: without the pages that were never written.
+  const found = join(makeTempDir(t), 'test.db');
+  copyFileSync(path, found);
+  const log = readFileSync(`${path}-wal`);
+  assert.ok(log.length > durableBytes);
+  writeFileSync(`${found}-wal`, log.fill(0, durableBytes));
+  const reopened = openSqlite(found, createManualClock(), { emptiesLog: true });
+  t.after(() => reopened.close());
+  assert.equal(statSync(`${found}-wal`).size, 0);
+  const { reader } = reopened;
+  assert.deepEqual(await reader.allSql('SELECT note FROM notes', []), [{ note: 'kept' }]);
+  assert.deepEqual(await reader.allSql('PRAGMA integrity_check', []), [{ integrity_check: 'ok' }]);
 });
 
 test('another process may hold the lock, and requests are answered meanwhile', async (t) => {

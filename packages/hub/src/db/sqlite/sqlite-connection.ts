@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
+import { StartError } from '../data-directory.ts';
 import type { Reader, SqlValue } from '../engine.ts';
 
 /** How long opening waits for a lock of another process, such as a CLI command. */
@@ -24,6 +25,14 @@ interface Prepared {
   columns: readonly string[];
 }
 
+export interface ConnectionOptions {
+  readOnly: boolean;
+  /** Copies the log that an earlier process has left into the database file at once. */
+  emptiesLog?: boolean | undefined;
+  /** Default `CHECKPOINT_PAGES`. */
+  checkpointPages?: number | undefined;
+}
+
 /** A connection with its prepared statements. */
 export class Connection implements Reader {
   readonly engine = 'sqlite';
@@ -32,22 +41,37 @@ export class Connection implements Reader {
   readonly #statements = new Map<string, Prepared>();
   readonly #runStatements = new Map<string, StatementSync>();
 
-  constructor(path: string, options: { readOnly: boolean }) {
+  constructor(path: string, options: ConnectionOptions) {
     this.#db = new DatabaseSync(path, { timeout: OPEN_BUSY_MS, readOnly: options.readOnly });
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     // Each action's savepoint keeps copies of the pages that it changes: in memory, not in a file.
     this.#db.exec('PRAGMA temp_store = MEMORY');
-    if (!options.readOnly) this.#openForWriting();
+    if (!options.readOnly) this.#openForWriting(options);
     this.#db.exec(`PRAGMA busy_timeout = ${STATEMENT_BUSY_MS}`);
   }
 
-  #openForWriting(): void {
+  #openForWriting(options: ConnectionOptions): void {
     this.#db.exec('PRAGMA journal_mode = WAL');
     // A commit does not sync the log: `WriteAheadLog` does, before the action's caller gets the
     // result. What NORMAL still syncs by itself keeps the file intact through a power cut.
     this.#db.exec('PRAGMA synchronous = NORMAL');
     this.#db.exec('PRAGMA foreign_keys = ON');
-    this.#db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    this.#db.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages ?? CHECKPOINT_PAGES}`);
+    if (options.emptiesLog) this.#emptyLog();
+  }
+
+  /**
+   * Copies the whole log into the database file, syncs the file and empties the log.
+   * @throws StartError while another process reads, and as SQLite does.
+   */
+  #emptyLog(): void {
+    const row = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    const { busy } = row as { busy: number };
+    if (busy !== 0) {
+      throw new StartError(
+        'Another program reads the database, so its log cannot be emptied: end that program first.',
+      );
+    }
   }
 
   /** Whether a transaction is open. */
@@ -70,16 +94,6 @@ export class Connection implements Reader {
   /** Runs a statement that changes no rows, such as COMMIT. */
   execute(sql: string): void {
     this.#prepare(sql).statement.get();
-  }
-
-  /**
-   * Copies the whole log into the database file, syncs the file and empties the log.
-   * @throws as SQLite does, also while a read is in progress.
-   */
-  checkpoint(): void {
-    const row = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-    const { busy } = row as { busy: number };
-    if (busy !== 0) throw new Error('a read is in progress, so the log cannot be emptied');
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {

@@ -11,6 +11,7 @@ import {
   isBusy,
   isClosed,
   isUnavailable,
+  toDiskFailed,
   toReadFailed,
   toSyncFailed,
   toWriteFailed,
@@ -46,6 +47,23 @@ interface SettledAction {
 
 type Outcome = { value: unknown; calls: readonly (() => void)[] } | { error: unknown };
 
+export interface SqliteOptions {
+  /** Default `fs.fdatasync`. */
+  syncFile?: SyncFile;
+  /**
+   * Called once when a sync has failed. From then on the database refuses everything and never
+   * touches its files again; only a new process can tell what the disk has kept.
+   */
+  onDiskFailure?: (error: Error) => void;
+  /**
+   * Copies a log that an earlier process has left into the database file, before anything is
+   * written. For the process that owns the file: the copy excludes all others meanwhile.
+   */
+  emptiesLog?: boolean;
+  /** Pages of the log after which a commit copies it into the database file. */
+  checkpointPages?: number;
+}
+
 /** The open transaction and its actions. */
 interface Transaction {
   /** All actions that it has taken, settled or not. */
@@ -59,6 +77,12 @@ interface Transaction {
   /** Whether there is anything to sync. */
   hasWritten: boolean;
 }
+
+/**
+ * Connections of databases whose disk failed. They are kept until the process ends, because a
+ * connection that is garbage-collected is closed like any other.
+ */
+const abandonedConnections: Connection[] = [];
 
 /** Thrown when an action without a savepoint fails after it wrote: all actions are run again. */
 class Spoiled extends Error {}
@@ -80,6 +104,8 @@ class SqliteDatabase implements Database {
   readonly #readConnection: Connection;
   readonly #log: WriteAheadLog;
   readonly #clock: Clock;
+  readonly #onDiskFailure: (error: Error) => void;
+  #diskFailure: Error | null = null;
   #waiting: WaitingAction[] = [];
   #working: Promise<void> | null = null;
   /** Ends the wait for the disk because another action has arrived. */
@@ -88,12 +114,18 @@ class SqliteDatabase implements Database {
   #unsynced: Promise<void> | null = null;
   #closed = false;
 
-  constructor(path: string, clock: Clock, syncFile: SyncFile) {
+  constructor(path: string, clock: Clock, options: SqliteOptions) {
+    const { syncFile = fdatasync, onDiskFailure = () => {}, ...forWriting } = options;
     this.#clock = clock;
-    this.#writer = new Connection(path, { readOnly: false });
+    this.#onDiskFailure = onDiskFailure;
+    this.#writer = new Connection(path, { readOnly: false, ...forWriting });
     this.#readConnection = new Connection(path, { readOnly: true });
-    this.#log = new WriteAheadLog(`${path}-wal`, syncFile);
-    this.reader = createDurableReader(this.#readConnection, () => this.#unsynced);
+    this.#log = new WriteAheadLog(`${path}-wal`, syncFile, (error) => this.#failDisk(error));
+    this.reader = createDurableReader(
+      this.#readConnection,
+      () => this.#unsynced,
+      () => this.#diskFailure,
+    );
   }
 
   /** The scope does not matter: with a single writer, every action is exclusive. */
@@ -107,6 +139,7 @@ class SqliteDatabase implements Database {
 
   #enqueue<T>(run: (tx: Tx) => Promise<T>, mayRestart: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
+    if (this.#diskFailure !== null) return Promise.reject(toDiskFailed(this.#diskFailure));
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
@@ -128,9 +161,21 @@ class SqliteDatabase implements Database {
     this.#closed = true;
     while (this.#working !== null) await this.#working;
     while (this.#unsynced !== null) await this.#unsynced.catch(() => undefined);
+    if (this.#diskFailure !== null) {
+      // Closing would copy the log into the database file by an index that may be wrong.
+      abandonedConnections.push(this.#writer, this.#readConnection);
+      return;
+    }
     this.#log.close();
     this.#readConnection.close();
     this.#writer.close();
+  }
+
+  /** Refuses all that waits. The actions of the failed sync learn of it by its promise. */
+  #failDisk(error: Error): void {
+    this.#diskFailure = error;
+    for (const action of this.#waiting.splice(0)) action.reject(toDiskFailed(error));
+    this.#onDiskFailure(error);
   }
 
   async #work(): Promise<void> {
@@ -144,7 +189,8 @@ class SqliteDatabase implements Database {
         if (this.#waiting.length === 0) await this.#waitForDisk();
         if (this.#log.isSyncing) continue;
       }
-      this.#commit(transaction);
+      if (this.#diskFailure === null) this.#commit(transaction);
+      else for (const action of transaction.actions) action.reject(toDiskFailed(this.#diskFailure));
       transaction = null;
     }
     this.#working = null;
@@ -182,12 +228,6 @@ class SqliteDatabase implements Database {
   }
 
   async #begin(): Promise<void> {
-    if (this.#log.hasFailed) {
-      // The disk may have dropped a part of the log, so its content is copied into the database
-      // file and synced there.
-      this.#writer.checkpoint();
-      this.#log.recover();
-    }
     const startMs = performance.now();
     while (!this.#tryBegin(performance.now() - startMs < LOCK_MS_MAX)) await delay(LOCK_RETRY_MS);
   }
@@ -309,14 +349,20 @@ function deliverOutcomes(settled: readonly SettledAction[]): void {
  * Returns only rows that survive a power cut: a read that saw a commit which is still being synced
  * waits for the sync. When the engine fails and not the statement, a read gets 503 like a write.
  */
-function createDurableReader(reader: Reader, unsynced: () => Promise<void> | null): Reader {
+function createDurableReader(
+  reader: Reader,
+  unsynced: () => Promise<void> | null,
+  diskFailure: () => Error | null,
+): Reader {
   const guard = async <T>(read: Promise<T>): Promise<T> => {
     // The statement has run by now, so it saw no commit later than this one.
     const sync = unsynced();
     try {
       const rows = await read;
       if (sync !== null) await sync.catch(() => undefined);
-      return rows;
+      const failure = diskFailure();
+      if (failure === null) return rows;
+      throw toReadFailed(failure);
     } catch (cause) {
       if (!isUnavailable(cause) && !isClosed(cause)) throw cause;
       throw toReadFailed(cause);
@@ -339,11 +385,11 @@ function createDurableReader(reader: Reader, unsynced: () => Promise<void> | nul
  * @param clock the clock of `Tx.nowMs`.
  * @throws StartError when the file is damaged, is no database or cannot be read.
  */
-export function openSqlite(path: string, clock: Clock, syncFile: SyncFile = fdatasync): Database {
+export function openSqlite(path: string, clock: Clock, options: SqliteOptions = {}): Database {
   // Created here to set its mode: only the owner may read it. SQLite copies the mode to its log.
   closeSync(openSync(path, 'a', OWNER_ONLY_MODE));
   try {
-    return new SqliteDatabase(path, clock, syncFile);
+    return new SqliteDatabase(path, clock, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw error;
     throw new StartError(

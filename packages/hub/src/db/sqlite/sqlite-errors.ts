@@ -51,6 +51,15 @@ export function toSyncFailed(cause: unknown): HubError {
   );
 }
 
+/** After a failed sync everything is refused until the hub has started again. */
+export function toDiskFailed(cause: unknown): HubError {
+  return new HubError(
+    'UNAVAILABLE',
+    'The disk of the hub failed, so the hub is stopping; nothing of this request was kept. Try again.',
+    { cause, retryAfterMs: 1_000 },
+  );
+}
+
 export function toReadFailed(cause: unknown): HubError {
   return new HubError('UNAVAILABLE', 'The database cannot be read at the moment. Try again.', {
     cause,

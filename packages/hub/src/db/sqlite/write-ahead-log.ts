@@ -10,37 +10,27 @@ export type SyncFile = (file: number, done: (error: Error | null) => void) => vo
  * `sync` must resolve before a caller gets the result of a commit (docs/decisions/0015).
  */
 export class WriteAheadLog {
-  readonly #path: string;
   readonly #syncFile: SyncFile;
-  #file: number;
+  readonly #onFailure: (error: Error) => void;
+  readonly #file: number;
   #current: Promise<void> | null = null;
   #next: Promise<void> | null = null;
   #failure: Error | null = null;
 
-  /** @param path of the log, which exists: SQLite keeps it while a connection is open. */
-  constructor(path: string, syncFile: SyncFile) {
-    this.#path = path;
+  /**
+   * @param path of the log, which exists: SQLite keeps it while a connection is open.
+   * @param onFailure called once, when a sync has failed, before its promise rejects. There is no
+   *   way back: the system may have dropped the pages that it could not write, and a later sync of
+   *   the same log would not report it.
+   */
+  constructor(path: string, syncFile: SyncFile, onFailure: (error: Error) => void) {
     this.#syncFile = syncFile;
+    this.#onFailure = onFailure;
     this.#file = openSync(path, 'r+');
     // The directory entries of the files must be on the disk as well.
     const directory = openSync(dirname(path), 'r');
     fsyncSync(directory);
     closeSync(directory);
-  }
-
-  /**
-   * Whether a sync has failed. The system may have dropped the pages that it could not write, and a
-   * later sync of the same log would not report it.
-   */
-  get hasFailed(): boolean {
-    return this.#failure !== null;
-  }
-
-  /** Clears a failure. Call once the log's content is no longer needed. */
-  recover(): void {
-    closeSync(this.#file);
-    this.#file = openSync(this.#path, 'r+');
-    this.#failure = null;
   }
 
   get isSyncing(): boolean {
@@ -49,7 +39,7 @@ export class WriteAheadLog {
 
   /**
    * Resolves when everything that was written before the call is on the disk; rejects when a sync
-   * fails, and from then on until `recover`. Calls that arrive during a sync share the next one.
+   * fails, and from then on. Calls that arrive during a sync share the next one.
    */
   sync(): Promise<void> {
     if (this.#current === null) return this.#start();
@@ -72,9 +62,10 @@ export class WriteAheadLog {
     const current = new Promise<void>((resolve, reject) => {
       this.#syncFile(this.#file, (error) => {
         this.#current = null;
-        this.#failure ??= error;
-        if (error === null) resolve();
-        else reject(error);
+        if (error === null) return resolve();
+        this.#failure = error;
+        this.#onFailure(error);
+        reject(error);
       });
     });
     this.#current = current;
