@@ -146,9 +146,12 @@ function endAfterDiskFailure(error: Error, hub: () => Hub | null): void {
   // `exit` closes no connection of SQLite; a natural end would.
   setTimeout(() => process.exit(1), DISK_FAILURE_MS_MAX);
   // Refusals that were handed over in this turn of the event loop are sent first.
-  setImmediate(async () => {
-    await hub()?.server.close();
-    process.exit(1);
+  setImmediate(() => {
+    const closed = hub()?.server.close() ?? Promise.resolve();
+    closed.then(
+      () => process.exit(1),
+      () => process.exit(1),
+    );
   });
 }
 

@@ -34,7 +34,7 @@ const { agents, jobs, repositories, workspaces } = endpoints;
 /** SQLite's journal is in use only until the database is in WAL mode. */
 const databaseFile = /\/signalbox\.db(-wal)?$/;
 
-/** What an answer has promised. */
+/** The promise that an answer has made. */
 interface Promised {
   jobId: string;
   /** Of an answered claim. */
@@ -102,7 +102,7 @@ async function loadHub(baseUrl: string): Promise<Map<string, Promised>> {
 
 interface Recording {
   calls: FileCall[];
-  /** What the answer that a call sends has promised. */
+  /** The promise of the answer that a call sends. */
   promised: Map<FileCall, Promised>;
 }
 

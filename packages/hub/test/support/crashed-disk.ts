@@ -9,7 +9,7 @@ interface PendingChange {
   change: FileChange;
 }
 
-/** What a power cut leaves of the changes that no sync has confirmed. */
+/** The part that a power cut leaves of the changes that no sync has confirmed. */
 export const leftovers = [
   'nothing',
   'everything',

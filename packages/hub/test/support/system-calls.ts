@@ -19,7 +19,7 @@ export type FileChange =
   | { kind: 'write'; file: string; offset: number; bytes: Buffer }
   | { kind: 'truncate'; file: string; size: number };
 
-/** What a process did, in the order of its calls. */
+/** The actions of a process, in the order of its calls. */
 export type FileCall =
   | FileChange
   /** `number` tells which end belongs to which begin. */
