@@ -56,7 +56,7 @@ import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
-import { revokeTokensOfPerson } from './tokens/revoke.ts';
+import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from './tokens/revoke.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
 import { createTokenHintHandler, tokensChanged } from './tokens/token-hints.ts';
 import { bindTriggerRoutes } from './triggers/routes.ts';
@@ -76,6 +76,7 @@ export const HUB_VERSION = '0.1.0';
 export const hooks: Hooks = {
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
+  logOutMachines: revokeDeviceTokensOfPerson,
   onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
   onDecisionsDelivered: [recordAnswersSeen],
   onJobCompleted: [handOverUnseen],

@@ -34,6 +34,11 @@ export interface Hooks {
    * revoked, since somebody else may have used the account. Throws nothing of its own.
    */
   onPasswordReset: readonly Hook<{ personId: string }>[];
+  /**
+   * Revokes the device tokens of a person in all workspaces, after a change of their password.
+   * Throws nothing of its own. Returns how many were revoked.
+   */
+  logOutMachines: (deps: HookDeps, tx: Tx, input: { personId: string }) => Promise<number>;
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
   /**

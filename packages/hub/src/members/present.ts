@@ -1,6 +1,13 @@
-import type { consoleEndpoints, Invitation, Member, ResponseOf } from '@signalbox/contract';
+import {
+  type consoleEndpoints,
+  type Invitation,
+  type Member,
+  type ResponseOf,
+  SERVICE_TOKENS_LISTED_MAX,
+} from '@signalbox/contract';
 
 import { timestampOf } from '../clock.ts';
+import type { MintedServiceToken } from '../tokens/revoke.ts';
 import type { CheckedInvitation, InvitationWithInviter } from './read-invitations.ts';
 import type { MemberRow } from './read-members.ts';
 
@@ -12,6 +19,11 @@ export function presentMember(row: MemberRow): Member {
     role: row.role,
     joinedAt: timestampOf(row.created_at),
   };
+}
+
+/** The service tokens of a member; the answer has room for the first of them. */
+export function presentMinted(tokens: readonly MintedServiceToken[]): MintedServiceToken[] {
+  return tokens.slice(0, SERVICE_TOKENS_LISTED_MAX);
 }
 
 export function presentInvitation(row: InvitationWithInviter): Invitation {

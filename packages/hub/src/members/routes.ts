@@ -7,7 +7,12 @@ import { acceptInvitation } from './accept-invitation.ts';
 import { changeRole } from './change-role.ts';
 import type { MemberDeps } from './deps.ts';
 import { invitationUrl, inviteMember } from './invite.ts';
-import { presentInvitation, presentInvitationCheck, presentMember } from './present.ts';
+import {
+  presentInvitation,
+  presentInvitationCheck,
+  presentMember,
+  presentMinted,
+} from './present.ts';
 import { checkInvitation, listInvitations } from './read-invitations.ts';
 import { listMembers } from './read-members.ts';
 import { leaveWorkspace, removeMember } from './remove.ts';
@@ -21,16 +26,17 @@ export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
     const page = pageOf(rows, limit, (row) => row.person_id);
     return { members: page.items.map(presentMember), nextCursor: page.nextCursor };
   });
-  api.bind(members.changeRole, async (input, { principal }) => ({
-    member: presentMember(await changeRole(deps, principal, input)),
-  }));
-  api.bind(members.remove, async (input, { principal }) => {
-    await removeMember(deps, principal, input);
-    return { removed: true as const };
+  api.bind(members.changeRole, async (input, { principal }) => {
+    const { member, serviceTokens } = await changeRole(deps, principal, input);
+    return { member: presentMember(member), serviceTokens: presentMinted(serviceTokens) };
   });
-  api.bind(members.leave, async ({ workspaceId }, { principal }) => {
-    await leaveWorkspace(deps, principal, workspaceId);
-    return { left: true as const };
+  api.bind(members.remove, async (input, { principal }) => {
+    const serviceTokens = await removeMember(deps, principal, input);
+    return { removed: true as const, serviceTokens: presentMinted(serviceTokens) };
+  });
+  api.bind(members.leave, async (input, { principal }) => {
+    const serviceTokens = await leaveWorkspace(deps, principal, input);
+    return { left: true as const, serviceTokens: presentMinted(serviceTokens) };
   });
   bindInvitationRoutes(api, deps);
 }

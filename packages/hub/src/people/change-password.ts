@@ -1,24 +1,25 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { assert, HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
-import type { PeopleDeps } from './deps.ts';
 import { hashNewPassword } from './passwords.ts';
 import { provePassword } from './prove-password.ts';
+import type { PasswordResetDeps } from './reset-password.ts';
 import { revokeOtherSessions, updatePasswordHash } from './store.ts';
 import { markPasswordResetsReplaced } from './store-password-resets.ts';
 
 /**
  * Changes the password of a signed-in person who proves the present one. Ends all their other
- * sessions, which somebody who knew the old password may have started.
+ * sessions and, unless asked not to, logs out their machines: somebody who knew the old password
+ * may have started or approved them.
  *
- * @returns how many sessions ended.
+ * @returns how many sessions ended, and how many machines were logged out.
  * @throws HubError SIGN_IN_FAILED, RATE_LIMITED, INVALID_REQUEST for a common password.
  */
 export async function changePassword(
-  deps: PeopleDeps,
+  deps: PasswordResetDeps,
   { principal, address }: Pick<RequestContext, 'principal' | 'address'>,
-  input: { password: string; newPassword: string },
-): Promise<number> {
+  input: { password: string; newPassword: string; logOutMachines: boolean },
+): Promise<{ sessionsEnded: number; machinesLoggedOut: number }> {
   const { personId, sessionId } = principal;
   assert(personId !== null && sessionId !== null, 'a console session has a person');
   const person = await provePassword(deps, personId, address, input.password);
@@ -31,11 +32,15 @@ export async function changePassword(
     const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
     // An open reset link was created for the old password.
     await markPasswordResetsReplaced(tx, personId);
+    const machinesLoggedOut = input.logOutMachines
+      ? await deps.hooks.logOutMachines(deps, tx, { personId })
+      : 0;
     await appendAccountAudit(tx, personId, {
       action: 'person.change-password',
       subject: personId,
-      data: { address, sessionsEnded },
+      data: { address, sessionsEnded, machinesLoggedOut },
     });
-    return sessionsEnded;
+    tx.afterCommit(() => deps.tokenCache.clear());
+    return { sessionsEnded, machinesLoggedOut };
   });
 }

@@ -70,14 +70,12 @@ function bindFirstOwnerRoutes(api: Api, deps: PeopleDeps): void {
   });
 }
 
-function bindAccountRoutes(api: Api, deps: PeopleDeps): void {
+function bindAccountRoutes(api: Api, deps: PasswordResetDeps): void {
   const { account } = consoleEndpoints;
   api.bind(account.update, async ({ name }, { principal }) => ({
     person: presentPerson(await renamePerson(deps, personIdOf(principal), name)),
   }));
-  api.bind(account.changePassword, async (input, context) => ({
-    sessionsEnded: await changePassword(deps, context, input),
-  }));
+  api.bind(account.changePassword, (input, context) => changePassword(deps, context, input));
 }
 
 function bindPasswordResetRoutes(api: Api, deps: PasswordResetDeps): void {

@@ -8,7 +8,13 @@ import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
-import { listTokensOfPerson, markTokenRevoked, readToken, type TokenRow } from './store.ts';
+import {
+  listServiceTokensBy,
+  listTokensOfPerson,
+  markTokenRevoked,
+  readToken,
+  type TokenRow,
+} from './store.ts';
 
 export interface TokenDeps extends Pick<HubDeps, 'database' | 'ids'> {
   tokenCache: TokenCache;
@@ -103,6 +109,41 @@ export async function revokeTokensOfPerson(
   for (const token of await listTokensOfPerson(tx, personId)) {
     await revokeToken(tx, token, personId, 'password-reset');
   }
+}
+
+/** Revokes the device tokens of a person in all workspaces. The `logOutMachines` of the hooks. */
+export async function revokeDeviceTokensOfPerson(
+  _deps: HookDeps,
+  tx: Tx,
+  { personId }: { personId: string },
+): Promise<number> {
+  const tokens = await listTokensOfPerson(tx, personId);
+  const machines = tokens.filter((token) => token.person_id === personId);
+  for (const token of machines) await revokeToken(tx, token, personId, 'password-change');
+  return machines.length;
+}
+
+/** A service token of a person who may mint none any more. */
+export interface MintedServiceToken {
+  tokenId: string;
+  name: string;
+  revoked: boolean;
+}
+
+/**
+ * Lists the service tokens that a person minted in a workspace, and revokes them if asked to. The
+ * caller clears the token cache.
+ */
+export async function endServiceTokensOf(
+  tx: Tx,
+  { workspaceId, personId }: { workspaceId: string; personId: string },
+  how: { actor: string; revoke: boolean; cause: string },
+): Promise<MintedServiceToken[]> {
+  const tokens = await listServiceTokensBy(tx, workspaceId, personId);
+  if (how.revoke) {
+    for (const token of tokens) await revokeToken(tx, token, how.actor, how.cause);
+  }
+  return tokens.map(({ token_id, name }) => ({ tokenId: token_id, name, revoked: how.revoke }));
 }
 
 /**

@@ -42,6 +42,19 @@ export function listTokensOfPerson(tx: Tx, personId: string): Promise<TokenRow[]
   );
 }
 
+/** The live service tokens of a workspace that a person created. */
+export function listServiceTokensBy(
+  tx: Tx,
+  workspaceId: string,
+  personId: string,
+): Promise<TokenRow[]> {
+  return tx.allSql<TokenRow>(
+    `SELECT * FROM tokens WHERE workspace_id = ? AND kind = 'service' AND created_by = ?
+       AND revoked_at IS NULL AND expires_at > ? ORDER BY token_id`,
+    [workspaceId, personId, tx.nowMs],
+  );
+}
+
 /** A token that is not revoked. */
 export function readToken(
   reader: Reader,

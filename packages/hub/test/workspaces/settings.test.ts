@@ -195,7 +195,7 @@ test('a person changes their name, and every page shows the new one', async (t) 
   );
 });
 
-test('changing the password needs the current one and ends every other session but no machine', async (t) => {
+test('changing the password needs the current one and ends every other session and machine', async (t) => {
   const { hub, browsers, workspaceId } = await startConsoleWorld(t);
   const { owner } = browsers;
   const phone = await signInAs(hub, email);
@@ -211,10 +211,10 @@ test('changing the password needs the current one and ends every other session b
   assert.equal((await change(PASSWORD, 'short')).body.error, 'INVALID_REQUEST');
   assert.equal((await phone.call(session.list, {})).sessions.length, 2, 'refusals end nothing');
   const done = await change(PASSWORD, NEW_PASSWORD);
-  assert.deepEqual(done.body, { ok: true, sessionsEnded: 1 });
+  assert.deepEqual(done.body, { ok: true, sessionsEnded: 1, machinesLoggedOut: 1 });
   assert.equal(await phone.codeOf(session.list, {}), 'SESSION_REQUIRED');
   assert.equal(await owner.codeOf(session.list, {}), 'ok');
-  assert.equal(await machine.codeOf(endpoints.tokens.whoami, {}), 'ok');
+  assert.equal(await machine.codeOf(endpoints.tokens.whoami, {}), 'TOKEN_REVOKED');
   const signIn = (password: string) => hub.visitor().codeOf(session.signIn, { email, password });
   assert.equal(await signIn(PASSWORD), 'SIGN_IN_FAILED');
   assert.equal(await signIn(NEW_PASSWORD), 'ok');

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
-import { Integer, Ok, Text } from '../../schema.ts';
+import { Defaulted, Integer, Ok, Text } from '../../schema.ts';
 import { consoleRow, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './fields.ts';
 import { examplePerson, Person } from './session.ts';
 
@@ -30,20 +30,29 @@ export const account = {
     summary: "Change a person's own password",
     description:
       'Requires the current password; a wrong one is SIGN_IN_FAILED. All other console sessions ' +
-      'of the person end. Their machines stay logged in. A common password is INVALID_REQUEST ' +
-      'with path /newPassword.',
+      'of the person end. All their machines are logged out, in all workspaces, unless ' +
+      'logOutMachines is false: somebody who knew the old password may have approved one. A ' +
+      'common password is INVALID_REQUEST with path /newPassword.',
     request: Type.Object({
       password: Text(PASSWORD_CHARS_MAX, { minLength: 1 }),
       newPassword: NewPassword,
+      logOutMachines: Defaulted(Type.Boolean(), true),
     }),
-    response: Ok({ sessionsEnded: Integer(0, 1_000_000) }),
+    response: Ok({
+      sessionsEnded: Integer(0, 1_000_000),
+      machinesLoggedOut: Integer(
+        0,
+        1_000_000,
+        'Device tokens that were revoked: one for each machine and workspace.',
+      ),
+    }),
     errors: ['SIGN_IN_FAILED'],
     example: {
       request: {
         password: 'correct horse battery staple',
         newPassword: 'nine lanterns over violet harbour',
       },
-      response: { ok: true, sessionsEnded: 2 },
+      response: { ok: true, sessionsEnded: 2, machinesLoggedOut: 1 },
     },
   }),
 } as const;

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
+  Defaulted,
   Id,
   LIST_LIMIT_MAX,
   List,
@@ -31,6 +32,29 @@ const exampleMember: Member = {
   role: 'admin',
   joinedAt: '2026-11-02T09:00:00.000Z',
 };
+/** Service tokens of one member that an answer lists; all of them are revoked or kept alike. */
+export const SERVICE_TOKENS_LISTED_MAX = 1_000;
+
+/** For calls after which a member may mint no service tokens any more. */
+const revocation = {
+  revokeServiceTokens: Defaulted(
+    Type.Boolean({
+      description: 'Whether the service tokens that the member minted in this workspace end, too.',
+    }),
+    true,
+  ),
+};
+const MintedTokens = List(
+  Type.Object({
+    tokenId: Id('token'),
+    name: Text(200),
+    revoked: Type.Boolean({ description: 'False if revokeServiceTokens was false.' }),
+  }),
+  SERVICE_TOKENS_LISTED_MAX,
+);
+const exampleTokens = [
+  { tokenId: 'tok_0199d1c0b9007000a1b2c3d4e5f60722', name: 'ci', revoked: true },
+];
 const memberRef = { workspaceId: Id('workspace'), personId: Id('person') };
 const exampleRef = { workspaceId: exampleIds.workspace, personId: examplePerson.personId };
 
@@ -62,13 +86,14 @@ export const members = {
       'Owners may change all roles. Admins may change all but owners, and not to owner. The last ' +
       'owner keeps the role (LAST_OWNER). Open invitations of the member that the new role could ' +
       'not create end. Their machines get the permissions of the new role: on this hub at once, ' +
-      'on other hubs within 1 s.',
-    request: Type.Object({ ...memberRef, role: OneOf(workspaceRoles) }),
-    response: Ok({ member: Member }),
+      'on other hubs within 1 s. If the new role may not mint service tokens, the answer lists ' +
+      'those that the member minted; they are revoked unless revokeServiceTokens is false.',
+    request: Type.Object({ ...memberRef, role: OneOf(workspaceRoles), ...revocation }),
+    response: Ok({ member: Member, serviceTokens: MintedTokens }),
     errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
     example: {
       request: { ...exampleRef, role: 'admin' },
-      response: { ok: true, member: exampleMember },
+      response: { ok: true, member: exampleMember, serviceTokens: [] },
     },
   }),
   remove: defineEndpoint({
@@ -80,11 +105,19 @@ export const members = {
     summary: 'Remove a member',
     description:
       "For those who may change the member's role. The member's device tokens in this workspace " +
-      'are revoked and their open invitations end. Their account and other workspaces stay.',
-    request: Type.Object(memberRef),
-    response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+      'are revoked and their open invitations end. The answer lists the service tokens that they ' +
+      'minted; these are revoked unless revokeServiceTokens is false. Their account and other ' +
+      'workspaces stay.',
+    request: Type.Object({ ...memberRef, ...revocation }),
+    response: Ok({
+      removed: Type.Unsafe<true>({ type: 'boolean', const: true }),
+      serviceTokens: MintedTokens,
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
-    example: { request: exampleRef, response: { ok: true, removed: true } },
+    example: {
+      request: exampleRef,
+      response: { ok: true, removed: true, serviceTokens: exampleTokens },
+    },
   }),
   leave: defineEndpoint({
     ...consoleRow,
@@ -94,12 +127,15 @@ export const members = {
     repeat: 'once',
     summary: 'Leave a workspace',
     description: 'Has the same effect as being removed. The last owner cannot leave (LAST_OWNER).',
-    request: Type.Object({ workspaceId: Id('workspace') }),
-    response: Ok({ left: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    request: Type.Object({ workspaceId: Id('workspace'), ...revocation }),
+    response: Ok({
+      left: Type.Unsafe<true>({ type: 'boolean', const: true }),
+      serviceTokens: MintedTokens,
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'LAST_OWNER'],
     example: {
       request: { workspaceId: exampleIds.workspace },
-      response: { ok: true, left: true },
+      response: { ok: true, left: true, serviceTokens: exampleTokens },
     },
   }),
 } as const;
