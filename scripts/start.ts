@@ -32,6 +32,9 @@ async function main(argv: readonly string[]): Promise<void> {
   const consoleDir = await buildConsole(root, (line) => process.stderr.write(`${line}\n`));
   const { startFromEnvironment } = await import('@signalbox/hub');
   await startFromEnvironment({ argv, ...(consoleDir === undefined ? {} : { consoleDir }) });
+  const { globalInstallLine } = await import('@signalbox/cli');
+  const line = globalInstallLine(process.env);
+  if (line !== null) process.stdout.write(`\nTo use signalbox in any folder:  ${line}\n`);
 }
 
 /** An expected failure (bad setting, port in use, …) is a sentence; a bug keeps its stack. */

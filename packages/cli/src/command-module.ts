@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { asTyped } from './command-name.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { HubChoice } from './hub-session.ts';
 import type { Io } from './io.ts';
@@ -49,7 +50,10 @@ export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, meaning: string])[],
 ): Command {
-  const width = Math.max(...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, meaning]) => `  ${line.padEnd(width)}   ${meaning}`);
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  return command.addHelpText('after', () => {
+    const typed = examples.map(([line, meaning]) => [asTyped(line), meaning] as const);
+    const width = Math.max(...typed.map(([line]) => line.length));
+    const lines = typed.map(([line, meaning]) => `  ${line.padEnd(width)}   ${meaning}`);
+    return `\nExamples:\n${lines.join('\n')}`;
+  });
 }

@@ -1,3 +1,4 @@
+import { asTyped } from './command-name.ts';
 import type { Failure } from './exit.ts';
 import type { Styles } from './io.ts';
 import { cleanText } from './text.ts';
@@ -16,7 +17,7 @@ const selfEvident = new Set(['USAGE', 'INTERRUPTED']);
 export function printFailure(failure: Failure, format: FailureFormat): void {
   const help = `signalbox ${format.command === '' ? '' : `${format.command} `}--help`;
   const fix = failure.fix ?? (failure.code === 'USAGE' ? `See: ${help}` : null);
-  const complete = { ...failure, fix };
+  const complete = { ...failure, fix: fix === null ? null : asTyped(fix) };
   const text = format.isJson ? failureJson(complete) : failureText(complete, format.styles);
   process.stderr.write(`${text}\n`);
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, type Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import type { CommandModule } from './command-module.ts';
+import { asTyped } from './command-name.ts';
 import { type CommandEntry, commandTable, parentSummaries } from './command-table.ts';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 import { createIo, stylesOf, wantsColor } from './io.ts';
@@ -94,7 +95,7 @@ export function buildProgram(
     .description('Distributes jobs to coding agents, runs each job once, and shows what happened.')
     .version(manifest.version, '-V, --version', 'print the version')
     .configureHelp({ ...helpFormat, visibleCommands: leavesOf, subcommandTerm: pathOf })
-    .addHelpText('after', rootHelp());
+    .addHelpText('after', rootHelp);
   for (const entry of commandTable) {
     const command = addPath(program, entry).summary(entry.summary);
     command.description(`${entry.summary[0]?.toUpperCase()}${entry.summary.slice(1)}.`);
@@ -169,5 +170,8 @@ Exit codes:
 ${codes.join('\n')}
 
 Every command takes --json: JSON on standard output, errors as JSON on standard error.
-Start with:  signalbox login --workspace SLUG   then   signalbox repo link   and   signalbox agent start`;
+${asTyped(`Start with:
+  signalbox login --workspace SLUG
+  signalbox repo link
+  signalbox agent start`)}`;
 }

@@ -1,13 +1,15 @@
 /** Runs a real hub and the real command as separate processes, with directories of the test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { consoleEndpoints } from '@signalbox/contract';
 import { type ClientOf, createClientOf } from '@signalbox/sdk';
 import { commandFile } from '../src/index.ts';
+
+export const launcherFile = join(import.meta.dirname, '../bin/signalbox.mjs');
 
 export interface Ended {
   exitCode: number | null;
@@ -40,8 +42,12 @@ export interface Place {
 /** Creates separate directories and an environment without any other Signalbox settings. */
 export function makePlace(): Place {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
+  // The command is installed for all folders, so hints call it `signalbox`.
+  const commands = join(directory, 'commands');
+  mkdirSync(commands);
+  symlinkSync(launcherFile, join(commands, 'signalbox'));
   const env = {
-    PATH: process.env.PATH,
+    PATH: `${commands}${delimiter}${process.env.PATH}`,
     HOME: directory,
     TMPDIR: process.env.TMPDIR,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { commandTable, exitCodes, exitMeanings } from '../src/index.ts';
 import { buildProgram, findCommand } from '../src/program.ts';
-import { makePlace, type Place } from './harness.ts';
+import { launcherFile as launcher, makePlace, type Place } from './harness.ts';
 
 let place: Place;
 before(() => {
@@ -15,7 +15,6 @@ before(() => {
 after(async () => await place.end());
 
 const commandsDir = join(import.meta.dirname, '../src/commands');
-const launcher = join(import.meta.dirname, '../bin/signalbox.mjs');
 
 test('every command has its own file, and every file of a command is in the table', async () => {
   const loaded = await Promise.all(commandTable.map(async ({ load }) => (await load()).command));

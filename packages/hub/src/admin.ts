@@ -167,10 +167,7 @@ export function resetPasswordByAdmin(
 async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<WorkspaceRow> {
   const workspace = await readWorkspaceBySlug(tx, workspaceSlug);
   if (workspace !== undefined) return workspace;
-  throw new HubError(
-    'WORKSPACE_NOT_FOUND',
-    `There is no workspace "${workspaceSlug}": create it with signalbox admin workspace create.`,
-  );
+  throw new HubError('WORKSPACE_NOT_FOUND', `There is no workspace "${workspaceSlug}".`);
 }
 
 async function withDatabase<T>(

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { configDirectory } from '../config-file.ts';
 import { describeFailure } from '../exit.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -50,7 +51,7 @@ async function check(name: string, read: () => Promise<string>): Promise<Finding
     return { name, state: 'ok', message: await read() };
   } catch (error) {
     const { message, fix } = describeFailure(error);
-    return { name, state: 'wrong', message: fix === null ? message : `${message} ${fix}` };
+    return { name, state: 'wrong', message: fix === null ? message : `${message} ${asTyped(fix)}` };
   }
 }
 

@@ -15,6 +15,7 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { parseDurationMs } from '../duration.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openHubSession } from '../hub-session.ts';
@@ -102,7 +103,7 @@ export const command = defineCommand<Options>({
     }
     if (io.json) return io.printJson(answer);
     sayEnqueued(io, answer);
-    io.print(io.styles.dim(`  signalbox job ${shortId(answer.jobId)} --follow`));
+    io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(answer.jobId)} --follow`)));
   },
 });
 
@@ -143,7 +144,7 @@ async function readPrompt(io: Io, argument: string | undefined): Promise<string>
       (await askText(io, {
         message: 'What should the agent do?',
         placeholder: 'Add a health check to the API.',
-        missing: 'The prompt is missing: signalbox enqueue "…", or - to read it from a pipe.',
+        missing: 'The prompt is missing. Give it as an argument, or - to read it from a pipe.',
       })));
   if (prompt.trim() === '') {
     throw new CliError(exitCodes.usage, 'USAGE', 'The prompt is empty. Describe the task.');

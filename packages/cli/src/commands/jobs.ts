@@ -14,6 +14,7 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { formatAge, parseDurationMs } from '../duration.ts';
 import { openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
@@ -96,7 +97,8 @@ export const command = defineCommand<Options>({
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
     const isFiltered = Object.keys(filters).length > 1;
     if (rows.length === 0) {
-      io.print(isFiltered ? 'No matching jobs.' : 'No jobs yet. Add one: signalbox enqueue "…"');
+      const none = asTyped('No jobs yet. Add one: signalbox enqueue "…"');
+      io.print(isFiltered ? 'No matching jobs.' : none);
       return;
     }
     const isHeld = rows.some(({ agentId }) => agentId !== undefined);

@@ -1,5 +1,6 @@
 import type { Repository } from '@signalbox/contract';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { openHubSession } from '../hub-session.ts';
 import { readLinkedClones } from '../linked-clones.ts';
 import { collectPages } from '../pages.ts';
@@ -30,7 +31,8 @@ export const command = defineCommand<HubOptions>({
     const repos = found.rows.map((repo) => ({ ...repo, path: pathOf.get(repo.repoId) ?? null }));
     if (io.json) return io.printJson({ ok: true, repos });
     if (repos.length === 0) {
-      io.print('This workspace has no repositories yet. Add a clone: signalbox repo link PATH');
+      const next = asTyped('Add a clone: signalbox repo link PATH');
+      io.print(`This workspace has no repositories yet. ${next}`);
       return;
     }
     const { dim, bold } = io.styles;

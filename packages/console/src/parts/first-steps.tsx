@@ -29,8 +29,8 @@ export function FirstSteps({ slug }: { slug: string }) {
     <section className="rounded-xl border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
       <p className="mt-1 text-sm text-muted">
-        Run these four commands to get to your first job. Run them in the Signalbox folder:
-        elsewhere, npx would look for another package with this name.
+        Run these four commands in the Signalbox folder to get to your first job. If the command
+        signalbox is installed on your machine, leave out npx and run them in any folder.
       </p>
       <ol className="mt-6 grid max-w-2xl grid-cols-[minmax(0,1fr)] gap-6">
         {steps.map((step, index) => (

@@ -70,7 +70,9 @@ export function explainHubError(error: unknown): unknown {
     return new CliError(exitCodes.usage, 'SETTING_INVALID', message, { cause: error });
   }
   if (error instanceof HubError) {
-    return new CliError(exitCodes.refused, error.code, message, { cause: error });
+    const create = 'Create it: signalbox admin workspace create --slug SLUG --name NAME';
+    const fix = error.code === 'WORKSPACE_NOT_FOUND' ? { fix: create } : {};
+    return new CliError(exitCodes.refused, error.code, message, { cause: error, ...fix });
   }
   return new CliError(exitCodes.failed, 'START_REFUSED', message, { cause: error });
 }

@@ -1,0 +1,90 @@
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, join, sep } from 'node:path';
+
+const packageDir = join(import.meta.dirname, '..');
+const launcher = join(packageDir, 'bin/signalbox.mjs');
+const shim = process.platform === 'win32' ? 'signalbox.cmd' : 'signalbox';
+
+/** Where a command was started: what decides how the next one can be typed. */
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+let nameHere: string | undefined;
+
+/** Replaces the name of this command in a hint by what works in this terminal and folder. */
+export function asTyped(hint: string): string {
+  // `signalbox` as a word of its own before another word: no path, no host name.
+  return hint.replaceAll(/(?<![\w./@-])signalbox(?= )/g, () => {
+    nameHere ??= commandName({ env: process.env, cwd: process.cwd() });
+    return nameHere;
+  });
+}
+
+/**
+ * How this installation of the command is typed: `signalbox` if the shell finds it, `npx …` if npm
+ * does, else the path of its launcher.
+ */
+export function commandName({ env, cwd }: Surroundings): string {
+  if (isOnPath(env)) return 'signalbox';
+  if (launcher.includes(`${sep}_npx${sep}`)) return 'npx @signalbox/cli';
+  for (let folder = cwd, last = ''; folder !== last; folder = dirname(folder)) {
+    const found = join(folder, 'node_modules/.bin', shim);
+    if (existsSync(found)) {
+      if (isOurs(found)) return 'npx signalbox';
+      break;
+    }
+    last = folder;
+  }
+  return quoteForShell(launcher, env);
+}
+
+/**
+ * The command that makes `signalbox` work in every folder, for a clone; null if it does already.
+ *
+ * npm links the folder and copies nothing, so the command is always that of the clone.
+ */
+export function globalInstallLine(env: NodeJS.ProcessEnv): string | null {
+  if (isOnPath(env)) return null;
+  const install = `npm install --global ${quoteForShell(packageDir, env)}`;
+  const prefix = env.npm_config_global_prefix;
+  if (prefix === undefined || process.platform === 'win32' || isWritable(prefix)) return install;
+  const ownBin = join(env.HOME ?? '', '.local/bin');
+  if (!(env.PATH ?? '').split(delimiter).includes(ownBin)) return `sudo ${install}`;
+  return install.replace('--global', '--global --prefix ~/.local');
+}
+
+/** Whether the first `signalbox` on the PATH is this one. npx puts folders there for itself. */
+function isOnPath(env: NodeJS.ProcessEnv): boolean {
+  const found = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '' && !folder.endsWith(join('node_modules', '.bin')))
+    .map((folder) => join(folder, shim))
+    .find((path) => existsSync(path));
+  return found !== undefined && isOurs(found);
+}
+
+/** npm links commands, except on Windows, where it writes scripts that call them. */
+function isOurs(path: string): boolean {
+  if (process.platform === 'win32') return true;
+  return realpathSync(path).startsWith(realpathSync(packageDir) + sep);
+}
+
+/** Whether npm may install there: its folder of packages or, if missing, the one above it. */
+function isWritable(prefix: string): boolean {
+  let folder = join(prefix, 'lib/node_modules');
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  try {
+    accessSync(folder, constants.W_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function quoteForShell(path: string, env: NodeJS.ProcessEnv): string {
+  if (!/^[\w@%+=:,./\\-]+$/.test(path)) return `'${path.replaceAll("'", "'\\''")}'`;
+  const home = env.HOME;
+  return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
