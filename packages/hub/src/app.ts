@@ -25,6 +25,7 @@ import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
+import { Limiter } from './http/limiter.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import type { HubDeps } from './hub-deps.ts';
@@ -220,11 +221,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const { config } = options;
   const { deps, group, directoryPath } = parts;
   const address = { baseUrl: config.baseUrl ?? '' };
-  const server = createServer({
-    ids: deps.ids,
-    secure: address.baseUrl.startsWith('https:'),
-    logger: { level: config.logLevel, stream: process.stderr },
-  });
+  const { server, limiter } = createLimitedServer(config, parts);
   const uploads = createUploadDeps(deps, config, address);
   const archive = createArchiveStore(config);
   const accessWatch = new AccessWatch(
@@ -233,7 +230,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     (error) => server.log.error({ err: error }, 'The access of waiting requests was not checked.'),
   );
   parts.tokenCache.onClear(() => accessWatch.changed());
-  bindRoutes(server, options, { ...parts, accessWatch, uploads, address });
+  bindRoutes(server, options, { ...parts, accessWatch, limiter, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -298,6 +295,19 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   };
 }
 
+function createLimitedServer(config: Config, { deps, group }: HubParts) {
+  const hubs = () => group.others + 1;
+  const limiter = new Limiter({ limits: config, clock: deps.clock, hubs });
+  const server = createServer({
+    limiter,
+    trustedProxies: config.trustedProxies,
+    ids: deps.ids,
+    secure: config.baseUrl?.startsWith('https:') ?? false,
+    logger: { level: config.logLevel, stream: process.stderr },
+  });
+  return { server, limiter };
+}
+
 interface LoopParts {
   deps: HubDeps;
   uploads: UploadDeps;
@@ -324,6 +334,7 @@ function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unk
 
 interface RouteParts extends HubParts {
   accessWatch: AccessWatch;
+  limiter: Limiter;
   uploads: UploadDeps;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -333,7 +344,7 @@ interface RouteParts extends HubParts {
 function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
-  { deps, tokenCache, accessWatch, uploads, address }: RouteParts,
+  { deps, tokenCache, accessWatch, limiter, uploads, address }: RouteParts,
 ): void {
   const identity = {
     ...deps,
@@ -352,7 +363,7 @@ function bindRoutes(
     },
   };
   const gatekeeper = createGatekeeper(identity);
-  const api = new Api(server, gatekeeper, checkAnswer);
+  const api = new Api(server, { gatekeeper, limiter }, checkAnswer);
   const { reader } = deps.database;
   bindHealthRoutes(api, { reader, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...deps, gatekeeper });

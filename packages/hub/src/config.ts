@@ -1,4 +1,20 @@
-import { isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
+import type { PrivateHosts } from './outbound-hosts.ts';
+import {
+  type LogLevel,
+  originOf,
+  readBaseUrl,
+  readDatabaseUrl,
+  readFlag,
+  readLogLevel,
+  readPort,
+  readPrivateHosts,
+  readRate,
+  readSecretKey,
+  readSecrets,
+  readSessions,
+  readTrustedProxies,
+  SettingError,
+} from './setting-values.ts';
 
 /**
  * A setting of the hub: its environment variable, flag, default and meaning. Settings are read
@@ -33,6 +49,38 @@ export const settings = {
     description:
       'Address under which people and agents reach the hub, as in https://signalbox.acme.dev; ' +
       'without it, the address it listens on.',
+  },
+  trustedProxies: {
+    env: 'SVC_TRUSTED_PROXIES',
+    flag: 'trusted-proxies',
+    default: '',
+    description:
+      'Addresses and ranges of the proxies before the hub, separated by commas, as in 10.0.0.7, ' +
+      'fd00::/8: what they say of a caller’s address (X-Forwarded-For) is believed. Without it, ' +
+      'nobody is.',
+  },
+  tokenRate: {
+    env: 'SVC_LIMIT_TOKEN',
+    flag: 'limit-token',
+    default: '10000',
+    description:
+      'Units a second that one device or service token may use; an enqueue or a claim is 1 unit, ' +
+      'a list 20, a context pack 100. A person at the console and the tool of a job have a ' +
+      'twentieth. 0: no limit.',
+  },
+  workspaceRate: {
+    env: 'SVC_LIMIT_WORKSPACE',
+    flag: 'limit-workspace',
+    default: '20000',
+    description: 'The same for all tokens of a workspace together.',
+  },
+  addressRate: {
+    env: 'SVC_LIMIT_ADDRESS',
+    flag: 'limit-address',
+    default: '1000',
+    description:
+      'The same for requests without a valid token or session, by address; a refused token or ' +
+      'session is 10 units.',
   },
   dataDir: {
     env: 'SVC_DATA_DIR',
@@ -174,16 +222,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-const PORT_MAX = 65_535;
-/** One connection each for reads, for exclusive writes and for concurrent writes. */
-const SESSIONS_MIN = 3;
-const SESSIONS_MAX = 200;
-export const SECRET_KEY_BYTES = 32;
 const GLOBAL_TOKEN_CHARS_MIN = 20;
-const SECRETS_MAX = 2;
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export interface Config {
@@ -191,6 +230,12 @@ export interface Config {
   port: number;
   /** Without a trailing slash; null: derived from the address that the hub listens on. */
   baseUrl: string | null;
+  /** Addresses and ranges; empty: forwarding headers are ignored. */
+  trustedProxies: readonly string[];
+  /** Units a second of one token, of a workspace, and of a stranger's address; 0: no limit. */
+  tokenRate: number;
+  workspaceRate: number;
+  addressRate: number;
   dataDir: string;
   /** postgres://…; null: SQLite in the data directory. */
   databaseUrl: string | null;
@@ -226,9 +271,6 @@ export interface S3Config {
   forcePathStyle: boolean;
 }
 
-/** An invalid setting. The message is complete; it needs no stack trace. */
-export class SettingError extends Error {}
-
 /**
  * Reads all settings. Flags override the environment.
  *
@@ -247,19 +289,23 @@ export function readConfig(
     host: read('host'),
     port: readPort(read('port')),
     baseUrl: readBaseUrl(read('baseUrl')),
+    trustedProxies: readTrustedProxies(read('trustedProxies')),
+    tokenRate: readRate(settings.tokenRate.env, read('tokenRate')),
+    workspaceRate: readRate(settings.workspaceRate.env, read('workspaceRate')),
+    addressRate: readRate(settings.addressRate.env, read('addressRate')),
     dataDir: read('dataDir'),
     databaseUrl: readDatabaseUrl(read('databaseUrl')),
     databaseSessions: readSessions(read('databaseSessions')),
-    databasePooled: readFlag('databasePooled', read('databasePooled')),
+    databasePooled: readFlag(settings.databasePooled.env, read('databasePooled')),
     secretKey: readSecretKey(read('secretKey')),
-    devAllowUnauth: readFlag('devAllowUnauth', read('devAllowUnauth')),
+    devAllowUnauth: readFlag(settings.devAllowUnauth.env, read('devAllowUnauth')),
     globalToken: read('globalToken') || null,
-    allowGlobalToken: readFlag('allowGlobalToken', read('allowGlobalToken')),
+    allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     s3: readS3(read),
-    integrationSecrets: readSecrets('integrationSecrets', read('integrationSecrets')),
-    chatSecrets: readSecrets('chatSecrets', read('chatSecrets')),
-    archiveJobs: readFlag('archiveJobs', read('archiveJobs')),
+    integrationSecrets: readSecrets(settings.integrationSecrets.env, read('integrationSecrets')),
+    chatSecrets: readSecrets(settings.chatSecrets.env, read('chatSecrets')),
+    archiveJobs: readFlag(settings.archiveJobs.env, read('archiveJobs')),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkTogether(config);
@@ -270,61 +316,6 @@ export function readConfig(
 export function findUnknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set<string>(Object.values(settings).map((setting) => setting.env));
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) {
-    throw new SettingError(
-      `SVC_PORT is "${text}": it must be a port number from 0 to ${PORT_MAX}.`,
-    );
-  }
-  return port;
-}
-
-function readBaseUrl(text: string): string | null {
-  if (text === '') return null;
-  const origin = originOf(text);
-  if (origin !== null) return origin;
-  throw new SettingError(
-    `SVC_BASE_URL is "${text}": it must be an address without a path, as in https://signalbox.acme.dev.`,
-  );
-}
-
-/** The origin of a URL that consists of scheme, host and port only; null for other texts. */
-function originOf(text: string): string | null {
-  const url = URL.parse(text);
-  const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
-  return plain && isHttp && url.pathname === '/' ? url.origin : null;
-}
-
-function readFlag(name: SettingName, text: string): boolean {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
-  throw new SettingError(`${settings[name].env} is "${text}": it must be true or false.`);
-}
-
-function readPrivateHosts(text: string): PrivateHosts {
-  if (text === 'true') return 'all';
-  if (text === '' || text === 'false') return [];
-  const entries = text.split(',').map((entry) => entry.trim());
-  const wrong = entries.find((entry) => !isHostEntry(entry));
-  if (wrong !== undefined) {
-    throw new SettingError(
-      `SVC_ALLOW_PRIVATE_HOSTS contains "${wrong}": it must be host names, addresses and ranges, ` +
-        'separated by commas, or true.',
-    );
-  }
-  return entries;
-}
-
-/** One secret, or the old and the new one during a rotation. The error omits the value. */
-function readSecrets(name: SettingName, text: string): string[] {
-  const secrets = text.split(',').map((secret) => secret.trim());
-  if (secrets.length === 1 && secrets[0] === '') return [];
-  if (secrets.length <= SECRETS_MAX && !secrets.includes('')) return secrets;
-  throw new SettingError(`${settings[name].env} must be one secret, or two separated by a comma.`);
 }
 
 /** All of them or none: a hub with half of them would accept uploads that it cannot store. */
@@ -349,7 +340,7 @@ function readS3(read: (name: SettingName) => string): S3Config | null {
     region: read('s3Region'),
     accessKeyId: read('s3AccessKeyId'),
     secretAccessKey: read('s3SecretAccessKey'),
-    forcePathStyle: readFlag('s3ForcePathStyle', read('s3ForcePathStyle')),
+    forcePathStyle: readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle')),
   };
 }
 
@@ -361,52 +352,17 @@ function readEndpoint(text: string): string {
   );
 }
 
-function readLogLevel(text: string): LogLevel {
-  const level = logLevels.find((known) => known === text);
-  if (level === undefined) {
-    throw new SettingError(
-      `SVC_LOG_LEVEL is "${text}": it must be one of ${logLevels.join(', ')}.`,
-    );
-  }
-  return level;
-}
-
-function readDatabaseUrl(text: string): string | null {
-  if (text === '') return null;
-  const isAddress = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-  if (isAddress) return text;
-  // The value may contain a password, so the error omits it.
-  throw new SettingError(
-    'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
-      'correct it, or unset it to use SQLite in the data directory.',
-  );
-}
-
-/** The error omits the value. */
-function readSecretKey(text: string): Buffer | null {
-  if (text === '') return null;
-  const key = Buffer.from(text, 'base64');
-  if (/^[A-Za-z0-9+/]{43}=$/.test(text) && key.length === SECRET_KEY_BYTES) return key;
-  throw new SettingError(
-    `SVC_SECRET_KEY must be ${SECRET_KEY_BYTES} bytes in base64: generate it with \`openssl rand -base64 32\`.`,
-  );
-}
-
-function readSessions(text: string): number {
-  const sessions = Number(text);
-  if (/^\d{1,3}$/.test(text) && sessions >= SESSIONS_MIN && sessions <= SESSIONS_MAX) {
-    return sessions;
-  }
-  throw new SettingError(
-    `SVC_DATABASE_SESSIONS is "${text}": it must be a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
-  );
-}
-
 function checkTogether(config: Config): void {
   if (config.devAllowUnauth && !isLoopback(config.host)) {
     throw new SettingError(
       `SVC_DEV_ALLOW_UNAUTH is true while SVC_HOST is "${config.host}": ` +
         'anyone on the network could do anything. Set SVC_HOST to 127.0.0.1, or set it to false.',
+    );
+  }
+  if (config.devAllowUnauth && config.baseUrl !== null && !hasLoopbackHost(config.baseUrl)) {
+    throw new SettingError(
+      `SVC_DEV_ALLOW_UNAUTH is true while SVC_BASE_URL is ${config.baseUrl}: anyone who reaches ` +
+        'that address could do anything. Unset SVC_BASE_URL, or set SVC_DEV_ALLOW_UNAUTH to false.',
     );
   }
   if (config.globalToken !== null && config.globalToken.length < GLOBAL_TOKEN_CHARS_MIN) {
@@ -419,6 +375,12 @@ function checkTogether(config: Config): void {
       'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN is true while SVC_CONTROL_PLANE_TOKEN is unset: set both or neither.',
     );
   }
+}
+
+function hasLoopbackHost(origin: string): boolean {
+  // A URL has an IPv6 address in brackets.
+  const { hostname } = new URL(origin);
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')) || hostname.endsWith('.localhost');
 }
 
 /** Whether only this machine can reach the address. */

@@ -13,10 +13,10 @@ export {
   type Config,
   isLoopback,
   readConfig,
-  SettingError,
   type SettingName,
   settings,
 } from './config.ts';
 export { StartError } from './db/data-directory.ts';
 export { HubError } from './errors.ts';
 export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';
+export { SettingError } from './setting-values.ts';

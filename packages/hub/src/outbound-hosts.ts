@@ -116,7 +116,7 @@ function createRanges(entries: readonly string[]): BlockList {
 }
 
 /** Whether a text is an IP address or a range: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`. */
-function isAddressOrRange(entry: string): boolean {
+export function isAddressOrRange(entry: string): boolean {
   const [address = '', bits, ...rest] = entry.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;

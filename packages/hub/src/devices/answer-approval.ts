@@ -7,6 +7,7 @@ import {
   type RequestInput,
 } from '@signalbox/contract';
 import { allScopes } from '../access/policy.ts';
+import { addressBlockOf } from '../address-block.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
@@ -126,7 +127,11 @@ async function requireConfirmation({ tx, approver }: Answering) {
 
 async function requireFewFailures({ tx, approver }: Answering) {
   const sinceMs = tx.nowMs - WRONG_CODES_WINDOW_MS;
-  const { count, firstAtMs } = await countCodeFailures(tx, approver.address, sinceMs);
+  const { count, firstAtMs } = await countCodeFailures(
+    tx,
+    addressBlockOf(approver.address),
+    sinceMs,
+  );
   if (count >= WRONG_CODES_MAX) {
     throw new HubError('RATE_LIMITED', 'Too many wrong codes were sent from this address.', {
       retryAfterMs: firstAtMs + WRONG_CODES_WINDOW_MS - tx.nowMs,
@@ -143,8 +148,9 @@ async function compareCode(answering: Answering): Promise<Ending | undefined> {
   if (typed !== null && timingSafeEqual(Buffer.from(typed), Buffer.from(device.user_code))) {
     return undefined;
   }
-  await deleteCodeFailures(tx, approver.address, tx.nowMs - WRONG_CODES_WINDOW_MS);
-  await insertCodeFailure(tx, approver.address);
+  const addressBlock = addressBlockOf(approver.address);
+  await deleteCodeFailures(tx, addressBlock, tx.nowMs - WRONG_CODES_WINDOW_MS);
+  await insertCodeFailure(tx, addressBlock);
   const wrongCodes = device.wrong_codes + 1;
   await updateDevice(deps.database, tx, device.device_id, { wrong_codes: wrongCodes });
   if (wrongCodes < DEVICE_CODE_ATTEMPTS_MAX)

@@ -1,8 +1,13 @@
 import type { Role } from '../db/schema/tables.ts';
 import type { DeviceRow } from './store.ts';
 
-/** Open device sessions of one address: enough for a fleet behind one gateway, but not a flood. */
+/**
+ * Open device sessions of one address for one workspace: enough for a fleet behind one gateway. A
+ * flood for other workspaces keeps nobody from this one.
+ */
 export const OPEN_SESSIONS_MAX = 100;
+/** The same for all workspaces, so that the table stays small. */
+export const OPEN_SESSIONS_OF_ADDRESS_MAX = 1_000;
 /** Wrong codes that one address may send within the window. */
 export const WRONG_CODES_MAX = 20;
 export const WRONG_CODES_WINDOW_MS = 60 * 60 * 1_000;

@@ -7,11 +7,12 @@ import {
   USER_CODE_ALPHABET,
   USER_CODE_CHARS,
 } from '@signalbox/contract';
+import { addressBlockOf } from '../address-block.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
-import { DEVICE_KEPT_MS, OPEN_SESSIONS_MAX } from './policy.ts';
+import { DEVICE_KEPT_MS, OPEN_SESSIONS_MAX, OPEN_SESSIONS_OF_ADDRESS_MAX } from './policy.ts';
 import { sealToken } from './sealed-token.ts';
 import { countOpenDevices, type DeviceRow, deleteOldDevices, insertDevice } from './store.ts';
 
@@ -29,7 +30,7 @@ const DELETED_MAX = 10;
  * sealed with. The token is not valid before the approval adds its hash to the tokens.
  *
  * @returns the row, and the device secret, which is shown once.
- * @throws HubError RATE_LIMITED when the address has too many open sessions.
+ * @throws HubError RATE_LIMITED when the address has too many open sessions for the workspace.
  */
 export async function startDeviceLogin(
   { database, ids }: Pick<HubDeps, 'database' | 'ids'>,
@@ -39,9 +40,11 @@ export async function startDeviceLogin(
   const deviceId = ids('device');
   const deviceSecret = randomBytes(SECRET_BYTES).toString('base64url');
   const token = drawToken('device');
+  const addressBlock = addressBlockOf(address);
   const device = await database.write(NO_WORKSPACE, async (tx) => {
-    const { count, firstExpiryMs } = await countOpenDevices(tx, address);
-    if (count >= OPEN_SESSIONS_MAX) {
+    const open = await countOpenDevices(tx, addressBlock, input.workspaceSlug);
+    const { count, ofWorkspace, firstExpiryMs } = open;
+    if (ofWorkspace >= OPEN_SESSIONS_MAX || count >= OPEN_SESSIONS_OF_ADDRESS_MAX) {
       throw new HubError('RATE_LIMITED', 'Too many device logins from this address are open.', {
         retryAfterMs: firstExpiryMs - tx.nowMs,
       });
@@ -54,6 +57,7 @@ export async function startDeviceLogin(
       machine_name: input.machineName ?? '',
       user_code: drawUserCode(),
       address,
+      address_block: addressBlock,
       expires_at: tx.nowMs + DEVICE_SESSION_MS,
       interval_ms: DEVICE_POLL_INTERVAL_MS,
       token_hash: hashToken(token),

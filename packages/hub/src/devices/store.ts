@@ -10,17 +10,26 @@ export function readDevice(reader: Reader, deviceId: string): Promise<DeviceRow 
   ]);
 }
 
-/** The number of open sessions of an address, and when the first of them expires. */
+/**
+ * The number of open sessions of a block of addresses, those for one workspace among them, and when
+ * the first expires.
+ */
 export async function countOpenDevices(
   tx: Tx,
-  address: string,
-): Promise<{ count: number; firstExpiryMs: number }> {
-  const row = await tx.firstSql<{ count: number; first_expiry: number | null }>(
-    `SELECT COUNT(*) AS count, MIN(expires_at) AS first_expiry FROM device_sessions
-     WHERE address = ? AND expires_at > ? AND status = 'pending'`,
-    [address, tx.nowMs],
+  addressBlock: string,
+  workspaceSlug: string,
+): Promise<{ count: number; ofWorkspace: number; firstExpiryMs: number }> {
+  const row = await tx.firstSql<{ count: number; same: number; first_expiry: number | null }>(
+    `SELECT COUNT(*) AS count, MIN(expires_at) AS first_expiry,
+       COUNT(CASE WHEN workspace_slug = ? THEN 1 END) AS same
+     FROM device_sessions WHERE address_block = ? AND expires_at > ? AND status = 'pending'`,
+    [workspaceSlug, addressBlock, tx.nowMs],
   );
-  return { count: Number(row?.count ?? 0), firstExpiryMs: row?.first_expiry ?? tx.nowMs };
+  return {
+    count: Number(row?.count ?? 0),
+    ofWorkspace: Number(row?.same ?? 0),
+    firstExpiryMs: row?.first_expiry ?? tx.nowMs,
+  };
 }
 
 export async function insertDevice(
@@ -66,31 +75,35 @@ export async function updateDevice(
   );
 }
 
-/** The number of wrong codes of an address since a time, and when the first was sent. */
+/** The number of wrong codes of a block of addresses since a time, and when the first was sent. */
 export async function countCodeFailures(
   reader: Reader,
-  address: string,
+  addressBlock: string,
   sinceMs: number,
 ): Promise<{ count: number; firstAtMs: number }> {
   const row = await reader.firstSql<{ count: number; first_at: number | null }>(
     `SELECT COUNT(*) AS count, MIN(at) AS first_at FROM device_code_failures
      WHERE address = ? AND at > ?`,
-    [address, sinceMs],
+    [addressBlock, sinceMs],
   );
   return { count: Number(row?.count ?? 0), firstAtMs: row?.first_at ?? sinceMs };
 }
 
-export async function insertCodeFailure(tx: Tx, address: string): Promise<void> {
+export async function insertCodeFailure(tx: Tx, addressBlock: string): Promise<void> {
   await tx.runSql('INSERT INTO device_code_failures (address, at) VALUES (?, ?)', [
-    address,
+    addressBlock,
     tx.nowMs,
   ]);
 }
 
-/** Deletes the wrong codes of an address that are outside of the window. */
-export async function deleteCodeFailures(tx: Tx, address: string, untilMs: number): Promise<void> {
+/** Deletes the wrong codes of a block of addresses that are outside of the window. */
+export async function deleteCodeFailures(
+  tx: Tx,
+  addressBlock: string,
+  untilMs: number,
+): Promise<void> {
   await tx.runSql('DELETE FROM device_code_failures WHERE address = ? AND at <= ?', [
-    address,
+    addressBlock,
     untilMs,
   ]);
 }

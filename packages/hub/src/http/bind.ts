@@ -5,6 +5,7 @@ import {
   type EndpointAuth,
   type RequestInput,
   type Scope,
+  statusOf,
 } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -17,8 +18,10 @@ import {
   routeReceivedBytes,
   routeServedBytes,
 } from './byte-routes.ts';
+import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
 import { admitsJobToken } from './job-token.ts';
+import type { Limiter } from './limiter.ts';
 import { HttpContext } from './request-context.ts';
 import { createRequestValidator } from './validation.ts';
 
@@ -38,6 +41,11 @@ declare module 'fastify' {
     accessVersion: number;
     /** When that was, by `performance.now()`. */
     authenticatedAtMs: number;
+  }
+
+  interface FastifyContextConfig {
+    /** Whether the row itself counts its requests against limits. */
+    isCounted?: boolean;
   }
 }
 
@@ -118,6 +126,7 @@ interface Address {
 export class Api {
   readonly #server: FastifyInstance;
   readonly #gatekeeper: Gatekeeper;
+  readonly #limiter: Limiter;
   readonly #bound: Endpoint[] = [];
   readonly #methodsByPath = new Map<string, string[]>();
   /** Set in tests: validates every answer against its schema. */
@@ -125,11 +134,12 @@ export class Api {
 
   constructor(
     server: FastifyInstance,
-    gatekeeper: Gatekeeper,
+    { gatekeeper, limiter }: { gatekeeper: Gatekeeper; limiter: Limiter },
     checkAnswer?: (endpoint: Endpoint, answer: unknown) => void,
   ) {
     this.#server = server;
     this.#gatekeeper = gatekeeper;
+    this.#limiter = limiter;
     this.#checkAnswer = checkAnswer;
     server.decorateRequest('principal', null);
     server.decorateRequest('accessVersion', 0);
@@ -206,16 +216,17 @@ export class Api {
   ): void {
     this.#bound.push(row);
     const validator = createRequestValidator(schema);
+    const cost = costOf(row);
     for (const { path, auth } of addressesOf(row)) {
       const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
       this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
       this.#server.route({
         method: row.method,
         url: path,
-        config: { contentTypes: options.contentTypes ?? [] },
-        onRequest: async (request) => {
+        config: { contentTypes: options.contentTypes ?? [], isCounted: true },
+        onRequest: async (request, reply) => {
           request.proveBody = proveBody;
-          await this.#authenticate(request, auth);
+          await this.#admit(auth, cost, request, reply);
         },
         handler: async (request, reply) => {
           requireProvedBody(request);
@@ -237,10 +248,12 @@ export class Api {
     }
   }
 
-  async #authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<void> {
+  async #authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
     request.accessVersion = this.#gatekeeper.accessVersion();
     request.authenticatedAtMs = performance.now();
-    request.principal = await this.#gatekeeper.authenticate[auth](request);
+    const principal = await this.#gatekeeper.authenticate[auth](request);
+    request.principal = principal;
+    return principal;
   }
 
   /** Whether the caller may have lost access since the request was authenticated. */
@@ -263,6 +276,32 @@ export class Api {
         handler: async () => undefined,
       });
     }
+  }
+
+  /**
+   * Authenticates a request and counts it against the limits of its caller, before its body is read.
+   * @throws HubError 401, RATE_LIMITED
+   */
+  async #admit(
+    auth: EndpointAuth,
+    cost: CallCost,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const limiter = this.#limiter;
+    const { ip } = request;
+    // A chat's signature covers the body, so until then its sender is a stranger.
+    if (auth === 'none' || auth === 'chat-signature') {
+      limiter.admitStranger(ip, cost.units);
+      await this.#authenticate(request, auth);
+      return;
+    }
+    const principal = await this.#authenticate(request, auth).catch((error: unknown) => {
+      if (error instanceof HubError && statusOf(error.code) === 401) limiter.countRefused(ip);
+      throw error;
+    });
+    limiter.admitCaller(principal, ip, cost);
+    if (cost.isLongRead) await limiter.awaitReadSlot(principal, ip, reply.raw);
   }
 
   /**

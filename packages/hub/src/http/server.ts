@@ -12,6 +12,7 @@ import { addBodyParsers } from './body-parsers.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { compressAnswers } from './compress-answers.ts';
 import { replyWithError } from './error-reply.ts';
+import type { Limiter } from './limiter.ts';
 import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -27,6 +28,9 @@ export interface ServerOptions {
   logger: NonNullable<FastifyServerOptions['logger']>;
   /** Whether people use HTTPS: sends Strict-Transport-Security. */
   secure: boolean;
+  limiter: Limiter;
+  /** Addresses and ranges of the proxies whose forwarding headers are believed. */
+  trustedProxies: readonly string[];
 }
 
 /**
@@ -43,6 +47,7 @@ function refuseSchema(): never {
 export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: options.logger,
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request would cost more than most requests log.
     childLoggerFactory: (logger) => logger,
@@ -75,9 +80,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
+  if (options.trustedProxies.length === 0) warnOfProxy(server);
   // Hooks of every request use callbacks: a promise would cost more than their work.
   server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply, options.secure);
+    try {
+      if (request.routeOptions.config.isCounted !== true)
+        options.limiter.admitStranger(request.ip, 1);
+    } catch (error) {
+      replyWithError(error, request, reply);
+      return;
+    }
     // Rejects unknown paths before the body is read.
     if (request.is404) replyNotFound(request, reply);
     else done();
@@ -86,6 +99,23 @@ export function createServer(options: ServerOptions): FastifyInstance {
   compressAnswers(server);
   endConnectionsOnClose(server);
   return server;
+}
+
+/** Warns once when requests come through a proxy that is not configured. */
+function warnOfProxy(server: FastifyInstance): void {
+  let hasWarned = false;
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request;
+    if (!hasWarned && (headers['x-forwarded-for'] ?? headers.forwarded) !== undefined) {
+      hasWarned = true;
+      request.log.warn(
+        `A request from ${request.ip} has a forwarding header, but SVC_TRUSTED_PROXIES is not ` +
+          'set: everybody behind that proxy counts as one address. Set it to the proxy’s address ' +
+          'if it is yours.',
+      );
+    }
+    done();
+  });
 }
 
 function replyNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {

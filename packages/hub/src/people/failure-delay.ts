@@ -1,3 +1,4 @@
+import { addressBlockOf } from '../address-block.ts';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 
@@ -42,8 +43,9 @@ export class FailureDelay {
    * @throws HubError RATE_LIMITED
    */
   begin(account: string, address: string): { succeed(): void } {
-    const accountKey = JSON.stringify([account, address]);
-    const addressKey = JSON.stringify([address]);
+    const addressBlock = addressBlockOf(address);
+    const accountKey = JSON.stringify([account, addressBlock]);
+    const addressKey = JSON.stringify([addressBlock]);
     const waitMs = Math.max(
       this.#waitMs(accountKey, perAccount),
       this.#waitMs(addressKey, perAddress),

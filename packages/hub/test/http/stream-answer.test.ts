@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { consoleEndpoints, createIdSource } from '@signalbox/contract';
+import { systemClock } from '../../src/clock.ts';
 import { Api, type Gatekeeper } from '../../src/http/bind.ts';
+import { Limiter } from '../../src/http/limiter.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { Principal } from '../../src/principal.ts';
 
@@ -36,13 +38,17 @@ const openGate: Gatekeeper = {
 };
 
 test('an answer that fails midway is cut off and never looks complete', async (t) => {
+  const limits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
+  const limiter = new Limiter({ limits, clock: systemClock, hubs: () => 1 });
   const server = createServer({
+    limiter,
+    trustedProxies: [],
     ids: createIdSource(Date.now),
     secure: false,
     logger: { level: 'silent' },
   });
   t.after(() => server.close());
-  const api = new Api(server, openGate);
+  const api = new Api(server, { gatekeeper: openGate, limiter });
   async function* lines() {
     yield 'one\n';
     yield 'two\n';

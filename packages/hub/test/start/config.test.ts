@@ -7,6 +7,10 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     host: '127.0.0.1',
     port: 4400,
     baseUrl: null,
+    trustedProxies: [],
+    tokenRate: 10_000,
+    workspaceRate: 20_000,
+    addressRate: 1_000,
     dataDir: '.signalbox',
     databaseUrl: null,
     databaseSessions: 12,
@@ -59,6 +63,15 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_DEV_ALLOW_UNAUTH: 'yes' }, 'SVC_DEV_ALLOW_UNAUTH'],
   [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '0.0.0.0' }, 'SVC_DEV_ALLOW_UNAUTH'],
   [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '127.example.com' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [
+    { SVC_DEV_ALLOW_UNAUTH: 'true', SVC_BASE_URL: 'https://signalbox.acme.dev' },
+    'SVC_DEV_ALLOW_UNAUTH',
+  ],
+  [{ SVC_TRUSTED_PROXIES: 'proxy.acme.lan' }, 'SVC_TRUSTED_PROXIES'],
+  [{ SVC_TRUSTED_PROXIES: '10.0.0.0/33' }, 'SVC_TRUSTED_PROXIES'],
+  [{ SVC_LIMIT_TOKEN: '-1' }, 'SVC_LIMIT_TOKEN'],
+  [{ SVC_LIMIT_WORKSPACE: 'many' }, 'SVC_LIMIT_WORKSPACE'],
+  [{ SVC_LIMIT_ADDRESS: '1e3' }, 'SVC_LIMIT_ADDRESS'],
   [{ SVC_CONTROL_PLANE_TOKEN: 'short' }, 'SVC_CONTROL_PLANE_TOKEN'],
   [{ SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN: 'true' }, 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN'],
   [{ SVC_ALLOW_PRIVATE_HOSTS: '10.0.0.0/33' }, 'SVC_ALLOW_PRIVATE_HOSTS'],
@@ -115,4 +128,10 @@ test('private hosts are allowed one by one, or all', () => {
   assert.equal(read('true'), 'all');
   assert.deepEqual(read('false'), []);
   assert.deepEqual(read('mail.lan, 10.0.0.0/8,::1'), ['mail.lan', '10.0.0.0/8', '::1']);
+});
+
+test('requests without a token may be allowed under a loopback base URL', () => {
+  for (const baseUrl of ['http://127.0.0.1:4400', 'http://localhost:4400', 'http://[::1]:4400']) {
+    readConfig({ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_BASE_URL: baseUrl });
+  }
 });

@@ -10,6 +10,7 @@ import { scale } from './0008-scale.ts';
 import { hubs } from './0009-hubs.ts';
 import { jobTokens } from './0010-job-tokens.ts';
 import { passwordResets } from './0011-password-resets.ts';
+import { addressBlocks } from './0020-address-blocks.ts';
 import { jobTitles } from './0023-job-titles.ts';
 
 export interface Migration {
@@ -32,5 +33,6 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'hubs', statements: hubs },
   { version: 10, name: 'job-tokens', statements: jobTokens },
   { version: 11, name: 'password-resets', statements: passwordResets },
+  { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 23, name: 'job-titles', statements: jobTitles },
 ];

@@ -95,6 +95,8 @@ export interface DeviceSessionsTable {
   machine_name: string;
   user_code: string;
   address: string;
+  /** What counts as one caller: the address, or its /64 for IPv6. */
+  address_block: string;
   status: 'pending' | 'approved' | 'denied';
   created_at: number;
   expires_at: number;
@@ -112,7 +114,7 @@ export interface DeviceSessionsTable {
   sealed_token: string;
 }
 
-/** Wrong device codes by IP address, for the hourly limit. */
+/** Wrong device codes by block of addresses, for the hourly limit. */
 export interface DeviceCodeFailuresTable {
   address: string;
   at: number;

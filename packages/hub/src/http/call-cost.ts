@@ -1,0 +1,58 @@
+import { consoleEndpoints, type Endpoint, endpoints } from '@signalbox/contract';
+
+/** What a call of an endpoint costs its caller. */
+export interface CallCost {
+  /** 1 is a short write such as an enqueue, some 300 µs of the hub's only thread. */
+  units: number;
+  /**
+   * Whether the call keeps or ends a lease. Such calls have buckets of their own: whatever else a
+   * caller sends, its agents keep their leases.
+   */
+  isLease: boolean;
+  /** Whether the answer may be long, so that a caller may have a few under way only. */
+  isLongRead: boolean;
+}
+
+const { agents, jobs, jobEvents, cloudAiJobs, contextItems, contextPacks, health } = endpoints;
+
+/** Long polls are none of them: a lease must be renewed while a claim waits. */
+const leaseCalls = new Set<string>(
+  [
+    agents.heartbeat,
+    jobs.heartbeat,
+    jobs.complete,
+    cloudAiJobs.heartbeat,
+    cloudAiJobs.complete,
+  ].map(({ name }) => name),
+);
+
+/** A page of a list takes up to 10 ms. */
+const LIST_UNITS = 20;
+
+/** Calls that take longer than a short write and answer with more. */
+const longReads = new Map<string, number>([
+  [health.openapi.name, 5],
+  [jobEvents.listForJob.name, 5],
+  [contextItems.search.name, 50],
+  [contextPacks.buildRunV1.name, 100],
+  [contextPacks.resolveRunV1.name, 50],
+  // These two read the whole log of a workspace.
+  [consoleEndpoints.auditLog.export.name, 500],
+  [consoleEndpoints.auditLog.verify.name, 500],
+]);
+
+/** Load balancers and monitors ask often, and must get an answer also from a hub under attack. */
+const freeCalls = new Set(
+  Object.values(health)
+    .map(({ name }) => name)
+    .filter((name) => name !== health.openapi.name),
+) as ReadonlySet<string>;
+
+/** The cost of a row of the endpoint table. A new list is a long read without being named here. */
+export function costOf(row: Endpoint): CallCost {
+  const isLease = leaseCalls.has(row.name);
+  if (freeCalls.has(row.name)) return { units: 0, isLease, isLongRead: false };
+  const isList = 'nextCursor' in row.response.properties;
+  const units = longReads.get(row.name) ?? (isList ? LIST_UNITS : 1);
+  return { units, isLease, isLongRead: units > 1 };
+}

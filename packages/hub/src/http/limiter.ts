@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http';
+import { addressBlockOf } from '../address-block.ts';
+import type { Clock } from '../clock.ts';
+import { HubError } from '../errors.ts';
+import type { Principal } from '../principal.ts';
+import type { CallCost } from './call-cost.ts';
+import { ReadSlots } from './read-slots.ts';
+import { type Payment, TokenBuckets } from './token-buckets.ts';
+
+/** Units a second (`CallCost.units`) over all hubs of the database; 0: no limit. */
+export interface RateLimits {
+  /** Of a device or service token, such as that of a whole fleet. */
+  tokenRate: number;
+  /** Of all tokens of a workspace together. */
+  workspaceRate: number;
+  /** Of callers without a valid token or session, by address. */
+  addressRate: number;
+}
+
+export interface LimiterOptions {
+  limits: RateLimits;
+  clock: Pick<Clock, 'nowMs'>;
+  /** The number of hubs that are running, this one included. */
+  hubs: () => number;
+}
+
+/** The share of a token's rate for a person at the console, and for the tool of one job. */
+const SINGLE_CALLER_SHARE = 0.05;
+/** A refused token or session: a guess costs a look into the database and tells the caller more. */
+const REFUSED_UNITS = 10;
+
+/**
+ * Limits what callers may take of the hub, before the body of a request is read
+ * (docs/decisions/0020). A caller with a valid token or session pays by it and, for a token, by its
+ * workspace; all others pay by their address. So strangers behind the same address or proxy never
+ * take anything from those who are authenticated.
+ */
+export class Limiter {
+  readonly #options: LimiterOptions;
+  readonly #buckets = new TokenBuckets();
+  readonly #reads = new ReadSlots();
+
+  constructor(options: LimiterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Admits a request that is not authenticated.
+   * @throws HubError RATE_LIMITED
+   */
+  admitStranger(address: string, units: number): void {
+    const { addressRate } = this.#options.limits;
+    const key = `address ${addressBlockOf(address)}`;
+    this.#pay('this address', [this.#payment(key, addressRate, units)]);
+  }
+
+  /**
+   * Counts a refused token or session.
+   * @throws HubError RATE_LIMITED in place of the refusal, when the address sends too many.
+   */
+  countRefused(address: string): void {
+    this.admitStranger(address, REFUSED_UNITS);
+  }
+
+  /**
+   * Admits a request that is authenticated.
+   * @throws HubError RATE_LIMITED
+   */
+  admitCaller(principal: Principal, address: string, cost: CallCost): void {
+    const { tokenRate, workspaceRate } = this.#options.limits;
+    const lane = cost.isLease ? 'lease ' : '';
+    const isSingle = principal.kind === 'person' || principal.kind === 'job';
+    const rate = isSingle ? tokenRate * SINGLE_CALLER_SHARE : tokenRate;
+    const payments = [
+      this.#payment(`${lane}caller ${callerOf(principal, address)}`, rate, cost.units),
+    ];
+    // The workspace of a person is known only when the body has been read.
+    if (principal.workspaceId !== null) {
+      const key = `${lane}workspace ${principal.workspaceId}`;
+      payments.push(this.#payment(key, workspaceRate, cost.units));
+    }
+    this.#pay(isSingle ? 'this caller' : 'this token or its workspace', payments);
+  }
+
+  /**
+   * Waits for a slot for a long read; the end of the answer frees it.
+   * @throws HubError RATE_LIMITED when too many reads of the caller wait.
+   */
+  async awaitReadSlot(
+    principal: Principal,
+    address: string,
+    response: ServerResponse,
+  ): Promise<void> {
+    const leave = await this.#reads.enter(callerOf(principal, address));
+    if (leave === null) {
+      throw new HubError(
+        'RATE_LIMITED',
+        'Too many long reads of this caller are under way: wait for their answers.',
+        { retryAfterMs: 1_000 },
+      );
+    }
+    if (response.destroyed) leave();
+    else response.once('close', leave);
+  }
+
+  /** Each hub takes its share, so that a caller who uses several gets the limit once. */
+  #payment(key: string, rate: number, units: number): Payment {
+    return { key, unitsPerSecond: rate / this.#options.hubs(), units };
+  }
+
+  #pay(who: string, payments: readonly Payment[]): void {
+    const retryAfterMs = this.#buckets.pay(this.#options.clock.nowMs(), payments);
+    if (retryAfterMs === 0) return;
+    throw new HubError(
+      'RATE_LIMITED',
+      `More requests come from ${who} than this hub allows: send them more slowly.`,
+      { retryAfterMs },
+    );
+  }
+}
+
+/** Whose bucket pays. Systems that share the integration secret are told apart by address. */
+function callerOf(principal: Principal, address: string): string {
+  switch (principal.kind) {
+    case 'job':
+    case 'person':
+      return principal.principalId;
+    case 'anonymous':
+      return `${principal.principalId} ${addressBlockOf(address)}`;
+    default:
+      return principal.tokenId;
+  }
+}

@@ -1,0 +1,134 @@
+import { isAddressOrRange, isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
+
+/*
+ * The readers of single settings. Each takes the text that a person wrote, and throws one sentence
+ * that names the setting and the valid values.
+ */
+
+/** An invalid setting. The message is complete; it needs no stack trace. */
+export class SettingError extends Error {}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const PORT_MAX = 65_535;
+/** One connection each for reads, for exclusive writes and for concurrent writes. */
+const SESSIONS_MIN = 3;
+const SESSIONS_MAX = 200;
+export const SECRET_KEY_BYTES = 32;
+const SECRETS_MAX = 2;
+
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) {
+    throw new SettingError(
+      `SVC_PORT is "${text}": it must be a port number from 0 to ${PORT_MAX}.`,
+    );
+  }
+  return port;
+}
+
+export function readBaseUrl(text: string): string | null {
+  if (text === '') return null;
+  const origin = originOf(text);
+  if (origin !== null) return origin;
+  throw new SettingError(
+    `SVC_BASE_URL is "${text}": it must be an address without a path, as in https://signalbox.acme.dev.`,
+  );
+}
+
+/** The origin of a URL that consists of scheme, host and port only; null for other texts. */
+export function originOf(text: string): string | null {
+  const url = URL.parse(text);
+  const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  return plain && isHttp && url.pathname === '/' ? url.origin : null;
+}
+
+export function readTrustedProxies(text: string): string[] {
+  if (text === '') return [];
+  const entries = text.split(',').map((entry) => entry.trim());
+  const wrong = entries.find((entry) => !isAddressOrRange(entry));
+  if (wrong === undefined) return entries;
+  throw new SettingError(
+    `SVC_TRUSTED_PROXIES contains "${wrong}": it must be addresses and ranges, separated by ` +
+      'commas, as in 10.0.0.7, fd00::/8.',
+  );
+}
+
+export function readRate(env: string, text: string): number {
+  const rate = Number(text);
+  if (/^\d{1,9}$/.test(text)) return rate;
+  throw new SettingError(
+    `${env} is "${text}": it must be a number of units a second, or 0 for no limit.`,
+  );
+}
+
+export function readFlag(env: string, text: string): boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw new SettingError(`${env} is "${text}": it must be true or false.`);
+}
+
+export function readPrivateHosts(text: string): PrivateHosts {
+  if (text === 'true') return 'all';
+  if (text === '' || text === 'false') return [];
+  const entries = text.split(',').map((entry) => entry.trim());
+  const wrong = entries.find((entry) => !isHostEntry(entry));
+  if (wrong !== undefined) {
+    throw new SettingError(
+      `SVC_ALLOW_PRIVATE_HOSTS contains "${wrong}": it must be host names, addresses and ranges, ` +
+        'separated by commas, or true.',
+    );
+  }
+  return entries;
+}
+
+/** One secret, or the old and the new one during a rotation. The error omits the value. */
+export function readSecrets(env: string, text: string): string[] {
+  const secrets = text.split(',').map((secret) => secret.trim());
+  if (secrets.length === 1 && secrets[0] === '') return [];
+  if (secrets.length <= SECRETS_MAX && !secrets.includes('')) return secrets;
+  throw new SettingError(`${env} must be one secret, or two separated by a comma.`);
+}
+
+export function readLogLevel(text: string): LogLevel {
+  const level = logLevels.find((known) => known === text);
+  if (level === undefined) {
+    throw new SettingError(
+      `SVC_LOG_LEVEL is "${text}": it must be one of ${logLevels.join(', ')}.`,
+    );
+  }
+  return level;
+}
+
+export function readDatabaseUrl(text: string): string | null {
+  if (text === '') return null;
+  const isAddress = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  if (isAddress) return text;
+  // The value may contain a password, so the error omits it.
+  throw new SettingError(
+    'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
+      'correct it, or unset it to use SQLite in the data directory.',
+  );
+}
+
+/** The error omits the value. */
+export function readSecretKey(text: string): Buffer | null {
+  if (text === '') return null;
+  const key = Buffer.from(text, 'base64');
+  if (/^[A-Za-z0-9+/]{43}=$/.test(text) && key.length === SECRET_KEY_BYTES) return key;
+  throw new SettingError(
+    `SVC_SECRET_KEY must be ${SECRET_KEY_BYTES} bytes in base64: generate it with \`openssl rand -base64 32\`.`,
+  );
+}
+
+export function readSessions(text: string): number {
+  const sessions = Number(text);
+  if (/^\d{1,3}$/.test(text) && sessions >= SESSIONS_MIN && sessions <= SESSIONS_MAX) {
+    return sessions;
+  }
+  throw new SettingError(
+    `SVC_DATABASE_SESSIONS is "${text}": it must be a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
+  );
+}
