@@ -16,7 +16,7 @@ export function addressBlockOf(address: string): string {
   const [head = '', tail] = plain.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  // A tail in the form of IPv4 stands for two hextets, which are not of the network.
+  // A tail in the form of IPv4 holds two hextets, which are not of the network.
   const missing = HEXTETS - left.length - right.length - (plain.includes('.') ? 1 : 0);
   const hextets = tail === undefined ? left : [...left, ...Array(missing).fill('0'), ...right];
   const network = hextets.slice(0, NETWORK_HEXTETS).map((hextet) => hextet.replace(/^0+(?=.)/, ''));

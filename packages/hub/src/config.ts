@@ -56,8 +56,8 @@ export const settings = {
     default: '',
     description:
       'Addresses and ranges of the proxies before the hub, separated by commas, as in 10.0.0.7, ' +
-      'fd00::/8: what they say of a caller’s address (X-Forwarded-For) is believed. Without it, ' +
-      'nobody is.',
+      'fd00::/8: the hub takes callers’ addresses from their X-Forwarded-For. Without it, ' +
+      'the header is ignored.',
   },
   tokenRate: {
     env: 'SVC_LIMIT_TOKEN',

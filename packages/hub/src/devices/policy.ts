@@ -3,7 +3,7 @@ import type { DeviceRow } from './store.ts';
 
 /**
  * Open device sessions of one address for one workspace: enough for a fleet behind one gateway. A
- * flood for other workspaces keeps nobody from this one.
+ * flood for other workspaces does not block logins to this one.
  */
 export const OPEN_SESSIONS_MAX = 100;
 /** The same for all workspaces, so that the table stays small. */

@@ -279,7 +279,7 @@ export class Api {
   }
 
   /**
-   * Authenticates a request and counts it against the limits of its caller, before its body is read.
+   * Authenticates a request and counts it against the limits of its caller. Its body is unread.
    * @throws HubError 401, RATE_LIMITED
    */
   async #admit(

@@ -1,12 +1,12 @@
 import { consoleEndpoints, type Endpoint, endpoints } from '@signalbox/contract';
 
-/** What a call of an endpoint costs its caller. */
+/** The cost of a call for its caller. */
 export interface CallCost {
   /** 1 is a short write such as an enqueue, some 300 µs of the hub's only thread. */
   units: number;
   /**
-   * Whether the call keeps or ends a lease. Such calls have buckets of their own: whatever else a
-   * caller sends, its agents keep their leases.
+   * Whether the call keeps or ends a lease. Such calls have buckets of their own, so that a caller
+   * that sends too much of anything else loses no lease.
    */
   isLease: boolean;
   /** Whether the answer may be long, so that a caller may have a few under way only. */
@@ -15,7 +15,7 @@ export interface CallCost {
 
 const { agents, jobs, jobEvents, cloudAiJobs, contextItems, contextPacks, health } = endpoints;
 
-/** Long polls are none of them: a lease must be renewed while a claim waits. */
+/** Claims are not among them: an agent that gets no new work keeps what it has. */
 const leaseCalls = new Set<string>(
   [
     agents.heartbeat,

@@ -1,10 +1,10 @@
 /**
- * What an idle caller may send at once: as much as its rate allows in this time. After a pause of
- * this length a bucket is full again, whatever its rate.
+ * An idle caller may send at once as much as its rate allows in this time. After a pause of this
+ * length a bucket of any rate is full again.
  */
 const BURST_MS = 2_000;
 const MS_PER_SECOND = 1_000;
-/** A time since 1970 is exact to a quarter of a microsecond; sums of a whole burst are off by less. */
+/** Times since 1970 are exact to a quarter of a microsecond; sums of a burst are off by less. */
 const ROUNDING_MS = 0.1;
 
 /** A payment of one request. */

@@ -17,7 +17,7 @@ const { tokens, agents, jobs } = endpoints;
 async function startLimited(t: TestContext, config: Partial<Config>) {
   const clock = createManualClock();
   const world = await startHomeWorld(t, { clock, config });
-  // What the setup has used is back.
+  // Gives back the units that the setup has used.
   clock.advance(10_000);
   return { ...world, clock };
 }

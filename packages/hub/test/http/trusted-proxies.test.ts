@@ -26,7 +26,7 @@ async function setup(t: TestContext, trustedProxies: string[] = ['127.0.0.0/8'])
   return { hub, browser, workspaceId, signIn };
 }
 
-test('behind a trusted proxy, a stranger who guesses passwords delays nobody else', async (t) => {
+test('behind a trusted proxy, a stranger who guesses passwords delays no one else', async (t) => {
   const { signIn } = await setup(t);
   for (let count = 0; count < 50; count++) {
     assert.equal(await signIn(STRANGER, `nobody-${count}@acme.dev`, 'a wrong guess'), 401);
@@ -64,7 +64,7 @@ test('without a trusted proxy, forwarding headers are ignored', async (t) => {
   assert.equal(opened.requesterIp, '127.0.0.1');
 });
 
-test('device logins for other workspaces keep nobody from logging in to this one', async (t) => {
+test('device logins for other workspaces do not block those for this one', async (t) => {
   const { hub } = await setup(t);
   const flood = (workspaceSlug: string, count: number) =>
     Promise.all(

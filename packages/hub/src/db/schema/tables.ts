@@ -95,7 +95,7 @@ export interface DeviceSessionsTable {
   machine_name: string;
   user_code: string;
   address: string;
-  /** What counts as one caller: the address, or its /64 for IPv6. */
+  /** Counted as one caller: the address, or its /64 for IPv6. */
   address_block: string;
   status: 'pending' | 'approved' | 'denied';
   created_at: number;
