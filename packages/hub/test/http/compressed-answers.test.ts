@@ -2,16 +2,11 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { createIdSource } from '@signalbox/contract';
-import { createServer } from '../../src/http/server.ts';
+import { createBareServer } from '../support/bare-server.ts';
 
 /** A server whose answers have a given length, as JSON text or as raw bytes. */
 function startSized(t: TestContext) {
-  const server = createServer({
-    ids: createIdSource(Date.now),
-    secure: false,
-    logger: { level: 'silent' },
-  });
+  const { server } = createBareServer();
   t.after(() => server.close());
   const text = (size: string) => JSON.stringify('a'.repeat(Number(size) - 2));
   server.get<{ Params: { size: string } }>('/json/:size', (request, reply) =>

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { consoleEndpoints, createIdSource } from '@signalbox/contract';
-import { systemClock } from '../../src/clock.ts';
+import { consoleEndpoints } from '@signalbox/contract';
 import { Api, type Gatekeeper } from '../../src/http/bind.ts';
-import { Limiter } from '../../src/http/limiter.ts';
-import { createServer } from '../../src/http/server.ts';
 import type { Principal } from '../../src/principal.ts';
+import { createBareServer } from '../support/bare-server.ts';
 
 const { export: row } = consoleEndpoints.auditLog;
 
@@ -38,15 +36,7 @@ const openGate: Gatekeeper = {
 };
 
 test('an answer that fails midway is cut off and never looks complete', async (t) => {
-  const limits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
-  const limiter = new Limiter({ limits, clock: systemClock, hubs: () => 1 });
-  const server = createServer({
-    limiter,
-    trustedProxies: [],
-    ids: createIdSource(Date.now),
-    secure: false,
-    logger: { level: 'silent' },
-  });
+  const { server, limiter } = createBareServer();
   t.after(() => server.close());
   const api = new Api(server, { gatekeeper: openGate, limiter });
   async function* lines() {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { consoleEndpoints, createIdSource, endpoints } from '@signalbox/contract';
-import { systemClock } from '../../src/clock.ts';
-import { Limiter } from '../../src/http/limiter.ts';
-import { createServer } from '../../src/http/server.ts';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { createBareServer } from '../support/bare-server.ts';
 import { addPerson, makeOwner, ownerDraft, PASSWORD } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';
 
@@ -77,14 +75,7 @@ test('device logins for other workspaces do not block those for this one', async
 
 test('a proxy that is not configured is warned of once', async (t) => {
   const log = new PassThrough();
-  const limits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
-  const server = createServer({
-    limiter: new Limiter({ limits, clock: systemClock, hubs: () => 1 }),
-    trustedProxies: [],
-    ids: createIdSource(Date.now),
-    secure: false,
-    logger: { level: 'warn', stream: log },
-  });
+  const { server } = createBareServer({ level: 'warn', stream: log });
   t.after(() => server.close());
   await server.inject({ url: '/' });
   assert.equal(log.read(), null, 'a direct request is nothing to warn of');
