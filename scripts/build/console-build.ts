@@ -4,13 +4,20 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { listFiles } from '../check/source-files.ts';
 
-/** Source folders of the bundle, without their tests. */
-const bundledFolders = ['packages/console', 'packages/contract/src', 'packages/sdk/src'];
-const bundledEndings = ['.ts', '.tsx', '.css', '.html', '.svg', '.png', '.ico', '.woff2', '.json'];
+/** Source folders of the bundle and of the documentation, without their tests. */
+const bundledFolders = [
+  'packages/console',
+  'packages/contract/src',
+  'packages/sdk/src',
+  'packages/cli/src',
+  'scripts/docs',
+  'docs',
+];
+const bundledEndings = '.ts .tsx .js .css .html .svg .png .ico .woff2 .json .md'.split(' ');
 
 /**
- * Builds the console if its sources have changed since the last build, and returns the folder to
- * serve; undefined if the project has no console.
+ * Builds the console and the documentation if their sources have changed since the last build, and
+ * returns the folder to serve; undefined if the project has no console.
  *
  * @param say receives one line before and one after a build; nothing if the build is current.
  * @throws with the bundler's output if the build fails; the last successful build stays in place.
@@ -31,6 +38,11 @@ export async function buildConsole(
   const draft = join(folder, `dist-${process.pid}`);
   try {
     await runVite(root, folder, draft);
+    await runTool(
+      'Writing the documentation',
+      [join(root, 'scripts/docs/site/main.ts'), draft],
+      root,
+    );
     writeFileSync(join(draft, '.build-stamp'), stamp);
     rmSync(built, { recursive: true, force: true });
     moveUnlessBuilt(draft, built, stamp);
@@ -45,7 +57,7 @@ function hashSources(root: string): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   for (const folder of bundledFolders) {
     for (const file of listFiles(root, folder, bundledEndings)) {
-      if (file.startsWith('packages/console/test/') || file.includes('.test.')) continue;
+      if (file.includes('/test/') || file.includes('.test.')) continue;
       hash.update(`\n${file}\n`).update(readFileSync(join(root, file)));
     }
   }
@@ -69,11 +81,13 @@ function moveUnlessBuilt(draft: string, built: string, stamp: string): void {
 /** Runs Vite in a separate process, to keep it and its plugins out of the hub's memory. */
 function runVite(root: string, folder: string, outDir: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const child = spawn(
-    process.execPath,
-    [vite, 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'],
-    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const args = [vite, 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
+  return runTool('Building the console', args, folder);
+}
+
+/** @param what names the step in the error that contains the tool's output. */
+function runTool(what: string, args: readonly string[], cwd: string): Promise<void> {
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
@@ -82,7 +96,7 @@ function runVite(root: string, folder: string, outDir: string): Promise<void> {
     child.on('error', fail);
     child.on('close', (code) => {
       if (code === 0) done();
-      else fail(new Error(`Building the console failed:\n${output.join('').trim()}`));
+      else fail(new Error(`${what} failed:\n${output.join('').trim()}`));
     });
   });
 }

@@ -47,6 +47,24 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
   return exitCode;
 }
 
+/** The help of a command, as `signalbox WORDS --help` prints it without a terminal. */
+export async function helpOf(words: readonly string[]): Promise<string> {
+  const path = words.reduce(
+    (parent, word) => parent?.commands.find((command) => command.name() === word),
+    (await loadProgram()) as Command | undefined,
+  );
+  if (path === undefined) throw new Error(`signalbox ${words.join(' ')} is no command`);
+  let text = '';
+  path.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+    getOutHelpWidth: () => 80,
+  });
+  path.outputHelp();
+  return text;
+}
+
 /** Builds the program with every command described but without actions. */
 async function loadProgram(): Promise<Command> {
   const modules = commandTable.map(async (entry) => [entry, (await entry.load()).command] as const);

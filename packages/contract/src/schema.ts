@@ -61,8 +61,12 @@ export function Id(kind: IdKind, description?: string): TString {
   return Type.String({
     minLength: 1,
     maxLength: 100,
-    description: description ?? `Id of a ${kindWords[kind]} (${idPrefixes[kind]}_…).`,
+    description: description ?? `Id of ${withArticle(kindWords[kind])} (${idPrefixes[kind]}_…).`,
   });
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 const kindWords: Record<IdKind, string> = {

@@ -25,6 +25,8 @@ const HASHED_CACHING = 'public, max-age=31536000, immutable';
 /** Browsers revalidate every other file each time; the ETag makes that cheap. */
 const PLAIN_CACHING = 'no-cache';
 const INDEX = '/index.html';
+/** The documentation, which the build puts beside the console's files. */
+const DOCS = '/docs';
 
 /** Paths of the API: an unknown one is an error, never the console's page. */
 const apiPaths = ['/control-plane', '/console-api', '/integrations'];
@@ -33,6 +35,7 @@ const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.map': 'application/json; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
@@ -57,8 +60,8 @@ interface ConsoleFile {
 }
 
 /**
- * Serves the built console: its files, and its page under every other path that a browser opens and
- * that is not of the API. The files are few and small and are read once, so the path of a request
+ * Serves the built console: its files, the documentation under `/docs`, and the console's page under
+ * every other path that a browser opens and that is not of the API. The files are few and small and are read once, so the path of a request
  * never reaches the file system.
  *
  * @param directory the build; if empty or without `index.html`, a page says how to build it.
@@ -68,8 +71,18 @@ export function serveConsole(server: FastifyInstance, directory: string): void {
   const index = files.get(INDEX) ?? fileOf(INDEX, Buffer.from(UNBUILT_PAGE));
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/[?#].*$/, '');
+    if (path === DOCS || path.startsWith(`${DOCS}/`)) return sendDocument(request, reply, path);
     const file = files.get(path) ?? (isPage(request, path) ? index : undefined);
     return file === undefined ? reply.callNotFound() : sendFile(request, reply, file);
+  };
+  /** Pages of the documentation are named without their ending. */
+  const sendDocument = (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    const name = path.replace(/\/+$/, '');
+    const file = files.get(name) ?? files.get(name === DOCS ? `${DOCS}${INDEX}` : `${name}.html`);
+    if (file !== undefined) return sendFile(request, reply, file);
+    const missing = files.get(`${DOCS}/404.html`);
+    if (missing === undefined) return reply.callNotFound();
+    return sendFile(request, reply.code(404), missing);
   };
   server.route({ method: ['GET', 'HEAD'], url: '/*', handler });
 }
@@ -112,7 +125,9 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Cons
     etag: file.etag,
     vary: 'accept-encoding',
   });
-  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+  if (reply.statusCode === 200 && request.headers['if-none-match'] === file.etag) {
+    return reply.code(304).send();
+  }
   const encoding = file.isCompressible ? chooseEncoding(request) : null;
   if (encoding !== null) reply.header('content-encoding', encoding);
   reply.type(file.contentType);

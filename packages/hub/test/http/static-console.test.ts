@@ -17,6 +17,11 @@ async function setup(t: TestContext) {
   writeFileSync(join(consoleDir, 'favicon.svg'), '<svg/>');
   writeFileSync(join(consoleDir, 'assets', 'index-Bx3f.js'), SCRIPT);
   writeFileSync(join(consoleDir, 'assets', 'inter.woff2'), 'font');
+  mkdirSync(join(consoleDir, 'docs', 'start'), { recursive: true });
+  for (const name of ['index', 'start/codex', '404']) {
+    writeFileSync(join(consoleDir, 'docs', `${name}.html`), `<title>${name}</title>`);
+  }
+  writeFileSync(join(consoleDir, 'docs', 'start', 'codex.md'), '# Codex');
   writeFileSync(join(folder, 'secret.txt'), 'not for the web');
   return startTestHub(t, { consoleDir });
 }
@@ -131,3 +136,21 @@ async function sendRaw(hub: TestHub, path: string): Promise<string> {
   socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   return Buffer.concat(await socket.toArray()).toString('utf8');
 }
+
+test('the documentation has a page for each path, without its ending, and an own page for missing ones', async (t) => {
+  const hub = await setup(t);
+  const rows = [
+    ['/docs', 200, '<title>index</title>', 'text/html; charset=utf-8'],
+    ['/docs/', 200, '<title>index</title>', 'text/html; charset=utf-8'],
+    ['/docs/start/codex', 200, '<title>start/codex</title>', 'text/html; charset=utf-8'],
+    ['/docs/start/codex.md', 200, '# Codex', 'text/markdown; charset=utf-8'],
+    ['/docs/start/other', 404, '<title>404</title>', 'text/html; charset=utf-8'],
+  ] as const;
+  for (const [path, status, text, contentType] of rows) {
+    const response = await open(hub, path);
+    assert.equal(response.status, status, path);
+    assert.equal(await response.text(), text, path);
+    assert.equal(response.headers.get('content-type'), contentType, path);
+    assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/, path);
+  }
+});

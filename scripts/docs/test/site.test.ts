@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { endpointList } from '@signalbox/contract';
+import { listFiles } from '../../check/source-files.ts';
+import { renderMarkdown } from '../site/markdown.ts';
+import { listPages, writeSite } from '../site/write-site.ts';
+
+const root = join(import.meta.dirname, '../../..');
+let site = '';
+
+before(async () => {
+  site = mkdtempSync(join(tmpdir(), 'signalbox-site-'));
+  await writeSite(root, site);
+});
+after(() => rmSync(site, { recursive: true, force: true }));
+
+const readSite = (file: string) => readFileSync(join(site, file), 'utf8');
+
+test('every document of docs is a page of the site', () => {
+  const sources = listPages(root).map(({ source }) => source);
+  const missing = listFiles(root, 'docs', ['.md']).filter((file) => !sources.includes(file));
+  assert.deepEqual(missing, []);
+});
+
+test('every link of every page leads to a page, a file or a heading that exists', () => {
+  const pages = listFiles(site, 'docs', ['.html']);
+  const broken = pages.flatMap((page) => {
+    const links = [...readSite(page).matchAll(/(?:href|src)="(\/[^"]*|#[^"]*)"/g)];
+    return links
+      .map(([, target = '']) => target)
+      .filter((target) => !isThere(page, target))
+      .map((target) => `${page}: ${target}`);
+  });
+  assert.ok(pages.length > 40, `${pages.length} pages`);
+  assert.deepEqual(broken, []);
+});
+
+/** `/` and `/favicon.svg` are the console's. */
+function isThere(page: string, target: string): boolean {
+  if (target === '/' || target === '/favicon.svg') return true;
+  const [path = '', heading] = target.split('#', 2);
+  const file = path === '' ? page : fileOf(path);
+  if (file === undefined) return false;
+  return heading === undefined || readSite(file).includes(`id="${heading}"`);
+}
+
+function fileOf(path: string): string | undefined {
+  const name = path.slice(1);
+  return [name, `${name}.html`, `${name}/index.html`].find(
+    (file) => existsSync(join(site, file)) && file.includes('.'),
+  );
+}
+
+test('every endpoint has its section, and a form where a page can send it', () => {
+  const pages = listFiles(site, 'docs/reference/api', ['.html']).map(readSite).join('\n');
+  for (const { name, path, method, auth, bytes } of endpointList) {
+    assert.ok(pages.includes(`id="${name}"`), name);
+    const isSendable =
+      method === 'POST' && bytes === undefined && (auth === 'bearer' || auth === 'none');
+    assert.equal(pages.includes(`data-path="${path}"`), isSendable, name);
+  }
+});
+
+test('llms.txt lists pages in Markdown that exist', () => {
+  const links = [...readSite('llms.txt').matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
+  assert.ok(links.length > 40, `${links.length} links`);
+  assert.deepEqual(
+    links.filter((path) => !existsSync(join(site, path))),
+    [],
+  );
+});
+
+test('a page holds no raw HTML of its Markdown, and no script of its own', () => {
+  const { html } = renderMarkdown(
+    '# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) `<b>`\n\n```js\n<i>\n```\n',
+    'docs/a.md',
+    () => null,
+  );
+  assert.doesNotMatch(html, /<script|javascript:|<b>|<i>/);
+  assert.match(html, /&lt;b&gt;/);
+});
