@@ -65,8 +65,8 @@ export function Id(kind: IdKind, description?: string): TString {
   });
 }
 
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+function withArticle(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
 const kindWords: Record<IdKind, string> = {

@@ -8,13 +8,13 @@ export interface ApiPage {
   html: string;
 }
 
-/** What the rows of a table need of a JSON schema. */
+/** The part of a JSON schema that a table of fields shows. */
 interface Schema {
   type?: string;
   description?: string;
   default?: unknown;
-  const?: unknown;
-  enum?: readonly unknown[];
+  const?: string | number | boolean;
+  enum?: readonly string[];
   anyOf?: readonly Schema[];
   items?: Schema;
   properties?: Readonly<Record<string, Schema>>;
@@ -59,8 +59,8 @@ function writeEndpoint(endpoint: Endpoint): string {
 <p><code>${method} ${escapeHtml(path)}</code></p>
 <p>${escapeHtml(description)}</p>
 <p class="muted">${escapeHtml(accessOf(endpoint))}</p>
-${writeFields('Request', request as Schema)}
-${writeFields('Answer', response as Schema)}
+${writeFields('Request', request)}
+${writeFields('Answer', response)}
 ${writeErrors(errors)}
 <details><summary>Example answer</summary>
 <pre tabindex="0"><code>${escapeHtml(JSON.stringify(example.response, null, 2))}</code></pre></details>
@@ -75,9 +75,11 @@ function isSendable({ method, auth, bytes }: Endpoint): boolean {
 
 function writeForm(path: string, request: unknown): string {
   const body = JSON.stringify(request, null, 2);
+  const rows = body.split('\n').length + 1;
   return `<details><summary>Try it</summary>
 <form data-path="${escapeHtml(path)}">
-<label>Request <textarea name="body" spellcheck="false" rows="${body.split('\n').length + 1}">${escapeHtml(body)}</textarea></label>
+<label>Request
+<textarea name="body" spellcheck="false" rows="${rows}">${escapeHtml(body)}</textarea></label>
 <div class="buttons"><button type="submit">Send</button>
 <button type="button" data-curl>Copy as curl</button></div>
 <pre tabindex="0" hidden><output></output></pre>
@@ -156,7 +158,7 @@ function innerObject(schema: Schema): Schema | undefined {
 function typeOf(schema: Schema): string {
   const plain = plainOf(schema);
   const nullable = plain === schema ? '' : ' or null';
-  if (plain.enum !== undefined) return plain.enum.map(String).join(', ') + nullable;
+  if (plain.enum !== undefined) return plain.enum.join(', ') + nullable;
   if (plain.const !== undefined) return String(plain.const) + nullable;
   if (plain.anyOf !== undefined) return plain.anyOf.map(typeOf).join(' or ') + nullable;
   if (plain.type === 'array') return `list of ${typeOf(plain.items ?? {})}${nullable}`;

@@ -60,9 +60,9 @@ interface ConsoleFile {
 }
 
 /**
- * Serves the built console: its files, the documentation under `/docs`, and the console's page under
- * every other path that a browser opens and that is not of the API. The files are few and small and are read once, so the path of a request
- * never reaches the file system.
+ * Serves the built console: its files, the documentation under `/docs`, and the console's page
+ * under every other path that a browser opens and that is not of the API. The files are few and
+ * small and are read once, so the path of a request never reaches the file system.
  *
  * @param directory the build; if empty or without `index.html`, a page says how to build it.
  */
