@@ -20,6 +20,18 @@ const hubTests = 'packages/hub/test/';
 /** Folders that every module uses: a change there reaches every hub. */
 const sharedFolders = new Set(['db', 'http', 'loops', 'cluster']);
 
+/**
+ * Tests of rules that hold for every endpoint: who may call it, ids of other workspaces, keys.
+ * Modules do not repeat them.
+ */
+const everyEndpoint = [
+  'conformance/',
+  'http/policy-matrix.test.ts',
+  'http/id-scenarios.test.ts',
+  'http/idempotency-keys.test.ts',
+  'http/list-pages.test.ts',
+].map((path) => `${hubTests}${path}`);
+
 /** Modules that use another one through `HubDeps`, which no import shows. */
 const usersThroughDeps: Readonly<Record<string, readonly string[]>> = {
   queue: ['jobs', 'cloud-ai-jobs'],
@@ -34,7 +46,7 @@ const usersThroughDeps: Readonly<Record<string, readonly string[]>> = {
  * - the tests of this module,
  * - the tests of the modules that import the change from this one,
  * - tests elsewhere that need it without starting a hub, and
- * - the conformance tests.
+ * - the tests of rules that hold for every endpoint, such as the conformance tests.
  * The whole suite runs in CI.
  */
 export function chooseAffected(
@@ -65,7 +77,7 @@ function followModule(
   module: string,
   tests: readonly string[],
 ): ReadonlySet<string> {
-  const modules = new Set([module, 'conformance', ...(usersThroughDeps[module] ?? [])]);
+  const modules = new Set([module, ...(usersThroughDeps[module] ?? [])]);
   const found = new Set([start]);
   for (const file of found) {
     for (const user of users.get(file) ?? []) {
@@ -76,6 +88,7 @@ function followModule(
     }
   }
   for (const test of tests) {
+    if (everyEndpoint.some((path) => test.startsWith(path))) found.add(test);
     if ([...modules].some((name) => isTestOf(test, name))) found.add(test);
   }
   return found;

@@ -65,27 +65,6 @@ runScenarios('agents/heartbeat', [
     body: beat({ machineFingerprint: '' }),
     expect: { error: 'INVALID_REQUEST', contains: ['/machineFingerprint'] },
   },
-  {
-    name: 'refuses a token without the scope agent',
-    endpoint: agents.heartbeat,
-    credential: 'readOnly',
-    body: beat({}),
-    expect: { error: 'NOT_ALLOWED', contains: ['agent'] },
-  },
-  {
-    name: 'refuses the token of another workspace',
-    endpoint: agents.heartbeat,
-    credential: 'foreign',
-    body: beat({}),
-    expect: { error: 'WORKSPACE_NOT_FOUND' },
-  },
-  {
-    name: 'refuses a job token',
-    endpoint: agents.heartbeat,
-    credential: 'otherJob',
-    body: beat({}),
-    expect: { error: 'NOT_ALLOWED' },
-  },
 ]);
 
 runScenarios('agents/list', [
@@ -113,45 +92,5 @@ runScenarios('agents/list', [
       return { workspaceId: home.workspaceId };
     },
     expect: { contains: ['"status":"offline"'], absent: ['"status":"online"'] },
-  },
-  {
-    name: 'refuses a limit of 0',
-    endpoint: agents.list,
-    body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 0 }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/limit'] },
-  },
-  {
-    name: 'refuses a limit above 200',
-    endpoint: agents.list,
-    body: ({ home }) => ({ workspaceId: home.workspaceId, limit: 201 }),
-    expect: { error: 'INVALID_REQUEST' },
-  },
-  {
-    name: 'refuses a malformed cursor',
-    endpoint: agents.list,
-    body: ({ home }) => ({ workspaceId: home.workspaceId, cursor: 'page 2' }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
-  },
-  {
-    name: 'refuses the cursor of another list',
-    endpoint: agents.list,
-    body: ({ home }) => ({
-      workspaceId: home.workspaceId,
-      cursor: Buffer.from(home.repoId).toString('base64url'),
-    }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
-  },
-  {
-    name: 'refuses a workspace that the token may not use',
-    endpoint: agents.list,
-    body: ({ other }) => ({ workspaceId: other.workspaceId }),
-    expect: { error: 'WORKSPACE_NOT_FOUND' },
-  },
-  {
-    name: 'refuses a token with only the scope enqueue',
-    endpoint: agents.list,
-    credential: 'enqueueOnly',
-    body: ({ home }) => ({ workspaceId: home.workspaceId }),
-    expect: { error: 'NOT_ALLOWED' },
   },
 ]);

@@ -174,15 +174,6 @@ test('the data policy is applied before anything is written, the index included'
   assert.equal(await find('quarterly'), 1);
 });
 
-test('an idempotency key gives the first answer again, and refuses another body', async (t) => {
-  const { call, refuse, workspaceId } = await startContextWorld(t);
-  const body = { workspaceId, kind: 'note' as const, text: 'Once.', idempotencyKey: 'k1' };
-  const first = await call(contextItems.upsert, body);
-  const again = await call(contextItems.upsert, body);
-  assert.deepEqual(again, { ...first, idempotent: true });
-  await refuse(contextItems.upsert, { ...body, text: 'Twice.' }, 'IDEMPOTENCY_CONFLICT');
-});
-
 test('a long document gets a summary job in the action that writes it, once per text', async (t) => {
   const { hub, add, workspaceId } = await startContextWorld(t);
   const { database } = hub;

@@ -1,7 +1,7 @@
 import { endpoints } from '@signalbox/contract';
 import { compareIdAnswers, type IdQuestion } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
-import { ensureRun } from '../support/decision-world.ts';
+import { ensureRun, openDecision } from '../support/decision-world.ts';
 
 const {
   agents,
@@ -20,6 +20,8 @@ type Fields = Record<string, unknown>;
 const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
 const entries = [{ logSeq: 1, message: 'a' }];
 const draft = { kind: 'work', prompt: 'Do it.' };
+const goal = { runRef: 'goal', status: 'planned' };
+const answered = { mode: 'answered', value: 'a', confidence: 1 };
 
 /** Calls that name a job, with their other required fields. */
 const jobQuestions = (
@@ -66,6 +68,7 @@ const repositoryQuestions = (
     [jobs.enqueue, draft],
     [queue.pause, {}],
     [queue.resume, {}],
+    [runs.upsertV1, goal],
   ] as const
 ).map(
   ([endpoint, more]): IdQuestion => ({
@@ -100,6 +103,7 @@ const agentQuestions = (
   }),
 );
 
+const modelCall = { kind: 'ask', input: { messages: [{ role: 'user', content: 'Say yes.' }] } };
 const asked = { prompt: 'Which?', kind: 'choice', confidence: 0 };
 
 const runQuestions = (
@@ -108,6 +112,7 @@ const runQuestions = (
     [runs.upsertV2, { status: 'done' }],
     [uncertainties.createWithAutoPromotion, asked],
     [jobs.enqueue, draft],
+    [cloudAiJobs.enqueue, modelCall],
     [contextPacks.buildRunV1, {}],
     [contextPacks.resolveRunV1, {}],
   ] as const
@@ -127,7 +132,7 @@ const uncertaintyQuestions = (
     [uncertainties.get, {}],
     [uncertainties.wait, { waitMs: 0 }],
     [uncertainties.promote, {}],
-    [uncertainties.addResolution, { mode: 'answered', value: 'a', confidence: 1 }],
+    [uncertainties.addResolution, answered],
   ] as const
 ).map(
   ([endpoint, more]): IdQuestion => ({
@@ -232,6 +237,34 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
     foreign: ({ other }) => other.runningJobId,
     error: 'JOB_NOT_FOUND',
     body: async (world, jobId) => inHome(world, { runId: await ensureRun(world), jobId, ...asked }),
+  },
+  {
+    endpoint: uncertainties.addResolution,
+    field: 'createdByJobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.runningJobId,
+    error: 'JOB_NOT_FOUND',
+    async body(world, createdByJobId) {
+      const uncertaintyId = await openDecision(world, await ensureRun(world));
+      return inHome(world, { uncertaintyId, createdByJobId, ...answered });
+    },
+  },
+  {
+    endpoint: runs.upsertV1,
+    field: 'blockedByDecisionRequestId',
+    unknown: 'dec_0199d1c0c1007000a1b2c3d4e5f60721',
+    foreign: ({ other }) => other.decisionRequestId,
+    error: 'UNCERTAINTY_NOT_FOUND',
+    body: (world, blockedByDecisionRequestId) =>
+      inHome(world, { repoId: world.home.repoId, ...goal, blockedByDecisionRequestId }),
+  },
+  {
+    endpoint: cloudAiJobs.enqueue,
+    field: 'jobId',
+    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    foreign: ({ other }) => other.jobId,
+    error: 'JOB_NOT_FOUND',
+    body: (world, jobId) => inHome(world, { jobId, ...modelCall }),
   },
   {
     endpoint: jobs.enqueue,

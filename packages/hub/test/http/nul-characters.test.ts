@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointList, endpoints, idPrefixes } from '@signalbox/contract';
+import { endpoints } from '@signalbox/contract';
 import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { upload } from '../support/upload-setup.ts';
 
 /*
  * PostgreSQL cannot store NUL in a text, SQLite can. No NUL reaches either of them: request bodies
- * with NUL are refused (`hostile-input.test.ts` sends one to every endpoint), and the tests here
- * cover the other inputs.
+ * with NUL are refused (`hostile-input.test.ts` sends one to every endpoint), cursors too
+ * (`list-pages.test.ts`), and the test here covers documents.
  */
-
-test('every list refuses a cursor with a NUL', async (t) => {
-  const { send, home } = await startHomeWorld(t);
-  const lists = endpointList.filter(
-    ({ path, request }) => path.startsWith('/control-plane') && 'cursor' in request.properties,
-  );
-  assert.ok(lists.length >= 5, `${lists.length} lists`);
-  for (const { name, path, example } of lists) {
-    for (const prefix of Object.values(idPrefixes)) {
-      const cursor = Buffer.from(`${prefix}_\0`).toString('base64url');
-      const body = { ...example.request, workspaceId: home.workspaceId, cursor };
-      const reply = await send(path, body);
-      assert.equal(reply.status, 400, `${name}: ${JSON.stringify(reply.body)}`);
-    }
-  }
-});
 
 test('a NUL in a document is removed from its text, and its words are found', async (t) => {
   const harness = await startHomeWorld(t, {

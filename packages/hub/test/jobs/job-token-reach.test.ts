@@ -4,7 +4,7 @@ import { consolePathOf, type Endpoint, type ErrorCode, endpoints } from '@signal
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
-const { jobs, jobEvents, tokens } = endpoints;
+const { jobs, jobEvents } = endpoints;
 
 type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
 
@@ -50,40 +50,6 @@ test('a job token acts only for the agent that holds the job', async (t) => {
   const second = await h.addAgent(h.home, 'second');
   const body = { ...mine.ref, agentId: second };
   assert.equal(await knock(h, mine.jobToken, jobs.heartbeat, body), 'AGENT_NOT_FOUND');
-});
-
-const endings: [name: string, end: (h: Setup, job: { jobId: string }) => unknown][] = [
-  ['completed', (h, { jobId }) => h.complete(jobId)],
-  ['blocked', (h, { jobId }) => h.complete(jobId, { outcome: 'blocked' })],
-  ['out of its lease', (h) => h.clock.advance(600_000)],
-];
-for (const [name, end] of endings) {
-  test(`a job token is refused once the job is ${name}`, async (t) => {
-    const h = await startQueueWorld(t);
-    const { jobToken, ref, jobId } = await startJob(h);
-    assert.equal(await knock(h, jobToken, jobs.get, ref), 'ok');
-    await end(h, { jobId });
-    assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
-    assert.equal(await knock(h, jobToken, tokens.whoami, {}), 'TOKEN_EXPIRED');
-  });
-}
-
-test('the next attempt has a new token, and the previous one stays invalid', async (t) => {
-  const h = await startQueueWorld(t);
-  const { jobToken, ref } = await startJob(h);
-  h.clock.advance(600_000);
-  const { jobToken: next } = await h.claim();
-  assert.ok(next !== undefined && next !== jobToken);
-  assert.equal(await knock(h, jobToken, jobs.get, ref), 'TOKEN_EXPIRED');
-  assert.equal(await knock(h, next, jobs.get, ref), 'ok');
-});
-
-test('a claim repeated with its key returns the same token', async (t) => {
-  const h = await startQueueWorld(t);
-  await h.enqueue();
-  const first = await h.claim({ claimKey: 'k1' });
-  const again = await h.claim({ claimKey: 'k1' });
-  assert.deepEqual(again, first);
 });
 
 test('a person releases a held job: its holder is fenced, and the audit log names the person', async (t) => {

@@ -74,7 +74,7 @@ test('a job token lasts as long as the lease, however often that is renewed', as
 test('a job token expires with its job, and an attempt’s token with the attempt', async (t) => {
   const { hub, agent, workspaceId, agentId, own, foreign } = await setup(t);
   const { jobId } = own;
-  await agent.call(endpoints.jobs.complete, { workspaceId, agentId, jobId, outcome: 'done' });
+  await agent.call(endpoints.jobs.complete, { workspaceId, agentId, jobId, outcome: 'blocked' });
   assert.equal(await toolOf(hub, own).codeOf(whoami, {}), 'TOKEN_EXPIRED');
   hub.clock.advance(LEASE_MS);
   const again = await agent.call(endpoints.jobs.claimNext, { workspaceId, agentId });

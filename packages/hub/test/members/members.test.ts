@@ -30,20 +30,6 @@ test('members: requests and answers', async (t) => {
       holds: { nextCursor: null, members: [{ name: 'Ada Lovelace', role: 'owner' }] },
     },
     {
-      name: 'the cursor of another list is refused',
-      endpoint: members.list,
-      as: 'owner',
-      body: { workspaceId, cursor: Buffer.from('job_1').toString('base64url') },
-      error: 'INVALID_REQUEST',
-    },
-    {
-      name: 'another workspace is not found',
-      endpoint: members.list,
-      as: 'owner',
-      body: { workspaceId: other.workspaceId },
-      error: 'WORKSPACE_NOT_FOUND',
-    },
-    {
       name: 'an owner changes a role',
       endpoint: change,
       as: 'owner',

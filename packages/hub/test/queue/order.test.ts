@@ -90,23 +90,3 @@ test('a retry with the same claim key gets the same job, generation and token', 
   );
   assert.notEqual((await h.claim({ claimKey: 'try-2' })).jobId, first.jobId);
 });
-
-test('an idempotency key creates one job, also in 64 concurrent requests', async (t) => {
-  const h = await startQueueWorld(t);
-  const answers = await Promise.all(
-    Array.from({ length: 64 }, () => h.enqueue({ idempotencyKey: 'once' })),
-  );
-  assert.equal(new Set(answers.map((answer) => answer.jobId)).size, 1);
-  assert.equal(answers.filter((answer) => answer.idempotent !== true).length, 1);
-  await h.refuse(
-    jobs.enqueue,
-    {
-      workspaceId: h.workspaceId,
-      repoId: h.repoId,
-      kind: 'work',
-      prompt: 'Something else.',
-      idempotencyKey: 'once',
-    },
-    'IDEMPOTENCY_CONFLICT',
-  );
-});

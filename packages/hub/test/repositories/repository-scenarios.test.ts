@@ -60,20 +60,6 @@ runScenarios('repos/upsert', [
     body: inHome({ remoteUrlHash: hash, status: 'gone' }),
     expect: { error: 'INVALID_REQUEST', contains: ['active, archived'] },
   },
-  {
-    name: 'refuses a token with only the scope read',
-    endpoint: repositories.upsert,
-    credential: 'readOnly',
-    body: inHome({ remoteUrlHash: hash }),
-    expect: { error: 'NOT_ALLOWED' },
-  },
-  {
-    name: 'refuses a job token',
-    endpoint: repositories.upsert,
-    credential: 'otherJob',
-    body: inHome({ remoteUrlHash: hash }),
-    expect: { error: 'NOT_ALLOWED' },
-  },
 ]);
 
 runScenarios('repos/resolve, get and list', [
@@ -99,12 +85,6 @@ runScenarios('repos/resolve, get and list', [
     expect: { body: ({ home }) => ({ repoId: home.repoId, repo: { label: 'first' } }) },
   },
   {
-    name: 'resolve refuses a value that is not a hash',
-    endpoint: repositories.resolve,
-    body: inHome({ remoteUrlHash: 'nonsense' }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/remoteUrlHash'] },
-  },
-  {
     name: 'get reads all fields of a repository',
     endpoint: repositories.get,
     body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
@@ -125,23 +105,10 @@ runScenarios('repos/resolve, get and list', [
     },
   },
   {
-    name: 'get refuses an unknown id',
-    endpoint: repositories.get,
-    body: inHome({ repoId: 'repo_none' }),
-    expect: { error: 'REPO_NOT_FOUND' },
-  },
-  {
     name: 'get refuses a request without the id',
     endpoint: repositories.get,
     body: inHome({}),
     expect: { error: 'INVALID_REQUEST', contains: ['/repoId'] },
-  },
-  {
-    name: 'get refuses a token with only the scope integrate',
-    endpoint: repositories.get,
-    credential: 'integrateOnly',
-    body: ({ home }) => ({ workspaceId: home.workspaceId, repoId: home.repoId }),
-    expect: { error: 'NOT_ALLOWED' },
   },
   {
     name: 'list shows the repositories of the workspace and no others',
@@ -152,20 +119,5 @@ runScenarios('repos/resolve, get and list', [
       contains: ['"label":"first"'],
       absent: ({ other }) => [other.repoId],
     },
-  },
-  {
-    name: 'list refuses the cursor of another list',
-    endpoint: repositories.list,
-    body: ({ home, agentId }) => ({
-      workspaceId: home.workspaceId,
-      cursor: Buffer.from(agentId).toString('base64url'),
-    }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
-  },
-  {
-    name: 'list refuses a workspace that the token may not use',
-    endpoint: repositories.list,
-    body: ({ other }) => ({ workspaceId: other.workspaceId }),
-    expect: { error: 'WORKSPACE_NOT_FOUND' },
   },
 ]);

@@ -70,18 +70,6 @@ runScenarios('v1/runs/upsert', [
     }),
     expect: { body: { created: true } },
   },
-  {
-    name: 'refuses an unknown repository',
-    endpoint: runs.upsertV1,
-    body: byRef({ repoId: 'repo_none' }),
-    expect: { error: 'REPO_NOT_FOUND' },
-  },
-  {
-    name: 'refuses an unknown decision request',
-    endpoint: runs.upsertV1,
-    body: byRef({ blockedByDecisionRequestId: 'dec_none' }),
-    expect: { error: 'UNCERTAINTY_NOT_FOUND' },
-  },
   ...[
     ['an empty reference', 'runRef', ''],
     ['a reference that is too long', 'runRef', 'x'.repeat(256)],
@@ -95,20 +83,6 @@ runScenarios('v1/runs/upsert', [
     body: byRef({ [String(field)]: value }),
     expect: { error: 'INVALID_REQUEST' as const, contains: [`/${field}`] },
   })),
-  {
-    name: 'refuses the token of a job that belongs to no run',
-    endpoint: runs.upsertV1,
-    credential: 'otherJob',
-    body: byRef(),
-    expect: { error: 'NOT_ALLOWED' },
-  },
-  {
-    name: 'refuses a token with only the scope decide',
-    endpoint: runs.upsertV1,
-    credential: 'decideOnly',
-    body: byRef(),
-    expect: { error: 'NOT_ALLOWED' },
-  },
 ]);
 
 runScenarios('v2/runs/upsert, runs/get and runs/list', [
@@ -119,23 +93,10 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
     expect: { body: { run: { status: 'done', currentMilestone: 'complete' } } },
   },
   {
-    name: 'v2 creates no run for an unknown id',
-    endpoint: runs.upsertV2,
-    body: byId({ runId: 'run_none' }),
-    expect: { error: 'RUN_NOT_FOUND' },
-  },
-  {
     name: 'v2 refuses a request without a status',
     endpoint: runs.upsertV2,
     body: byId({ status: undefined }),
     expect: { error: 'INVALID_REQUEST', contains: ['/status'] },
-  },
-  {
-    name: 'v2 refuses a viewer',
-    endpoint: runs.upsertV2,
-    credential: 'viewer',
-    body: byId(),
-    expect: { error: 'NOT_ALLOWED' },
   },
   {
     name: 'get reads a run as it was last written',
@@ -143,13 +104,6 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
     credential: 'viewer',
     body: byId(),
     expect: { body: { run: { blockedByDecisionRequestId: null } } },
-  },
-  {
-    name: 'get refuses the token of a job of no run',
-    endpoint: runs.get,
-    credential: 'otherJob',
-    body: byId(),
-    expect: { error: 'NOT_ALLOWED' },
   },
   {
     name: 'list shows the runs of the workspace and no others',
@@ -167,21 +121,6 @@ runScenarios('v2/runs/upsert, runs/get and runs/list', [
     body: inHome({ status: 'canceled' }),
     expect: { check: (body) => assert.deepEqual(body.runs, []) },
   },
-  {
-    name: 'list refuses the cursor of another list',
-    endpoint: runs.list,
-    body: ({ home, agentId }) => ({
-      workspaceId: home.workspaceId,
-      cursor: Buffer.from(agentId).toString('base64url'),
-    }),
-    expect: { error: 'INVALID_REQUEST', contains: ['/cursor'] },
-  },
-  {
-    name: 'list refuses a workspace that the token may not use',
-    endpoint: runs.list,
-    body: ({ other }) => ({ workspaceId: other.workspaceId }),
-    expect: { error: 'WORKSPACE_NOT_FOUND' },
-  },
 ]);
 
 test('of 64 concurrent requests for one run, one creates it and the others update it', async (t) => {
@@ -197,7 +136,7 @@ test('of 64 concurrent requests for one run, one creates it and the others updat
   assert.equal((await call(runs.list, { workspaceId })).runs.length, 1);
 });
 
-test('an idempotency key creates a run once, even when the run has changed since', async (t) => {
+test('a replayed upsert does not undo a later change of the run', async (t) => {
   const h = await startHomeWorld(t);
   const { workspaceId, repoId } = h.home;
   const body = { workspaceId, repoId, runRef: 'one', status: 'planned', idempotencyKey: 'k' };
@@ -206,7 +145,6 @@ test('an idempotency key creates a run once, even when the run has changed since
   assert.deepEqual(await h.call(runs.upsertV1, body), { ...first, idempotent: true });
   const { run } = await h.call(runs.get, { workspaceId, runId: first.runId });
   assert.equal(run.status, 'done');
-  await h.refuse(runs.upsertV1, { ...body, status: 'done' }, 'IDEMPOTENCY_CONFLICT');
 });
 
 test('runs are listed newest first, in pages, with any filter', async (t) => {

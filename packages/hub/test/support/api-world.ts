@@ -65,6 +65,7 @@ export interface World extends HomeWorld {
     cloudAiJobId: string;
     runId: string;
     uncertaintyId: string;
+    decisionRequestId: string;
     itemId: string;
     packId: string;
   };
@@ -191,11 +192,11 @@ async function plantDecision(
   { call }: HomeWorld,
   { workspaceId, repoId, token }: TestWorkspace,
   jobId: string,
-): Promise<{ runId: string; uncertaintyId: string }> {
+): Promise<{ runId: string; uncertaintyId: string; decisionRequestId: string }> {
   const written = { status: CANARY, currentMilestone: CANARY, runStatePath: CANARY, goal: CANARY };
   const run = { workspaceId, repoId, runRef: CANARY, title: CANARY, ...written };
   const { runId } = await call(runs.upsertV1, run, token);
-  const { uncertaintyId } = await call(
+  const { uncertaintyId, decisionRequestId } = await call(
     uncertainties.createWithAutoPromotion,
     {
       ...{ workspaceId, runId, jobId, kind: 'choice', confidence: 0 },
@@ -207,7 +208,8 @@ async function plantDecision(
   );
   const answered = { mode: 'answered', value: CANARY, confidence: 1, commitSha: CANARY } as const;
   await call(uncertainties.addResolution, { workspaceId, uncertaintyId, ...answered }, token);
-  return { runId, uncertaintyId };
+  assert.ok(decisionRequestId !== null);
+  return { runId, uncertaintyId, decisionRequestId };
 }
 
 async function makeCredentials(

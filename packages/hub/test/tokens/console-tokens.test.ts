@@ -95,13 +95,6 @@ test('service tokens: requests and answers', async (t) => {
       body: { workspaceId, tokenId: deviceTokenId },
       error: 'TOKEN_NOT_FOUND',
     },
-    {
-      name: 'the cursor of another list is refused',
-      endpoint: list,
-      as: 'owner',
-      body: { workspaceId, cursor: 'x' },
-      error: 'INVALID_REQUEST',
-    },
   ];
   for (const scenario of scenarios) {
     await t.test(scenario.name, () => runConsoleScenario(world, scenario));

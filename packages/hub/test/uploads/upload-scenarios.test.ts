@@ -27,27 +27,6 @@ runScenarios('uploads/create', [
       },
     },
   },
-  ...(['agentOnly', 'enqueueOnly', 'integrateOnly', 'otherJob'] as const).map((credential) => ({
-    name: `admits ${credential}`,
-    endpoint: uploads.create,
-    credential,
-    body: inHome(draft),
-    expect: {},
-  })),
-  ...(['readOnly', 'decideOnly', 'viewer'] as const).map((credential) => ({
-    name: `refuses ${credential}`,
-    endpoint: uploads.create,
-    credential,
-    body: inHome(draft),
-    expect: { error: 'NOT_ALLOWED' as const },
-  })),
-  {
-    name: 'refuses another workspace',
-    endpoint: uploads.create,
-    credential: 'foreign',
-    body: inHome(draft),
-    expect: { error: 'WORKSPACE_NOT_FOUND' },
-  },
   ...(
     [
       ['fileName', ''],
@@ -99,13 +78,6 @@ runScenarios('uploads/get-download-url', [
     endpoint: uploads.getDownloadUrl,
     body: inHome({}),
     expect: { error: 'INVALID_REQUEST', contains: ['/uploadId'] },
-  },
-  {
-    name: 'refuses a token with only the scope enqueue',
-    endpoint: uploads.getDownloadUrl,
-    credential: 'enqueueOnly',
-    body: inHome({ uploadId: 'upl_none' }),
-    expect: { error: 'NOT_ALLOWED' },
   },
 ]);
 

@@ -294,14 +294,3 @@ test('uploads that were never completed are deleted, others are not', async (t) 
   assert.deepEqual(await loop.runOnce(), { expired: 0, unfinished: 1, objects: 0, hasMore: false });
   assert.equal((await getDownload(harness, kept)).sizeBytes, 4);
 });
-
-test('a repeated announcement gets the same upload and URL', async (t) => {
-  const harness = await startHomeWorld(t);
-  const draft = { idempotencyKey: 'k1' };
-  const first = await announce(harness, 5, draft);
-  assert.equal(first.idempotent, undefined);
-  assert.deepEqual(await announce(harness, 5, draft), { ...first, idempotent: true });
-  const { workspaceId } = harness.home;
-  const other = { workspaceId, fileName: 'notes.txt', contentType: 'text/plain', sizeBytes: 6 };
-  await harness.refuse(uploads.create, { ...other, ...draft }, 'IDEMPOTENCY_CONFLICT');
-});

@@ -14,7 +14,7 @@ const email = 'ada@acme.dev';
 
 test('settings of a workspace: requests and answers', async (t) => {
   const world = await startConsoleWorld(t);
-  const { workspaceId, other } = world;
+  const { workspaceId } = world;
   const { create, get, update } = workspaceSettings;
   const scenarios: ConsoleScenario[] = [
     {
@@ -30,13 +30,6 @@ test('settings of a workspace: requests and answers', async (t) => {
         },
         cloudAi: { summarizeSources: false, draftDecisionAnswers: false, model: null },
       },
-    },
-    {
-      name: 'the settings of another workspace are refused',
-      endpoint: get,
-      as: 'owner',
-      body: { workspaceId: other.workspaceId },
-      error: 'WORKSPACE_NOT_FOUND',
     },
     {
       name: 'an admin changes one part of the data policy',
