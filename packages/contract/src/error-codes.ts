@@ -69,6 +69,10 @@ export const errorCodes = {
   JOB_ALREADY_FINISHED: [400, 'The job has finished; finished jobs do not change.'],
   JOB_CANCELED: [400, 'The job was canceled.'],
   ALREADY_RESOLVED: [400, 'The uncertainty has a resolution; send supersede to replace it.'],
+  LIMIT_REACHED: [
+    400,
+    'A limit of the hub, workspace, repository, run or job is reached; see the message.',
+  ],
   IDEMPOTENCY_CONFLICT: [400, 'The idempotency key was used with a different body.'],
   NOT_ALLOWED: [400, 'The token or role may not do this.'],
   NOT_FOUND: [404, 'Unknown path.'],

@@ -116,13 +116,19 @@ export function JsonObject(description?: string): TUnsafe<Record<string, unknown
   });
 }
 
-/** A map from string to string, such as labels. */
-export function StringMap(description?: string): TUnsafe<Record<string, string>> {
+/** Limits of labels. */
+export const LABELS_MAX = 32;
+export const LABEL_NAME_CHARS_MAX = 64;
+export const LABEL_VALUE_CHARS_MAX = 200;
+
+/** Labels of an agent, or those that a job requires: a map from name to value. */
+export function Labels(description: string): TUnsafe<Record<string, string>> {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
-    additionalProperties: { type: 'string', maxLength: 500 },
-    maxProperties: 100,
-    ...(description === undefined ? {} : { description }),
+    propertyNames: { type: 'string', minLength: 1, maxLength: LABEL_NAME_CHARS_MAX },
+    additionalProperties: { type: 'string', maxLength: LABEL_VALUE_CHARS_MAX },
+    maxProperties: LABELS_MAX,
+    description,
   });
 }
 

@@ -5,13 +5,13 @@ import {
   Defaulted,
   Id,
   Integer,
+  Labels,
   List,
   ListLimit,
   NextCursor,
   Nullable,
   Ok,
   OneOf,
-  StringMap,
   Text,
   Timestamp,
 } from '../schema.ts';
@@ -46,7 +46,7 @@ export const AgentCapabilities = Type.Object({
         'read or upserted. An empty list serves none.',
     ),
   ),
-  labels: Type.Optional(StringMap('Such as {"os": "linux"}.')),
+  labels: Type.Optional(Labels('Such as {"os": "linux"}.')),
   maxConcurrentJobs: Type.Optional(
     Integer(1, 1_000, 'How many jobs the agent holds at a time. If absent, there is no limit.'),
   ),

@@ -177,6 +177,7 @@ export const cloudAiJobs = {
       'WORKSPACE_NOT_FOUND',
       'RUN_NOT_FOUND',
       'JOB_NOT_FOUND',
+      'LIMIT_REACHED',
       'IDEMPOTENCY_CONFLICT',
       'NOT_ALLOWED',
     ],

@@ -126,8 +126,8 @@ export const jobEvents = {
     summary: 'Append output to the timeline of a running job',
     description:
       'Adds events of kind log. The agent numbers them, and the hub skips an entry whose logSeq ' +
-      'it has for this attempt, so a retry is harmless. The claim fences it like every other ' +
-      'write.',
+      'it has for this attempt, so a retry is harmless. Entries of a job token have numbers of ' +
+      'their own and the stream tool. The claim fences it like every other write.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       jobId: Id('job'),
@@ -140,7 +140,7 @@ export const jobEvents = {
       lastLogSeq: Integer(
         0,
         Number.MAX_SAFE_INTEGER,
-        'The highest logSeq that the hub has for this attempt.',
+        'The highest logSeq that the hub has for this attempt, of the agent or of the tool.',
       ),
     }),
     errors: [

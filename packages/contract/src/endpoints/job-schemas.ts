@@ -6,10 +6,10 @@ import {
   Integer,
   Json,
   JsonObject,
+  Labels,
   List,
   Nullable,
   OneOf,
-  StringMap,
   TEXT_CHARS_MAX,
   Text,
   Timestamp,
@@ -71,7 +71,7 @@ export const RequiredCapabilities = Type.Object({
   canWrite: Type.Optional(Type.Boolean()),
   writeRequired: Type.Optional(Type.Boolean()),
   networkRequired: Type.Optional(Type.Boolean()),
-  labels: Type.Optional(StringMap('The agent needs all of them.')),
+  labels: Type.Optional(Labels('The agent needs all of them.')),
 });
 export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
 

@@ -5,20 +5,33 @@ import {
   type RequestInput,
 } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { listCancelRequests } from '../queue/store.ts';
 import { type AgentRow, insertAgent, readAgentOfMachine, updateAgent } from './store.ts';
 
+/** Each claim of the agent reads them. A thousand repositories take some 40 KB. */
+const CAPABILITIES_BYTES_MAX = 64 * 1_024;
+
 type HeartbeatInput = RequestInput<typeof endpoints.agents.heartbeat.request>;
 
-/** Registers an agent or renews its presence. Never waits for operations on jobs. */
+/**
+ * Registers an agent or renews its presence. Never waits for operations on jobs.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
 export function recordHeartbeat(
   { database, ids, waiters }: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
   principal: Principal,
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
   const { workspaceId, machineFingerprint } = input;
+  const capabilities = JSON.stringify(input.capabilities);
+  if (Buffer.byteLength(capabilities) > CAPABILITIES_BYTES_MAX) {
+    const problem = `must have at most ${CAPABILITIES_BYTES_MAX} bytes of JSON`;
+    throw invalidField('/capabilities', problem);
+  }
   return database.writeConcurrent({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
     const known = await readAgentOfMachine(
       tx,
@@ -34,7 +47,7 @@ export function recordHeartbeat(
       machine_fingerprint: machineFingerprint,
       display_name: input.displayName,
       status: input.status,
-      capabilities: JSON.stringify(input.capabilities),
+      capabilities,
       agent_version: input.agentVersion ?? null,
       platform: input.platform ?? null,
       arch: input.arch ?? null,

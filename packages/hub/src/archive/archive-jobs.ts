@@ -5,7 +5,7 @@ import { readCloudAiJob } from '../cloud-ai-jobs/store.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { presentJob, presentJobEvent } from '../jobs/present.ts';
 import { readJob } from '../jobs/store.ts';
-import { listEvents } from '../jobs/store-events.ts';
+import { listEvents, listLastEvents } from '../jobs/store-events.ts';
 import type { Entry } from '../queue/entry.ts';
 import { readEntry } from '../queue/store.ts';
 import type { ByteStore } from '../uploads/bytes/byte-store.ts';
@@ -94,7 +94,7 @@ async function archiveJob(
   await files?.add({ type: 'job', job: presentJob(entry, row), createdBy: row.created_by }, 'job');
   let lastSeq = 0;
   if (files === null) {
-    const [last] = await listEvents(reader, workspaceId, jobId, { after: undefined, limit: 1 });
+    const [last] = await listLastEvents(reader, workspaceId, jobId, { limit: 1 });
     return { ...removal, last_seq: last?.seq ?? 0 };
   }
   for (;;) {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { idPrefixes } from '@signalbox/contract';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
@@ -6,7 +7,12 @@ import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
 import { deleteDependencies } from '../queue/store-dependents.ts';
-import { deleteIdleLanes, listIdleLaneWorkspaces } from '../queue/store-lanes.ts';
+import {
+  deleteEmptyLanes,
+  listIdleLanes,
+  listUnusedLaneWorkspaces,
+  makeLanesIdle,
+} from '../queue/store-lanes.ts';
 import {
   deleteEntries,
   type EndedStatus,
@@ -28,6 +34,8 @@ import { deletePart, listAbandonedParts } from './store-parts.ts';
  */
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Idle lanes examined without a pause: a few milliseconds. */
+const LANES_EXAMINED_MAX = 500;
 /** Jobs examined, and archived together at most. */
 const SCANNED_MAX = 500;
 /** Jobs, and events, that one transaction deletes: a few milliseconds of the writer. */
@@ -77,18 +85,31 @@ export async function retireEndedJobs(
     total.hasMore ||= !isEnd || months.size > 0;
   }
   await deleteAbandonedParts(deps);
-  if (!total.hasMore) await retireIdleLanes(deps);
+  if (!total.hasMore) await retireLanes(deps);
   return total;
 }
 
 /**
- * Deletes lanes without entries, which every claim would look at. No hub assumes that a lane still
- * exists for so long after writing it.
+ * Makes lanes idle that have had no pending or running entry for a day, since every claim looks at
+ * active ones, and deletes idle lanes without entries. A lane that is used again becomes active.
  */
-async function retireIdleLanes({ database, clock }: ArchiveDeps): Promise<void> {
+async function retireLanes({ database, clock }: ArchiveDeps): Promise<void> {
   const beforeMs = clock.nowMs() - LANE_KEPT_MS;
-  for (const workspaceId of await listIdleLaneWorkspaces(database.reader, beforeMs)) {
-    await database.write(workspaceId, (tx) => deleteIdleLanes(tx, workspaceId, beforeMs));
+  for (const workspace_id of await listUnusedLaneWorkspaces(database.reader, beforeMs)) {
+    await database.write(workspace_id, (tx) => makeLanesIdle(tx, { workspace_id }, beforeMs));
+  }
+  let after = { workspace_id: '', lane_id: '' };
+  for (;;) {
+    const lanes = await listIdleLanes(database.reader, after, LANES_EXAMINED_MAX);
+    const empty = lanes.filter((lane) => lane.has_entry === 0);
+    for (const [workspaceId, own] of Map.groupBy(empty, (lane) => lane.workspace_id)) {
+      const laneIds = own.map((lane) => lane.lane_id);
+      await database.write(workspaceId, (tx) => deleteEmptyLanes(tx, workspaceId, laneIds));
+    }
+    const last = lanes.at(-1);
+    if (last === undefined || lanes.length < LANES_EXAMINED_MAX) return;
+    after = last;
+    await nextTurn();
   }
 }
 

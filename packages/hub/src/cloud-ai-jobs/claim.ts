@@ -7,8 +7,9 @@ import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
-import { claimLease, hasPendingEntry } from '../queue/leased-work.ts';
-import type { Demand } from '../queue/queue.ts';
+import type { Demand } from '../queue/lane-book.ts';
+import { claimLease } from '../queue/leased-work.ts';
+import { hasPendingEntry } from '../queue/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { presentCloudAiJob } from './present.ts';
 import { readCloudAiJob } from './store.ts';
@@ -53,7 +54,7 @@ export async function claimNextCloudAiJob(
     grantFor: () => ({ agentId, leaseMs, claimKey, jobTokenHash: null }),
     answer: answerClaim,
     explainEmpty: async (tx, lanes) =>
-      (await hasPendingEntry(tx, lanes.unsuitable))
+      (await hasPendingEntry(tx, workspaceId, lanes.unsuitable))
         ? 'no_matching_capabilities'
         : 'no_pending_jobs',
   });

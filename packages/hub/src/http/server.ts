@@ -11,6 +11,7 @@ import { HubError } from '../errors.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { compressAnswers } from './compress-answers.ts';
+import { limitDrainTime } from './drain-limit.ts';
 import { replyWithError } from './error-reply.ts';
 import type { Limiter } from './limiter.ts';
 import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
@@ -97,6 +98,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   limitRequestTime(server);
   compressAnswers(server);
+  limitDrainTime(server);
   endConnectionsOnClose(server);
   return server;
 }

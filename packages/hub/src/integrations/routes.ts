@@ -1,6 +1,6 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
+import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-teams.ts';
 import { isCloudEvent } from './event.ts';
@@ -33,8 +33,11 @@ function bindLedgerRoutes(api: Api, deps: HubDeps): void {
   api.bind(integrationEvents.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'integrationEvent');
-    const rows = await listEvents(reader, workspaceId, input, { limit, before });
-    const page = pageOf(rows, limit, (row) => row.event_id);
+    const page = await readPage(
+      { limit, before },
+      (piece) => listEvents(reader, workspaceId, input, piece),
+      (row) => row.event_id,
+    );
     return { events: page.items.map(presentEventHead), nextCursor: page.nextCursor };
   });
   api.bind(integrationEvents.get, async ({ workspaceId, eventId }) => {

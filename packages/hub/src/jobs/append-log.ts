@@ -8,9 +8,13 @@ import { recordJobEvent } from './store-events.ts';
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
+/** The stream of entries that a job token appends, so that they do not pass as the agent's. */
+const TOOL_STREAM = 'tool';
+
 /**
  * Appends output to the timeline. Skips entries that are already there, so a repeated call is
- * harmless.
+ * harmless. The tool's entries have numbers of their own: otherwise one of a high number would make
+ * the hub skip everything that the agent appends later.
  *
  * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`
  */
@@ -23,23 +27,26 @@ export function appendJobLog(
   return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const { entry } = await requireJobOfAgent(tx, principal, input);
     requireClaim(entry, input);
-    let lastLogSeq = entry.log_seq;
+    const isTool = principal.job !== null;
+    const column = isTool ? 'tool_log_seq' : 'log_seq';
+    let lastLogSeq = entry[column];
     let appended = 0;
     for (const log of input.entries) {
       if (log.logSeq <= lastLogSeq) continue;
+      const stream = isTool ? TOOL_STREAM : log.stream;
       await recordJobEvent(deps, tx, entry, {
         kind: 'log',
         message: log.message,
         data: {
           logSeq: log.logSeq,
-          ...(log.stream === undefined ? {} : { stream: log.stream }),
+          ...(stream === undefined ? {} : { stream }),
           ...(log.at === undefined ? {} : { at: log.at }),
         },
       });
       lastLogSeq = log.logSeq;
       appended += 1;
     }
-    if (appended > 0) await updateRunning(tx, entry, { log_seq: lastLogSeq });
+    if (appended > 0) await updateRunning(tx, entry, { [column]: lastLogSeq });
     return { appended, lastLogSeq };
   });
 }

@@ -15,8 +15,10 @@ import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
-import { claimLease, hasPendingEntry } from '../queue/leased-work.ts';
-import type { Demand, FoundLanes } from '../queue/queue.ts';
+import type { Demand } from '../queue/lane-book.ts';
+import { claimLease } from '../queue/leased-work.ts';
+import type { FoundLanes } from '../queue/queue.ts';
+import { hasPendingEntry } from '../queue/store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
 import { hashToken } from '../tokens/store.ts';
 import { readWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
@@ -152,13 +154,14 @@ async function explainEmpty(
   lanes: FoundLanes,
   demand: JobDemand,
 ): Promise<EmptyReason> {
-  if (await hasPendingEntry(tx, lanes.suitable)) return 'waiting_on_dependencies';
-  if (await hasPendingEntry(tx, lanes.unsuitable)) return 'no_matching_capabilities';
+  if (await hasPendingEntry(tx, workspaceId, lanes.suitable)) return 'waiting_on_dependencies';
+  if (await hasPendingEntry(tx, workspaceId, lanes.unsuitable)) return 'no_matching_capabilities';
   if (demand.pausedRepoIds.size === 0) return 'no_pending_jobs';
   const paused = await deps.queue.findLanes(tx, workspaceId, {
     ...demand,
     repoIds: demand.pausedRepoIds,
   });
-  const hasPaused = await hasPendingEntry(tx, [...paused.suitable, ...paused.unsuitable]);
+  const laneIds = [...paused.suitable, ...paused.unsuitable];
+  const hasPaused = await hasPendingEntry(tx, workspaceId, laneIds);
   return hasPaused ? 'queue_paused' : 'no_pending_jobs';
 }

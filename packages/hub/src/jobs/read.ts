@@ -11,6 +11,7 @@ import { readTimestamp } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
+import { PieceSizes, readByKeys } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
@@ -18,7 +19,7 @@ import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { presentJob, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { readJob } from './store.ts';
-import { type JobEventRow, listEvents } from './store-events.ts';
+import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, listJobIds } from './store-list.ts';
 import { readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 
@@ -44,11 +45,14 @@ export async function listJobs(
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
   };
   const page = await listJobIds(reader, workspaceId, filter, { limit, before });
-  const listed = await readListed(reader, input, page.ids);
-  const byId = new Map(listed.map((job) => [job.jobId, job]));
   // Retention may have deleted a job between the two statements.
-  const jobs = page.ids.flatMap((id) => byId.get(id) ?? []);
-  return { jobs, before: page.before };
+  const { rows: jobs, keysRead } = await readByKeys(
+    page.ids,
+    (ids) => readListed(reader, input, ids),
+    (job) => job.jobId,
+  );
+  const isCut = keysRead < page.ids.length;
+  return { jobs, before: isCut ? (page.ids[keysRead - 1] ?? null) : page.before };
 }
 
 /** Jobs by their ids, in no particular order, as the view asks for them. */
@@ -138,7 +142,12 @@ function deliverJob(deps: HubDeps, workspaceId: string, jobId: string): Promise<
   });
 }
 
-/** Lists a page of a job's timeline. @throws HubError JOB_NOT_FOUND */
+/**
+ * Lists a page of a job's timeline, in order: the events after `after`, or the last ones. Long ones
+ * end the page before its limit.
+ *
+ * @throws HubError JOB_NOT_FOUND
+ */
 export async function listJobEvents(
   { database: { reader } }: HubDeps,
   { workspaceId, jobId, after, limit }: RequestInput<typeof endpoints.jobEvents.listForJob.request>,
@@ -146,5 +155,20 @@ export async function listJobEvents(
   if ((await readJob(reader, workspaceId, jobId)) === undefined) {
     throw new HubError('JOB_NOT_FOUND');
   }
-  return listEvents(reader, workspaceId, jobId, { after, limit });
+  // In pieces, since a thousand events may be hundreds of megabytes.
+  const rows: JobEventRow[] = [];
+  const pieces = new PieceSizes(limit);
+  while (rows.length < limit && !pieces.areFull) {
+    const count = pieces.next();
+    const last = rows.at(-1)?.seq;
+    const piece = await (after === undefined
+      ? listLastEvents(reader, workspaceId, jobId, { before: last, limit: count })
+      : listEvents(reader, workspaceId, jobId, { after: last ?? after, limit: count }));
+    for (const row of piece) {
+      rows.push(row);
+      pieces.add(row);
+    }
+    if (piece.length < count) break;
+  }
+  return after === undefined ? rows.reverse() : rows;
 }

@@ -92,25 +92,32 @@ export async function foldHeartbeat(
   );
 }
 
-/** Events in ascending order: those after `after`, or the last `limit`. */
-export async function listEvents(
+/** Events after `after`, oldest first. */
+export function listEvents(
   reader: Reader,
   workspaceId: string,
   jobId: string,
-  page: { after: number | undefined; limit: number },
+  page: { after: number; limit: number },
 ): Promise<JobEventRow[]> {
-  if (page.after !== undefined) {
-    return reader.allSql<JobEventRow>(
-      `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq > ?
-       ORDER BY seq LIMIT ?`,
-      [workspaceId, jobId, page.after, page.limit],
-    );
-  }
-  const rows = await reader.allSql<JobEventRow>(
-    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? ORDER BY seq DESC LIMIT ?`,
-    [workspaceId, jobId, page.limit],
+  return reader.allSql<JobEventRow>(
+    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq > ?
+     ORDER BY seq LIMIT ?`,
+    [workspaceId, jobId, page.after, page.limit],
   );
-  return rows.reverse();
+}
+
+/** Events before `before`, or the last ones, newest first. */
+export function listLastEvents(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  page: { before?: number | undefined; limit: number },
+): Promise<JobEventRow[]> {
+  return reader.allSql<JobEventRow>(
+    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq < ?
+     ORDER BY seq DESC LIMIT ?`,
+    [workspaceId, jobId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit],
+  );
 }
 
 /** Whether an agent ever held a job; evidence of other agents is not kept. */

@@ -1,6 +1,6 @@
 import { JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
-import { listLaneIds } from '../queue/store-lanes.ts';
+import { type LaneFilter, laneCondition, listLaneIds } from '../queue/store-lanes.ts';
 import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
 
 /*
@@ -207,14 +207,14 @@ function idAt(timeMs: number): string {
   return `${ID_BEGIN}${Math.max(0, timeMs).toString(16).padStart(12, '0')}`;
 }
 
-/** The lanes that the filters name; null: they name none. */
+/** The lanes that the filters name, at most one more than are read as streams; null: none named. */
 async function findLanes(
   reader: Reader,
   workspaceId: string,
   { kind, repoId }: Pick<JobFilter, 'kind' | 'repoId'>,
 ): Promise<readonly string[] | null> {
   if (kind === undefined && repoId === undefined) return null;
-  return listLaneIds(reader, workspaceId, 'jobs', { kind, repoId });
+  return listLaneIds(reader, workspaceId, 'jobs', { kind, repoId }, STREAMS_MAX + 1);
 }
 
 /** Chooses the indexes that a list is read from. */
@@ -228,17 +228,18 @@ function planList(workspaceId: string, filter: JobFilter, laneIds: readonly stri
   // Each job has a lane.
   if (laneIds?.length === 0 || statuses?.length === 0) return { streams: [], rest: null };
   const time = { fromMs, untilMs };
+  const lanes = laneIds === null ? null : { kind, repoId };
   if (runId !== undefined) {
     const streams = [inWorkspace('jobs', ' AND run_id = ?', runId)];
-    return { streams, rest: restOf({ statuses, agentId, laneIds, ...time }) };
+    return { streams, rest: restOf({ statuses, agentId, lanes, ...time }) };
   }
   if (agentId !== undefined) {
     const streams = (statuses ?? jobStatuses).map((each) =>
       inWorkspace('queue_entries', ` AND agent_id = ?${conditionOf(each)}`, agentId),
     );
-    return { streams, rest: restOf({ laneIds, ...time }) };
+    return { streams, rest: restOf({ lanes, ...time }) };
   }
-  const rest = restOf({ laneIds: null, ...time });
+  const rest = restOf({ lanes: null, ...time });
   if (laneIds === null) {
     const streams = statuses?.map((each) =>
       inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, each),
@@ -251,12 +252,12 @@ function planList(workspaceId: string, filter: JobFilter, laneIds: readonly stri
   if (statuses === null && repoId === undefined) {
     return { streams: [inWorkspace('jobs', ' AND kind = ?', kind ?? '')], rest };
   }
-  return planLanes(inWorkspace, laneIds, statuses ?? jobStatuses, time);
+  return planLanes(inWorkspace, { laneIds, lanes }, statuses ?? jobStatuses, time);
 }
 
 function planLanes(
   inWorkspace: (table: Stream['table'], where: string, ...values: SqlValue[]) => Stream,
-  laneIds: readonly string[],
+  { laneIds, lanes }: { laneIds: readonly string[]; lanes: LaneFilter | null },
   statuses: readonly JobStatus[],
   time: Pick<JobFilter, 'fromMs' | 'untilMs'>,
 ): Plan {
@@ -266,14 +267,14 @@ function planLanes(
     const streams = statuses.map((each) =>
       inWorkspace('queue_entries', ` AND queue = 'jobs' AND status = ?`, each),
     );
-    return { streams, rest: restOf({ laneIds, ...time }) };
+    return { streams, rest: restOf({ lanes, ...time }) };
   }
   const streams = others.flatMap((each) =>
     laneIds.map((laneId) =>
       inWorkspace('queue_entries', ` AND lane_id = ?${conditionOf(each)}`, laneId),
     ),
   );
-  const rest = restOf({ laneIds: null, ...time });
+  const rest = restOf({ lanes: null, ...time });
   if (others.length === statuses.length) return { streams, rest };
   const running = inWorkspace(
     'queue_entries',
@@ -294,20 +295,23 @@ function conditionOf(status: JobStatus): string {
 function restOf(
   rest: Pick<JobFilter, 'agentId' | 'fromMs' | 'untilMs'> & {
     statuses?: JobFilter['statuses'];
-    laneIds: readonly string[] | null;
+    lanes: LaneFilter | null;
   },
 ): Plan['rest'] {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
-  const narrow = (condition: string, value: SqlValue) => {
+  const narrow = (condition: string, ...more: SqlValue[]) => {
     conditions.push(condition);
-    values.push(value);
+    values.push(...more);
   };
   const narrowToOneOf = (column: string, list: readonly string[]) =>
     narrow(`e.${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(list));
   if (rest.statuses) narrowToOneOf('status', rest.statuses);
   if (rest.agentId !== undefined) narrow('e.agent_id = ?', rest.agentId);
-  if (rest.laneIds !== null) narrowToOneOf('lane_id', rest.laneIds);
+  if (rest.lanes !== null) {
+    const lane = laneCondition(rest.lanes);
+    narrow(lane.where, ...lane.values);
+  }
   if (rest.fromMs !== undefined) narrow('e.enqueued_at >= ?', rest.fromMs);
   if (rest.untilMs !== undefined) narrow('e.enqueued_at < ?', rest.untilMs);
   return conditions.length === 0 ? null : { where: conditions.join(' AND '), values };

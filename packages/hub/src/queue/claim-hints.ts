@@ -41,20 +41,21 @@ export function createClaimHintHandler({
         waiters.wakeAgentHere(workspaceId, agentId);
       }
       if (kinds.includes(CLAIMS)) waiters.wakeWorkspaceHere(workspaceId);
-      const lanes = Object.entries(ids[LANE] ?? {}).map(([lane_id, ready]) => ({
-        workspace_id: workspaceId,
-        lane_id,
-        ready,
-      }));
-      await queue.learnLanes(database.reader, lanes);
-      for (const { lane_id, ready } of lanes) waiters.wakeReady(workspaceId, lane_id, ready);
+      const lanes = Object.entries(ids[LANE] ?? {});
+      const laneIds = lanes.map(([laneId]) => laneId);
+      await queue.learnLanes(database.reader, workspaceId, laneIds);
+      for (const [laneId, ready] of lanes) waiters.wakeReady(workspaceId, laneId, ready);
     },
     /** In each lane, wakes as many claims as there are ready entries. */
     async look() {
       const workspaceIds = waiters.parkedWorkspaceIds();
       if (workspaceIds.length === 0) return false;
       const lanes = await listReadyLanes(database.reader, workspaceIds);
-      await queue.learnLanes(database.reader, lanes);
+      const ofWorkspaces = Map.groupBy(lanes, (lane) => lane.workspace_id);
+      for (const [workspaceId, own] of ofWorkspaces) {
+        const laneIds = own.map((lane) => lane.lane_id);
+        await queue.learnLanes(database.reader, workspaceId, laneIds);
+      }
       for (const lane of lanes) waiters.wakeReady(lane.workspace_id, lane.lane_id, lane.ready);
       return false;
     },

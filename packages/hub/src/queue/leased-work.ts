@@ -1,19 +1,14 @@
 import { timestampOf } from '../clock.ts';
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
-import type { Entry, Lane, LeasedRecord } from './entry.ts';
-import type { Demand, FoundLanes, LossExplanation, LostLease } from './queue.ts';
+import type { Entry, LeasedRecord } from './entry.ts';
+import type { Demand } from './lane-book.ts';
+import type { FoundLanes, LossExplanation, LostLease } from './queue.ts';
 import { type ClaimRef, checkClaim } from './states.ts';
-import {
-  type LeaseGrant,
-  laneHasHeld,
-  listPreferred,
-  readEntryByClaimKey,
-  readLaneHead,
-} from './store.ts';
+import { type LeaseGrant, listPreferred, readEntryByClaimKey } from './store.ts';
 
 /*
  * The life of leased work, the same for jobs and cloud AI jobs: an agent claims it, renews the
@@ -124,15 +119,6 @@ async function freeEntries(deps: HubDeps, tx: Tx, workspaceId: string): Promise<
   const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
   const due = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
   return recovered + due > 0;
-}
-
-/** Whether any of the lanes has a pending entry, ready or on hold. */
-export async function hasPendingEntry(reader: Reader, lanes: readonly Lane[]): Promise<boolean> {
-  for (const { workspace_id: workspaceId, lane_id: laneId } of lanes) {
-    if ((await readLaneHead(reader, workspaceId, laneId)) !== undefined) return true;
-    if (await laneHasHeld(reader, workspaceId, laneId)) return true;
-  }
-  return false;
 }
 
 /** The result of one look at the queue. */

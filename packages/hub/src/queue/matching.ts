@@ -18,6 +18,9 @@ export interface Needs {
   labels?: Record<string, string>;
 }
 
+/** Of the canonical JSON. Claims compare it with each agent, so it is kept short. */
+export const REQUIREMENTS_BYTES_MAX = 2_048;
+
 const requiredCapabilities = Compile(RequiredCapabilities);
 
 /**
@@ -36,6 +39,17 @@ export function needsOf(kind: JobKind, requirements: unknown): Needs {
       first?.message ?? 'must be of the documented form',
     );
   }
+  const needs = needsOfAsked(kind, asked);
+  if (Buffer.byteLength(JSON.stringify(needs)) > REQUIREMENTS_BYTES_MAX) {
+    throw invalidField(
+      '/requirements',
+      `must require capabilities of at most ${REQUIREMENTS_BYTES_MAX} bytes of JSON`,
+    );
+  }
+  return needs;
+}
+
+function needsOfAsked(kind: JobKind, asked: RequiredCapabilities): Needs {
   const write = asked.canWrite ?? asked.writeRequired ?? writingJobKinds.includes(kind);
   const models = asked.models ?? (asked.model === undefined ? [] : [asked.model]);
   return {
@@ -45,6 +59,11 @@ export function needsOf(kind: JobKind, requirements: unknown): Needs {
     ...(asked.networkRequired === true ? { network: true } : {}),
     ...(asked.labels === undefined ? {} : { labels: sortKeys(asked.labels) }),
   };
+}
+
+/** Whether a lane requires no more than writing and the network, of which few lanes can be made. */
+export function isPlain({ executionMode, models, labels }: Needs): boolean {
+  return executionMode === undefined && models === undefined && labels === undefined;
 }
 
 /** Whether an agent with these capabilities may claim entries of a lane. */

@@ -1,10 +1,8 @@
-import type { AgentCapabilities } from '@signalbox/contract';
 import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import { claimReady } from './claim-postgres.ts';
-import { type Entry, type EntryStatus, type Lane, type LaneSpec, laneIdOf } from './entry.ts';
+import type { Entry, EntryStatus, LaneSpec } from './entry.ts';
 import {
   announce,
   findHold,
@@ -14,7 +12,8 @@ import {
   releaseMoreDependents,
   updateHold,
 } from './holds.ts';
-import { meetsNeeds, type Needs } from './matching.ts';
+import { type Demand, LaneBook } from './lane-book.ts';
+import { meetsNeeds } from './matching.ts';
 import { type Cause, mayMove } from './states.ts';
 import {
   holdForKey,
@@ -34,26 +33,11 @@ import {
   updateRunning,
 } from './store.ts';
 import { hasDependents, insertDependency } from './store-dependents.ts';
-import { insertLane, listLanes, readLanes } from './store-lanes.ts';
 
-/**
- * How long a hub may assume that a lane still exists after writing it. Retention deletes no lane
- * that was written within a day, so no entry is without its lane, whichever hub deletes lanes.
- */
-const LANE_KNOWN_MS = 60 * 60 * 1_000;
-
-/** The entries that an agent may claim now. */
-export interface Demand {
-  queue: QueueName;
-  repoIds: ReadonlySet<string>;
-  capabilities: AgentCapabilities;
-  /** Null: all kinds. */
-  kinds: readonly string[] | null;
-}
-
+/** Ids of lanes. */
 export interface FoundLanes {
-  suitable: Lane[];
-  unsuitable: Lane[];
+  suitable: string[];
+  unsuitable: string[];
 }
 
 export interface EntryDraft {
@@ -94,10 +78,7 @@ export interface LostLease extends Recovery {
  */
 export class Queue {
   readonly #onReady: ReadyListener;
-  /** When this hub last wrote each lane, by the database's clock. */
-  readonly #usedLanesAtMs = new Map<string, number>();
-  /** Lanes by id. An id is a hash of its lane, so this cache never becomes stale. */
-  readonly #specs = new Map<string, LaneSpec & { needs: Needs; laneId: string }>();
+  readonly #lanes = new LaneBook();
 
   constructor(onReady: ReadyListener) {
     this.#onReady = onReady;
@@ -107,7 +88,7 @@ export class Queue {
     const dependsOn = [...new Set(draft.dependsOn)];
     // Otherwise a dependency could be done meanwhile without releasing this entry.
     if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireExclusive();
-    const laneId = await this.#ensureLane(tx, draft.workspaceId, draft.lane);
+    const laneId = await this.#lanes.use(tx, draft.workspaceId, draft.lane);
     let unmet = 0;
     for (const id of dependsOn) {
       const dependency = await readEntry(tx, draft.workspaceId, id);
@@ -141,22 +122,21 @@ export class Queue {
 
   /** The lanes that hold what an agent asks for: those that suit it, and those that do not. */
   async findLanes(reader: Reader, workspaceId: string, demand: Demand): Promise<FoundLanes> {
-    const { queue, repoIds, kinds } = demand;
-    const lanes = (await listLanes(reader, workspaceId, queue, [...repoIds])).filter(
-      (lane) => kinds === null || kinds.includes(lane.kind),
-    );
-    const suits = (lane: Lane) => meetsNeeds(demand.capabilities, this.#remember(lane).needs);
-    return {
-      suitable: lanes.filter(suits),
-      unsuitable: lanes.filter((lane) => !suits(lane)),
-    };
+    const lanes = await this.#lanes.listActive(reader, workspaceId, demand);
+    const found: FoundLanes = { suitable: [], unsuitable: [] };
+    for (const { laneId, needs } of lanes) {
+      const suits = needs !== null && meetsNeeds(demand.capabilities, needs);
+      (suits ? found.suitable : found.unsuitable).push(laneId);
+    }
+    return found;
   }
 
   /** Whether a lane may hold entries for an agent; true when this hub does not know the lane. */
   laneSuits(laneId: string, wanted: Demand): boolean {
-    const spec = this.#specs.get(laneId);
+    const spec = this.#lanes.find(laneId);
     if (spec === undefined) return true;
     return (
+      spec.needs !== null &&
       spec.queue === wanted.queue &&
       wanted.repoIds.has(spec.repoId) &&
       (wanted.kinds === null || wanted.kinds.includes(spec.kind)) &&
@@ -165,13 +145,8 @@ export class Queue {
   }
 
   /** Loads lanes that another hub reported, so that `laneSuits` can judge them. */
-  async learnLanes(
-    reader: Reader,
-    lanes: readonly Pick<Lane, 'workspace_id' | 'lane_id'>[],
-  ): Promise<void> {
-    const unknown = lanes.filter((lane) => !this.#specs.has(lane.lane_id));
-    if (unknown.length === 0) return;
-    for (const lane of await readLanes(reader, unknown)) this.#remember(lane);
+  learnLanes(reader: Reader, workspaceId: string, laneIds: readonly string[]): Promise<void> {
+    return this.#lanes.learn(reader, workspaceId, laneIds);
   }
 
   /**
@@ -183,19 +158,18 @@ export class Queue {
   async claim(
     tx: Tx,
     workspaceId: string,
-    lanes: readonly Lane[],
+    laneIds: readonly string[],
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
     if (tx.engine === 'postgres') {
-      const laneIds = lanes.map((lane) => lane.lane_id);
       const claimed = await tx.runBatched(claimReady, { workspaceId, laneIds, grantFor });
       if (claimed !== 'keyed') return claimed;
       tx.requireExclusive();
     }
     const heads = new Map<string, Entry>();
-    for (const lane of lanes) {
-      const head = await readLaneHead(tx, workspaceId, lane.lane_id);
-      if (head !== undefined) heads.set(lane.lane_id, head);
+    for (const laneId of laneIds) {
+      const head = await readLaneHead(tx, workspaceId, laneId);
+      if (head !== undefined) heads.set(laneId, head);
     }
     for (;;) {
       const head = firstOf(heads.values());
@@ -219,12 +193,12 @@ export class Queue {
   async claimPreferred(
     tx: Tx,
     preferred: readonly Entry[],
-    lanes: readonly Lane[],
+    laneIds: readonly string[],
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
     for (const entry of preferred) {
       tx.requireExclusive();
-      if (!lanes.some((lane) => lane.lane_id === entry.lane_id)) continue;
+      if (!laneIds.includes(entry.lane_id)) continue;
       const hold = await findHold(tx, entry);
       if (hold === 'key') {
         await setHold(tx, entry.workspace_id, entry.entry_id, hold);
@@ -294,6 +268,7 @@ export class Queue {
     // Its own running attempt ends with this move, so its key counts as free.
     const freesKey = entry.status === 'running';
     if (entry.concurrency_key !== null) tx.requireExclusive();
+    await this.#lanes.useAgain(tx, entry, { isBounded: cause === 'retry' });
     const preference = options.preference ?? null;
     const hold = await findHold(tx, {
       ...entry,
@@ -374,44 +349,6 @@ export class Queue {
     await promoteKeyHeld(tx, stopped, this.#onReady);
     return stopped;
   }
-
-  #remember(
-    lane: Pick<Lane, 'lane_id' | 'queue' | 'repo_id' | 'kind' | 'requirements'>,
-  ): LaneSpec & { needs: Needs; laneId: string } {
-    const known = this.#specs.get(lane.lane_id);
-    if (known !== undefined) return known;
-    const spec = {
-      laneId: lane.lane_id,
-      queue: lane.queue,
-      repoId: lane.repo_id,
-      kind: lane.kind,
-      requirements: lane.requirements,
-      needs: JSON.parse(lane.requirements) as Needs,
-    };
-    this.#specs.set(lane.lane_id, spec);
-    return spec;
-  }
-
-  async #ensureLane(tx: Tx, workspaceId: string, spec: LaneSpec): Promise<string> {
-    const laneId = this.#remember({
-      lane_id: laneIdOf(spec),
-      repo_id: spec.repoId,
-      ...spec,
-    }).laneId;
-    const known = `${workspaceId} ${laneId}`;
-    if (tx.nowMs - (this.#usedLanesAtMs.get(known) ?? 0) < LANE_KNOWN_MS) return laneId;
-    await insertLane(tx, {
-      workspace_id: workspaceId,
-      lane_id: laneId,
-      queue: spec.queue,
-      repo_id: spec.repoId,
-      kind: spec.kind,
-      requirements: spec.requirements,
-    });
-    const usedAtMs = tx.nowMs;
-    tx.afterCommit(() => this.#usedLanesAtMs.set(known, usedAtMs));
-    return laneId;
-  }
 }
 
 const unclaimed = {
@@ -424,6 +361,7 @@ const unclaimed = {
   finished_at: null,
   cancel_requested_at: null,
   log_seq: 0,
+  tool_log_seq: 0,
   heartbeat_seq: null,
   heartbeat_count: 0,
   prefer_agent_id: null,

@@ -1,12 +1,14 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Lane } from './entry.ts';
+import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
 
-/** Creates a lane, or records that it is in use. */
-export async function insertLane(tx: Tx, lane: Omit<Lane, 'used_at'>): Promise<void> {
+/** Creates a lane, or records that it is in use, which makes it active. */
+export async function useLane(tx: Tx, lane: Omit<Lane, 'used_at' | 'idle'>): Promise<void> {
   await tx.runSql(
-    `INSERT INTO queue_lanes (workspace_id, lane_id, queue, repo_id, kind, requirements, used_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO queue_lanes
+       (workspace_id, lane_id, queue, repo_id, kind, requirements, used_at, idle)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
     [
       lane.workspace_id,
       lane.lane_id,
@@ -17,74 +19,199 @@ export async function insertLane(tx: Tx, lane: Omit<Lane, 'used_at'>): Promise<v
       tx.nowMs,
     ],
   );
+  await touchLane(tx, lane.workspace_id, lane.lane_id);
+}
+
+/** Records that an existing lane is in use, which makes it active. */
+export async function touchLane(tx: Tx, workspaceId: string, laneId: string): Promise<void> {
   await tx.runSql(
-    'UPDATE queue_lanes SET used_at = ? WHERE workspace_id = ? AND lane_id = ? AND used_at < ?',
-    [tx.nowMs, lane.workspace_id, lane.lane_id, tx.nowMs],
+    'UPDATE queue_lanes SET used_at = ?, idle = 0 WHERE workspace_id = ? AND lane_id = ?',
+    [tx.nowMs, workspaceId, laneId],
   );
 }
 
-/** The lanes of some repositories. */
-export function listLanes(
+/** The place that the number of active lanes is bounded for. */
+export type LanePlace = Pick<Lane, 'workspace_id' | 'queue' | 'repo_id'>;
+
+/** Reads a lane without its requirements. */
+export function readLane(
+  reader: Reader,
+  workspaceId: string,
+  laneId: string,
+): Promise<(LanePlace & Pick<Lane, 'idle'>) | undefined> {
+  return reader.firstSql(
+    `SELECT workspace_id, queue, repo_id, idle FROM queue_lanes
+     WHERE workspace_id = ? AND lane_id = ?`,
+    [workspaceId, laneId],
+  );
+}
+
+export async function countActiveLanes(
+  reader: Reader,
+  { workspace_id, queue, repo_id }: LanePlace,
+): Promise<number> {
+  const row = await reader.firstSql<{ lanes: number }>(
+    `SELECT COUNT(*) AS lanes FROM queue_lanes
+     WHERE workspace_id = ? AND queue = ? AND repo_id = ? AND idle = 0`,
+    [workspace_id, queue, repo_id],
+  );
+  return row?.lanes ?? 0;
+}
+
+export type ActiveLane = Pick<Lane, 'lane_id' | 'repo_id' | 'kind'>;
+
+/** The active lanes of some repositories, without their requirements. */
+export function listActiveLanes(
   reader: Reader,
   workspaceId: string,
   queue: QueueName,
   repoIds: readonly string[],
-): Promise<Lane[]> {
-  return reader.allSql<Lane>(
-    `SELECT * FROM queue_lanes WHERE workspace_id = ? AND queue = ?
-       AND repo_id IN (SELECT value FROM json_each(?))`,
+): Promise<ActiveLane[]> {
+  return reader.allSql<ActiveLane>(
+    `SELECT lane_id, repo_id, kind FROM queue_lanes WHERE workspace_id = ? AND queue = ?
+       AND repo_id IN (SELECT value FROM json_each(?)) AND idle = 0`,
     [workspaceId, queue, JSON.stringify(repoIds)],
   );
 }
 
-/** Lanes without recent enqueues to which no entry belongs, not even a finished one. */
-const IDLE_LANES = `FROM queue_lanes l WHERE l.used_at < ?
-  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-    AND e.lane_id = l.lane_id AND e.finished_at IS NOT NULL)
-  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-    AND e.lane_id = l.lane_id AND e.status = 'pending')
-  AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = l.workspace_id
-    AND e.lane_id = l.lane_id AND e.status = 'running')`;
+export type LaneRequirements = Pick<Lane, 'lane_id' | 'queue' | 'repo_id' | 'kind'> & {
+  /** Null when they are longer than the limit, as older versions allowed. */
+  requirements: string | null;
+};
 
-/** Workspaces that have idle lanes. */
-export async function listIdleLaneWorkspaces(
+/** Reads lanes of a workspace with their requirements, at most as many as one statement may. */
+export function readRequirements(
+  reader: Reader,
+  workspaceId: string,
+  laneIds: readonly string[],
+): Promise<LaneRequirements[]> {
+  return reader.allSql<LaneRequirements>(
+    `SELECT lane_id, queue, repo_id, kind,
+       CASE WHEN LENGTH(requirements) <= ${REQUIREMENTS_BYTES_MAX} THEN requirements END
+         AS requirements
+     FROM queue_lanes WHERE workspace_id = ? AND lane_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(laneIds)],
+  );
+}
+
+const HAS_NO_PENDING = `NOT EXISTS (SELECT 1 FROM queue_entries e
+  WHERE e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id AND e.status = 'pending')`;
+const HAS_NO_RUNNING = `l.lane_id NOT IN (SELECT r.lane_id FROM queue_entries r
+  WHERE r.workspace_id = ? AND r.status = 'running')`;
+
+/** Workspaces with active lanes that were not used since a time. */
+export async function listUnusedLaneWorkspaces(
   reader: Reader,
   usedBeforeMs: number,
 ): Promise<string[]> {
   const rows = await reader.allSql<{ workspace_id: string }>(
-    `SELECT DISTINCT l.workspace_id ${IDLE_LANES}`,
+    `SELECT DISTINCT l.workspace_id FROM queue_lanes l
+     WHERE l.idle = 0 AND l.used_at < ? AND ${HAS_NO_PENDING}`,
     [usedBeforeMs],
   );
   return rows.map((row) => row.workspace_id);
 }
 
-/** Deletes the idle lanes of a workspace. A lane with entries stays: a retry needs it. */
-export async function deleteIdleLanes(
+/**
+ * Makes active lanes idle to which no pending or running entry belongs and that were not used since
+ * a time, so that claims no longer look at them.
+ *
+ * @param place restricts it to a repository's lanes of a queue.
+ */
+export async function makeLanesIdle(
   tx: Tx,
-  workspaceId: string,
+  place: Pick<Lane, 'workspace_id'> & Partial<LanePlace>,
   usedBeforeMs: number,
-): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM queue_lanes WHERE workspace_id = ? AND lane_id IN (
-       SELECT l.lane_id ${IDLE_LANES} AND l.workspace_id = ?)`,
-    [workspaceId, usedBeforeMs, workspaceId],
+): Promise<void> {
+  const { workspace_id, queue, repo_id } = place;
+  const isOfRepository = queue !== undefined && repo_id !== undefined;
+  await tx.runSql(
+    `UPDATE queue_lanes SET idle = 1 WHERE workspace_id = ? AND lane_id IN (
+       SELECT l.lane_id FROM queue_lanes l
+       WHERE l.workspace_id = ? AND l.idle = 0 AND l.used_at < ?
+         ${isOfRepository ? 'AND l.queue = ? AND l.repo_id = ?' : ''}
+         AND ${HAS_NO_PENDING} AND ${HAS_NO_RUNNING}) AND idle = 0 AND used_at < ?`,
+    [
+      workspace_id,
+      workspace_id,
+      usedBeforeMs,
+      ...(isOfRepository ? [queue, repo_id] : []),
+      workspace_id,
+      usedBeforeMs,
+    ],
   );
-  return changes;
 }
 
-/** The ids of the lanes of a repository, of a kind, or both. */
+/** A lane after which a walk over all lanes continues. */
+export type LaneKey = Pick<Lane, 'workspace_id' | 'lane_id'>;
+
+/** Lists idle lanes in the order of their keys, and whether an ended entry belongs to each. */
+export function listIdleLanes(
+  reader: Reader,
+  after: LaneKey,
+  limit: number,
+): Promise<(LaneKey & { has_entry: number })[]> {
+  return reader.allSql(
+    `SELECT l.workspace_id, l.lane_id, CASE WHEN EXISTS (SELECT 1 FROM queue_entries e
+       WHERE e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id
+         AND e.finished_at IS NOT NULL) THEN 1 ELSE 0 END AS has_entry
+     FROM queue_lanes l WHERE l.idle = 1 AND (l.workspace_id, l.lane_id) > (?, ?)
+     ORDER BY l.workspace_id, l.lane_id LIMIT ?`,
+    [after.workspace_id, after.lane_id, limit],
+  );
+}
+
+/** Deletes those of some lanes that are idle and without entries, not even an ended one. */
+export async function deleteEmptyLanes(
+  tx: Tx,
+  workspaceId: string,
+  laneIds: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM queue_lanes WHERE workspace_id = ? AND idle = 1
+       AND lane_id IN (SELECT value FROM json_each(?))
+       AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = queue_lanes.workspace_id
+         AND e.lane_id = queue_lanes.lane_id AND e.finished_at IS NOT NULL)
+       AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = queue_lanes.workspace_id
+         AND e.lane_id = queue_lanes.lane_id AND e.status = 'pending')`,
+    [workspaceId, JSON.stringify(laneIds)],
+  );
+}
+
+/** A repository, a kind, or both. */
+export interface LaneFilter {
+  kind?: string | undefined;
+  repoId?: string | undefined;
+}
+
+/** The ids of the lanes of a repository, of a kind, or both, idle ones included. */
 export async function listLaneIds(
   reader: Reader,
   workspaceId: string,
   queue: QueueName,
-  { kind, repoId }: { kind?: string | undefined; repoId?: string | undefined },
+  { kind, repoId }: LaneFilter,
+  limit: number,
 ): Promise<string[]> {
   const rows = await reader.allSql<{ lane_id: string }>(
     `SELECT lane_id FROM queue_lanes WHERE workspace_id = ? AND queue = ?
-       ${repoId === undefined ? '' : 'AND repo_id = ?'} ${kind === undefined ? '' : 'AND kind = ?'}`,
-    [workspaceId, queue, ...[repoId, kind].filter((value) => value !== undefined)],
+       ${repoId === undefined ? '' : 'AND repo_id = ?'} ${kind === undefined ? '' : 'AND kind = ?'} LIMIT ?`,
+    [workspaceId, queue, ...[repoId, kind].filter((value) => value !== undefined), limit],
   );
   return rows.map((row) => row.lane_id);
+}
+
+/** The condition that the lane of an entry `e` is of a repository, of a kind, or both. */
+export function laneCondition({ kind, repoId }: LaneFilter): {
+  where: string;
+  values: readonly string[];
+} {
+  return {
+    where: `EXISTS (SELECT 1 FROM queue_lanes l
+      WHERE l.workspace_id = e.workspace_id AND l.lane_id = e.lane_id
+        ${repoId === undefined ? '' : 'AND l.repo_id = ?'}
+        ${kind === undefined ? '' : 'AND l.kind = ?'})`,
+    values: [repoId, kind].filter((value) => value !== undefined),
+  };
 }
 
 /** The most entries counted in a lane: more than there are claims to wake at a time. */
@@ -126,18 +253,5 @@ export function listReadyLanes(
      ) AS ready
      FROM ready_lanes AS r WHERE lane_id IS NOT NULL`,
     [JSON.stringify(workspaceIds)],
-  );
-}
-
-/** Reads lanes by their ids. PostgreSQL only. */
-export function readLanes(
-  reader: Reader,
-  lanes: readonly Pick<Lane, 'workspace_id' | 'lane_id'>[],
-): Promise<Lane[]> {
-  return reader.allSql<Lane>(
-    `SELECT l.* FROM json_to_recordset(?::json) AS wanted(workspace_id text, lane_id text)
-     JOIN queue_lanes AS l
-       ON l.workspace_id = wanted.workspace_id AND l.lane_id = wanted.lane_id`,
-    [JSON.stringify(lanes)],
   );
 }

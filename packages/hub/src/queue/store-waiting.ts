@@ -1,6 +1,6 @@
 import type { Reader } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
-import { listLaneIds } from './store-lanes.ts';
+import { listActiveLanes } from './store-lanes.ts';
 
 /*
  * Reads that explain to people why an entry waits.
@@ -20,7 +20,8 @@ export async function countReadyBefore(
 ): Promise<number> {
   const { workspaceId, queue, repoId, sortKey, entryId } = place;
   let ahead = 0;
-  for (const laneId of await listLaneIds(reader, workspaceId, queue, { repoId })) {
+  const lanes = await listActiveLanes(reader, workspaceId, queue, [repoId]);
+  for (const { lane_id: laneId } of lanes) {
     // One range of one index for each lane.
     const row = await reader.firstSql<{ ahead: number }>(
       `SELECT COUNT(*) AS ahead FROM (

@@ -36,6 +36,7 @@ const entryColumns = [
   'finished_at',
   'cancel_requested_at',
   'log_seq',
+  'tool_log_seq',
   'heartbeat_seq',
   'heartbeat_count',
   'prefer_agent_id',
@@ -77,16 +78,20 @@ export function readLaneHead(
   );
 }
 
-/** Whether a lane has pending entries that are on hold. */
-export async function laneHasHeld(
+/** Whether any of some lanes has a pending entry, ready or on hold. */
+export async function hasPendingEntry(
   reader: Reader,
   workspaceId: string,
-  laneId: string,
+  laneIds: readonly string[],
 ): Promise<boolean> {
+  if (laneIds.length === 0) return false;
+  const inLane = (hold: string) => `EXISTS (SELECT 1 FROM queue_entries
+    WHERE workspace_id = ? AND lane_id = lanes.value AND ${hold})`;
+  // Two conditions, because each is answered by an index of its own.
   const row = await reader.firstSql(
-    `SELECT 1 FROM queue_entries WHERE workspace_id = ? AND lane_id = ?
-       AND hold <> 'ready' LIMIT 1`,
-    [workspaceId, laneId],
+    `SELECT 1 FROM json_each(?) AS lanes
+     WHERE ${inLane("hold = 'ready'")} OR ${inLane("hold <> 'ready'")} LIMIT 1`,
+    [JSON.stringify(laneIds), workspaceId, workspaceId],
   );
   return row !== undefined;
 }
@@ -189,6 +194,7 @@ export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<E
     job_token_hash: grant.jobTokenHash,
     started_at: tx.nowMs,
     log_seq: 0,
+    tool_log_seq: 0,
     heartbeat_seq: null,
     heartbeat_count: 0,
     prefer_agent_id: null,
@@ -269,6 +275,7 @@ export function updateRunning(
       | 'lease_expires_at'
       | 'cancel_requested_at'
       | 'log_seq'
+      | 'tool_log_seq'
       | 'heartbeat_seq'
       | 'heartbeat_count'
     >

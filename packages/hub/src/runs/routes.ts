@@ -1,6 +1,6 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
+import { decodeCursor, readPage } from '../http/paging.ts';
 import { presentRun } from './present.ts';
 import { listRuns } from './store.ts';
 import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upsert.ts';
@@ -19,8 +19,11 @@ export function bindRunRoutes(api: Api, deps: RunDeps): void {
   api.bind(runs.list, async (input) => {
     const before = decodeCursor(input.cursor, 'run');
     const { workspaceId, limit } = input;
-    const rows = await listRuns(deps.database, workspaceId, input, { limit, before });
-    const page = pageOf(rows, limit, (row) => row.run_id);
+    const page = await readPage(
+      { limit, before },
+      (piece) => listRuns(deps.database, workspaceId, input, piece),
+      (row) => row.run_id,
+    );
     return { runs: page.items.map(presentRun), nextCursor: page.nextCursor };
   });
 }

@@ -1,6 +1,6 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
+import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { presentTrigger } from './present.ts';
 import { requireTrigger } from './read.ts';
@@ -19,8 +19,11 @@ export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'id
   api.bind(triggers.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'trigger');
-    const rows = await listTriggers(reader, workspaceId, input, { limit, before });
-    const page = pageOf(rows, limit, (row) => row.trigger_id);
+    const page = await readPage(
+      { limit, before },
+      (piece) => listTriggers(reader, workspaceId, input, piece),
+      (row) => row.trigger_id,
+    );
     return { triggers: page.items.map(presentTrigger), nextCursor: page.nextCursor };
   });
   api.bind(triggers.get, async ({ workspaceId, triggerId }) => ({

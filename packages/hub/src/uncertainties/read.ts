@@ -41,10 +41,10 @@ export async function getUncertainty(
 export async function listWholeUncertainties(
   { database, clock }: HubDeps,
   input: ListInput,
-  before: string | null,
+  page: { limit: number; before: string | null },
 ): Promise<Uncertainty[]> {
-  const { workspaceId, limit } = input;
-  const rows = await listUncertainties(database, workspaceId, input, { limit, before });
+  const { workspaceId } = input;
+  const rows = await listUncertainties(database, workspaceId, input, page);
   const ids = rows.map((row) => row.uncertainty_id);
   const resolutions = await listResolutions(database, database.reader, workspaceId, ids);
   return rows.map((row) => {

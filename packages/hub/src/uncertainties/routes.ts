@@ -1,6 +1,6 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
+import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { createUncertainty } from './create.ts';
 import { promoteUncertainty } from './promote.ts';
@@ -32,8 +32,11 @@ function bindAnswerers(api: Api, deps: HubDeps): void {
   }));
   api.bind(uncertainties.list, async (input) => {
     const before = decodeCursor(input.cursor, 'uncertainty');
-    const rows = await listWholeUncertainties(deps, input, before);
-    const page = pageOf(rows, input.limit, (uncertainty) => uncertainty.uncertaintyId);
+    const page = await readPage(
+      { limit: input.limit, before },
+      (piece) => listWholeUncertainties(deps, input, piece),
+      (uncertainty) => uncertainty.uncertaintyId,
+    );
     return { uncertainties: page.items, nextCursor: page.nextCursor };
   });
   api.bind(uncertainties.promote, (input, { principal }) =>

@@ -303,7 +303,7 @@ test('a lane that only another hub has used is kept', async (t) => {
   const h = await setupRetention(t);
   await h.done('First.');
   h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
-  // Another hub assumes for an hour that the lane exists, because it has just written it.
+  // Another hub assumes for a time that the lane is active, because it has just written it.
   await h.hub.database.write(h.workspaceId, (tx) =>
     tx.runSql('UPDATE queue_lanes SET used_at = ?', [tx.nowMs]),
   );

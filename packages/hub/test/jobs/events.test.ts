@@ -145,3 +145,52 @@ test('the timeline of a canceled job says why it was canceled', async (t) => {
     ],
   );
 });
+
+test('entries that a job token appends cannot silence the agent', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  const { jobToken = '' } = await h.claim();
+  const { workspaceId, agentId } = h;
+  const ref = { workspaceId, jobId, agentId };
+  const append = (logSeq: number, message: string, token?: string) => {
+    const entries = [{ logSeq, message, stream: 'agent' as const }];
+    return h.call(jobEvents.append, { ...ref, entries }, token);
+  };
+  const far = Number.MAX_SAFE_INTEGER;
+  assert.equal((await append(far, 'all fine', jobToken)).lastLogSeq, far);
+  assert.deepEqual(await append(1, 'tests fail'), { ok: true, appended: 1, lastLogSeq: 1 });
+  assert.equal((await append(1, 'tests fail')).appended, 0, 'a repeated entry is skipped');
+  assert.equal((await append(far, 'all fine', jobToken)).appended, 0);
+  const logs = (await h.timeline(jobId)).filter(({ kind }) => kind === 'log');
+  assert.deepEqual(
+    logs.map(({ message, data }) => [message, data?.stream]),
+    [
+      ['all fine', 'tool'],
+      ['tests fail', 'agent'],
+    ],
+  );
+});
+
+test('a page of long events ends early, and the following pages have the rest', async (t) => {
+  const h = await startQueueWorld(t);
+  const { ref, list } = await setupLog(h);
+  for (let at = 0; at < 60; at += 3) {
+    const entries = [1, 2, 3].map((n) => ({ logSeq: at + n, message: 'x'.repeat(60_000) }));
+    await h.call(jobEvents.append, { ...ref, entries });
+  }
+  const last = await list({ limit: 1_000 });
+  assert.ok(last.events.length < 30, `${last.events.length} events of 60 KB`);
+  assert.equal(last.events.at(-1)?.data?.logSeq, 60, 'the newest are shown');
+  const seen: unknown[] = [];
+  for (let after = 0, more = true; more; ) {
+    const page = await list({ limit: 1_000, after });
+    assert.ok(page.events.length < 30);
+    more = page.events.length > 0;
+    after = page.nextAfter;
+    seen.push(...page.events.flatMap(({ data }) => data?.logSeq ?? []));
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 60 }, (_, at) => at + 1),
+  );
+});

@@ -10,6 +10,8 @@ import { scale } from './0008-scale.ts';
 import { hubs } from './0009-hubs.ts';
 import { jobTokens } from './0010-job-tokens.ts';
 import { passwordResets } from './0011-password-resets.ts';
+import { idleLanes } from './0016-idle-lanes.ts';
+import { toolLog } from './0017-tool-log.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { jobTitles } from './0023-job-titles.ts';
 
@@ -33,6 +35,8 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'hubs', statements: hubs },
   { version: 10, name: 'job-tokens', statements: jobTokens },
   { version: 11, name: 'password-resets', statements: passwordResets },
+  { version: 16, name: 'idle-lanes', statements: idleLanes },
+  { version: 17, name: 'tool-log', statements: toolLog },
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 23, name: 'job-titles', statements: jobTitles },
 ];

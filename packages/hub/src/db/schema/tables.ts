@@ -172,8 +172,10 @@ export interface QueueLanesTable {
   kind: string;
   /** Canonical JSON of the required capabilities. */
   requirements: string;
-  /** When an entry was last added, to within an hour. */
+  /** When an entry was last added, to within `LANE_KNOWN_MS` of `queue.ts`. */
   used_at: number;
+  /** 1: no pending or running entry belongs to it, so claims do not look at it. */
+  idle: number;
 }
 
 export type QueueName = 'jobs' | 'cloud-ai-jobs';
@@ -204,6 +206,8 @@ export interface QueueEntriesTable {
   cancel_requested_at: number | null;
   /** The highest log number of the current attempt. */
   log_seq: number;
+  /** The same for entries that the attempt's job token appends. */
+  tool_log_seq: number;
   /** The timeline event that collects the heartbeats of the current attempt. */
   heartbeat_seq: number | null;
   heartbeat_count: number;
