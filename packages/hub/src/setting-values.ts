@@ -104,12 +104,14 @@ export function readLogLevel(text: string): LogLevel {
 
 export function readDatabaseUrl(text: string): string | null {
   if (text === '') return null;
-  const isAddress = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-  if (isAddress) return text;
+  // libpq's form for a socket has no host: postgres://user@/name?host=/run/postgresql.
+  const parses = URL.canParse(text) || URL.canParse(text.replace('@/', '@localhost/'));
+  if (/^postgres(ql)?:\/\//.test(text) && parses) return text;
   // The value may contain a password, so the error omits it.
   throw new SettingError(
     'SVC_DATABASE_URL is not an address as in postgres://user:password@host:5432/database: ' +
-      'correct it, or unset it to use SQLite in the data directory.',
+      'correct it (in a password, # is %23, / is %2F, @ is %40), or unset it to use SQLite in the ' +
+      'data directory.',
   );
 }
 

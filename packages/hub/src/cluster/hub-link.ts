@@ -1,7 +1,11 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import pg from 'pg';
 import type { SqlValue } from '../db/engine.ts';
-import { severConnection, toUnavailable } from '../db/postgres/postgres-database.ts';
+import {
+  STARTUP_OPTIONS,
+  severConnection,
+  toUnavailable,
+} from '../db/postgres/postgres-database.ts';
 
 /** A channel belongs to one database: hubs of other databases on the server are not notified. */
 const CHANNEL = 'signalbox_hints';
@@ -115,12 +119,13 @@ export class HubLink {
   }
 
   #createClient(): pg.Client {
-    const { url, connectMs, onNotification } = this.#options;
+    const { url, connectMs, isPooled, onNotification } = this.#options;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       application_name: 'signalbox hub',
+      ...(isPooled ? {} : { options: STARTUP_OPTIONS }),
     });
     client.on('notification', ({ payload }) => onNotification(payload ?? ''));
     return client;

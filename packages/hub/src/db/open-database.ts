@@ -60,8 +60,8 @@ export async function openDatabase(
  * @throws NewerDatabaseError
  */
 export async function migrateDatabase(config: Config, database: Database): Promise<number[]> {
-  if (config.databaseUrl === null || (await isMigrated(database))) return migrate(database);
-  const { openPostgres } = await import('./postgres/postgres-database.ts');
+  if (config.databaseUrl === null) return migrate(database);
+  const { explainRefusal, openPostgres } = await import('./postgres/postgres-database.ts');
   const unlimited = openPostgres({
     url: config.databaseUrl,
     sessionsMax: 2,
@@ -70,7 +70,10 @@ export async function migrateDatabase(config: Config, database: Database): Promi
   });
   unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
   try {
+    if (await isMigrated(database)) return await migrate(database);
     return await migrate(unlimited);
+  } catch (error) {
+    throw explainRefusal(error, config.databaseUrl);
   } finally {
     await unlimited.close();
   }

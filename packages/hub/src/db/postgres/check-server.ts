@@ -1,6 +1,6 @@
-import { HubError } from '../../errors.ts';
 import { StartError } from '../data-directory.ts';
 import type { Reader } from '../engine.ts';
+import { explainRefusal } from './explain-refusal.ts';
 
 /** PostgreSQL 15, in the form of `server_version_num`. */
 const VERSION_MIN = 150_000;
@@ -26,6 +26,17 @@ export async function readServerWarnings(database: Server, url: string): Promise
       `The database is PostgreSQL ${settings.get('server_version')}: Signalbox needs 15 or newer.`,
     );
   }
+  if (settings.get('in_hot_standby') === 'on') {
+    throw new StartError(
+      'The database is a standby, which cannot be written: let SVC_DATABASE_URL lead to the primary.',
+    );
+  }
+  if (settings.get('default_transaction_read_only') === 'on') {
+    throw new StartError(
+      'The database is read only (default_transaction_read_only is on): turn that off for the ' +
+        'database and the user, or let SVC_DATABASE_URL lead to the primary.',
+    );
+  }
   const warnings: string[] = [];
   if (settings.get('synchronous_commit') === 'off') {
     database.beginWith({ synchronous_commit: 'on' });
@@ -43,28 +54,11 @@ async function readSettings({ reader }: Server, url: string): Promise<Map<string
     const rows = await reader.allSql<{ name: string; setting: string }>(
       `SELECT name, setting FROM pg_settings
        WHERE name IN ('server_version', 'server_version_num', 'synchronous_commit', 'fsync',
-         'full_page_writes')`,
+         'full_page_writes', 'in_hot_standby', 'default_transaction_read_only')`,
       [],
     );
     return new Map(rows.map((row) => [row.name, row.setting]));
   } catch (error) {
-    throw new StartError(
-      `The database at ${addressOf(url)} cannot be used (${reasonOf(error)}): start it, or ` +
-        'correct SVC_DATABASE_URL.',
-      { cause: error },
-    );
+    throw explainRefusal(error, url);
   }
-}
-
-/** Without user and password. */
-function addressOf(url: string): string {
-  const { host, pathname, searchParams } = new URL(url);
-  return `${host || searchParams.get('host') || 'localhost'}${pathname}`;
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof HubError ? error.cause : error;
-  // When a name has several addresses, each has its own error.
-  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
-  return first instanceof Error ? first.message : String(first);
 }

@@ -4,7 +4,13 @@ import type { ConcurrentScope, Database, Reader, SqlValue, Tx } from '../engine.
 import { createQueryBuilder } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
 import { numberPlaceholders } from './merged-statement.ts';
-import { isConnectionBroken, isUnavailable, toUnavailable } from './postgres-errors.ts';
+import {
+  isConnectionBroken,
+  isContention,
+  isUnavailable,
+  toContended,
+  toUnavailable,
+} from './postgres-errors.ts';
 import { type Answer, type Session, type SessionLimits, Sessions } from './postgres-session.ts';
 import {
   type LockMode,
@@ -221,7 +227,7 @@ export class PostgresDatabase implements Database {
         }
       });
     } catch (error) {
-      const refusal = isUnavailable(error) ? toUnavailable(error) : error;
+      const refusal = toRefusal(error);
       for (const { reject } of actions) reject(refusal);
       return [];
     }
@@ -298,9 +304,15 @@ class PostgresReader implements Reader {
         return ask();
       });
     } catch (error) {
-      throw isUnavailable(error) ? toUnavailable(error) : error;
+      throw toRefusal(error);
     }
   }
+}
+
+/** The error that the caller of a failed transaction or read gets. */
+function toRefusal(error: unknown): unknown {
+  if (isUnavailable(error)) return toUnavailable(error);
+  return isContention(error) ? toContended(error) : error;
 }
 
 function nextTurn(): Promise<void> {
@@ -308,8 +320,9 @@ function nextTurn(): Promise<void> {
 }
 
 // `cluster/hub-link.ts` has a connection of its own and handles its errors like this engine.
+export { explainRefusal } from './explain-refusal.ts';
 export { isDemoted, toUnavailable } from './postgres-errors.ts';
-export { severConnection } from './postgres-session.ts';
+export { STARTUP_OPTIONS, severConnection } from './postgres-session.ts';
 
 /** Connects when the first statement needs it, so it does not fail. */
 export function openPostgres(options: PostgresOptions): PostgresDatabase {

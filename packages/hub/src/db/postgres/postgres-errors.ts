@@ -10,6 +10,7 @@ const UNIQUE_VIOLATION = '23505';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
+const SERVER_FULL = '53300'; // too_many_connections
 const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
 const PROGRAM_LIMIT_EXCEEDED = '54000';
@@ -21,7 +22,7 @@ const unavailable = new Set([
   '25P04', // transaction_timeout
   '53100', // disk_full
   '53200', // out_of_memory
-  '53300', // too_many_connections
+  SERVER_FULL,
   LOCK_NOT_AVAILABLE, // lock_timeout
   QUERY_CANCELED, // statement_timeout
   '57P01', // admin_shutdown
@@ -99,6 +100,17 @@ export function isConflict(error: unknown): boolean {
   return code === UNIQUE_VIOLATION || code === DEADLOCK || code === SERIALIZATION_FAILURE;
 }
 
+/** Whether another action interfered and nothing else is wrong: a later try can succeed. */
+export function isContention(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+/** Whether the server, the database or the role has no connection left. */
+export function isServerFull(error: unknown): boolean {
+  return codeOf(error) === SERVER_FULL;
+}
+
 /** Whether an error comes from the database or the connection, not from the action itself. */
 export function isDatabaseError(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error) ?? '') || isUnavailable(error);
@@ -112,6 +124,13 @@ export function toUnavailable(cause: unknown): HubError {
   );
 }
 
+export function toContended(cause: unknown): HubError {
+  return new HubError('UNAVAILABLE', 'Other requests changed the same records. Try again.', {
+    cause,
+    retryAfterMs: 1_000,
+  });
+}
+
 export function toTooLong(cause: unknown): HubError {
   return new HubError(
     'INVALID_REQUEST',
@@ -121,7 +140,7 @@ export function toTooLong(cause: unknown): HubError {
   );
 }
 
-function codeOf(error: unknown): string | null {
+export function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : null;
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { SqlValue } from '../engine.ts';
-import { isConnectionBroken, isDemoted, toUnavailable } from './postgres-errors.ts';
+import { isConnectionBroken, isDemoted, isServerFull, toUnavailable } from './postgres-errors.ts';
 
 /** The time limits of a session; docs/OPERATIONS.md gives the reasons. */
 export interface SessionLimits {
@@ -149,16 +149,34 @@ export class Session {
   }
 }
 
+/**
+ * The isolation that the locks assume: what a transaction reads after it has waited for a lock is
+ * no older than the lock. The database's default may be stricter. Whether the transaction may write
+ * stays the server's choice, since READ WRITE would break through a read-only fence.
+ */
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+/**
+ * Startup options. A single statement has its own transaction, with the default isolation. To
+ * compile a statement (jit) takes longer than to run any of the hub's.
+ */
+export const STARTUP_OPTIONS = '-c default_transaction_isolation=read\\ committed -c jit=off';
+/** How long a hub makes do with its open connections after the server had none left. */
+const FULL_SERVER_PAUSE_MS = 5_000;
+
 /** The connections of one hub for one purpose. */
 export class Sessions {
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.PoolClient>();
   readonly #isPooled: boolean;
-  #beginText = 'BEGIN';
+  readonly #sessionsMax: number;
+  readonly #connectMs: number;
+  #beginText = BEGIN;
   #isAvailable = true;
 
   constructor({ url, sessionsMax, limits, isPooled }: SessionOptions) {
     this.#isPooled = isPooled;
+    this.#sessionsMax = sessionsMax;
+    this.#connectMs = limits.connectMs;
     const settings = {
       statement_timeout: limits.statementMs,
       lock_timeout: limits.lockMs,
@@ -166,6 +184,7 @@ export class Sessions {
     };
     if (isPooled) this.beginWith({ ...settings, jit: 'off' });
     this.#pool = new pg.Pool({
+      Client: SeveringClient,
       connectionString: url,
       max: sessionsMax,
       // Statements are sent without waiting for earlier answers.
@@ -175,8 +194,7 @@ export class Sessions {
       keepAlive: true,
       application_name: 'signalbox',
       types,
-      // Compiling a statement (jit) takes longer than running any of the hub's.
-      ...(isPooled ? {} : { ...settings, options: '-c jit=off' }),
+      ...(isPooled ? {} : { ...settings, options: STARTUP_OPTIONS }),
     });
     // A broken connection is replaced when it is needed, and the statement in progress reports the
     // failure; an error event without a listener would end the hub.
@@ -208,12 +226,33 @@ export class Sessions {
   async acquire(): Promise<Session> {
     if (!this.#isAvailable) throw toUnavailable(new Error('the database is unavailable'));
     try {
-      return new Session(await this.#pool.connect(), {
+      return new Session(await this.#connect(), {
         isPooled: this.#isPooled,
         beginText: this.#beginText,
       });
     } catch (cause) {
       throw toUnavailable(cause);
+    }
+  }
+
+  /**
+   * Takes a free connection or makes one. When the server has no slot left, waits for a connection
+   * that is open instead, and makes no further one for a while.
+   */
+  async #connect(): Promise<pg.PoolClient> {
+    const endMs = performance.now() + this.#connectMs;
+    for (;;) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const isLate = performance.now() >= endMs;
+        if (!isServerFull(error) || this.#clients.size === 0 || isLate) throw error;
+        this.#pool.options.max = this.#clients.size;
+        const restore = () => {
+          this.#pool.options.max = this.#sessionsMax;
+        };
+        setTimeout(restore, FULL_SERVER_PAUSE_MS).unref();
+      }
     }
   }
 
@@ -229,6 +268,25 @@ export class Sessions {
 
   close(): Promise<void> {
     return this.#pool.end();
+  }
+}
+
+/** Closes the socket when a connection cannot be made; the driver would leave it open. */
+class SeveringClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    if (callback === undefined) {
+      return super.connect().catch((error: unknown) => {
+        severConnection(this);
+        throw error;
+      });
+    }
+    super.connect((error: Error) => {
+      if (error) severConnection(this);
+      callback(error);
+    });
+    return undefined;
   }
 }
 

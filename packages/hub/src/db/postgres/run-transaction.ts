@@ -3,10 +3,12 @@ import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
 import {
   isConflict,
+  isContention,
   isDatabaseError,
   isTimeLimit,
   isTooLong,
   isUnavailable,
+  toContended,
   toTooLong,
   toUnavailable,
 } from './postgres-errors.ts';
@@ -43,8 +45,8 @@ class ExclusiveNeeded extends Error {}
 type Outcome =
   | { kind: 'value'; value: unknown; calls: (() => void)[] }
   | { kind: 'refused'; error: unknown }
-  /** To be restarted under the exclusive lock. */
-  | { kind: 'restart' };
+  /** To be restarted under the exclusive lock; after an error, the transaction has failed. */
+  | { kind: 'restart'; isFailed: boolean };
 
 /** Conflicts of one action in a row. More are a fault of the hub, and the error is reported. */
 const CONFLICTS_MAX = 5;
@@ -117,7 +119,7 @@ export async function runConcurrent(
       });
       const outcome = await runAction(action, tx);
       if (outcome.kind === 'value') return outcome;
-      isSpoiled ||= tx.hasWritten || (outcome.kind === 'refused' && isDatabaseError(outcome.error));
+      isSpoiled ||= tx.hasWritten || hasFailed(outcome);
       return outcome;
     }),
   );
@@ -187,16 +189,25 @@ async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outc
   }
 }
 
+/** Whether an error of the database has ended the transaction, for all of its actions. */
+function hasFailed(outcome: Outcome): boolean {
+  if (outcome.kind === 'restart') return outcome.isFailed;
+  return outcome.kind === 'refused' && isDatabaseError(outcome.error);
+}
+
 /** Throws only when the session is lost; an error of the action is its outcome. */
 async function runAction(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
     const value = await action.run(tx);
     return { kind: 'value', value, calls: tx.calls };
   } catch (error) {
-    if (error instanceof ExclusiveNeeded) return { kind: 'restart' };
+    if (error instanceof ExclusiveNeeded) return { kind: 'restart', isFailed: false };
     if (error instanceof HubError) return { kind: 'refused', error };
     if (isUnavailable(error)) throw error;
-    if (isConflict(error) && action.conflicts < CONFLICTS_MAX) return { kind: 'restart' };
+    if (isConflict(error) && action.conflicts < CONFLICTS_MAX) {
+      return { kind: 'restart', isFailed: true };
+    }
+    if (isContention(error)) return { kind: 'refused', error: toContended(error) };
     return { kind: 'refused', error };
   }
 }
