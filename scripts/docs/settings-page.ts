@@ -1,4 +1,4 @@
-import { settings } from '@signalbox/hub';
+import { FILE_SUFFIX, type Setting, settings } from '@signalbox/hub';
 
 /** Names that are reserved for settings to come. A setting leaves this list when it exists. */
 export const reservedSettings = [['SVC_OIDC_*', 'sign-in with a company’s own accounts']] as const;
@@ -9,6 +9,9 @@ export function writeSettingsPage(): string {
     ({ env, flag, default: value, description }) =>
       `| \`${env}\` | \`--${flag}\` | ${value === '' ? '' : `\`${value}\``} | ${description} |`,
   );
+  const secrets = Object.values<Setting>(settings)
+    .filter(({ secret }) => secret)
+    .map(({ env }) => `\`${env}\``);
   const reserved = reservedSettings.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
   return `${[
     '# Settings',
@@ -19,6 +22,9 @@ export function writeSettingsPage(): string {
     'dashes: `npm start -- --port 5000`) and of `signalbox serve`. Flags go before the environment.',
     'An invalid value stops the start with one sentence. An unknown name that begins with `SVC_` is',
     'reported and ignored.',
+    '',
+    'Flags and environments show in the list of processes. A secret may be in a file instead: the',
+    `variable with \`${FILE_SUFFIX}\` at its end names it, for ${secrets.join(', ')}.`,
     '',
     '| environment | flag | default | meaning |',
     '|---|---|---|---|',

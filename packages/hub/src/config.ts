@@ -9,6 +9,7 @@ import {
   readPort,
   readPrivateHosts,
   readRate,
+  readSecretFile,
   readSecretKey,
   readSecrets,
   readSessions,
@@ -222,6 +223,8 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
+/** A secret may be in a file that this variable names: environments and flags show in `ps`. */
+export const FILE_SUFFIX = '_FILE';
 const GLOBAL_TOKEN_CHARS_MIN = 20;
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
@@ -282,8 +285,14 @@ export function readConfig(
   flags: Partial<Record<SettingName, string>> = {},
 ): Config {
   const read = (name: SettingName): string => {
-    const value = flags[name] ?? env[settings[name].env];
-    return value === undefined || value === '' ? settings[name].default : value;
+    const setting: Setting = settings[name];
+    const value = flags[name] ?? env[setting.env] ?? '';
+    const file = setting.secret === true ? (env[setting.env + FILE_SUFFIX] ?? '') : '';
+    if (file === '') return value === '' ? setting.default : value;
+    if (value === '') return readSecretFile(setting.env + FILE_SUFFIX, file);
+    throw new SettingError(
+      `${setting.env} and ${setting.env}${FILE_SUFFIX} are both set: unset one of them.`,
+    );
   };
   const config: Config = {
     host: read('host'),
@@ -314,7 +323,11 @@ export function readConfig(
 
 /** Names of environment variables that look like settings but are not, such as typing errors. */
 export function findUnknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set<string>(Object.values(settings).map((setting) => setting.env));
+  const known = new Set<string>();
+  for (const setting of Object.values<Setting>(settings)) {
+    known.add(setting.env);
+    if (setting.secret === true) known.add(setting.env + FILE_SUFFIX);
+  }
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
 }
 

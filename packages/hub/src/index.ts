@@ -11,8 +11,10 @@ export { createHub, type Hub, type HubOptions } from './app.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';
 export {
   type Config,
+  FILE_SUFFIX,
   isLoopback,
   readConfig,
+  type Setting,
   type SettingName,
   settings,
 } from './config.ts';

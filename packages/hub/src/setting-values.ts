@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isAddressOrRange, isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
 
 /*
@@ -133,4 +134,18 @@ export function readSessions(text: string): number {
   throw new SettingError(
     `SVC_DATABASE_SESSIONS is "${text}": it must be a number from ${SESSIONS_MIN} to ${SESSIONS_MAX}.`,
   );
+}
+
+/** Reads a secret from a file, such as one that a container platform mounts. */
+export function readSecretFile(env: string, path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new SettingError(
+      `${env} names a file that cannot be read (${(error as Error).message}).`,
+    );
+  }
+  if (text === '') throw new SettingError(`${env} names ${path}, which is empty.`);
+  return text;
 }

@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
+  openSync,
   readFileSync,
   statfsSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** A reason why the hub cannot start; the message says what is wrong and what to do. */
@@ -42,6 +46,12 @@ const LOCK_WAIT_MS = 200;
 const SQLITE_BUSY = 5;
 const SECRET_KEY_BYTES = 32;
 const DIRECTORY_ID_BYTES = 12;
+/** The permission bits of a mode. */
+const MODE_BITS = 0o777;
+/** All that group and others may do. */
+const OTHERS_ANY = 0o077;
+/** Writing by others. A group may write where a container platform gives it the volume. */
+const WORLD_WRITE = 0o002;
 
 export interface DataDirectory {
   path: string;
@@ -84,6 +94,7 @@ export function prepareDataDirectory(
         'give this user write access to it, or set SVC_DATA_DIR to another directory.',
     );
   }
+  refuseOpenMode(absolute, WORLD_WRITE, 'chmod o-w');
   const network = networkFileSystems.get(typeOfFileSystem(absolute) >>> 0);
   if (network !== undefined && use.holdsDatabase !== false) {
     throw new StartError(
@@ -107,7 +118,10 @@ export function prepareDataDirectory(
  * @returns releases the lock.
  */
 export function lockDataDirectory(path: string): () => void {
-  const lock = new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_WAIT_MS });
+  const file = join(path, LOCK_FILE);
+  // SQLite would create it for all to read, and a user who may read it can hold its lock.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  const lock = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -141,12 +155,30 @@ export function isDataDirectoryLocked(path: string): boolean {
 
 function readSecretKey(path: string): Buffer {
   const key = Buffer.from(readOrCreate(path, SECRET_KEY_BYTES), 'base64');
+  refuseOpenMode(path, OTHERS_ANY, 'chmod 600');
   if (key.length !== SECRET_KEY_BYTES) {
     throw new StartError(
       `The key file ${path} must hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
     );
   }
   return key;
+}
+
+/**
+ * Refuses a file or directory that other users of the machine may read or change, as ssh does. On
+ * Windows there are no such modes.
+ *
+ * @throws StartError
+ */
+function refuseOpenMode(path: string, forbidden: number, remedy: string): void {
+  if (process.platform === 'win32') return;
+  const mode = statSync(path).mode & MODE_BITS;
+  if ((mode & forbidden) === 0) return;
+  throw new StartError(
+    `${path} has the mode ${mode.toString(8).padStart(4, '0')}, so other users of this machine can ` +
+      `${forbidden === OTHERS_ANY ? 'read the hub’s key' : 'replace the hub’s files'}: run ` +
+      `\`${remedy} ${path}\`.`,
+  );
 }
 
 /** Reads a file; creates it with random bytes if it does not exist. */
@@ -168,5 +200,16 @@ function createRandomFile(path: string, bytes: number): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     unlinkSync(draft);
+  }
+  // After a power cut the file must still have its name: the database remembers the key.
+  syncDirectory(dirname(path));
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
   }
 }

@@ -4,10 +4,17 @@ import { HubError } from '../errors.ts';
 
 const RETRY_AFTER_DEFAULT_MS = 1_000;
 const MS_PER_SECOND = 1_000;
+const BROKEN_OFF = 'The connection broke off before the whole body had arrived.';
+
+/** Node's code for a body whose sender has gone. */
+const BROKEN_OFF_CODE = 'ECONNRESET';
 
 /** Translates Fastify's own errors into the codes of the contract. */
 function fromFastify(error: FastifyError): HubError | null {
   switch (error.code) {
+    case BROKEN_OFF_CODE:
+      // An error of this code from elsewhere, such as from a mail server, has no status.
+      return error.statusCode === 400 ? new HubError('INVALID_REQUEST', BROKEN_OFF) : null;
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new HubError('BODY_TOO_LARGE');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

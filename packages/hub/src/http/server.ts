@@ -92,6 +92,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
       replyWithError(error, request, reply);
       return;
     }
+    if (hasSeveralHosts(request.raw.rawHeaders)) {
+      const message = 'Send exactly one Host header (RFC 9112, section 3.2).';
+      replyWithError(new HubError('INVALID_REQUEST', message), request, reply);
+      return;
+    }
     // Rejects unknown paths before the body is read.
     if (request.is404) replyNotFound(request, reply);
     else done();
@@ -123,6 +128,16 @@ function warnOfProxy(server: FastifyInstance): void {
 function replyNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const message = 'Unknown path: GET /control-plane/openapi.json lists all paths.';
   return replyWithError(new HubError('NOT_FOUND', message), request, reply);
+}
+
+/** Whether Node took the first of several: a proxy before the hub may have taken another. */
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count > 1;
 }
 
 /** Adds the headers of every answer. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
@@ -27,6 +27,28 @@ test('refuses a path that is a file', (t) => {
   assert.throws(() => prepareDataDirectory(path), StartError);
 });
 
+test('refuses a key that others may read, and a directory that others may write', (t) => {
+  const path = makeTempDir(t);
+  prepareDataDirectory(path);
+  const key = join(path, 'secret.key');
+  for (const mode of [0o666, 0o640, 0o604]) {
+    chmodSync(key, mode);
+    assert.throws(() => prepareDataDirectory(path), /secret\.key has the mode 06.*chmod 600/);
+  }
+  chmodSync(key, 0o600);
+  chmodSync(path, 0o777);
+  assert.throws(() => prepareDataDirectory(path), /has the mode 0777.*chmod o-w/);
+  chmodSync(path, 0o770);
+  prepareDataDirectory(path);
+});
+
+test('only the owner may open the lock', (t) => {
+  const path = makeTempDir(t);
+  const unlock = lockDataDirectory(path);
+  assert.equal(statSync(join(path, 'hub.lock')).mode & 0o777, 0o600);
+  unlock();
+});
+
 test('refuses a network file system and names it', (t) => {
   const nfs = 0x6969;
   assert.throws(
@@ -50,7 +72,7 @@ test('creates no key when one is set', (t) => {
 test('refuses a truncated key file and does not replace it', (t) => {
   const path = makeTempDir(t);
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=\n');
+  writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=\n', { mode: 0o600 });
   assert.throws(() => prepareDataDirectory(path), /key file/);
   assert.equal(readFileSync(join(path, 'secret.key'), 'utf8'), 'c2hvcnQ=\n');
 });

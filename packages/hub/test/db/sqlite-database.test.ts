@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Tx } from '../../src/db/engine.ts';
 import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
+import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
 import { HubError } from '../../src/errors.ts';
 import { countTurns } from '../support/event-loop-turns.ts';
@@ -381,4 +382,12 @@ test('a database of a newer version is refused and not changed', async (t) => {
   const { database } = openTestDatabase(t);
   await migrate(database, [{ version: 1_000_000, name: 'future', statements: () => [] }]);
   await assert.rejects(migrate(database), NewerDatabaseError);
+});
+
+test('checkpoints reach the disk itself on macOS too', async (t) => {
+  const connection = new Connection(join(makeTempDir(t), 'test.db'), { readOnly: false });
+  t.after(() => connection.close());
+  // The setting exists everywhere and has an effect on macOS only.
+  const row = await connection.firstSql('PRAGMA checkpoint_fullfsync', []);
+  assert.deepEqual(row, { checkpoint_fullfsync: 1 });
 });

@@ -110,6 +110,14 @@ test('headers must arrive within ten seconds', async (t) => {
   assert.equal(hub.server.server.headersTimeout, 10_000);
 });
 
+test('two Host headers are refused, even if they are equal', async (t) => {
+  const { hub, baseUrl, get } = await setupSockets(t);
+  const { host } = new URL(hub.baseUrl);
+  const answer = await sendRaw(baseUrl, get(`HOST: ${host}`, 'connection: close'));
+  assert.deepEqual(answer.statuses, [400], answer.text);
+  assert.match(answer.text, /"INVALID_REQUEST","message":"Send exactly one Host header/);
+});
+
 test('pipelined requests are answered in their order', async (t) => {
   const { baseUrl, head, get } = await setupSockets(t);
   const resolve = (slug: string) => {

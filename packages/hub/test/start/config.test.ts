@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { findUnknownSettings, readConfig, settings } from '../../src/config.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
 
 test('without any setting the hub listens on loopback, port 4400, with data in .signalbox', () => {
   assert.deepEqual(readConfig({}), {
@@ -134,4 +137,25 @@ test('requests without a token may be allowed under a loopback base URL', () => 
   for (const baseUrl of ['http://127.0.0.1:4400', 'http://localhost:4400', 'http://[::1]:4400']) {
     readConfig({ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_BASE_URL: baseUrl });
   }
+});
+
+test('a secret may be in a file, and only there', (t) => {
+  const file = join(makeTempDir(t), 'secret');
+  const env = { SVC_CONTROL_PLANE_TOKEN_FILE: file };
+  assert.throws(() => readConfig(env), /SVC_CONTROL_PLANE_TOKEN_FILE names a file that cannot be/);
+  writeFileSync(file, '\n');
+  assert.throws(() => readConfig(env), /is empty/);
+  writeFileSync(file, 'a-token-of-thirty-characters-xx\n');
+  assert.equal(readConfig(env).globalToken, 'a-token-of-thirty-characters-xx');
+  assert.throws(
+    () => readConfig({ ...env, SVC_CONTROL_PLANE_TOKEN: 'another-token-of-30-characters' }),
+    (error: Error) => /are both set/.test(error.message) && !error.message.includes('another'),
+  );
+  assert.equal(readConfig({ SVC_PORT_FILE: file }).port, 4400);
+  assert.deepEqual(findUnknownSettings({ ...env, SVC_PORT_FILE: file }), ['SVC_PORT_FILE']);
+});
+
+test('a socket directory may name the server, as for libpq', () => {
+  const url = 'postgres://signalbox@/signalbox?host=/run/postgresql';
+  assert.equal(readConfig({ SVC_DATABASE_URL: url }).databaseUrl, url);
 });

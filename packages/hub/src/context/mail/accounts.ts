@@ -47,8 +47,8 @@ export interface MailAccountDraft {
   authKind: 'password' | 'oauth';
   /**
    * The password or the OAuth access token. Absent: the stored one, but only while host, port, TLS
-   * mode, user and kind stay the same. Otherwise a change of the host would send the stored secret
-   * to another server.
+   * mode, certificate authority, user and kind stay the same. Otherwise a change of the host, or of
+   * the authority by someone between, would send the stored secret to another server.
    */
   secret?: string | undefined;
   /** Mailboxes to search. Absent or empty: all mail, or the inbox, sent mail and archive. */
@@ -180,12 +180,14 @@ function keepSecret(draft: MailAccountDraft, known: MailAccountRow | undefined):
     known.host === draft.host &&
     known.port === draft.port &&
     known.tls_mode === draft.tlsMode &&
+    known.ca_certificate === (draft.caCertificate ?? null) &&
     known.user_name === draft.userName &&
     known.auth_kind === draft.authKind;
   if (isSame) return known.sealed_secret;
   throw invalidField(
     '/secret',
-    'must be sent for a new account or when host, port, TLS mode, user or kind change',
+    'must be sent for a new account or when host, port, TLS mode, CA certificate, user or kind ' +
+      'change',
   );
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { rootCertificates } from 'node:tls';
 import { endpoints } from '@signalbox/contract';
 import {
   deleteMailAccount,
@@ -61,6 +62,7 @@ test('an update keeps the secret only for the same server', async (t) => {
     { host: 'imap.evil.dev' },
     { port: 143 },
     { tlsMode: 'starttls' as const },
+    { caCertificate: rootCertificates[0] },
     { userName: 'eve@acme.dev' },
     { authKind: 'oauth' as const },
   ]) {
