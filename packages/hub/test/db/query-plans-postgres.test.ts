@@ -32,7 +32,7 @@ interface PlanNode {
 
 /** A queue with years of finished jobs and a backlog, with current planner statistics. */
 async function setupGrown(t: TestContext) {
-  const h = await startQueueWorld(t);
+  const h = await startQueueWorld(t, { newDatabase: true });
   const { workspaceId, repoId, clock } = h;
   const { database } = h.hub;
   const agentIds = await seedAgents(
@@ -220,7 +220,7 @@ test('every list reads its page from the end of an index, with any filters', asy
 });
 
 test('renewals stay in the page of their row and touch no index', async (t) => {
-  const h = await startQueueWorld(t);
+  const h = await startQueueWorld(t, { newDatabase: true });
   const { workspaceId, agentId } = h;
   for (let n = 0; n < RUNNING; n++) await h.enqueue();
   const statements = await collectStatements(t, async () => {
@@ -261,7 +261,7 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
 });
 
 test('plans made while the tables were small still use an index when they have grown', async (t) => {
-  const h = await startQueueWorld(t);
+  const h = await startQueueWorld(t, { newDatabase: true });
   const { workspaceId, repoId, agentId } = h;
   const doSome = async () => {
     await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
-import { createTestDatabase } from '@signalbox/local-postgres';
+import { borrowTestDatabase } from '@signalbox/local-postgres';
 import type { TObject } from 'typebox';
 import { createHub, type Hub } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -32,11 +32,11 @@ export interface HubsWorkspace {
 }
 
 export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
-  const database = await createTestDatabase(template);
+  const database = await borrowTestDatabase(template);
   const hubs: Hub[] = [];
   t.after(async () => {
     await Promise.all(hubs.map((hub) => hub.stop()));
-    await database.drop();
+    await database.giveBack();
   });
   const dataDir = makeTempDir(t);
   return {

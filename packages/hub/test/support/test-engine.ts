@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '@signalbox/local-postgres';
+import {
+  type BorrowedDatabase,
+  borrowTestDatabase,
+  createTestDatabase,
+} from '@signalbox/local-postgres';
 import pg from 'pg';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -26,7 +30,7 @@ type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databaseSessions'>;
 
 /** The database that hubs on one data directory share. */
 interface SharedDatabase {
-  database: Promise<TestDatabase>;
+  database: Promise<BorrowedDatabase>;
   users: number;
 }
 
@@ -36,10 +40,13 @@ const shared = new Map<string, SharedDatabase>();
  * The settings of a hub's database. Hubs on the same data directory have the same database, as
  * they have on SQLite by itself.
  *
- * @returns `release`, to call when the hub has ended; the last call drops the database.
+ * @param isNew On PostgreSQL, a new database instead of one that an earlier test has used: for tests
+ *   of query plans and table sizes.
+ * @returns `release`, to call when the hub has ended; the last call frees the database.
  */
 export async function takeDatabase(
   dataDir: string,
+  isNew = false,
 ): Promise<{ config: DatabaseConfig; release(): Promise<void> }> {
   if (testEngine === 'sqlite') {
     return {
@@ -49,7 +56,7 @@ export async function takeDatabase(
   }
   let entry = shared.get(dataDir);
   if (entry === undefined) {
-    entry = { database: createTestDatabase(template), users: 0 };
+    entry = { database: isNew ? createNew() : borrowTestDatabase(template), users: 0 };
     shared.set(dataDir, entry);
   }
   const { database } = entry;
@@ -61,15 +68,20 @@ export async function takeDatabase(
       entry.users -= 1;
       if (entry.users > 0) return;
       shared.delete(dataDir);
-      await (await database).drop();
+      await (await database).giveBack();
     },
   };
+}
+
+async function createNew(): Promise<BorrowedDatabase> {
+  const { url, drop } = await createTestDatabase(template);
+  return { url, giveBack: drop };
 }
 
 /**
  * A migrated database without a hub.
  *
- * @returns `end`, which closes and drops it.
+ * @returns `end`, which closes and frees it.
  */
 export async function openDatabaseOf(
   dataDir: string,

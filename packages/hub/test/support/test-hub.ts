@@ -20,6 +20,8 @@ export interface TestHubOptions<AnyClock extends Clock = Clock> {
   config?: Partial<Config>;
   /** Default: a new one. Name that of a stopped hub to start on its data. */
   dataDir?: string;
+  /** On PostgreSQL, a database that no other test has used. */
+  newDatabase?: boolean;
   /** Default: one that costs nothing. */
   passwords?: PasswordHasher;
   /** The built console. */
@@ -61,7 +63,7 @@ export async function startTestHub(
 ): Promise<TestHub<Clock>> {
   const { clock = createManualClock(), passwords = quickHasher, consoleDir } = options;
   const dataDir = options.dataDir ?? makeTempDir(t);
-  const taken = await takeDatabase(dataDir);
+  const taken = await takeDatabase(dataDir, options.newDatabase);
   const config: Config = {
     ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
     dataDir,
