@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileReport, TestResult } from './file-log.ts';
 import { endOf, spawnGroup } from './process-group.ts';
 import type { TestOutcome } from './test-event.ts';
-import { type FileReport, type TestResult, testEnvironment } from './test-file.ts';
+import { testEnvironment } from './test-process.ts';
 
 /** The parts of Vitest's JSON report that are used. */
 interface VitestReport {

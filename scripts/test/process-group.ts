@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Characters kept of the output of one process. */
-const outputMaxChars = 64_000;
+export const outputMaxChars = 64_000;
 /** How long children of a finished process (a browser, a hub) may take to end. */
 const leftoverGraceMs = 3_000;
 /** How long the last output of a finished process may take to arrive. */
@@ -54,8 +54,8 @@ export interface Ending {
   readonly hadLeftovers: boolean;
 }
 
-/** Waits for a process of `spawnGroup`; terminates its whole group after `limitMs`. */
-export async function endOf(child: ChildProcess, limitMs: number): Promise<Ending> {
+/** Waits for a process of `spawnGroup`; terminates its whole group after `limitMs`, if given. */
+export async function endOf(child: ChildProcess, limitMs?: number): Promise<Ending> {
   let output = '';
   let isLate = false;
   for (const stream of [child.stdout, child.stderr]) {
@@ -64,10 +64,11 @@ export async function endOf(child: ChildProcess, limitMs: number): Promise<Endin
     });
   }
   const heard = Promise.all([once(child, 'close'), child.connected && once(child, 'disconnect')]);
-  const limit = setTimeout(() => {
+  const end = () => {
     isLate = true;
-    endMembers(child);
-  }, limitMs);
+    endGroup(child);
+  };
+  const limit = limitMs === undefined ? undefined : setTimeout(end, limitMs);
   const exit = await exitOf(child);
   clearTimeout(limit);
   const hadLeftovers = await endLeftovers(child);
@@ -82,7 +83,7 @@ export function endGroupsOnSignal(): void {
   const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   for (const [signal, code] of Object.entries(signals)) {
     process.once(signal, () => {
-      for (const child of running) endMembers(child);
+      for (const child of running) endGroup(child);
       process.stdout.write(`\nended by ${signal}\n`);
       process.exit(code);
     });
@@ -130,7 +131,7 @@ async function endLeftovers(child: ChildProcess): Promise<boolean> {
   const deadlineMs = performance.now() + leftoverGraceMs;
   while (isRunning(child)) {
     if (performance.now() > deadlineMs) {
-      endMembers(child);
+      endGroup(child);
       return true;
     }
     await wait(20);
@@ -144,7 +145,8 @@ function isRunning(child: ChildProcess): boolean {
   return hasGroups && child.pid !== undefined && killProcess(-child.pid, 0);
 }
 
-function endMembers(child: ChildProcess): void {
+/** Terminates the process and all its descendants. */
+export function endGroup(child: ChildProcess): void {
   if (process.platform === 'linux') {
     for (const processId of listMembers(child)) killProcess(processId, 'SIGKILL');
   } else if (hasGroups && child.pid !== undefined) {

@@ -1,4 +1,9 @@
-/** The messages of a test file's process to the process that started it, one per event. */
+/** The order to a process of tests: run this file, given by its absolute path. */
+export interface TestOrder {
+  readonly file: string;
+}
+
+/** The messages of a process of tests to the process that started it, one per event. */
 export type TestEvent =
   /** A test is about to run; the last ones without an end are where a hanging file hangs. */
   | { readonly kind: 'started'; readonly name: string }
@@ -12,7 +17,11 @@ export type TestEvent =
       readonly detail: string;
     }
   /** The file came to its end; a process that exits without this did not. */
-  | { readonly kind: 'finished' };
+  | {
+      readonly kind: 'finished';
+      /** What the file left in the process, as sentences. */
+      readonly traces: readonly string[];
+    };
 
 /** `todo` is a skip by another name, and is counted as one. */
 export type TestOutcome = 'passed' | 'failed' | 'skipped' | 'todo';

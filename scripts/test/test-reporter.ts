@@ -1,13 +1,23 @@
-// Loaded by Node into the process of every test file (--test-reporter): turns the event stream of
-// node:test into the few messages that test-file.ts counts.
+// Loaded by Node into the processes of test files (--test-reporter): turns the event stream of
+// node:test into the few messages that file-log.ts counts. Each file is a suite of test-host.ts, the
+// outermost one.
 import type { TestEvent as NodeTestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { fileItself } from './file-log.ts';
 import type { TestEvent, TestOutcome } from './test-event.ts';
 
 type Ended = Extract<NodeTestEvent, { type: 'test:pass' | 'test:fail' }>['data'];
 
 /** Node's name for a failure that only repeats the failures of the tests inside. */
 const repeated = 'subtestsFailed';
+
+let reported = Promise.withResolvers<void>();
+
+/** Resolves when all results of the suite that runs next have been sent. */
+export function endOfSuite(): Promise<void> {
+  reported = Promise.withResolvers();
+  return reported.promise;
+}
 
 export default async function* report(source: AsyncIterable<NodeTestEvent>) {
   // Starts arrive in the order of declaration, outer before inner, so that the names of the last
@@ -16,9 +26,14 @@ export default async function* report(source: AsyncIterable<NodeTestEvent>) {
   for await (const event of source) {
     const message = translate(event, path);
     if (message !== undefined) process.send?.(message);
+    if (isEndOfSuite(event)) reported.resolve();
   }
   // A reporter is a generator; this one has nothing to print.
   yield* [];
+}
+
+function isEndOfSuite({ type, data }: NodeTestEvent): boolean {
+  return (type === 'test:pass' || type === 'test:fail') && data.nesting === 0;
 }
 
 function translate(event: NodeTestEvent, path: string[]): TestEvent | undefined {
@@ -27,14 +42,14 @@ function translate(event: NodeTestEvent, path: string[]): TestEvent | undefined 
       path.splice(event.data.nesting, path.length, event.data.name);
       return undefined;
     case 'test:dequeue':
-      return { kind: 'started', name: event.data.name };
-    case 'test:complete':
-      return { kind: 'ended', name: event.data.name };
+    case 'test:complete': {
+      const { name, nesting } = event.data;
+      const kind = event.type === 'test:dequeue' ? 'started' : 'ended';
+      return nesting === 0 ? undefined : { kind, name };
+    }
     case 'test:pass':
     case 'test:fail':
       return translateEnd(event.type, event.data, path);
-    case 'test:summary':
-      return { kind: 'finished' };
     default:
       return undefined;
   }
@@ -45,7 +60,8 @@ function translateEnd(
   data: Ended,
   path: readonly string[],
 ): TestEvent | undefined {
-  const name = [...path.slice(0, data.nesting), data.name].join(' › ');
+  const isFile = data.nesting === 0;
+  const name = isFile ? fileItself : [...path.slice(1, data.nesting), data.name].join(' › ');
   const result = (outcome: TestOutcome, detail: string): TestEvent => {
     return { kind: 'result', name, outcome, detail };
   };

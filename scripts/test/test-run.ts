@@ -3,8 +3,9 @@ import { buildConsole } from '../build/console-build.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
+import type { FileReport } from './file-log.ts';
+import { type FileRun, type ForeignRun, runInLanes } from './lanes.ts';
 import { endGroupsOnSignal } from './process-group.ts';
-import { type FileReport, runTestFile } from './test-file.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
@@ -13,7 +14,12 @@ import { countResults, describeReport, describeRun, forbidSkips } from './test-s
 const parallelLimitMs = 180_000;
 const aloneLimitMs = 300_000;
 
-type FileRun = () => Promise<FileReport>;
+/**
+ * The tests whose files share processes. Their work is inside the process, so that most of the time
+ * of a short file went into loading and compiling the hub. Files elsewhere start processes of their
+ * own, or change the environment.
+ */
+const sharing = /^packages\/(contract|hub|sdk)\/|^scripts\/check\//;
 
 /**
  * Runs the files, prints progress and the summary, and answers whether all is well. The last line
@@ -44,8 +50,8 @@ export async function runTests(
   useFastFiles();
   const fileCount = files.parallel.length + files.console.length + files.alone.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
-  await drain(parallel, options.concurrency, add);
-  await drain(alone, 1, add);
+  await runInLanes(root, parallel, options.concurrency, add);
+  await runInLanes(root, alone, 1, add);
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
   say(describeRun(reports, performance.now() - startMs, runs.engineNote));
@@ -56,8 +62,8 @@ export async function runTests(
 }
 
 interface Runs {
-  readonly parallel: FileRun[];
-  readonly alone: FileRun[];
+  readonly parallel: readonly (FileRun | ForeignRun)[];
+  readonly alone: readonly FileRun[];
   readonly needsPostgres: boolean;
   /** Which databases the tests ran on, and how to run the other. */
   readonly engineNote: string;
@@ -67,22 +73,24 @@ interface Runs {
 function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
   const onEngines = findEngineFiles(root, [...files.parallel, ...files.alone]);
   const runsOf = (file: string, limitMs: number): FileRun[] => {
-    const engines = onEngines.get(file);
-    if (engines === undefined) return [() => runTestFile(root, file, limitMs)];
-    return engines
-      .filter((engine) => options.engines.includes(engine))
-      .map((engine) => () => runTestFile(root, file, limitMs, engine));
+    const run = { file, limitMs, isShared: sharing.test(file) };
+    const engines = onEngines.get(file)?.filter((engine) => options.engines.includes(engine));
+    return engines === undefined ? [run] : engines.map((engine) => ({ ...run, engine }));
   };
   const limitMs = options.fileLimitMs;
   const parallel = files.parallel.flatMap((file) => runsOf(file, limitMs ?? parallelLimitMs));
-  // First, because it is the longest: all component tests are one run.
-  if (files.console.length > 0) {
-    parallel.unshift(() => runConsoleTests(root, files.console, limitMs ?? parallelLimitMs));
-  }
-  const alone = files.alone.flatMap((file) => runsOf(file, limitMs ?? aloneLimitMs));
-  const needsPostgres = onEngines.size > 0 && options.engines.includes('postgres');
-  const engineNote = describeEngines(onEngines, options.engines);
-  return { parallel, alone, needsPostgres, engineNote };
+  // Files on the same engine share processes.
+  const place = ({ engine }: FileRun) =>
+    engine === undefined ? -1 : options.engines.indexOf(engine);
+  parallel.sort((one, other) => place(one) - place(other));
+  const console = () => runConsoleTests(root, files.console, limitMs ?? parallelLimitMs);
+  return {
+    // First, because it is the longest: all component tests are one run.
+    parallel: files.console.length > 0 ? [console, ...parallel] : parallel,
+    alone: files.alone.flatMap((file) => runsOf(file, limitMs ?? aloneLimitMs)),
+    needsPostgres: onEngines.size > 0 && options.engines.includes('postgres'),
+    engineNote: describeEngines(onEngines, options.engines),
+  };
 }
 
 /**
@@ -123,19 +131,6 @@ async function tryBuild(root: string): Promise<FileReport | undefined> {
       output: '',
     };
   }
-}
-
-/** Runs the files in order, a few at once. */
-async function drain(
-  runs: FileRun[],
-  concurrency: number,
-  add: (report: FileReport) => void,
-): Promise<void> {
-  const waiting = [...runs];
-  const lanes = Array.from({ length: Math.min(concurrency, runs.length) }, async () => {
-    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) add(await run());
-  });
-  await Promise.all(lanes);
 }
 
 function say(text: string): void {

@@ -1,4 +1,4 @@
-import type { FileReport, TestResult } from './test-file.ts';
+import type { FileReport, TestResult } from './file-log.ts';
 
 /** How much of an error is told again at the end of a run. */
 const failureMaxLines = 15;

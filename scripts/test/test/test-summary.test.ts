@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FileReport, TestResult } from '../test-file.ts';
+import type { FileReport, TestResult } from '../file-log.ts';
 import { readTestOptions } from '../test-options.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from '../test-summary.ts';
 

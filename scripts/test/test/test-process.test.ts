@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FileReport, runTestFile } from '../test-file.ts';
+import type { FileReport } from '../file-log.ts';
+import { TestProcess } from '../test-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-test-file-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -14,12 +15,19 @@ const enoughMs = 60_000;
 const hangMs = 10_000;
 let fileCount = 0;
 
-async function run(source: string, limitMs = enoughMs): Promise<FileReport> {
+function plant(source: string): string {
   fileCount += 1;
   const file = `planted-${fileCount}.test.ts`;
   const imports = "import { describe, test } from 'node:test';\n";
   writeFileSync(join(folder, file), imports + source);
-  return await runTestFile(folder, file, limitMs);
+  return file;
+}
+
+/** Runs a file in a process of its own. */
+async function run(source: string, limitMs = enoughMs): Promise<FileReport & { trouble: string }> {
+  const process = new TestProcess(folder);
+  const report = await process.run(plant(source), limitMs);
+  return { ...report, trouble: await process.end() };
 }
 
 function outcomes(report: FileReport): string[] {
@@ -84,17 +92,18 @@ describe('a file that hangs', { concurrency: true }, () => {
       'passed is quick',
       'failed (the file) | ended after 10 s without a result; still running: a suite, hangs',
     ]);
+    assert.equal(report.trouble, '');
   });
 
-  test('a file that never closes what it opened is ended at the limit, and says so', async () => {
-    const report = await run(
-      `
+  test('a file that never closes what it opened fails, and says what', async () => {
+    const report = await run(`
     import { createServer } from 'node:net';
     test('listens', (t, done) => { createServer().listen(0, '127.0.0.1', done); });
-  `,
-      hangMs,
-    );
-    assert.match(outcomes(report).join('\n'), /passed listens\n.*something it opened was never/);
+  `);
+    assert.deepEqual(outcomes(report), [
+      'passed listens',
+      'failed (the file) | its tests are over, but something it opened was never closed: TCPServerWrap',
+    ]);
   });
 
   test('a file that ignores SIGTERM is ended at the limit all the same', async () => {
@@ -115,20 +124,19 @@ test('a test that exits the process is a failure of the file', async () => {
     test('is never reached', () => {});
   `);
   assert.deepEqual(outcomes(report), [
-    'failed (the file) | no test ended: it holds none, or one exits',
+    'failed (the file) | the process ended before the tests did: with code 0',
   ]);
 });
 
-test('a file that does not load is a failure with its output', async () => {
-  const report = await run(`import './missing.ts';`);
-  assert.deepEqual(outcomes(report), ['failed (the file) | exited with code 1']);
-  assert.match(report.output, /ERR_MODULE_NOT_FOUND/);
+test('a file that does not load is a failure with its error', async () => {
+  const [failure, ...others] = (await run(`import './missing.ts';`)).results;
+  assert.deepEqual(others, []);
+  assert.equal(failure?.name, '(the file)');
+  assert.match(failure?.detail ?? '', /Cannot find module .*missing\.ts/);
 });
 
 test('a file without a test is a failure', async () => {
-  assert.deepEqual(outcomes(await run('')), [
-    'failed (the file) | no test ended: it holds none, or one exits',
-  ]);
+  assert.deepEqual(outcomes(await run('')), ['failed (the file) | contains no test']);
 });
 
 const linuxOnly = process.platform === 'linux' ? false : 'processes are found through /proc';
@@ -147,7 +155,6 @@ test('what a file leaves running is ended, in its group or not', { skip: linuxOn
     });
   `);
   assert.deepEqual(outcomes(report), ['passed forgets its children']);
-  assert.match(report.output, /left processes running/);
   for (const id of JSON.parse(readFileSync(idsPath, 'utf8')) as number[]) {
     // A process that was killed ends when the kernel next runs it.
     const endMs = performance.now() + 10_000;
@@ -164,6 +171,69 @@ function isAlive(processId: number): boolean {
     return false;
   }
 }
+
+test('an error after the tests is a failure of the file', async () => {
+  const report = await run(`
+    test('is quick', () => { setTimeout(() => { throw new Error('planted late'); }, 10); });
+  `);
+  assert.deepEqual(outcomes(report), ['passed is quick', 'failed (the file) | sets exit code 1']);
+  assert.match(report.output, /planted late/);
+});
+
+test('files that share a process have their own hooks, names and output', async (t) => {
+  const process = new TestProcess(folder);
+  t.after(() => process.end());
+  const source = (name: string) => `
+    import { after, before, beforeEach } from 'node:test';
+    before(() => console.log('before ${name}'));
+    beforeEach(() => console.log('before each of ${name}'));
+    after(() => console.log('after ${name}'));
+    test('the test of ${name}', () => {});
+    describe('the suite of ${name}', () => { test('inside', () => {}); });
+  `;
+  for (const name of ['one', 'two']) {
+    const report = await process.run(plant(source(name)), enoughMs);
+    assert.deepEqual(outcomes(report), [
+      `passed the test of ${name}`,
+      `passed the suite of ${name} › inside`,
+    ]);
+    const each = `before each of ${name}`;
+    assert.deepEqual(report.output.split('\n'), [`before ${name}`, each, each, `after ${name}`]);
+  }
+  assert.ok(process.isUsable);
+  assert.equal(await process.end(), '');
+});
+
+test('a process whose file has failed is not used again', async () => {
+  const process = new TestProcess(folder);
+  const report = await process.run(
+    plant("test('breaks', () => { throw new Error(); });"),
+    enoughMs,
+  );
+  assert.deepEqual(outcomes(report), ['failed breaks | Error']);
+  assert.ok(!process.isUsable);
+  assert.equal(await process.end(), '');
+});
+
+test('a file that changes the environment of its process for good fails', async () => {
+  const report = await run(`
+    test('turns it back', () => { process.env.A = '1'; delete process.env.A; });
+    test('does not', () => { process.env.B = '1'; process.chdir('/'); });
+  `);
+  assert.deepEqual(outcomes(report).slice(2), [
+    'failed (the file) | changes the environment variable B for good',
+    'failed (the file) | changes the folder for good',
+  ]);
+});
+
+test('a process that fails at its end says so', async () => {
+  const report = await run(`
+    process.once('beforeExit', () => { throw new Error('planted at the end'); });
+    test('passes', () => {});
+  `);
+  assert.deepEqual(outcomes(report), ['passed passes']);
+  assert.match(report.trouble, /exited with code \d+\n(.*\n)*.*planted at the end/);
+});
 
 test('settings of the hub do not reach the tests', async () => {
   process.env.SVC_PORT = '1';

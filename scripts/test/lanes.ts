@@ -1,0 +1,80 @@
+import type { TestEngine } from './engines.ts';
+import type { FileReport } from './file-log.ts';
+import { TestProcess } from './test-process.ts';
+
+/** A file to run, once. */
+export interface FileRun {
+  readonly file: string;
+  /** The database, for a file that depends on it. */
+  readonly engine?: TestEngine | undefined;
+  readonly limitMs: number;
+  /** May run in a process that runs other files as well. */
+  readonly isShared: boolean;
+}
+
+/** The run of another test runner. */
+export type ForeignRun = () => Promise<FileReport>;
+
+/** Runs the files in order, several at once. */
+export async function runInLanes(
+  root: string,
+  runs: readonly (FileRun | ForeignRun)[],
+  laneCount: number,
+  add: (report: FileReport) => void,
+): Promise<void> {
+  const waiting = [...runs];
+  const lanes = Array.from({ length: Math.min(laneCount, runs.length) }, async () => {
+    const lane = new Lane(root, add);
+    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) await lane.run(run);
+    await lane.end();
+  });
+  await Promise.all(lanes);
+}
+
+/** Runs files one after the other, and keeps a process for those that share one. */
+class Lane {
+  readonly #root: string;
+  readonly #add: (report: FileReport) => void;
+  #shared: TestProcess | undefined;
+
+  constructor(root: string, add: (report: FileReport) => void) {
+    this.#root = root;
+    this.#add = add;
+  }
+
+  async run(run: FileRun | ForeignRun): Promise<void> {
+    if (typeof run === 'function') {
+      this.#add(await run());
+      return;
+    }
+    if (!run.isShared) {
+      const own = new TestProcess(this.#root, run.engine);
+      await this.#runIn(own, run);
+      await this.#end(own, run.file);
+      return;
+    }
+    // A file without an engine runs beside files of any.
+    const isOther = run.engine !== undefined && run.engine !== this.#shared?.engine;
+    if (isOther || this.#shared?.isUsable === false) await this.end();
+    this.#shared ??= new TestProcess(this.#root, run.engine);
+    await this.#runIn(this.#shared, run);
+  }
+
+  async end(): Promise<void> {
+    const shared = this.#shared;
+    this.#shared = undefined;
+    if (shared !== undefined) await this.#end(shared, '(a process of several files)');
+  }
+
+  async #runIn(process: TestProcess, { file, engine, limitMs }: FileRun): Promise<void> {
+    this.#add({ ...(await process.run(file, limitMs)), engine });
+  }
+
+  async #end(process: TestProcess, file: string): Promise<void> {
+    const failure = await process.end();
+    if (failure === '') return;
+    const name = 'the process of the tests ends well';
+    const results = [{ name, outcome: 'failed', detail: failure } as const];
+    this.#add({ file, engine: process.engine, results, durationMs: 0, output: '' });
+  }
+}

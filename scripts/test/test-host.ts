@@ -1,0 +1,57 @@
+// The process of one or several test files, which it runs in the order in which it is told to.
+// Each file is a suite, so that its hooks are for its own tests.
+import { suite } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { TestEvent, TestOrder } from './test-event.ts';
+import { endOfSuite } from './test-reporter.ts';
+
+/** How long what a file opened may take to close after its last test. */
+const closeMs = 20_000;
+const pollMs = 5;
+
+// node:test blames a test for the errors during it; of others it would only set the exit code.
+process.on('uncaughtExceptionMonitor', (error) => console.error(error));
+process.on('message', ({ file }: TestOrder) => void run(file));
+
+async function run(file: string): Promise<void> {
+  const before = { env: { ...process.env }, folder: process.cwd(), open: listOpen() };
+  const reported = endOfSuite();
+  await suite(file, async () => {
+    await import(pathToFileURL(file).href);
+  });
+  await reported;
+  const traces = [...(await findOpened(before.open)), ...findChanged(before)];
+  if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
+  process.send?.({ kind: 'finished', traces } satisfies TestEvent);
+}
+
+/** The kinds of timers, sockets and processes that keep this process alive. */
+function listOpen(): string[] {
+  return process.getActiveResourcesInfo();
+}
+
+async function findOpened(before: readonly string[]): Promise<string[]> {
+  const endMs = performance.now() + closeMs;
+  for (;;) {
+    const opened = listOpen();
+    for (const kind of before) {
+      const at = opened.indexOf(kind);
+      if (at >= 0) opened.splice(at, 1);
+    }
+    if (opened.length === 0) return [];
+    if (performance.now() > endMs) {
+      return [`its tests are over, but something it opened was never closed: ${opened.join(', ')}`];
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs).unref());
+  }
+}
+
+/** Changes of the process that the next file would see. */
+function findChanged(before: { env: NodeJS.ProcessEnv; folder: string }): string[] {
+  const names = new Set([...Object.keys(before.env), ...Object.keys(process.env)]);
+  const changed = [...names].filter((name) => before.env[name] !== process.env[name]);
+  const sentences = changed.map((name) => `changes the environment variable ${name} for good`);
+  return process.cwd() === before.folder
+    ? sentences
+    : [...sentences, 'changes the folder for good'];
+}

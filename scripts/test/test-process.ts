@@ -1,0 +1,130 @@
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { TestEngine } from './engines.ts';
+import { FileLog, type FileReport } from './file-log.ts';
+import { type Ending, endGroup, endOf, outputMaxChars, spawnGroup } from './process-group.ts';
+import type { TestEvent, TestOrder } from './test-event.ts';
+
+/** Where Node keeps compiled modules: without it, each process compiles the whole hub again. */
+const compileCache = (root: string) => join(root, 'node_modules/.cache/compile');
+
+/** How long a process may take to end after its last file. */
+const endMs = 30_000;
+
+interface RunningFile {
+  readonly log: FileLog;
+  readonly finished: PromiseWithResolvers<void>;
+  output: string;
+}
+
+/**
+ * A process, with its own process group, that runs files of node:test one after the other. The
+ * files share what Node has loaded and compiled, which is most of the work of a short file.
+ */
+export class TestProcess {
+  readonly engine: TestEngine | undefined;
+  readonly #root: string;
+  readonly #child: ChildProcess;
+  readonly #ending: Promise<Ending>;
+  #running: RunningFile | undefined;
+  #hasFailed = false;
+  #hasEnded = false;
+
+  constructor(root: string, engine?: TestEngine) {
+    this.engine = engine;
+    this.#root = root;
+    this.#child = spawnGroup(
+      [
+        `--test-reporter=${join(import.meta.dirname, 'test-reporter.ts')}`,
+        join(import.meta.dirname, 'test-host.ts'),
+      ],
+      root,
+      ['ignore', 'pipe', 'pipe', 'ipc'],
+      { NODE_COMPILE_CACHE: compileCache(root), ...testEnvironment(engine) },
+    );
+    this.#ending = endOf(this.#child);
+    void this.#ending.then(() => {
+      this.#hasEnded = true;
+    });
+    this.#child.on('message', (message) => this.#hear(message as TestEvent));
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (text: string) => this.#keepOutput(text));
+    }
+  }
+
+  /**
+   * False after a failure: what the failed file left behind must not fail the next one.
+   */
+  get isUsable(): boolean {
+    return !this.#hasFailed && !this.#hasEnded;
+  }
+
+  /**
+   * Runs one file; not several at once.
+   *
+   * A file that hangs past `limitMs` is ended together with everything it started. A file that ends
+   * the process, leaves something open or changed, or holds no test has a failure of its own.
+   */
+  async run(file: string, limitMs: number): Promise<FileReport> {
+    const startMs = performance.now();
+    const log = new FileLog();
+    const finished = Promise.withResolvers<void>();
+    const running = { log, finished, output: '' };
+    this.#running = running;
+    const limit = setTimeout(() => {
+      log.fail(`ended after ${limitMs / 1_000} s without a result; ${log.whereItHangs()}`);
+      endGroup(this.#child);
+    }, limitMs);
+    this.#child.send({ file: join(this.#root, file) } satisfies TestOrder);
+    const early = await Promise.race([finished.promise, this.#ending]);
+    clearTimeout(limit);
+    if (early !== undefined && !log.hasFailed) {
+      log.fail(`the process ended before the tests did: ${early.exit || 'with code 0'}`);
+    }
+    this.#running = undefined;
+    this.#hasFailed ||= log.hasFailed;
+    return {
+      file,
+      ...(this.engine === undefined ? {} : { engine: this.engine }),
+      results: log.results,
+      durationMs: performance.now() - startMs,
+      output: running.output.trim(),
+    };
+  }
+
+  /** Ends the process. Returns what went wrong after its last file; empty after a failed file. */
+  async end(): Promise<string> {
+    if (this.#child.connected) this.#child.disconnect();
+    let isLate = false;
+    const limit = setTimeout(() => {
+      isLate = true;
+      endGroup(this.#child);
+    }, endMs);
+    const { exit, output } = await this.#ending;
+    clearTimeout(limit);
+    if (this.#hasFailed) return '';
+    if (isLate) return `the process did not end\n${output}`;
+    return exit === '' ? '' : `the process ${exit}\n${output}`;
+  }
+
+  #hear(event: TestEvent): void {
+    if (this.#running?.log.hear(event)) this.#running.finished.resolve();
+  }
+
+  #keepOutput(text: string): void {
+    if (this.#running === undefined) return;
+    this.#running.output = (this.#running.output + text).slice(-outputMaxChars);
+  }
+}
+
+/**
+ * A developer's own settings of the hub must not change what the tests see; those made for tests
+ * (`SIGNALBOX_TEST_…`, `SVC_TEST_…`) may. Nor must a `node --test` around us change how the files
+ * report.
+ */
+export function testEnvironment(engine?: TestEngine): NodeJS.ProcessEnv {
+  const foreign = /^((SVC|SIGNALBOX)_(?!TEST_)|SIGNALBOX_TEST_ENGINE$|NODE_TEST_CONTEXT$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  const chosen = engine === undefined ? [] : [['SIGNALBOX_TEST_ENGINE', engine]];
+  return Object.fromEntries([...kept, ...chosen]);
+}
