@@ -168,12 +168,12 @@ function lieAboutSizes(archive: Buffer): Buffer {
 test('a PDF of ten thousand pages is read up to the limit', async (t) => {
   const pages = Array.from({ length: 10_000 }, (_, at) => `Page ${at} ${'word '.repeat(20)}`);
   const outcome = await extract(t, 'pdf', makePdf(pages), {
-    charsMax: 100_000,
+    charsMax: 10_000,
     documentMs: 60_000,
   });
   assert.ok('text' in outcome, JSON.stringify(outcome));
   assert.match(outcome.text, /^Page 0 word/);
-  assert.equal(outcome.text.length, 100_000);
+  assert.equal(outcome.text.length, 10_000);
   assert.equal(outcome.truncated, true);
 });
 

@@ -4,6 +4,8 @@ import type { MailMessage, MailReading } from './read-message.ts';
 
 /** A normal message of a megabyte takes some tens of milliseconds. */
 const READ_MS_MAX = 2_000;
+/** Loading the parser takes a third of a second, and much longer on an overloaded machine. */
+const START_MS_MAX = 10_000;
 const HEAP_MIB_MAX = 128;
 
 type Answer = { message: MailMessage } | { refusal: string };
@@ -28,15 +30,13 @@ export class MailReader {
 
   /** @throws UnreadableMailError */
   async read(source: Uint8Array): Promise<MailMessage> {
-    const thread = this.#open();
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), this.#readMsMax);
     try {
-      // Rejects when the thread emits `error`: out of memory, or a fault of the parser.
-      const arrived = once(thread, 'message', { signal: limit.signal });
+      const thread = await this.#open();
       const copy = Uint8Array.from(source);
+      // Rejects when the thread emits `error`: out of memory, or a fault of the parser.
+      const arrived = answerOf(thread, this.#readMsMax);
       thread.postMessage(copy, [copy.buffer]);
-      const [answer] = (await arrived) as [Answer];
+      const answer = (await arrived) as Answer;
       if ('message' in answer) return answer.message;
       throw new UnreadableMailError(answer.refusal);
     } catch (error) {
@@ -45,8 +45,6 @@ export class MailReader {
       throw new UnreadableMailError('The thread that parsed the message was terminated.', {
         cause: error,
       });
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -56,21 +54,34 @@ export class MailReader {
     await thread?.terminate();
   }
 
-  #open(): Worker {
-    if (this.#thread === null) {
-      const thread = new Worker(new URL('./parser-thread.ts', import.meta.url), {
-        // The hub's flags and environment contain secrets, and the thread needs none of them.
-        execArgv: [],
-        env: {},
-        workerData: this.#reading,
-        resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
-      });
-      // Between two messages there is no other listener, and an error without one is thrown.
-      thread.on('error', () => {
-        if (this.#thread === thread) this.#thread = null;
-      });
-      this.#thread = thread;
-    }
-    return this.#thread;
+  /** Resolves when the thread can parse. */
+  async #open(): Promise<Worker> {
+    if (this.#thread !== null) return this.#thread;
+    const thread = new Worker(new URL('./parser-thread.ts', import.meta.url), {
+      // The hub's flags and environment contain secrets, and the thread needs none of them.
+      execArgv: [],
+      env: {},
+      workerData: this.#reading,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
+    });
+    // Between two messages there is no other listener, and an error without one is thrown.
+    thread.on('error', () => {
+      if (this.#thread === thread) this.#thread = null;
+    });
+    this.#thread = thread;
+    await answerOf(thread, START_MS_MAX);
+    return thread;
+  }
+}
+
+/** Resolves with the thread's next message. */
+async function answerOf(thread: Worker, msMax: number): Promise<unknown> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), msMax);
+  try {
+    const [answer] = await once(thread, 'message', { signal: limit.signal });
+    return answer;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -17,3 +17,5 @@ port.on('message', (source: Uint8Array) => {
     (error: unknown) => port.postMessage({ refusal: String(error) }),
   );
 });
+// The time limit of a message begins when the parser is loaded.
+port.postMessage('ready');
