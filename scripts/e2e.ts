@@ -1,4 +1,4 @@
-// `npm run e2e`: runs the numbered scenarios sequentially; arguments select some of them.
+// `npm run e2e`: runs the numbered scenarios; arguments select some of them.
 import { join } from 'node:path';
 import { chooseTests } from './test/choose-tests.ts';
 import { readTestOptions, testUsage } from './test/test-options.ts';
@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, '..');
 try {
   const options = readTestOptions(process.argv.slice(2), process.env);
   const files = chooseTests(root, options, (text) => process.stdout.write(`${text}\n`));
-  const scenarios = { parallel: [], alone: files.alone, console: [] };
+  const waiting = files.waiting.filter((file) => file.startsWith('e2e/'));
+  const scenarios = { computing: [], waiting, console: [] };
   process.exitCode = (await runTests(root, scenarios, options)) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof Error)) throw error;

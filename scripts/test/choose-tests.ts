@@ -14,12 +14,16 @@ export function chooseTests(
   if (changedSince === undefined) return files;
   const { base, changed, files: known } = readChanges(root, changedSince);
   const graph = readImportGraph(root, [...known, ...changed]);
-  const tests = [...files.parallel, ...files.alone, ...files.console];
+  const tests = [...files.computing, ...files.waiting, ...files.console];
   const { tests: kept, everythingFor } = chooseAffected(graph, changed, tests);
   const since = `${changed.length} changed files since ${base.slice(0, 12)}`;
   if (everythingFor === undefined)
     say(`${since} touch ${kept.size} of ${tests.length} test files.`);
   else say(`${since}. ${everythingFor} may affect any test, so all run.`);
   const keep = (all: readonly string[]) => all.filter((file) => kept.has(file));
-  return { parallel: keep(files.parallel), alone: keep(files.alone), console: keep(files.console) };
+  return {
+    computing: keep(files.computing),
+    waiting: keep(files.waiting),
+    console: keep(files.console),
+  };
 }

@@ -15,17 +15,30 @@ export interface FileRun {
 /** The run of another test runner. */
 export type ForeignRun = () => Promise<FileReport>;
 
-/** Runs the files in order, several at once. */
+/** The files to run, in order. */
+export interface Queues {
+  computing: (FileRun | ForeignRun)[];
+  waiting: (FileRun | ForeignRun)[];
+}
+
+/**
+ * Runs the files in order, several at once. Half of the lanes run computing files and half waiting
+ * ones, so that the processors are busy and not overloaded; a lane whose queue is empty helps the
+ * others.
+ */
 export async function runInLanes(
   root: string,
-  runs: readonly (FileRun | ForeignRun)[],
+  { computing, waiting }: Queues,
   laneCount: number,
   add: (report: FileReport) => void,
 ): Promise<void> {
-  const waiting = [...runs];
-  const lanes = Array.from({ length: Math.min(laneCount, runs.length) }, async () => {
+  const queues = { computing: [...computing], waiting: [...waiting] };
+  const lanes = Array.from({ length: laneCount }, async (_, number) => {
     const lane = new Lane(root, add);
-    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) await lane.run(run);
+    const [own, other] =
+      number % 2 === 0 ? [queues.computing, queues.waiting] : [queues.waiting, queues.computing];
+    const next = () => own.shift() ?? other.shift();
+    for (let run = next(); run !== undefined; run = next()) await lane.run(run);
     await lane.end();
   });
   await Promise.all(lanes);

@@ -2,13 +2,17 @@ import { listFiles } from '../check/source-files.ts';
 
 /** The tests of the project by how they are run. */
 export interface TestFiles {
-  /** node:test, several at once. */
-  readonly parallel: readonly string[];
-  /** node:test, one after the other: whole systems under load, which would disturb each other. */
-  readonly alone: readonly string[];
+  /** node:test, inside their process: they need a processor all the time. */
+  readonly computing: readonly string[];
+  /** node:test, with processes of their own (browsers, commands, hubs), for which they wait. */
+  readonly waiting: readonly string[];
   /** Component tests of the console, for Vitest. */
   readonly console: readonly string[];
 }
+
+/** Folders whose tests start processes. */
+const startsProcesses =
+  /^(e2e|bench|packages\/(agent|cli|local-postgres)|scripts\/(build|demo|test))\//;
 
 /** Lists the test files whose path contains one of `filters`; all files without filters. */
 export function findTestFiles(root: string, filters: readonly string[]): TestFiles {
@@ -17,14 +21,17 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
       (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
     );
   const packages = chosen('packages', ['.test.ts', '.test.tsx']);
-  const isConsole = (file: string) => file.startsWith('packages/console/');
+  const console = packages.filter((file) => file.startsWith('packages/console/'));
+  const others = [
+    // First, because they are the longest.
+    ...chosen('e2e', ['.test.ts']),
+    ...packages.filter((file) => !console.includes(file)),
+    ...chosen('scripts', ['.test.ts']),
+    ...chosen('bench/test', ['.test.ts']),
+  ];
   return {
-    parallel: [
-      ...packages.filter((file) => !isConsole(file)),
-      ...chosen('scripts', ['.test.ts']),
-      ...chosen('bench/test', ['.test.ts']),
-    ],
-    alone: chosen('e2e', ['.test.ts']),
-    console: packages.filter(isConsole),
+    computing: others.filter((file) => !startsProcesses.test(file)),
+    waiting: others.filter((file) => startsProcesses.test(file)),
+    console,
   };
 }

@@ -26,7 +26,7 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      of the modules that import the change from it, and those of rules that
                      hold for every endpoint; tests elsewhere that start a whole hub are left to CI.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
-  --concurrency N    test files at once (default: processors, at most 4)
+  --concurrency N    test files at once (default: twice the processors, at most 6)
   --file-limit-ms N  time one test file may take`;
 
 /** @throws a sentence for people when an option is unknown or has a bad value. */
@@ -48,9 +48,9 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     changedSince: values.changed,
     engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE ?? 'sqlite'),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
-    // More at once than four gains little and makes tests wait for each other's disk syncs.
+    // Half of them mostly wait for processes that they have started.
     concurrency:
-      readCount('--concurrency', values.concurrency) ?? Math.min(availableParallelism(), 4),
+      readCount('--concurrency', values.concurrency) ?? Math.min(2 * availableParallelism(), 6),
     fileLimitMs: readCount('--file-limit-ms', values['file-limit-ms']),
   };
 }

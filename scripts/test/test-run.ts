@@ -4,15 +4,15 @@ import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
 import type { FileReport } from './file-log.ts';
-import { type FileRun, type ForeignRun, runInLanes } from './lanes.ts';
+import { type FileRun, type Queues, runInLanes } from './lanes.ts';
 import { endGroupsOnSignal } from './process-group.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
 
-/** Limits of one file; generous, for two slow cores shared with a neighbour file. */
-const parallelLimitMs = 180_000;
-const aloneLimitMs = 300_000;
+/** Limits of one file; generous, for slow cores that several files share. */
+const computingLimitMs = 180_000;
+const waitingLimitMs = 300_000;
 
 /**
  * The tests whose files share processes. Their work is inside the process, so that most of the time
@@ -39,19 +39,17 @@ export async function runTests(
     say(describeReport(judged));
   };
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
-  if (files.alone.length + files.console.length > 0) {
+  if (files.console.length > 0 || files.waiting.some((file) => file.startsWith('e2e/'))) {
     const failure = await tryBuild(root);
     if (failure !== undefined) add(failure);
   }
   const runs = listRuns(root, files, options);
-  const { parallel, alone } = runs;
   const server = runs.needsPostgres ? await tryPostgres(add) : undefined;
   // After the server's start: a server that is killed could leave its files in memory for good.
   useFastFiles();
-  const fileCount = files.parallel.length + files.console.length + files.alone.length;
+  const fileCount = files.computing.length + files.console.length + files.waiting.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
-  await runInLanes(root, parallel, options.concurrency, add);
-  await runInLanes(root, alone, 1, add);
+  await runInLanes(root, runs.queues, options.concurrency, add);
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
   say(describeRun(reports, performance.now() - startMs, runs.engineNote));
@@ -62,8 +60,7 @@ export async function runTests(
 }
 
 interface Runs {
-  readonly parallel: readonly (FileRun | ForeignRun)[];
-  readonly alone: readonly FileRun[];
+  readonly queues: Queues;
   readonly needsPostgres: boolean;
   /** Which databases the tests ran on, and how to run the other. */
   readonly engineNote: string;
@@ -71,23 +68,25 @@ interface Runs {
 
 /** A file whose tests use the database is run once for each of the chosen engines. */
 function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
-  const onEngines = findEngineFiles(root, [...files.parallel, ...files.alone]);
+  const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
   const runsOf = (file: string, limitMs: number): FileRun[] => {
-    const run = { file, limitMs, isShared: sharing.test(file) };
+    const run = { file, limitMs: options.fileLimitMs ?? limitMs, isShared: sharing.test(file) };
     const engines = onEngines.get(file)?.filter((engine) => options.engines.includes(engine));
     return engines === undefined ? [run] : engines.map((engine) => ({ ...run, engine }));
   };
-  const limitMs = options.fileLimitMs;
-  const parallel = files.parallel.flatMap((file) => runsOf(file, limitMs ?? parallelLimitMs));
+  const computing = files.computing.flatMap((file) => runsOf(file, computingLimitMs));
   // Files on the same engine share processes.
   const place = ({ engine }: FileRun) =>
     engine === undefined ? -1 : options.engines.indexOf(engine);
-  parallel.sort((one, other) => place(one) - place(other));
-  const console = () => runConsoleTests(root, files.console, limitMs ?? parallelLimitMs);
+  computing.sort((one, other) => place(one) - place(other));
+  const consoleLimitMs = options.fileLimitMs ?? computingLimitMs;
+  const console = () => runConsoleTests(root, files.console, consoleLimitMs);
   return {
-    // First, because it is the longest: all component tests are one run.
-    parallel: files.console.length > 0 ? [console, ...parallel] : parallel,
-    alone: files.alone.flatMap((file) => runsOf(file, limitMs ?? aloneLimitMs)),
+    queues: {
+      // First, because it is the longest: all component tests are one run.
+      computing: files.console.length > 0 ? [console, ...computing] : computing,
+      waiting: files.waiting.flatMap((file) => runsOf(file, waitingLimitMs)),
+    },
     needsPostgres: onEngines.size > 0 && options.engines.includes('postgres'),
     engineNote: describeEngines(onEngines, options.engines),
   };
