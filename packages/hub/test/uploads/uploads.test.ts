@@ -188,7 +188,9 @@ test('fifty concurrent uploads all arrive complete', async (t) => {
   await Promise.all(
     ids.map(async (uploadId, index) => {
       const { downloadUrl } = await getDownload(harness, uploadId);
-      const bytes = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
+      const answer = await fetch(downloadUrl);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      assert.equal(answer.status, 200, bytes.subarray(0, 1_000).toString());
       assert.equal(sha256Of(bytes), sha256Of(bodies[index] as Buffer));
     }),
   );
