@@ -14,7 +14,7 @@ export function chooseTestsOf(
 ): ReadonlyMap<string, readonly string[]> {
   const known = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
   const graph = readImportGraph(root, known.split('\0'));
-  const tests = findTestFiles(root, ['packages/hub/test/']).parallel.filter(
+  const tests = findTestFiles(root, ['packages/hub/test/']).computing.filter(
     (test) => !test.endsWith('-postgres.test.ts') && test.includes(part),
   );
   return new Map(files.map((file) => [file, [...chooseAffected(graph, [file], tests).tests]]));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { endOf, spawnGroup } from '../test/process-group.ts';
-import { testEnvironment } from '../test/test-file.ts';
+import { testEnvironment } from '../test/test-process.ts';
 import type { FileEvent } from './failure-reporter.ts';
 
 /** The first failure of a run. */
