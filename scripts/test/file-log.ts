@@ -23,7 +23,7 @@ export interface FileReport {
 /** A file whose failures are its own fault: no test of it can be blamed. */
 export const fileItself = '(the file)';
 
-/** What is known of a file that runs. */
+/** Collects the results of a file while it runs. */
 export class FileLog {
   readonly results: TestResult[] = [];
   readonly #open: string[] = [];

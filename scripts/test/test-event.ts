@@ -19,7 +19,7 @@ export type TestEvent =
   /** The file came to its end; a process that exits without this did not. */
   | {
       readonly kind: 'finished';
-      /** What the file left in the process, as sentences. */
+      /** The changes that the file left in the process, as sentences. */
       readonly traces: readonly string[];
     };
 

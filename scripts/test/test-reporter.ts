@@ -1,6 +1,6 @@
 // Loaded by Node into the processes of test files (--test-reporter): turns the event stream of
-// node:test into the few messages that file-log.ts counts. Each file is a suite of test-host.ts, the
-// outermost one.
+// node:test into the few messages that file-log.ts counts. Each file is a suite of test-host.ts,
+// the outermost one.
 import type { TestEvent as NodeTestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 import { fileItself } from './file-log.ts';

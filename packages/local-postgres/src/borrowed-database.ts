@@ -2,8 +2,8 @@ import pg from 'pg';
 import { createTestDatabase, type DatabaseTemplate, type TestDatabase } from './test-database.ts';
 
 /**
- * A test database that the tests of a process use in turn. Emptying one takes a tenth of the time of
- * copying the template and dropping the copy.
+ * A test database that the tests of a process use in turn. Emptying one takes a tenth of the time
+ * of copying the template and dropping the copy.
  */
 export interface BorrowedDatabase {
   readonly url: string;
@@ -20,7 +20,7 @@ interface IdleDatabase {
   readonly content: InitialContent;
 }
 
-/** What a new copy of the template holds. */
+/** The content of a new copy of the template. */
 interface InitialContent {
   readonly shape: string;
   /** Deletes all rows and inserts the initial ones. */
@@ -78,7 +78,7 @@ function putBack(fingerprint: string, database: IdleDatabase): void {
 }
 
 /**
- * Drops the databases that nobody borrows. A process does this at its end by itself; one that stops
+ * Drops the databases that no test uses. A process does this at its end by itself; one that stops
  * the server earlier calls it before that.
  */
 export async function dropIdleDatabases(): Promise<void> {

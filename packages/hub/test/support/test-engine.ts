@@ -40,8 +40,8 @@ const shared = new Map<string, SharedDatabase>();
  * The settings of a hub's database. Hubs on the same data directory have the same database, as
  * they have on SQLite by itself.
  *
- * @param isNew On PostgreSQL, a new database instead of one that an earlier test has used: for tests
- *   of query plans and table sizes.
+ * @param isNew On PostgreSQL, a new database instead of one that an earlier test has used: for
+ *   tests of query plans and table sizes.
  * @returns `release`, to call when the hub has ended; the last call frees the database.
  */
 export async function takeDatabase(
