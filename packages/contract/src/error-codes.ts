@@ -33,6 +33,10 @@ export const errorCodes = {
     400,
     'The bytes differ from the announced size or hash, or from those already stored.',
   ],
+  UPLOAD_BYTES_MISSING: [
+    400,
+    'The bytes of the upload are missing in the store of the hub; its operator has to restore them.',
+  ],
   CLOUD_AI_JOB_NOT_FOUND: [400, 'No such cloud AI job in this workspace.'],
   CONTEXT_ITEM_NOT_FOUND: [400, 'No such context item in this workspace.'],
   CONTEXT_PACK_NOT_FOUND: [400, 'No such context pack for this run.'],

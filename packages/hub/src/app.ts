@@ -1,5 +1,8 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { createIdSource, type Endpoint } from '@signalbox/contract';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { AccessWatch } from './access/access-watch.ts';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
@@ -66,12 +69,16 @@ import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import { handOverUnseen, recordAnswersSeen } from './uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { hasDecisionRequest } from './uncertainties/store.ts';
+import { checkBytesPlace } from './uploads/bytes-place.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
 export const HUB_VERSION = '0.1.0';
+
+/** Longer than a load balancer takes to notice: two checks, a second apart. */
+const DRAIN_MS = 3_000;
 
 /** The consequences of changes in other modules, in the order in which they run. */
 export const hooks: Hooks = {
@@ -117,6 +124,11 @@ export interface Hub {
    * @returns the one-time link that creates the first owner; null if accounts exist.
    */
   listen(): Promise<{ firstOwnerUrl: string | null }>;
+  /**
+   * Lets load balancers send new requests to the other hubs: for a while, this one serves requests
+   * and ends each connection after its answer. Does nothing without other hubs.
+   */
+  drain(ms?: number): Promise<void>;
   /**
    * Stops: answers waiting claims, serves requests in progress, closes the database.
    */
@@ -205,6 +217,10 @@ function placeOfBytes({ s3 }: Config, directoryId: string): string {
   return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
 }
 
+function nameOfBytesPlace({ s3, dataDir }: Config): string {
+  return s3 === null ? resolve(dataDir, 'uploads') : `${s3.endpoint}/${s3.bucket}`;
+}
+
 /** Loads PostgreSQL's driver only if it is used. */
 async function openGroup(
   { databaseUrl, databasePooled }: Config,
@@ -214,14 +230,15 @@ async function openGroup(
   if (databaseUrl === null) return createSingleHub(directoryId);
   const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
-  return createHubGroup({ ...connection, directoryId, clock });
+  return createHubGroup({ ...connection, directoryId, version: HUB_VERSION, clock });
 }
 
 function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
   const { config } = options;
   const { deps, group, directoryPath } = parts;
   const address = { baseUrl: config.baseUrl ?? '' };
-  const { server, limiter } = createLimitedServer(config, parts);
+  const draining = { isDraining: false };
+  const { server, limiter } = createLimitedServer(config, parts, draining);
   const uploads = createUploadDeps(deps, config, address);
   const archive = createArchiveStore(config);
   const accessWatch = new AccessWatch(
@@ -237,11 +254,6 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
-  const onAvailability = (isAvailable: boolean, cause: unknown) => {
-    deps.database.setAvailable(isAvailable);
-    if (isAvailable) server.log.warn('The database is available again.');
-    else server.log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
-  };
   const handlers = [
     createTokenHintHandler(parts.tokenCache, accessWatch),
     createDecisionHintHandler(deps),
@@ -274,7 +286,8 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     async listen() {
       for (const warning of deps.database.warnings) server.log.warn(warning);
       const others = await enterHubs(deps, group);
-      await group.start({ onHints: receiver.receive, onAvailability });
+      await checkBytesPlace(uploads, { id: group.directoryId, name: nameOfBytesPlace(config) });
+      await group.start({ onHints: receiver.receive, ...createGroupLog(server.log, deps) });
       // With another hub on this directory, its incoming files look like those of a dead hub.
       if (others === 0) {
         await uploads.byteStore.sweep();
@@ -282,12 +295,15 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       }
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
+      group.announce(address.baseUrl);
+      logStart(server.log, group.hubId, address.baseUrl);
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },
+    drain: (ms = DRAIN_MS) => drain(group, draining, ms),
     stop() {
       stopped ??= stopOnce();
       return stopped;
@@ -295,17 +311,51 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   };
 }
 
-function createLimitedServer(config: Config, { deps, group }: HubParts) {
+async function drain(
+  group: Pick<HubGroup, 'others'>,
+  draining: { isDraining: boolean },
+  ms: number,
+): Promise<void> {
+  if (group.others === 0) return;
+  draining.isDraining = true;
+  await setTimeoutPromise(ms);
+}
+
+function createLimitedServer(
+  config: Config,
+  { deps, group }: HubParts,
+  draining: { isDraining: boolean },
+) {
   const hubs = () => group.others + 1;
   const limiter = new Limiter({ limits: config, clock: deps.clock, hubs });
   const server = createServer({
     limiter,
     trustedProxies: config.trustedProxies,
+    draining,
     ids: deps.ids,
     secure: config.baseUrl?.startsWith('https:') ?? false,
     logger: { level: config.logLevel, stream: process.stderr },
   });
   return { server, limiter };
+}
+
+/** Says who this hub is; others of the database are in the table `hubs`. */
+function logStart(log: FastifyBaseLogger, hubId: string, address: string): void {
+  log.info({ hubId, host: hostname(), address, version: HUB_VERSION }, 'The hub listens.');
+}
+
+function createGroupLog(log: FastifyBaseLogger, { database }: Pick<HubDeps, 'database'>) {
+  return {
+    onAvailability(isAvailable: boolean, cause: unknown) {
+      database.setAvailable(isAvailable);
+      if (isAvailable) log.warn('The database is available again.');
+      else log.error({ err: cause }, 'The database cannot be reached or cannot be written.');
+    },
+    onLeadership: (isLeader: boolean) =>
+      log.info(isLeader ? 'This hub leads now.' : 'This hub no longer leads.'),
+    onHeartbeatFailure: (error: unknown) =>
+      log.warn({ reason: String(error) }, 'A heartbeat to the database failed.'),
+  };
 }
 
 interface LoopParts {
@@ -378,7 +428,7 @@ function bindRoutes(
   bindRunRoutes(api, { ...deps, hasDecisionRequest });
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
-  bindUploadRoutes(api, uploads);
+  bindUploadRoutes(api, uploads, server.log);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
   bindTriggerRoutes(api, deps);

@@ -171,13 +171,17 @@ function stopOnSignal(hub: Hub): void {
       process.exit(1);
     }, STOP_MS_MAX);
     limit.unref();
-    hub.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`signalbox: the stop failed: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
+    // Ctrl-C is for a person who waits; a supervisor sends SIGTERM.
+    const drained = signal === 'SIGTERM' ? hub.drain() : Promise.resolve();
+    drained
+      .then(() => hub.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`signalbox: the stop failed: ${String(error)}\n`);
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -179,7 +179,7 @@ export const uploads = {
     bytes: 'response',
     request: Type.Object(signedQuery),
     response: Type.Object({}),
-    errors: ['UPLOAD_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+    errors: ['UPLOAD_NOT_FOUND', 'UPLOAD_BYTES_MISSING', 'RANGE_NOT_SATISFIABLE'],
     example: { request: exampleQuery, response: {} },
   }),
 } as const;

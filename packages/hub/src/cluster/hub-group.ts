@@ -6,12 +6,17 @@ import type { HintSender } from './hint-sender.ts';
 /** A hub as the others of its database know it. */
 export interface HubRow {
   hubId: string;
+  /** The name of its machine. */
+  host: string;
+  /** The URL at which people and agents reach it; empty until it listens. */
+  address: string;
+  version: string;
   /** Hubs with the same one store the bytes of uploads in the same place. */
   directoryId: string;
 }
 
 /** This hub as a member of the hubs that share its database. */
-export interface HubGroup extends Readonly<HubRow> {
+export interface HubGroup extends Readonly<Pick<HubRow, 'hubId' | 'directoryId'>> {
   /** Notifies the other hubs; null on SQLite, where there can be no others. */
   readonly hints: HintSender | null;
   /**
@@ -27,9 +32,11 @@ export interface HubGroup extends Readonly<HubRow> {
    * Registers this hub when it starts, in an action that excludes every other.
    * @returns the other hubs that are alive.
    */
-  enter(tx: Tx): Promise<HubRow[]>;
+  enter(tx: Tx): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]>;
   /** Resolves after the first heartbeat. */
   start(listener: HubGroupListener): Promise<void>;
+  /** Tells the other hubs and operators where this hub listens. */
+  announce(address: string): void;
   /** Gives up leadership and leaves the group. */
   stop(): Promise<void>;
 }
@@ -39,6 +46,10 @@ export interface HubGroupListener {
   onHints(hints: Hints | null): void;
   /** Called when the database becomes unavailable, and when it can be written again. */
   onAvailability(isAvailable: boolean, cause: unknown): void;
+  /** Called when this hub begins or ceases to lead. */
+  onLeadership(isLeader: boolean): void;
+  /** Called when a heartbeat fails after one that succeeded. */
+  onHeartbeatFailure(error: unknown): void;
 }
 
 /** A hub on SQLite, which is always the only one. */
@@ -52,6 +63,7 @@ export function createSingleHub(directoryId: string): HubGroup {
     isListening: () => true,
     enter: async () => [],
     start: async () => {},
+    announce: () => {},
     stop: async () => {},
   };
 }

@@ -41,9 +41,9 @@ export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAns
        SELECT ${NOW_MS} AS now_ms, set_config('synchronous_commit', 'off', true) AS setting
      ),
      seen AS (
-       INSERT INTO hubs (hub_id, directory_id, started_at, seen_at)
-       SELECT $1, $2, now_ms, now_ms FROM clock
-       ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at
+       INSERT INTO hubs (hub_id, directory_id, host, address, version, started_at, seen_at)
+       SELECT $1, $2, $3, $4, $5, now_ms, now_ms FROM clock
+       ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at, address = excluded.address
      ),
      led AS (
        UPDATE hub_leases SET hub_id = $1, expires_at = now_ms + ${LEADERSHIP_MS} FROM clock
@@ -53,7 +53,7 @@ export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAns
        (SELECT COUNT(*) FROM hubs, clock
         WHERE hub_id <> $1 AND seen_at > clock.now_ms - ${ALIVE_MS}) AS others
      FROM clock`,
-    [hub.hubId, hub.directoryId],
+    [hub.hubId, hub.directoryId, hub.host, hub.address, hub.version],
   );
   const afterMs = performance.now();
   const [row] = rows;
@@ -73,7 +73,9 @@ export function leadershipEndOf({ isLeader, beforeMs }: HeartbeatAnswer): number
 }
 
 /** Lists the hubs of the database that are alive: each has sent a heartbeat lately. */
-export async function listLiveHubs(reader: Reader): Promise<HubRow[]> {
+export async function listLiveHubs(
+  reader: Reader,
+): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]> {
   const rows = await reader.allSql<{ hub_id: string; directory_id: string }>(
     `SELECT hub_id, directory_id FROM hubs WHERE seen_at > ${NOW_MS} - ${ALIVE_MS}`,
     [],
@@ -85,14 +87,17 @@ export async function listLiveHubs(reader: Reader): Promise<HubRow[]> {
  * Registers a hub that starts, in an action that excludes every other.
  * @returns the other hubs that are alive.
  */
-export async function enterHub(tx: Tx, { hubId, directoryId }: HubRow): Promise<HubRow[]> {
+export async function enterHub(
+  tx: Tx,
+  { hubId, directoryId, host, address, version }: HubRow,
+): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]> {
   const others = await listLiveHubs(tx);
   await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${STOPPED_HUB_KEPT_MS}`, []);
   await tx.runSql(
-    `INSERT INTO hubs (hub_id, directory_id, started_at, seen_at)
-     VALUES (?, ?, ${NOW_MS}, ${NOW_MS})
+    `INSERT INTO hubs (hub_id, directory_id, host, address, version, started_at, seen_at)
+     VALUES (?, ?, ?, ?, ?, ${NOW_MS}, ${NOW_MS})
      ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at`,
-    [hubId, directoryId],
+    [hubId, directoryId, host, address, version],
   );
   return others;
 }

@@ -16,6 +16,8 @@ const RECONNECT_MS_MAX = 1_000;
 
 export interface HubLinkOptions {
   url: string;
+  /** For `pg_stat_activity`. */
+  applicationName: string;
   connectMs: number;
   /** A pooler in transaction mode passes on no notifications, so none are received. */
   isPooled: boolean;
@@ -119,12 +121,12 @@ export class HubLink {
   }
 
   #createClient(): pg.Client {
-    const { url, connectMs, isPooled, onNotification } = this.#options;
+    const { url, applicationName, connectMs, isPooled, onNotification } = this.#options;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      application_name: 'signalbox hub',
+      application_name: applicationName,
       ...(isPooled ? {} : { options: STARTUP_OPTIONS }),
     });
     client.on('notification', ({ payload }) => onNotification(payload ?? ''));

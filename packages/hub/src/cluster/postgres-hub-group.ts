@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Tx } from '../db/engine.ts';
 import { isDemoted } from '../db/postgres/postgres-database.ts';
 import type { DatabaseClock } from './database-clock.ts';
@@ -19,6 +20,8 @@ export interface HubGroupOptions {
   isPooled: boolean;
   connectMs: number;
   directoryId: string;
+  /** The version of this Signalbox, for operators. */
+  version: string;
   /** Corrected with every heartbeat; null in tests that set the clock by hand. */
   clock: DatabaseClock | null;
 }
@@ -35,14 +38,19 @@ class PostgresHubGroup implements HubGroup {
   #others = 0;
   #isAvailable = true;
   #isStopped = false;
+  #wasLeader = false;
+  /** Whether the last heartbeat failed. */
+  #hasFailed = false;
   #timer: NodeJS.Timeout | null = null;
   #heartbeat: Promise<void> = Promise.resolve();
 
   constructor(options: HubGroupOptions) {
     this.#options = options;
-    this.#hub = { hubId: newHubId(), directoryId: options.directoryId };
+    const { directoryId, version } = options;
+    this.#hub = { hubId: newHubId(), host: hostname(), address: '', version, directoryId };
     this.#link = new HubLink({
       url: options.url,
+      applicationName: `signalbox ${this.#hub.hubId}`,
       connectMs: options.connectMs,
       isPooled: options.isPooled,
       onNotification: (payload) => this.#receive(payload),
@@ -74,8 +82,13 @@ class PostgresHubGroup implements HubGroup {
     return this.#link.isListening;
   }
 
-  enter(tx: Tx): Promise<HubRow[]> {
+  enter(tx: Tx): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]> {
     return enterHub(tx, this.#hub);
+  }
+
+  announce(address: string): void {
+    // The next heartbeat writes it.
+    this.#hub.address = address;
   }
 
   async start(listener: HubGroupListener): Promise<void> {
@@ -111,7 +124,10 @@ class PostgresHubGroup implements HubGroup {
         this.#link.query<Row>(...statement);
       this.#apply(await sendHeartbeat(ask, this.#hub));
       this.#setAvailable(true, null);
+      this.#hasFailed = false;
     } catch (error) {
+      if (!this.#hasFailed && !this.#isStopped) this.#listener?.onHeartbeatFailure(error);
+      this.#hasFailed = true;
       // Of other failures, the link decides whether the database is unavailable or only one of its
       // connections ended.
       if (!isDemoted(error)) return;
@@ -125,6 +141,8 @@ class PostgresHubGroup implements HubGroup {
     this.#options.clock?.correct(answer.nowMs, answer.beforeMs, answer.afterMs);
     this.#leadershipEndsAtMs = leadershipEndOf(answer);
     this.#others = answer.others;
+    if (answer.isLeader !== this.#wasLeader) this.#listener?.onLeadership(answer.isLeader);
+    this.#wasLeader = answer.isLeader;
   }
 
   #setAvailable(isAvailable: boolean, cause: unknown): void {

@@ -1,6 +1,13 @@
 import { type ErrorBody, statusOf } from '@signalbox/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { HubError } from '../errors.ts';
+import type { UnavailableLog } from './unavailable-log.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    unavailableLog: UnavailableLog;
+  }
+}
 
 const RETRY_AFTER_DEFAULT_MS = 1_000;
 const MS_PER_SECOND = 1_000;
@@ -57,7 +64,9 @@ export function replyWithError(
       },
     );
   const status = statusOf(refusal.code);
-  if (status >= 500) {
+  if (status === 503) {
+    request.server.unavailableLog.add(request.log, request.id, refusal);
+  } else if (status >= 500) {
     request.log.error({ reqId: request.id, err: refusal.cause ?? refusal }, refusal.message);
   }
   if (status === 429 || status === 503) {

@@ -15,6 +15,7 @@ import { limitDrainTime } from './drain-limit.ts';
 import { replyWithError } from './error-reply.ts';
 import type { Limiter } from './limiter.ts';
 import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
+import { UnavailableLog } from './unavailable-log.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often Node checks both timeouts; its default of 30 s would let a slow client stay longer. */
@@ -32,6 +33,8 @@ export interface ServerOptions {
   limiter: Limiter;
   /** Addresses and ranges of the proxies whose forwarding headers are believed. */
   trustedProxies: readonly string[];
+  /** Set while the hub is about to stop: each answer ends its connection. */
+  draining: { isDraining: boolean };
 }
 
 /**
@@ -75,6 +78,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 500 },
     schemaController: { compilersFactory: noCompilers },
   });
+  server.decorate('unavailableLog', new UnavailableLog());
   server.server.maxConnections = CONNECTIONS_MAX;
   // Only console calls have cookies, so they are parsed on first use.
   server.register(cookie, { hook: false });
@@ -104,7 +108,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   limitRequestTime(server);
   compressAnswers(server);
   limitDrainTime(server);
-  endConnectionsOnClose(server);
+  endConnectionsWhileDraining(server, options.draining);
   return server;
 }
 
@@ -148,14 +152,18 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply, secure: boolea
   if (secure) reply.header('strict-transport-security', 'max-age=31536000');
 }
 
-/** While the server closes, ends each connection after its current answer, so that none is idle. */
-function endConnectionsOnClose(server: FastifyInstance): void {
+/** While the hub drains and stops, ends each connection after its answer, so that none is idle. */
+function endConnectionsWhileDraining(
+  server: FastifyInstance,
+  draining: ServerOptions['draining'],
+): void {
   let closing = false;
   server.addHook('preClose', async () => {
     closing = true;
+    draining.isDraining = true;
   });
   server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close');
+    if (draining.isDraining) reply.header('connection', 'close');
     done();
   });
   // An answer that was already being sent has left its connection open: close it here.

@@ -1,4 +1,5 @@
 import { endpoints } from '@signalbox/contract';
+import { HubError } from '../errors.ts';
 import type { Api } from '../http/bind.ts';
 import { createUpload } from './create.ts';
 import type { UploadDeps } from './deps.ts';
@@ -6,7 +7,11 @@ import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './do
 import { receiveUpload } from './receive.ts';
 import { openSignedUrl } from './signed-url.ts';
 
-export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
+export function bindUploadRoutes(
+  api: Api,
+  deps: UploadDeps,
+  log: { error(message: string): void },
+): void {
   const { uploads } = endpoints;
   const { urlKey, clock } = deps;
   api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
@@ -38,7 +43,10 @@ export function bindUploadRoutes(api: Api, deps: UploadDeps): void {
         etag: `"${row.sha256}"`,
         async open(range) {
           const body = await deps.byteStore.read(row.object_key, range);
-          if (body === null) throw new Error(`the object ${row.object_key} is missing`);
+          if (body === null) {
+            log.error(`The bytes of upload ${uploadId} are missing: object ${row.object_key}.`);
+            throw new HubError('UPLOAD_BYTES_MISSING');
+          }
           return body;
         },
       };

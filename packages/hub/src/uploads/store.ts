@@ -15,6 +15,17 @@ export function readUpload(
   );
 }
 
+/** The upload whose bytes arrived last, in all workspaces. It reads the whole table. */
+export function readNewestStored(
+  reader: Reader,
+): Promise<{ upload_id: string; object_key: string } | undefined> {
+  return reader.firstSql(
+    `SELECT upload_id, object_key FROM uploads WHERE status = 'stored'
+     ORDER BY stored_at DESC LIMIT 1`,
+    [],
+  );
+}
+
 export async function insertUpload(database: Database, tx: Tx, row: UploadRow): Promise<void> {
   await tx.run(database.build.insertInto('uploads').values(row));
 }

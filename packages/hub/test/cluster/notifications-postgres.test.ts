@@ -236,7 +236,7 @@ test(
     await operator.connect();
     await operator.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'signalbox hub'`,
+     WHERE datname = current_database() AND application_name LIKE 'signalbox hub\\_%'`,
     );
     await operator.end();
     const hubs = [waiting, other];

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { HubError } from '../../src/errors.ts';
+import { UnavailableLog } from '../../src/http/unavailable-log.ts';
 import { createBareServer } from '../support/bare-server.ts';
 import { until } from '../support/until.ts';
 
@@ -26,4 +28,30 @@ test('a body that breaks off leaves no error in the log', async (t) => {
   socket.destroy();
   await until('the request ends', () => answered === 1);
   assert.equal(log.read(), null);
+});
+
+test('an outage leaves a line when it begins and one each ten seconds, without stacks', async (t) => {
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const { server } = createBareServer({ level: 'error', stream });
+  t.after(() => server.close());
+  const away = new HubError('UNAVAILABLE', 'Away.', { cause: new Error('connection refused') });
+  server.get('/', async () => {
+    throw away;
+  });
+  for (let count = 0; count < 5; count++) {
+    assert.equal((await server.inject({ url: '/' })).statusCode, 503);
+  }
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /"reason":"connection refused","refused":1,"msg":"Away\."/);
+  assert.doesNotMatch(lines[0] ?? '', /stack/);
+
+  let nowMs = 0;
+  const counted = new UnavailableLog(() => nowMs);
+  for (let second = 0; second < 25; second++) {
+    nowMs = second * 1_000;
+    counted.add(server.log, 'req_1', away);
+  }
+  const counts = lines.slice(1).map((line) => /"refused":(\d+)/.exec(line)?.[1]);
+  assert.deepEqual(counts, ['1', '10', '10']);
 });

@@ -13,7 +13,14 @@ export function createBareServer(logger: ServerOptions['logger'] = { level: 'sil
   const limiter = new Limiter({ limits, clock: systemClock, hubs: () => 1 });
   const ids = createIdSource(Date.now);
   return {
-    server: createServer({ limiter, trustedProxies: [], ids, secure: false, logger }),
+    server: createServer({
+      limiter,
+      trustedProxies: [],
+      draining: { isDraining: false },
+      ids,
+      secure: false,
+      logger,
+    }),
     limiter,
   };
 }

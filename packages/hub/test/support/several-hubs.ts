@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
 import { borrowTestDatabase } from '@signalbox/local-postgres';
+import pg from 'pg';
 import type { TObject } from 'typebox';
 import { createHub, type Hub } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -20,6 +21,8 @@ const SESSIONS_MAX = 4;
 export interface HubsWorld {
   databaseUrl: string;
   dataDir: string;
+  /** Reads from the database as an operator would. */
+  read<Row>(text: string): Promise<Row[]>;
   /** Starts another hub, which ends with the test. */
   start(config?: Partial<Config>, clock?: Clock): Promise<Hub>;
 }
@@ -42,6 +45,15 @@ export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
   return {
     databaseUrl: database.url,
     dataDir,
+    async read<Row>(text: string) {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        return (await client.query(text)).rows as Row[];
+      } finally {
+        await client.end();
+      }
+    },
     async start(config = {}, clock = systemClock) {
       const hub = await createHub({
         config: {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import { HUB_VERSION } from '../../src/app.ts';
+import { startSeveralHubs, untilAcquainted } from '../support/several-hubs.ts';
+import { until } from '../support/until.ts';
+
+const options = { timeout: 60_000 };
+
+test('the table of hubs says where each hub is, and who leads', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const hubs = [await world.start(), await world.start()];
+  const read = () =>
+    world.read<{ hub_id: string; host: string; address: string; version: string; leads: boolean }>(
+      `SELECT hubs.hub_id, host, address, version, hub_leases.hub_id IS NOT NULL AS leads
+       FROM hubs LEFT JOIN hub_leases ON hub_leases.hub_id = hubs.hub_id`,
+    );
+  await until('both have told their address', async () =>
+    (await read()).every(({ address }) => address !== ''),
+  );
+  const rows = await read();
+  for (const { group, baseUrl } of hubs) {
+    const row = rows.find(({ hub_id }) => hub_id === group.hubId);
+    const { host, address, version, leads } = row ?? {};
+    assert.deepEqual([host, address, version], [hostname(), baseUrl, HUB_VERSION]);
+    assert.equal(Boolean(leads), group.isLeader());
+  }
+  const names = await world.read<{ application_name: string }>(
+    'SELECT application_name FROM pg_stat_activity WHERE datname = current_database()',
+  );
+  for (const { group } of hubs) {
+    const name = `signalbox ${group.hubId}`;
+    assert.ok(
+      names.some(({ application_name }) => application_name === name),
+      name,
+    );
+  }
+});
+
+test('a hub that drains serves requests and ends their connections', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const first = await world.start();
+  const health = (baseUrl: string) => fetch(baseUrl + endpoints.health.health.path);
+  await first.drain(0);
+  const alone = await health(first.baseUrl);
+  assert.equal(alone.headers.get('connection'), 'keep-alive', 'there is no other hub');
+  const second = await world.start();
+  await untilAcquainted(first, second);
+  await first.drain(0);
+  const draining = await health(first.baseUrl);
+  assert.equal(draining.status, 200);
+  assert.equal(draining.headers.get('connection'), 'close');
+  assert.equal((await health(second.baseUrl)).headers.get('connection'), 'keep-alive');
+});
