@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -390,4 +390,17 @@ test('checkpoints reach the disk itself on macOS too', async (t) => {
   // The setting exists everywhere and has an effect on macOS only.
   const row = await connection.firstSql('PRAGMA checkpoint_fullfsync', []);
   assert.deepEqual(row, { checkpoint_fullfsync: 1 });
+});
+
+test('a file that cannot be opened as a database is refused, and nothing of it stays open', (t) => {
+  const path = join(makeTempDir(t), 'signalbox.db');
+  writeFileSync(path, 'This is a letter, and no database. '.repeat(100));
+  // Open files of this process, on systems with such a folder.
+  const countOpen = () => readdirSync('/dev/fd').length;
+  const before = countOpen();
+  assert.throws(
+    () => openSqlite(path, createManualClock()),
+    /cannot be opened .*restore it from a backup/,
+  );
+  assert.equal(countOpen(), before);
 });

@@ -43,6 +43,16 @@ export class Connection implements Reader {
 
   constructor(path: string, options: ConnectionOptions) {
     this.#db = new DatabaseSync(path, { timeout: OPEN_BUSY_MS, readOnly: options.readOnly });
+    try {
+      this.#configure(options);
+    } catch (error) {
+      // Nobody else has the connection, and an open one would keep its locks.
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  #configure(options: ConnectionOptions): void {
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     // Each action's savepoint keeps copies of the pages that it changes: in memory, not in a file.
     this.#db.exec('PRAGMA temp_store = MEMORY');

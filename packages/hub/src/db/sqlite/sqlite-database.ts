@@ -119,8 +119,14 @@ class SqliteDatabase implements Database {
     this.#clock = clock;
     this.#onDiskFailure = onDiskFailure;
     this.#writer = new Connection(path, { readOnly: false, ...forWriting });
-    this.#readConnection = new Connection(path, { readOnly: true });
-    this.#log = new WriteAheadLog(`${path}-wal`, syncFile, (error) => this.#failDisk(error));
+    try {
+      this.#readConnection = new Connection(path, { readOnly: true });
+      this.#log = new WriteAheadLog(`${path}-wal`, syncFile, (error) => this.#failDisk(error));
+    } catch (error) {
+      // The writer keeps the log and its index open otherwise.
+      this.#writer.close();
+      throw error;
+    }
     this.reader = createDurableReader(
       this.#readConnection,
       () => this.#unsynced,
