@@ -28,6 +28,7 @@ describe('the field repeat', () => {
       'uncertaintiesCreateWithAutoPromotion',
       'uncertaintiesAddResolution',
       'cloudAiJobsEnqueue',
+      'contextItemsUpsert',
       'contextPacksBuildRunV1',
       'uploadsCreate',
     ]);

@@ -119,7 +119,7 @@ export const contextItems = {
     scopes: ['agent', 'integrate'],
     origin: 'extension',
     console: true,
-    repeat: 'safe',
+    repeat: { withKey: 'idempotencyKey' },
     jobToken: 'none',
     summary: 'Create or replace a context item',
     description:

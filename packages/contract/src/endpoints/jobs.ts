@@ -335,7 +335,8 @@ export const jobs = {
       'the lease has expired, a completion by the last holder is accepted if no agent has ' +
       'reclaimed the job. A completion from a lost attempt is refused and kept in the timeline ' +
       'as late evidence. outcomeReason.retryable puts a failed or blocked job back to pending ' +
-      'while attempts remain. children are enqueued in the same transaction.',
+      'while attempts remain; its children are not enqueued, because the next attempt has its own. ' +
+      'Otherwise children are enqueued in the same transaction.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
