@@ -31,7 +31,8 @@ export function appendJobLog(
     const column = isTool ? 'tool_log_seq' : 'log_seq';
     let lastLogSeq = entry[column];
     let appended = 0;
-    for (const log of input.entries) {
+    // Only a number above the last one is new, so the numbers have to rise.
+    for (const log of input.entries.toSorted((a, b) => a.logSeq - b.logSeq)) {
       if (log.logSeq <= lastLogSeq) continue;
       const stream = isTool ? TOOL_STREAM : log.stream;
       await recordJobEvent(deps, tx, entry, {

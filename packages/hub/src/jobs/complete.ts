@@ -11,7 +11,13 @@ import { addJob } from './enqueue.ts';
 import { judgeChange, mayReach } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJobOfAgent } from './require-job.ts';
-import { type JobRow, updateCompletionAnswer, updateJobOutcome } from './store.ts';
+import {
+  type JobResult,
+  type JobRow,
+  noResult,
+  updateCompletionAnswer,
+  updateJobOutcome,
+} from './store.ts';
 import { hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
 
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
@@ -83,9 +89,12 @@ async function acceptCompletion(
     retryDelayMs === null
       ? await deps.queue.finish(tx, entry, input.outcome)
       : await deps.queue.requeue(tx, entry, 'retryable-outcome', { delayMs: retryDelayMs });
+  const isRetried = retryDelayMs !== null;
   const spawnedJobIds: string[] = [];
+  // The next attempt sends its own children: those of this one would be there twice.
+  const children = isRetried ? [] : input.children;
   // Validation has filled in the defaults of each child; RequestInput says so of the top only.
-  for (const child of input.children as RequestInput<typeof ChildJob>[]) {
+  for (const child of children as RequestInput<typeof ChildJob>[]) {
     spawnedJobIds.push(await addChild(deps, tx, row, child, input));
   }
   await recordJobEvent(deps, tx, entry, {
@@ -100,13 +109,8 @@ async function acceptCompletion(
   const completed: JobRow = {
     ...row,
     run_id: row.run_id ?? input.runId ?? null,
-    // A job that is retried has no outcome yet; its timeline keeps the outcome of this attempt.
-    outcome: moved.status === 'pending' ? null : outcome,
-    outcome_reason: jsonOrNull(input.outcomeReason),
-    message: input.message ?? null,
-    evidence: jsonOrNull(input.evidence),
-    usage: jsonOrNull(input.usage),
-    changed: judgeChange(row, input),
+    // A job that is retried has no result yet; its timeline keeps the result of this attempt.
+    ...(isRetried ? noResult : resultOf(row, input)),
     completion_hash: hash,
     completion_attempt: entry.attempt,
     completion_answer: JSON.stringify(result),
@@ -121,6 +125,17 @@ async function acceptCompletion(
     await updateCompletionAnswer(tx, job.row, JSON.stringify(result));
   }
   return { result, job: presentJob(job.entry, job.row) };
+}
+
+function resultOf(row: JobRow, input: CompleteInput): JobResult {
+  return {
+    outcome: input.outcome,
+    outcome_reason: jsonOrNull(input.outcomeReason),
+    message: input.message ?? null,
+    evidence: jsonOrNull(input.evidence),
+    usage: jsonOrNull(input.usage),
+    changed: judgeChange(row, input),
+  };
 }
 
 /** The delay before the next attempt, or null when this outcome is final. */

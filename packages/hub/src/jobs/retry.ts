@@ -8,7 +8,7 @@ import type { Principal } from '../principal.ts';
 import type { Preference } from '../queue/store.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { updateJobOutcome, updateJobWait } from './store.ts';
+import { noResult, updateJobOutcome, updateJobWait } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
 
 /**
@@ -42,7 +42,7 @@ export function retryJob(
 
 /**
  * Puts a failed or blocked job back in the queue with at least one attempt left, and clears the
- * outcome of the attempt that ended.
+ * result of the attempt that ended.
  *
  * @param data of the event in the timeline.
  */
@@ -67,9 +67,7 @@ export async function requeueJob(
   });
   const cleared = {
     ...row,
-    outcome: null,
-    outcome_reason: null,
-    message: null,
+    ...noResult,
     waiting_on_uncertainty_id: null,
   };
   await updateJobOutcome(tx, cleared);

@@ -51,6 +51,22 @@ export function readJob(
   ]);
 }
 
+/** The columns that tell how the last attempt ended. */
+export type JobResult = Pick<
+  JobRow,
+  'outcome' | 'outcome_reason' | 'message' | 'evidence' | 'usage' | 'changed'
+>;
+
+/** A job that waits for its next attempt has no result; its timeline keeps those of the others. */
+export const noResult: JobResult = {
+  outcome: null,
+  outcome_reason: null,
+  message: null,
+  evidence: null,
+  usage: null,
+  changed: null,
+};
+
 /** Writes what an accepted completion contained. */
 export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
   await tx.runSql(

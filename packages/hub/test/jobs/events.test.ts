@@ -90,6 +90,17 @@ test('output that is sent again, or overlaps, is kept once', async (t) => {
   assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 3', 'line 4', 'line 5']);
 });
 
+test('the entries of one append are kept in the order of their numbers, however they were sent', async (t) => {
+  const h = await startQueueWorld(t);
+  const { ref, entriesOf, readLines } = await setupLog(h);
+  const [first, second, third] = entriesOf(1, 3);
+  assert.ok(first && second && third);
+  const entries = [third, first, second, first];
+  const answer = await h.call(jobEvents.append, { ...ref, entries });
+  assert.deepEqual(answer, { ok: true, appended: 3, lastLogSeq: 3 });
+  assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 3']);
+});
+
 test('100 equal appends at once keep the output once', async (t) => {
   const h = await startQueueWorld(t);
   const { append, readLines } = await setupLog(h);

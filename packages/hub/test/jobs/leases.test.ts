@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpoints } from '@signalbox/contract';
+import { endpoints, type Job } from '@signalbox/contract';
 import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs } = endpoints;
@@ -158,4 +158,59 @@ test('a retryable outcome makes the job pending after its delay while attempts r
   assert.equal((await h.claim()).claimGeneration, 2);
   const last = await h.complete(jobId, { outcome: 'failed', outcomeReason });
   assert.equal(last.result.status, 'failed');
+});
+
+/** The fields of a job that tell how an attempt ended. */
+const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed }: Job) => ({
+  ...{ outcome, outcomeReason, message, evidence, usage, changed },
+});
+const noResult = {
+  ...{ outcome: null, outcomeReason: null, message: null, evidence: null, usage: null },
+  changed: null,
+};
+const failure = {
+  outcome: 'failed' as const,
+  message: 'The build is red.',
+  evidence: { commitSha: 'abc', changedFiles: ['a.ts'] },
+  usage: { inputTokens: 10 },
+};
+
+test('a job that a retryable outcome makes pending shows nothing of the attempt; its timeline does', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 2 });
+  await h.claim();
+  const outcomeReason = { code: 'rate_limited', retryable: true };
+  const { job } = await h.complete(jobId, { ...failure, outcomeReason });
+  assert.deepEqual(resultOf(job), noResult);
+  assert.deepEqual(resultOf((await h.get(jobId)).job), noResult);
+  const event = (await h.timeline(jobId)).at(-1);
+  assert.equal(event?.message, failure.message);
+  assert.partialDeepStrictEqual(event?.data, { outcomeReason, evidence: failure.evidence });
+  await h.claim();
+  const last = await h.complete(jobId, { ...failure, outcomeReason });
+  assert.partialDeepStrictEqual(last.job, { ...failure, outcomeReason });
+});
+
+test('a retried job shows nothing of the attempt that failed', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  await h.complete(jobId, { ...failure, outcomeReason: 'Red.' });
+  const { job } = await h.call(jobs.retry, { workspaceId: h.workspaceId, jobId });
+  assert.deepEqual(resultOf(job), noResult);
+  assert.deepEqual(resultOf((await h.get(jobId)).job), noResult);
+});
+
+test('children of an outcome that is retried are enqueued with the last attempt only', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 2, priority: 9 });
+  const children = [{ kind: 'git_repair' as const, prompt: 'Mend the branch.' }];
+  const end = { outcome: 'failed' as const, outcomeReason: { retryable: true }, children };
+  await h.claim();
+  assert.deepEqual((await h.complete(jobId, end)).result.spawnedJobIds, []);
+  assert.equal((await h.claim()).jobId, jobId);
+  const { result } = await h.complete(jobId, end);
+  assert.equal(result.spawnedJobIds.length, 1);
+  const { jobs: all } = await h.call(jobs.list, { workspaceId: h.workspaceId });
+  assert.equal(all.length, 2);
 });

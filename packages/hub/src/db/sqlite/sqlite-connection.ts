@@ -46,7 +46,7 @@ export class Connection implements Reader {
     try {
       this.#configure(options);
     } catch (error) {
-      // Nobody else has the connection, and an open one would keep its locks.
+      // An open connection would keep its locks, and the caller has none to close.
       this.#db.close();
       throw error;
     }

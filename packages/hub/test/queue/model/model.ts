@@ -301,8 +301,9 @@ export class QueueModel {
     }
     const code = this.#checkClaim(job, act);
     if (code === null && !job.cancelAsked) {
-      // A completion with an invalid child changes nothing.
-      if (act.child?.dependsOn === NO_JOB) return { code: 'JOB_NOT_FOUND' };
+      // A completion with an invalid child changes nothing; children of a retried one do not count.
+      const hasBadChild = act.child?.dependsOn === NO_JOB && !this.#isRetried(job, act);
+      if (hasBadChild) return { code: 'JOB_NOT_FOUND' };
       return this.#accept(job, act, sent);
     }
     if (code === null) this.#end(job, 'canceled');
@@ -316,10 +317,11 @@ export class QueueModel {
 
   #accept(job: ModelJob, act: ActOf<'complete'>, sent: string): Answer {
     const { attempt } = job;
-    const retries = act.outcome !== 'done' && act.retryDelayMs !== null;
-    if (retries && attempt < job.maxAttempts) this.#putBack(job, act.retryDelayMs ?? 0);
+    const isRetried = this.#isRetried(job, act);
+    if (isRetried) this.#putBack(job, act.retryDelayMs ?? 0);
     else this.#end(job, act.outcome);
-    const spawned = act.child === null ? [] : [this.jobs.push(this.#make(act.child)) - 1];
+    const spawned =
+      act.child === null || isRetried ? [] : [this.jobs.push(this.#make(act.child)) - 1];
     this.#log(job, act.outcome === 'done' ? 'completed' : act.outcome, act.agent);
     const unseen = this.questions.filter(
       ({ heir, seen }) => this.jobs[heir ?? -1] === job && !seen,
@@ -330,6 +332,10 @@ export class QueueModel {
     const answer = { result: job.status, outcome: act.outcome, spawned, idempotent: false };
     job.accepted = { sent, attempt, answer };
     return { ...answer, ...this.view(job) };
+  }
+
+  #isRetried(job: ModelJob, { outcome, retryDelayMs }: ActOf<'complete'>): boolean {
+    return outcome !== 'done' && retryDelayMs !== null && job.attempt < job.maxAttempts;
   }
 
   #cancel(job: ModelJob): Answer {
