@@ -22,20 +22,31 @@ export interface CliEnd extends ProcessEnd {
   readonly stderr: string;
 }
 
+/** The script of the command, and the Node that runs it. */
+export interface CommandScript {
+  readonly script: string;
+  readonly node: string;
+}
+
 /** A machine of its own below a folder; nothing of the person who runs the scenario is touched. */
-export function createMachine(folder: string, env: NodeJS.ProcessEnv = {}): Machine {
+export function createMachine(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+  { script, node }: CommandScript = { script: cliScript, node: process.execPath },
+): Machine {
   const own = {
     SIGNALBOX_CONFIG_DIR: join(folder, 'config'),
     SIGNALBOX_STATE_DIR: join(folder, 'state'),
     ...env,
   };
   const optionsFor = (cwd: string | undefined) => ({
+    node,
     env: own,
     ...(cwd === undefined ? {} : { cwd }),
   });
   return {
-    start: (args, cwd) => startNode([cliScript, ...args], optionsFor(cwd)),
-    run: (args, cwd) => runNode([cliScript, ...args], optionsFor(cwd)),
+    start: (args, cwd) => startNode([script, ...args], optionsFor(cwd)),
+    run: (args, cwd) => runNode([script, ...args], optionsFor(cwd)),
   };
 }
 

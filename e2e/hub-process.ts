@@ -25,6 +25,12 @@ export interface HubProcessOptions {
   port?: number;
   /** Settings beside the data directory and the port. */
   env?: NodeJS.ProcessEnv;
+  /** Script and arguments that start the hub; default: what `npm start` runs. */
+  line?: readonly string[];
+  /** The Node that runs them; default: this one. */
+  node?: string;
+  /** Default: the project. */
+  cwd?: string;
 }
 
 /**
@@ -34,8 +40,9 @@ export interface HubProcessOptions {
  * @throws with what the hub printed when it does not start.
  */
 export async function startHubProcess(options: HubProcessOptions): Promise<HubProcess> {
-  const { dataDir, port = 0, env } = options;
-  const started = startNode([hubScript], {
+  const { dataDir, port = 0, env, line = [hubScript], ...place } = options;
+  const started = startNode(line, {
+    ...place,
     env: {
       SVC_DATA_DIR: dataDir,
       SVC_PORT: String(port),

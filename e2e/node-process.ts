@@ -37,12 +37,16 @@ function endRunning(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Starts a script of the project on this Node. It never outlives the scenario. */
-export function startNode(
-  args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): NodeProcess {
-  const child = spawn(process.execPath, args, {
+export interface NodeOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Default: this Node. */
+  node?: string;
+}
+
+/** Starts a script, on this Node or another. It never outlives the scenario. */
+export function startNode(args: readonly string[], options: NodeOptions = {}): NodeProcess {
+  const child = spawn(options.node ?? process.execPath, args, {
     cwd: options.cwd ?? projectRoot,
     env: { ...cleanEnvironment(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -97,10 +101,10 @@ export function startNode(
   };
 }
 
-/** Runs a script of the project to its end. */
+/** Runs a script to its end. */
 export async function runNode(
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  options: NodeOptions = {},
 ): Promise<ProcessEnd & { stdout: string; stderr: string }> {
   const started = startNode(args, options);
   const end = await started.ended;

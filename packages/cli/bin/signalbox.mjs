@@ -1,13 +1,16 @@
 #!/usr/bin/env node
-// Entry point of the command for the shell. Plain JavaScript for Node 18 or later, so that any Node
-// can start it; the rest is TypeScript for Node 26, which is part of the installation.
+// Entry point of the command for the shell. Plain JavaScript for Node 20 or later; the rest runs on
+// Node 26, which is part of the installation: TypeScript in a clone, JavaScript in a package.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const nodeMajorNeeded = 26;
-const main = join(dirname(fileURLToPath(import.meta.url)), '..', 'src', 'main.ts');
+const packageDir = join(dirname(fileURLToPath(import.meta.url)), '..');
+const source = join(packageDir, 'src', 'main.ts');
+const main = existsSync(source) ? source : join(packageDir, 'dist', 'main.js');
 
 /** The packages that contain Node itself, by platform and processor. */
 const nodePackages = {
@@ -32,7 +35,8 @@ if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
   if (node === undefined) {
     process.stderr.write(
       `signalbox: Node ${process.versions.node} is too old, and the Node bundled with Signalbox ` +
-        `was not found. Install Node ${nodeMajorNeeded}, or run "npm ci" in the Signalbox folder.\n`,
+        `was not found. Install Node ${nodeMajorNeeded}, or let npm install optional packages ` +
+        '(npm install --include=optional).\n',
     );
     process.exitCode = 1;
   } else {
@@ -41,7 +45,7 @@ if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
 }
 
 function readHubFlags() {
-  const path = join(dirname(main), '../../hub/node-flags.json');
+  const path = createRequire(import.meta.url).resolve('@signalbox/hub/node-flags.json');
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
@@ -68,7 +72,9 @@ function become(node) {
     });
   }
   child.on('error', (error) => {
-    process.stderr.write(`signalbox: cannot run ${node} (${error.message}).\n`);
+    process.stderr.write(
+      `signalbox: cannot run ${node} (${error.message}). Install Node ${nodeMajorNeeded}.\n`,
+    );
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {

@@ -22,6 +22,11 @@ export function asTyped(hint: string): string {
   });
 }
 
+/** Sets the name in hints, for texts that are not for this terminal, such as the documentation. */
+export function nameInHints(name: string): void {
+  nameHere = name;
+}
+
 /**
  * How this installation of the command is typed: `signalbox` if the shell finds it, `npx …` if npm
  * does, else the path of its launcher.

@@ -2,7 +2,7 @@ import { Command, CommanderError, type Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import type { CommandModule } from './command-module.ts';
-import { asTyped } from './command-name.ts';
+import { asTyped, nameInHints } from './command-name.ts';
 import { type CommandEntry, commandTable, parentSummaries } from './command-table.ts';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 import { createIo, stylesOf, wantsColor } from './io.ts';
@@ -49,6 +49,7 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
 
 /** The help of a command, as `signalbox WORDS --help` prints it without a terminal. */
 export async function helpOf(words: readonly string[]): Promise<string> {
+  nameInHints('signalbox');
   const path = words.reduce(
     (parent, word) => parent?.commands.find((command) => command.name() === word),
     (await loadProgram()) as Command | undefined,

@@ -8,6 +8,7 @@ export {
   resetPasswordByAdmin,
 } from './admin.ts';
 export { createHub, type Hub, type HubOptions } from './app.ts';
+export { findBuiltConsole } from './built-console.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';
 export {
   type Config,

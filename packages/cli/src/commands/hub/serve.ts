@@ -1,11 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { settings, startFromEnvironment } from '@signalbox/hub';
+import { findBuiltConsole, settings, startFromEnvironment } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
-
-/** The console's build output. */
-const consoleDirDefault = join(import.meta.dirname, '../../../../console/dist');
 
 /**
  * `signalbox serve`: runs a hub in the foreground until SIGTERM or SIGINT. Every setting of the hub
@@ -23,9 +18,9 @@ export const command = defineCommand<Record<string, string>>({
 
   async run({ options }) {
     const argv = flagsOf(options).flatMap(([{ flag }, value]) => [`--${flag}`, value]);
-    const isBuilt = existsSync(join(consoleDirDefault, 'index.html'));
+    const consoleDir = findBuiltConsole();
     try {
-      await startFromEnvironment({ argv, ...(isBuilt ? { consoleDir: consoleDirDefault } : {}) });
+      await startFromEnvironment({ argv, ...(consoleDir === undefined ? {} : { consoleDir }) });
     } catch (error) {
       throw explainHubError(error);
     }
