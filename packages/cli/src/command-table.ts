@@ -83,6 +83,24 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/serve.ts'),
   },
   {
+    words: ['backup'],
+    group: groups.hub,
+    summary: "copy a hub's data into a directory, while it runs or not",
+    load: () => import('./commands/hub/backup.ts'),
+  },
+  {
+    words: ['restore'],
+    group: groups.hub,
+    summary: 'restore a backup into an empty data directory',
+    load: () => import('./commands/hub/restore.ts'),
+  },
+  {
+    words: ['verify'],
+    group: groups.hub,
+    summary: 'check all data of a hub, or of a backup',
+    load: () => import('./commands/hub/verify.ts'),
+  },
+  {
     words: ['admin', 'workspace', 'create'],
     group: groups.hub,
     summary: "create a workspace, directly in the hub's database",
@@ -109,7 +127,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['doctor'],
     group: 'More:',
-    summary: 'check that this machine has what agents and commands need',
+    summary: 'check what agents and commands need here, or with --hub what a hub needs',
     load: () => import('./commands/doctor.ts'),
   },
   {

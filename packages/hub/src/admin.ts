@@ -176,7 +176,6 @@ async function withDatabase<T>(
 ) {
   const { databasePath, path } = prepareDataDirectory(config.dataDir, {
     holdsDatabase: config.databaseUrl === null,
-    secretKey: config.secretKey,
   });
   const database = await openDatabase(config, databasePath, systemClock);
   try {

@@ -22,7 +22,7 @@ import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
-import { checkSecretKey } from './db/secret-key.ts';
+import { openSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
 import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
@@ -145,7 +145,6 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const { config, clock = systemClock } = options;
   const directory = prepareDataDirectory(config.dataDir, {
     holdsDatabase: config.databaseUrl === null,
-    secretKey: config.secretKey,
   });
   // Hubs that share a PostgreSQL may share a machine and its data directory too.
   const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
@@ -165,11 +164,11 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     const databaseClock = isShared ? createDatabaseClock() : null;
     if (databaseClock !== null) await correctClock(databaseClock, database.reader);
     await migrateDatabase(config, database);
-    await checkSecretKey(database, directory.secretKey);
+    const secretKey = await openSecretKey(database, directory.path, config.secretKey);
     const parts = createParts({
       database,
       clock: databaseClock ?? clock,
-      secretKey: directory.secretKey,
+      secretKey,
       directoryPath: directory.path,
       group: await openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
     });

@@ -8,6 +8,7 @@ export {
   resetPasswordByAdmin,
 } from './admin.ts';
 export { createHub, type Hub, type HubOptions } from './app.ts';
+export { BackupError } from './backup/backup-error.ts';
 export { findBuiltConsole } from './built-console.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';
 export {
@@ -20,6 +21,8 @@ export {
   settings,
 } from './config.ts';
 export { StartError } from './db/data-directory.ts';
+export type { Finding } from './diagnosis/finding.ts';
 export { HubError } from './errors.ts';
 export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';
+export { backUpHub, diagnoseHub, restoreHub, verifyHub } from './operate.ts';
 export { SettingError } from './setting-values.ts';

@@ -12,39 +12,57 @@ import { readLinkedClones } from '../linked-clones.ts';
 interface Finding {
   name: string;
   /** `missing`: not an error, but something is not available. */
-  state: 'ok' | 'missing' | 'wrong';
+  state: 'ok' | 'missing' | 'warning' | 'wrong';
   message: string;
 }
 
 const VERSION_TIMEOUT_MS = 10_000;
 
 /**
- * `signalbox doctor`: checks what commands and agents need; changes nothing. Exit code 1 if
- * something is wrong. With `--json`: `{ok, findings: [{name, state, message}]}`.
+ * `signalbox doctor`: checks what commands and agents need, or with `--hub` what a hub needs, on
+ * its machine and with its settings; changes nothing. Exit code 1 if something is wrong. With
+ * `--json`: `{ok, findings: [{name, state, message}]}`.
  */
-export const command = defineCommand<HubOptions>({
+export const command = defineCommand<HubOptions & { hub?: true }>({
   describe(program) {
+    program.option(
+      '--hub',
+      'check a hub instead: its disk, database, key, address, mail and store',
+    );
+    program.option('--data-dir <value>', 'with --hub: its data directory; SVC_DATA_DIR');
     addJsonOption(program);
     addHubOptions(program);
   },
 
   async run({ io, options }) {
-    const findings: Finding[] = [
-      { name: 'Node', state: 'ok', message: process.versions.node },
-      await checkProgram('git', 'wrong', 'not installed; agents need git for their worktrees'),
-      await checkProgram('claude', 'missing', 'not installed; needed for --executor claude'),
-      await checkProgram('codex', 'missing', 'not installed; needed for --executor codex'),
-      { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
-      await check('Hub', () => checkHub(io, options)),
-      await check('Login', () => checkLogin(io, options)),
-      await check('Clones', () => checkClones(io, options)),
-    ];
+    const findings = options.hub
+      ? await checkHubSide(io, { ...options })
+      : await checkMachine(io, options);
     const isHealthy = findings.every(({ state }) => state !== 'wrong');
     if (io.json) io.printJson({ ok: isHealthy, findings });
     else printFindings(io, findings);
     return isHealthy ? exitCodes.ok : exitCodes.failed;
   },
 });
+
+/** Loads the hub's code only here, because agents and other commands do without it. */
+async function checkHubSide(io: Io, options: Record<string, unknown>): Promise<Finding[]> {
+  const { diagnose } = await import('./hub/diagnose.ts');
+  return diagnose(io.env, options);
+}
+
+async function checkMachine(io: Io, options: HubOptions): Promise<Finding[]> {
+  return [
+    { name: 'Node', state: 'ok', message: process.versions.node },
+    await checkProgram('git', 'wrong', 'not installed; agents need git for their worktrees'),
+    await checkProgram('claude', 'missing', 'not installed; needed for --executor claude'),
+    await checkProgram('codex', 'missing', 'not installed; needed for --executor codex'),
+    { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
+    await check('Hub', () => checkHub(io, options)),
+    await check('Login', () => checkLogin(io, options)),
+    await check('Clones', () => checkClones(io, options)),
+  ];
+}
 
 async function check(name: string, read: () => Promise<string>): Promise<Finding> {
   try {
@@ -92,7 +110,7 @@ async function checkClones(io: Io, options: HubOptions): Promise<string> {
 
 function printFindings(io: Io, findings: readonly Finding[]): void {
   const { green, yellow, red, dim } = io.styles;
-  const marks = { ok: green('✔'), missing: yellow('–'), wrong: red('✖') };
+  const marks = { ok: green('✔'), missing: yellow('–'), warning: yellow('!'), wrong: red('✖') };
   for (const { name, state, message } of findings) {
     io.print(`${marks[state]} ${dim(name.padEnd(9))} ${message}`);
   }

@@ -66,3 +66,17 @@ export async function deletePart(
     [part.workspace_id, part.object_key],
   );
 }
+
+/** Complete files of all workspaces, in the order of their keys. */
+export function listSealedParts(
+  reader: Reader,
+  after: { workspaceId: string; key: string },
+  limit: number,
+): Promise<Pick<ArchivePart, 'workspace_id' | 'object_key' | 'size_bytes' | 'sha256'>[]> {
+  return reader.allSql(
+    `SELECT workspace_id, object_key, size_bytes, sha256 FROM archive_parts
+     WHERE sealed_at IS NOT NULL AND (workspace_id, object_key) > (?, ?)
+     ORDER BY workspace_id, object_key LIMIT ?`,
+    [after.workspaceId, after.key, limit],
+  );
+}

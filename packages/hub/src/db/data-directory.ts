@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statfsSync,
   statSync,
   unlinkSync,
@@ -36,6 +37,9 @@ const networkFileSystems = new Map<number, string>([
 ]);
 
 const LOCK_FILE = 'hub.lock';
+const KEY_FILE = 'secret.key';
+/** In a data directory while a backup is restored into it. */
+export const RESTORING_FILE = 'restoring';
 /**
  * How long a starting hub retries the lock. An admin command that checks for a running hub takes a
  * shared lock for one read, which must not fail the start. A running hub never releases the lock,
@@ -58,8 +62,6 @@ export interface DataDirectory {
   databasePath: string;
   /** Identifies the directory, not the hub that uses it. */
   directoryId: string;
-  /** 32 bytes: from the settings, or random, created at the first start for the owner only. */
-  secretKey: Buffer;
   /** Releases the lock, so that another hub may use the directory. */
   release(): void;
 }
@@ -67,8 +69,6 @@ export interface DataDirectory {
 export interface DirectoryUse {
   /** Whether the database is in the directory; default true. */
   holdsDatabase?: boolean;
-  /** The hub's key; the key file is not used then. */
-  secretKey?: Buffer | null;
   /** Injected because no test machine mounts a network file system. */
   typeOfFileSystem?: (path: string) => number;
 }
@@ -83,7 +83,6 @@ export function prepareDataDirectory(
   path: string,
   use: DirectoryUse = {},
 ): Omit<DataDirectory, 'release'> {
-  const typeOfFileSystem = use.typeOfFileSystem ?? ((at) => Number(statfsSync(at).type));
   const absolute = resolve(path);
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o700 });
@@ -95,19 +94,31 @@ export function prepareDataDirectory(
     );
   }
   refuseOpenMode(absolute, WORLD_WRITE, 'chmod o-w');
-  const network = networkFileSystems.get(typeOfFileSystem(absolute) >>> 0);
-  if (network !== undefined && use.holdsDatabase !== false) {
+  if (use.holdsDatabase !== false) checkFileSystem(absolute, use.typeOfFileSystem);
+  if (existsSync(join(absolute, RESTORING_FILE))) {
     throw new StartError(
-      `The data directory ${absolute} is on a network file system (${network}), which can lose ` +
-        'committed data: set SVC_DATA_DIR to a local disk, or use PostgreSQL.',
+      `A restore into ${absolute} did not end: delete everything in that directory, and run ` +
+        'signalbox restore again.',
     );
   }
   return {
     path: absolute,
     databasePath: join(absolute, 'signalbox.db'),
     directoryId: readOrCreate(join(absolute, 'directory.id'), DIRECTORY_ID_BYTES),
-    secretKey: use.secretKey ?? readSecretKey(join(absolute, 'secret.key')),
   };
+}
+
+/** @throws StartError when the directory is on a file system that cannot hold a database. */
+export function checkFileSystem(
+  path: string,
+  typeOfFileSystem = (at: string) => Number(statfsSync(at).type),
+): void {
+  const network = networkFileSystems.get(typeOfFileSystem(path) >>> 0);
+  if (network === undefined) return;
+  throw new StartError(
+    `The data directory ${path} is on a network file system (${network}), which can lose ` +
+      'committed data: set SVC_DATA_DIR to a local disk, or use PostgreSQL.',
+  );
 }
 
 /**
@@ -153,15 +164,31 @@ export function isDataDirectoryLocked(path: string): boolean {
   }
 }
 
-function readSecretKey(path: string): Buffer {
-  const key = Buffer.from(readOrCreate(path, SECRET_KEY_BYTES), 'base64');
+export function keyPathOf(directoryPath: string): string {
+  return join(directoryPath, KEY_FILE);
+}
+
+/** Reads the key file of a data directory; null if it does not exist. @throws StartError */
+export function readKeyFile(directoryPath: string): Buffer | null {
+  const path = keyPathOf(directoryPath);
+  if (!existsSync(path)) return null;
   refuseOpenMode(path, OTHERS_ANY, 'chmod 600');
-  if (key.length !== SECRET_KEY_BYTES) {
-    throw new StartError(
-      `The key file ${path} must hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
-    );
-  }
-  return key;
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
+  if (key.length === SECRET_KEY_BYTES) return key;
+  throw new StartError(
+    `The key file ${path} must hold ${SECRET_KEY_BYTES} bytes in base64: restore it from a backup.`,
+  );
+}
+
+/** Creates the key file of a data directory, or reads the one that another process creates. */
+export function createKeyFile(directoryPath: string): Buffer {
+  const path = keyPathOf(directoryPath);
+  return Buffer.from(readOrCreate(path, SECRET_KEY_BYTES), 'base64');
+}
+
+/** Deletes a key file that this start created, and that the database does not know. */
+export function deleteKeyFile(directoryPath: string): void {
+  rmSync(keyPathOf(directoryPath), { force: true });
 }
 
 /**

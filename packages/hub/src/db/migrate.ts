@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Database, Reader, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 
@@ -24,7 +23,7 @@ export function migrate(
       )`,
       [],
     );
-    const current = await readVersion(database, tx);
+    const current = await readSchemaVersion(tx);
     const newest = known.at(-1)?.version ?? 0;
     if (current > newest) {
       throw new NewerDatabaseError(
@@ -41,7 +40,7 @@ export function migrate(
 
 /** Whether the schema is current; only reads. */
 export async function isMigrated(
-  { reader, engine, build }: Database,
+  { reader, engine }: Database,
   known: readonly Migration[] = migrations,
 ): Promise<boolean> {
   if (engine === 'postgres') {
@@ -51,14 +50,14 @@ export async function isMigrated(
     );
     if (table?.found == null) return false;
   }
-  return (await readVersion({ build }, reader)) === (known.at(-1)?.version ?? 0);
+  return (await readSchemaVersion(reader)) === (known.at(-1)?.version ?? 0);
 }
 
-async function readVersion({ build }: Pick<Database, 'build'>, reader: Reader): Promise<number> {
-  const row = await reader.first(
-    build
-      .selectFrom('schema_migrations')
-      .select(sql<number>`COALESCE(MAX(version), 0)`.as('version')),
+/** The newest migration of a database. */
+export async function readSchemaVersion(reader: Reader): Promise<number> {
+  const row = await reader.firstSql<{ version: number }>(
+    'SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations',
+    [],
   );
   return row?.version ?? 0;
 }

@@ -67,3 +67,30 @@ export function readJobSummaries(
     [workspaceId, JSON.stringify(ids)],
   );
 }
+
+/** Ids of jobs of all workspaces that have no entry, which no change leaves behind. */
+export function findJobsWithoutEntry(reader: Reader, limit: number): Promise<string[]> {
+  return readIds(
+    reader,
+    `SELECT j.job_id AS id FROM jobs AS j LEFT JOIN queue_entries AS e
+       ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE e.entry_id IS NULL LIMIT ?`,
+    limit,
+  );
+}
+
+/** Ids of entries of all workspaces that are for no job. */
+export function findEntriesWithoutJob(reader: Reader, limit: number): Promise<string[]> {
+  return readIds(
+    reader,
+    `SELECT e.entry_id AS id FROM queue_entries AS e LEFT JOIN jobs AS j
+       ON j.workspace_id = e.workspace_id AND j.job_id = e.entry_id
+     WHERE e.queue = 'jobs' AND j.job_id IS NULL LIMIT ?`,
+    limit,
+  );
+}
+
+async function readIds(reader: Reader, sql: string, limit: number): Promise<string[]> {
+  const rows = await reader.allSql<{ id: string }>(sql, [limit]);
+  return rows.map(({ id }) => id);
+}

@@ -6,7 +6,7 @@ import type { Database } from '../db/engine.ts';
 import type { Hooks } from '../hooks.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
-import { createDirectoryStore } from './bytes/directory-store.ts';
+import { createDirectoryStore, shardOf } from './bytes/directory-store.ts';
 import { createS3Store } from './bytes/s3-store.ts';
 import { deriveUrlKey } from './signed-url.ts';
 
@@ -16,6 +16,21 @@ const DIRECTORY = 'uploads';
 const LENT = 'lent';
 /** The directory of the archive within the data directory. */
 const ARCHIVE = 'archive';
+
+/** The file of an upload's bytes, within the data directory. */
+export function uploadPath(key: string): string {
+  return join(DIRECTORY, shardOf(key), key);
+}
+
+/** A file of the archive, within the data directory. */
+export function archivePath(key: string): string {
+  return join(ARCHIVE, archiveFolderOf(key), key);
+}
+
+function archiveFolderOf(key: string): string {
+  const [workspaceId = '', month = ''] = key.split('.');
+  return join(workspaceId, month);
+}
 
 export interface UploadDeps {
   database: Database;
@@ -73,8 +88,5 @@ export function createArchiveStore({
 }: Pick<Config, 'archiveJobs' | 's3' | 'dataDir'>): ByteStore | null {
   if (!archiveJobs) return null;
   if (s3 !== null) return createS3Store(s3, join(dataDir, DIRECTORY, LENT));
-  return createDirectoryStore(join(dataDir, ARCHIVE), (key) => {
-    const [workspaceId = '', month = ''] = key.split('.');
-    return join(workspaceId, month);
-  });
+  return createDirectoryStore(join(dataDir, ARCHIVE), archiveFolderOf);
 }

@@ -140,3 +140,35 @@ export async function deleteUpload(tx: Tx, workspaceId: string, uploadId: string
     uploadId,
   ]);
 }
+
+/** A stored upload and the object that has its bytes. */
+export type StoredUpload = Pick<
+  UploadRow,
+  'workspace_id' | 'upload_id' | 'file_name' | 'size_bytes'
+> & { object_key: string; sha256: string };
+
+/** Stored uploads of all workspaces, in the order of their keys. */
+export function listStoredUploads(
+  reader: Reader,
+  after: { workspaceId: string; id: string },
+  limit: number,
+): Promise<StoredUpload[]> {
+  return reader.allSql<StoredUpload>(
+    `SELECT workspace_id, upload_id, file_name, size_bytes, object_key, sha256 FROM uploads
+     WHERE status = 'stored' AND (workspace_id, upload_id) > (?, ?)
+     ORDER BY workspace_id, upload_id LIMIT ?`,
+    [after.workspaceId, after.id, limit],
+  );
+}
+
+export async function isUploadStored(
+  reader: Reader,
+  workspaceId: string,
+  uploadId: string,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    `SELECT 1 FROM uploads WHERE workspace_id = ? AND upload_id = ? AND status = 'stored'`,
+    [workspaceId, uploadId],
+  );
+  return row !== undefined;
+}

@@ -31,6 +31,11 @@ export function listWorkspaces(
   );
 }
 
+/** All workspaces of the hub, for its operator. */
+export function listAllWorkspaces(reader: Reader): Promise<WorkspaceRow[]> {
+  return reader.allSql<WorkspaceRow>('SELECT * FROM workspaces ORDER BY slug', []);
+}
+
 /** The workspaces that delete inbound content after a number of days. */
 export function listRetainingWorkspaces(
   reader: Reader,

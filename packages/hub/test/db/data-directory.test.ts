@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import {
+  createKeyFile,
   isDataDirectoryLocked,
   lockDataDirectory,
   prepareDataDirectory,
+  readKeyFile,
   StartError,
 } from '../../src/db/data-directory.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -15,10 +17,13 @@ import { makeTempDir } from '../support/temp-dir.ts';
 test('creates the directory and a key that only the owner may read, and uses both again', (t) => {
   const path = join(makeTempDir(t), 'deep', 'data');
   const first = prepareDataDirectory(path);
-  assert.equal(first.secretKey.length, 32);
-  assert.equal(statSync(join(path, 'secret.key')).mode & 0o777, 0o600);
   assert.equal(statSync(path).mode & 0o777, 0o700);
   assert.deepEqual(prepareDataDirectory(path), first);
+  assert.equal(readKeyFile(path), null, 'the directory comes without a key');
+  const key = createKeyFile(path);
+  assert.equal(key.length, 32);
+  assert.equal(statSync(join(path, 'secret.key')).mode & 0o777, 0o600);
+  assert.deepEqual([createKeyFile(path), readKeyFile(path)], [key, key]);
 });
 
 test('refuses a path that is a file', (t) => {
@@ -30,10 +35,11 @@ test('refuses a path that is a file', (t) => {
 test('refuses a key that others may read, and a directory that others may write', (t) => {
   const path = makeTempDir(t);
   prepareDataDirectory(path);
+  createKeyFile(path);
   const key = join(path, 'secret.key');
   for (const mode of [0o666, 0o640, 0o604]) {
     chmodSync(key, mode);
-    assert.throws(() => prepareDataDirectory(path), /secret\.key has the mode 06.*chmod 600/);
+    assert.throws(() => readKeyFile(path), /secret\.key has the mode 06.*chmod 600/);
   }
   chmodSync(key, 0o600);
   chmodSync(path, 0o777);
@@ -62,18 +68,11 @@ test('accepts a network file system when the database is elsewhere', (t) => {
   assert.ok(prepareDataDirectory(makeTempDir(t), use).directoryId);
 });
 
-test('creates no key when one is set', (t) => {
-  const path = makeTempDir(t);
-  const secretKey = Buffer.alloc(32, 7);
-  assert.deepEqual(prepareDataDirectory(path, { secretKey }).secretKey, secretKey);
-  assert.equal(existsSync(join(path, 'secret.key')), false);
-});
-
 test('refuses a truncated key file and does not replace it', (t) => {
   const path = makeTempDir(t);
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=\n', { mode: 0o600 });
-  assert.throws(() => prepareDataDirectory(path), /key file/);
+  assert.throws(() => readKeyFile(path), /key file/);
   assert.equal(readFileSync(join(path, 'secret.key'), 'utf8'), 'c2hvcnQ=\n');
 });
 

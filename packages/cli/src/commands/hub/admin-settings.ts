@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import {
+  BackupError,
   type Config,
   HubError,
   readConfig,
@@ -68,6 +69,9 @@ export function explainHubError(error: unknown): unknown {
   const { message } = error;
   if (error instanceof SettingError) {
     return new CliError(exitCodes.usage, 'SETTING_INVALID', message, { cause: error });
+  }
+  if (error instanceof BackupError) {
+    return new CliError(exitCodes.refused, 'BACKUP_REFUSED', message, { cause: error });
   }
   if (error instanceof HubError) {
     const create = 'Create it: signalbox admin workspace create --slug SLUG --name NAME';

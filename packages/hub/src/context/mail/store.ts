@@ -94,3 +94,8 @@ export async function deleteMailAccountRow(
   );
   return changes > 0;
 }
+
+/** The servers of all workspaces' accounts. */
+export function listMailServers(reader: Reader): Promise<{ host: string; port: number }[]> {
+  return reader.allSql('SELECT DISTINCT host, port FROM mail_accounts ORDER BY host, port', []);
+}

@@ -62,3 +62,25 @@ async function readSettings({ reader }: Server, url: string): Promise<Map<string
     throw explainRefusal(error, url);
   }
 }
+
+/** The facts about a server that its operator may want to change. */
+export interface ServerState {
+  version: string;
+  connectionsMax: number;
+  /** Whether this connection is encrypted. */
+  isEncrypted: boolean;
+  nowMs: number;
+}
+
+export async function readServerState(reader: Reader): Promise<ServerState> {
+  const row = await reader.firstSql<{ version: string; most: number; tls: number; now: number }>(
+    `SELECT current_setting('server_version') AS version,
+       current_setting('max_connections')::int AS most,
+       (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid())::int AS tls,
+       (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`,
+    [],
+  );
+  if (row === undefined) throw new Error('the server did not answer');
+  const { version, most, tls, now } = row;
+  return { version, connectionsMax: most, isEncrypted: tls === 1, nowMs: Number(now) };
+}

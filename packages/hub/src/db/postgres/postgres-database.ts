@@ -320,6 +320,7 @@ function nextTurn(): Promise<void> {
 }
 
 // `cluster/hub-link.ts` has a connection of its own and handles its errors like this engine.
+export { readServerState, type ServerState } from './check-server.ts';
 export { explainRefusal } from './explain-refusal.ts';
 export { isDemoted, toUnavailable } from './postgres-errors.ts';
 export { STARTUP_OPTIONS, severConnection } from './postgres-session.ts';

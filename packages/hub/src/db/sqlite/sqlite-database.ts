@@ -384,6 +384,8 @@ function createDurableReader(
   };
 }
 
+export { copySqlite, findSqliteDamage, openSqliteReader } from './sqlite-copy.ts';
+
 /**
  * Opens a database file for reading and writing; creates it if it does not exist.
  *

@@ -73,7 +73,8 @@ export function createDirectoryStore(
   };
 }
 
-function shardOf(key: string): string {
+/** The directory of a key within the root. */
+export function shardOf(key: string): string {
   const hash = createHash('sha256').update(key).digest('hex');
   return join(OBJECTS, hash.slice(0, 2), hash.slice(2, 4));
 }

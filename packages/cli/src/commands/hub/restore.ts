@@ -1,0 +1,38 @@
+import { restoreHub } from '@signalbox/hub';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { formatMoment } from '../../duration.ts';
+import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+
+/**
+ * `signalbox restore DIR`: restores a backup into an empty data directory. Checks everything first.
+ * With `--json`: `{ok, dataDir, createdAt, hasKey}`.
+ */
+export const command = defineCommand<Record<never, never>>({
+  describe(program) {
+    program.argument('<dir>', 'the directory that signalbox backup wrote');
+    addJsonOption(program);
+    addSettings(program.optionsGroup('Where to:'), databaseSettings);
+    addExamples(program, [
+      ['signalbox restore /backup/signalbox-2026-11-02', 'into ./.signalbox'],
+      ['signalbox restore /backup/monday --data-dir /var/lib/signalbox', 'into another directory'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    const config = readHubConfig(io.env, { ...options });
+    try {
+      const { dataDir, manifest, hasKey } = await restoreHub(config, args[0] ?? '');
+      const { createdAt } = manifest;
+      if (io.json) return io.printJson({ ok: true, dataDir, createdAt, hasKey });
+      const { green, bold } = io.styles;
+      io.print(`${green('✔')} Restored ${bold(dataDir)} as it was on ${formatMoment(createdAt)}`);
+      if (!hasKey) {
+        io.note(`The backup has no key. Before the start, copy the hub's key to:`);
+        io.note(`  ${dataDir}/secret.key`);
+      }
+      io.note(`Start the hub: signalbox serve --data-dir ${dataDir}`);
+    } catch (error) {
+      throw explainHubError(error);
+    }
+  },
+});
