@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Client, createClient } from '@signalbox/sdk';
@@ -94,6 +102,24 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
   const download = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   const hashOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
   assert.equal(hashOf(download), hashOf(bytes));
+});
+
+test('the commands of the README work as they are written', async () => {
+  const cwd = join(place.directory, 'clone');
+  mkdirSync(cwd);
+  const hub = place.start(['serve', '--port', '0'], { cwd });
+  await hub.says(/listens on/);
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+  const [, block = ''] = /### Backup\n[^#]*?```sh\n([^`]*)```/.exec(readme) ?? [];
+  const lines = block.trim().split('\n');
+  assert.equal(lines.length, 3, block);
+  for (const line of lines) {
+    const [npx, signalbox, ...args] = line.split(' ');
+    assert.deepEqual([npx, signalbox], ['npx', 'signalbox']);
+    const { exitCode, stderr } = await place.run(args, { cwd });
+    assert.equal(exitCode, exitCodes.ok, `${line}: ${stderr}`);
+  }
+  assert.ok(existsSync(join(place.directory, 'signalbox-restored', 'signalbox.db')));
 });
 
 test('a refusal is one sentence with a code, and changes nothing', async () => {

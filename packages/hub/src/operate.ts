@@ -42,7 +42,7 @@ export async function restoreHub(config: Config, backup: string): Promise<Restor
   if (config.databaseUrl !== null) {
     throw new BackupError(
       'A backup of this command is of a hub on SQLite: unset SVC_DATABASE_URL. A dump of PostgreSQL ' +
-        'is restored with pg_restore; docs/OPERATIONS.md says how.',
+        'is restored with pg_restore; docs/operate/backup.md says how.',
     );
   }
   const { restore } = await import('./backup/restore.ts');
@@ -146,6 +146,6 @@ function postgresSteps({ s3, dataDir }: Config): string {
   return (
     'The database is PostgreSQL, which has its own tool. Run pg_dump --format=custom ' +
     `--file=signalbox.dump "$SVC_DATABASE_URL", ${objects}, and keep the key apart. ` +
-    'docs/OPERATIONS.md has the steps, also those of the restore.'
+    'docs/operate/backup.md has the steps, also those of the restore.'
   );
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
 import pg from 'pg';
@@ -160,7 +162,12 @@ test('a hub whose key is not its database’s does not start', options, async (t
   const secretKey = randomBytes(32);
   await world.start({ secretKey });
   await world.start({ secretKey, dataDir: world.dataDir });
-  await assert.rejects(world.start(), /The key of this hub is not the one that its database/);
+  const otherKey = { secretKey: randomBytes(32), dataDir: world.dataDir };
+  const refusal = /The key of this hub is not the one that its database/;
+  await assert.rejects(world.start(otherKey), refusal);
+  const dataDir = makeTempDir(t);
+  await assert.rejects(world.start({ dataDir }), /The hub's key is missing: copy the file/);
+  assert.equal(existsSync(join(dataDir, 'secret.key')), false, 'no other key is left behind');
 });
 
 test(
