@@ -76,6 +76,8 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
 
   place.hub.child.kill('SIGKILL');
   await place.hub.ended;
+  const killed = await place.run(['verify', '--data-dir', dataDir()]);
+  assert.equal(killed.exitCode, exitCodes.ok, killed.stdout);
   const key = join(place.directory, 'kept.key');
   copyFileSync(join(dataDir(), 'secret.key'), key);
   rmSync(dataDir(), { recursive: true });

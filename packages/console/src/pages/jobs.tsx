@@ -71,7 +71,7 @@ function CountLinks() {
   if (!data) return null;
   const shown = countWords.filter(({ status }) => data.counts[status] > 0);
   return (
-    <ul aria-label="Jobs by status" className="mr-auto flex flex-wrap gap-x-3 text-sm text-muted">
+    <ul aria-label="In progress" className="mr-auto flex flex-wrap gap-x-3 text-sm text-muted">
       {shown.map(({ status, words }) => (
         <li key={status}>
           <Link

@@ -11,10 +11,10 @@ const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'i
 
 /** Lists read the newest rows of a workspace from the end of an index. */
 const list = /order by .* desc limit/i;
-const running = 'USING INDEX queue_entries_running';
-/** Running jobs stay few, so the sweeper and the start may read all of them. */
-const scan =
-  /^SCAN (?!json_each|d\b|CONSTANT|queue_entries USING INDEX queue_entries_running$|queue_settlements$|due$)/;
+const running = 'INDEX queue_entries_running';
+/** Running jobs stay few, so the sweeper, the start and a revocation may read all of them. */
+const allRunning = 'queue_entries USING (?:COVERING )?INDEX queue_entries_running$|held$';
+const scan = new RegExp(`^SCAN (?!json_each|d\\b|CONSTANT|${allRunning}|queue_settlements$|due$)`);
 
 /** Collects the text of every statement that any connection prepares during the test. */
 function collectStatements(t: TestContext): Set<string> {

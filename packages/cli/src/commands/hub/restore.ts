@@ -30,6 +30,10 @@ export const command = defineCommand<Record<never, never>>({
         io.note(`The backup has no key. Before the start, copy the hub's key to:`);
         io.note(`  ${dataDir}/secret.key`);
       }
+      if (manifest.objectStore !== 'directory') {
+        const { bucket } = manifest.objectStore;
+        io.note(`Uploads are in the bucket ${bucket}: start with the same SVC_S3_ settings.`);
+      }
       io.note(`Start the hub: signalbox serve --data-dir ${dataDir}`);
     } catch (error) {
       throw explainHubError(error);
