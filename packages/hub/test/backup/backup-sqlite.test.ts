@@ -18,11 +18,11 @@ import { BackupError } from '../../src/backup/backup-error.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/db/data-directory.ts';
 import { backUpHub, restoreHub, verifyHub } from '../../src/operate.ts';
-import { uploadPath } from '../../src/uploads/deps.ts';
+import { createArchiveStore, uploadPath } from '../../src/uploads/deps.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { startTestHub } from '../support/test-hub.ts';
-import { makeBytes, upload } from '../support/upload-setup.ts';
+import { makeBytes, sha256Of, upload } from '../support/upload-setup.ts';
 
 const { jobs } = endpoints;
 
@@ -146,10 +146,7 @@ test('verify finds each damage and says it in a sentence', async (t) => {
     [(copy) => rmSync(copy + object), /The file of upload upl_\S+ \(.*\) is missing: restore/],
     [(copy) => truncateSync(copy + object, 10), /has 10 bytes instead of 70000/],
     [(copy) => query(copy, "UPDATE audit_entries SET actor = 'eve'"), /audit log .*altered-entry/],
-    [
-      (copy) => query(copy, 'DELETE FROM audit_entries WHERE seq = 1'),
-      /audit log .*missing-entry/,
-    ],
+    [(copy) => query(copy, 'DELETE FROM audit_entries WHERE seq = 1'), /audit log .*missing-entry/],
     [(copy) => query(copy, 'DELETE FROM queue_entries'), new RegExp(`job ${jobId} has no entry`)],
     [(copy) => query(copy, 'DELETE FROM jobs'), new RegExp(`entry for ${jobId}, which is no job`)],
     [(copy) => cutFile(join(copy, 'signalbox.db')), /database .* is damaged .*: restore a backup/],
@@ -211,6 +208,33 @@ test('a damaged backup is refused before anything is written', async (t) => {
     assert.match(await refusalOf(restoreHub(configOf(target), copy)), sentence);
     assert.equal(existsSync(target), false);
   }
+});
+
+test('files of the archive are in the backup, and verify compares them with their hashes', async (t) => {
+  const { dataDir, workspaceId, root } = await makeUsedHub(t);
+  const key = `${workspaceId}.2026-11.part`;
+  const bytes = Buffer.from('{"type":"job"}\n');
+  const store = createArchiveStore({ ...configOf(dataDir), archiveJobs: true });
+  async function* pieces() {
+    yield bytes;
+  }
+  const content = { sizeBytes: bytes.length, sha256: sha256Of(bytes) };
+  await store?.put(key, pieces(), content);
+  query(
+    dataDir,
+    `INSERT INTO archive_parts (workspace_id, object_key, month, jobs, events, size_bytes, sha256,
+       created_at, sealed_at)
+     VALUES ('${workspaceId}', '${key}', '2026-11', 1, 0, ${content.sizeBytes}, '${content.sha256}',
+       1, 1)`,
+  );
+  const backup = join(root, 'backup');
+  const { manifest, missing } = await backUpHub(configOf(dataDir), backup, { withKey: false });
+  assert.deepEqual(missing, []);
+  const file = manifest.files.find(({ path }) => path.startsWith('archive'));
+  assert.deepEqual(file, { path: join('archive', workspaceId, '2026-11', key), ...content });
+  assert.deepEqual(await problemsOf(dataDir), []);
+  flipByte(join(dataDir, file?.path ?? ''));
+  assert.match((await problemsOf(dataDir)).join(), /archive file \S+ has other content/);
 });
 
 test('neither command overwrites anything', async (t) => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import pg from 'pg';
+import { readConfig } from '../../src/config.ts';
+import { diagnoseHub, verifyHub } from '../../src/operate.ts';
+import { startHomeWorld } from '../support/home-world.ts';
+import { databaseUrlOf } from '../support/test-engine.ts';
+import { upload } from '../support/upload-setup.ts';
+
+test('verify and doctor read a hub on PostgreSQL while it runs', async (t) => {
+  const h = await startHomeWorld(t);
+  const { workspaceId, repoId } = h.home;
+  const body = { workspaceId, repoId, kind: 'work', prompt: 'Do it.' } as const;
+  const { jobId } = await h.call(endpoints.jobs.enqueue, body);
+  await upload(h, 'the plan');
+  const databaseUrl = await databaseUrlOf(h.dataDir);
+  const config = { ...readConfig({}), dataDir: h.dataDir, databaseUrl, databaseSessions: 3 };
+  const problems = async () =>
+    (await verifyHub(config, null)).flatMap((part) => part.problems).join(' ');
+  assert.equal(await problems(), '');
+  const findings = await diagnoseHub(config);
+  const states = Object.fromEntries(findings.map(({ name, state }) => [name, state]));
+  assert.partialDeepStrictEqual(states, { Disk: 'ok', Clock: 'ok', Key: 'ok', Mail: 'ok' });
+  // The server of the tests is faster than safe, which a hub's operator should know.
+  const warnings = findings.filter(({ name, state }) => name === 'Database' && state === 'warning');
+  assert.ok(warnings.some(({ message }) => /PostgreSQL has synchronous_commit off/.test(message)));
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  t.after(() => client.end());
+  await client.query("UPDATE audit_entries SET actor = 'eve' WHERE seq = 1");
+  await client.query('DELETE FROM queue_entries');
+  const found = await problems();
+  assert.match(found, /audit log of the workspace \S+ is broken at entry 1 \(altered-entry\)/);
+  assert.match(found, new RegExp(`job ${jobId} has no entry`));
+});
+
+test('doctor says what is wrong with a database that does not answer', async (t) => {
+  const { dataDir } = await startHomeWorld(t);
+  const databaseUrl = 'postgres://nobody:x@127.0.0.1:1/none';
+  const findings = await diagnoseHub({ ...readConfig({}), dataDir, databaseUrl });
+  const [database] = findings.filter(({ name }) => name === 'Database');
+  assert.equal(database?.state, 'wrong');
+  assert.match(database?.message ?? '', /127\.0\.0\.1:1\/none cannot be used .*ECONNREFUSED/);
+});
