@@ -27,9 +27,12 @@ test('verify and doctor read a hub on PostgreSQL while it runs', async (t) => {
   assert.ok(warnings.some(({ message }) => /PostgreSQL has synchronous_commit off/.test(message)));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  t.after(() => client.end());
-  await client.query("UPDATE audit_entries SET actor = 'eve' WHERE seq = 1");
-  await client.query('DELETE FROM queue_entries');
+  try {
+    await client.query("UPDATE audit_entries SET actor = 'eve' WHERE seq = 1");
+    await client.query('DELETE FROM queue_entries');
+  } finally {
+    await client.end();
+  }
   const found = await problems();
   assert.match(found, /audit log of the workspace \S+ is broken at entry 1 \(altered-entry\)/);
   assert.match(found, new RegExp(`job ${jobId} has no entry`));
