@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type Job } from '@signalbox/contract';
+import { addRun } from '../support/context-world.ts';
+import { ensureRun } from '../support/decision-world.ts';
 import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs } = endpoints;
@@ -103,7 +105,10 @@ test('a job without attempts left fails with attempts_exhausted', async (t) => {
   const { job } = await h.get(jobId);
   assert.equal(job.status, 'failed');
   assert.equal(job.outcome, 'failed');
-  assert.equal((job.outcomeReason as { code?: string }).code, 'attempts_exhausted');
+  assert.partialDeepStrictEqual(job.outcomeReason, {
+    code: 'attempts_exhausted',
+    retryable: false,
+  });
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
 });
 
@@ -189,6 +194,18 @@ test('a job that a retryable outcome makes pending shows nothing of the attempt;
   await h.claim();
   const last = await h.complete(jobId, { ...failure, outcomeReason });
   assert.partialDeepStrictEqual(last.job, { ...failure, outcomeReason });
+});
+
+test('a completion puts a job without a run into the run that it names, and no other job', async (t) => {
+  const h = await startQueueWorld(t);
+  const [first, second] = [await ensureRun(h), await addRun(h, h.home, 'Another.', 'another')];
+  const { jobId: loose } = await h.enqueue();
+  await h.claim();
+  assert.equal((await h.complete(loose, { runId: first })).job.runId, first);
+  assert.equal((await h.get(loose)).job.runId, first);
+  const { jobId: bound } = await h.enqueue({ runId: first });
+  await h.claim();
+  assert.equal((await h.complete(bound, { runId: second })).job.runId, first);
 });
 
 test('a retried job shows nothing of the attempt that failed', async (t) => {

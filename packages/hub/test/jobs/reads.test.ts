@@ -97,6 +97,11 @@ test('queuePosition counts the jobs of the repository that go first', async (t) 
 
 test('waitingFor says which hold keeps a job from being claimed', async (t) => {
   const h = await startQueueWorld(t);
+  // Running jobs without the key `deploy`: no job waits for them.
+  for (const other of [{ concurrencyKey: 'another key' }, {}]) {
+    const { jobId } = await h.enqueue(other);
+    assert.equal((await h.claim()).jobId, jobId);
+  }
   const { jobId: delayed } = await h.enqueue({ delayMs: 1_000 });
   const { jobId: needed } = await h.enqueue({ priority: 5, concurrencyKey: 'deploy' });
   const { jobId: dependent } = await h.enqueue({ dependsOn: [needed] });
