@@ -32,6 +32,9 @@ const everyEndpoint = [
   'http/list-pages.test.ts',
 ].map((path) => `${hubTests}${path}`);
 
+/** Packages that whole systems (e2e, demo, benchmarks) start as commands. */
+const commandPackage = /^packages\/(agent|cli)\//;
+
 /** Modules that use another one through `HubDeps`, which no import shows. */
 const usersThroughDeps: Readonly<Record<string, readonly string[]>> = {
   queue: ['jobs', 'cloud-ai-jobs'],
@@ -47,6 +50,7 @@ const usersThroughDeps: Readonly<Record<string, readonly string[]>> = {
  * - the tests of the modules that import the change from this one,
  * - tests elsewhere that need it without starting a hub, and
  * - the tests of rules that hold for every endpoint, such as the conformance tests.
+ * A change inside the agent or the command line runs the tests of this package that need it.
  * The whole suite runs in CI.
  */
 export function chooseAffected(
@@ -60,14 +64,25 @@ export function chooseAffected(
   const chosen = new Set<string>();
   for (const file of changed) {
     const module = moduleOf(file);
-    const isNarrow = module !== undefined && tests.some((test) => isTestOf(test, module));
-    if (!isNarrow) {
-      for (const reached of reachFrom(users, [file])) chosen.add(reached);
+    const [folder] = commandPackage.exec(file) ?? [];
+    if (module !== undefined && tests.some((test) => isTestOf(test, module))) {
+      for (const reached of followModule(users, file, module, tests)) chosen.add(reached);
       continue;
     }
-    for (const reached of followModule(users, file, module, tests)) chosen.add(reached);
+    for (const reached of reachFrom(folder === undefined ? users : usersIn(users, folder), [file]))
+      chosen.add(reached);
   }
   return { tests: new Set(tests.filter((test) => chosen.has(test))), everythingFor: undefined };
+}
+
+/** The users that lie in a folder. */
+function usersIn(users: ImportGraph, folder: string): ImportGraph {
+  return new Map(
+    [...users].map(([file, all]) => [
+      file,
+      new Set([...all].filter((user) => user.startsWith(folder))),
+    ]),
+  );
 }
 
 /** Follows a change inside a module; the walk ends where a hub is composed. */

@@ -24,7 +24,8 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      (or since REV). A test is touched when it or a file that it imports has
                      changed. A change inside one module of the hub runs the tests of that module,
                      of the modules that import the change from it, and those of rules that
-                     hold for every endpoint; tests elsewhere that start a whole hub are left to CI.
+                     hold for every endpoint; tests elsewhere that start a whole hub are left to CI,
+                     and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --concurrency N    test files at once (default: twice the processors, at most 6)
   --file-limit-ms N  time one test file may take`;

@@ -48,6 +48,12 @@ const sources: Record<string, string> = {
   'packages/sdk/test/vectors.test.ts':
     "new URL('./vectors.json', import.meta.url); import '../src/index.ts';",
   'packages/sdk/test/vectors.json': '{}',
+  'packages/cli/package.json': '{"exports":{".":"./src/index.ts"}}',
+  'packages/cli/src/index.ts': "import './jobs.ts';",
+  'packages/cli/src/jobs.ts': '',
+  'packages/cli/test/jobs.test.ts': "import '../src/index.ts';",
+  'packages/cli/test/text.test.ts': '',
+  'e2e/02-command.test.ts': "import '@signalbox/cli';",
   'e2e/browser.ts': '',
   'e2e/01-page.test.ts': "import './browser.ts'; const script = 'packages/hub/src/main.ts';",
   'packages/console/src/main.tsx': "import './page.tsx';",
@@ -113,6 +119,12 @@ test('files that are spawned, loaded by URL or built are followed, types are not
   assert.deepEqual(namesFor('packages/console/src/page.tsx'), ['01-page']);
   assert.deepEqual(namesFor(`${hub}/src/uploads/row.ts`), ['conformance', 'row']);
   assert.deepEqual(namesFor('docs/guide.md'), []);
+});
+
+test('a change of the command line runs its tests that need it, and no whole system', () => {
+  assert.deepEqual(namesFor('packages/cli/src/jobs.ts'), ['jobs']);
+  assert.deepEqual(namesFor('packages/cli/test/text.test.ts'), ['text']);
+  assert.deepEqual(namesFor('e2e/02-command.test.ts'), ['02-command']);
 });
 
 test('a change of packages, compiler or runner runs everything and is named', () => {
