@@ -35,7 +35,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   tokens: ['tokens'],
   triggers: ['triggers', 'trigger_firings'],
   uncertainties: ['uncertainties', 'resolutions'],
-  uploads: ['uploads', 'upload_extracts', 'upload_objects'],
+  uploads: ['uploads', 'upload_extracts', 'upload_objects', 'upload_usage'],
   workspaces: ['workspaces', 'cloud_ai_settings'],
 };
 

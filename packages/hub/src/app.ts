@@ -24,6 +24,7 @@ import type { Database } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { openSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
+import { DiskSpace, type ReadFree } from './disk-space.ts';
 import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
@@ -57,6 +58,7 @@ import { readPersonNames } from './people/store.ts';
 import { createClaimHintHandler, hintOfWake } from './queue/claim-hints.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
+import { Readiness } from './readiness.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';
@@ -98,6 +100,8 @@ export interface HubOptions {
   clock?: Clock;
   /** Hashes people's passwords; absent: by argon2. Tests that hash many take a cheap one. */
   passwords?: PasswordHasher;
+  /** Reads the free space of the data directory; absent: from the file system. */
+  readFreeSpace?: ReadFree;
   /** Holds every answer against its schema; for tests. */
   checkAnswer?: (endpoint: Endpoint, answer: unknown) => void;
   /**
@@ -238,15 +242,17 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const address = { baseUrl: config.baseUrl ?? '' };
   const draining = { isDraining: false };
   const { server, limiter } = createLimitedServer(config, parts, draining);
-  const uploads = createUploadDeps(deps, config, address);
+  const disk = new DiskSpace(directoryPath, config.diskReserveBytes, options.readFreeSpace);
+  const uploads = createUploadDeps(deps, config, address, disk);
   const archive = createArchiveStore(config);
+  const readiness = new Readiness({ database: deps.database, group, disk, draining });
   const accessWatch = new AccessWatch(
     deps.clock,
     (callers) => readAccess(deps, callers),
     (error) => server.log.error({ err: error }, 'The access of waiting requests was not checked.'),
   );
   parts.tokenCache.onClear(() => accessWatch.changed());
-  bindRoutes(server, options, { ...parts, accessWatch, limiter, uploads, address });
+  bindRoutes(server, options, { ...parts, accessWatch, limiter, uploads, readiness, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -385,6 +391,7 @@ interface RouteParts extends HubParts {
   accessWatch: AccessWatch;
   limiter: Limiter;
   uploads: UploadDeps;
+  readiness: Readiness;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
 }
@@ -393,7 +400,7 @@ interface RouteParts extends HubParts {
 function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
-  { deps, tokenCache, accessWatch, limiter, uploads, address }: RouteParts,
+  { deps, tokenCache, accessWatch, limiter, uploads, readiness, address }: RouteParts,
 ): void {
   const identity = {
     ...deps,
@@ -413,8 +420,7 @@ function bindRoutes(
   };
   const gatekeeper = createGatekeeper(identity);
   const api = new Api(server, { gatekeeper, limiter }, checkAnswer);
-  const { reader } = deps.database;
-  bindHealthRoutes(api, { reader, version: HUB_VERSION, baseUrl: () => address.baseUrl });
+  bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...deps, gatekeeper });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);

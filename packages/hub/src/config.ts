@@ -3,6 +3,7 @@ import {
   type LogLevel,
   originOf,
   readBaseUrl,
+  readBytes,
   readDatabaseUrl,
   readFlag,
   readLogLevel,
@@ -186,6 +187,26 @@ export const settings = {
     default: 'false',
     description: 'true: the bucket is part of the path of addresses, not of the host name.',
   },
+  uploadWorkspaceBytes: {
+    env: 'SVC_UPLOAD_WORKSPACE_MAX',
+    flag: 'upload-workspace-max',
+    default: '10 GB',
+    description: 'How much the uploads of a workspace may have together, in MB or GB.',
+  },
+  uploadJobBytes: {
+    env: 'SVC_UPLOAD_JOB_MAX',
+    flag: 'upload-job-max',
+    default: '1 GB',
+    description: 'How much the uploads that the tool of a job creates may have together.',
+  },
+  diskReserve: {
+    env: 'SVC_DISK_RESERVE',
+    flag: 'disk-reserve',
+    default: '512 MB',
+    description:
+      'Free space on the disk of the data directory that is kept for the database: uploads that ' +
+      'would use it are refused.',
+  },
   integrationSecrets: {
     env: 'SVC_INTEGRATION_EVENT_SECRET',
     flag: 'integration-event-secret',
@@ -254,6 +275,11 @@ export interface Config {
   allowPrivateHosts: PrivateHosts;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
+  /** Bytes of all uploads of a workspace, and of those of a job. */
+  uploadWorkspaceBytes: number;
+  uploadJobBytes: number;
+  /** Bytes of the disk that uploads leave free. */
+  diskReserveBytes: number;
   /** A request is accepted with any of them. If empty, all events are refused. */
   integrationSecrets: readonly string[];
   chatSecrets: readonly string[];
@@ -312,6 +338,12 @@ export function readConfig(
     allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     s3: readS3(read),
+    uploadWorkspaceBytes: readBytes(
+      settings.uploadWorkspaceBytes.env,
+      read('uploadWorkspaceBytes'),
+    ),
+    uploadJobBytes: readBytes(settings.uploadJobBytes.env, read('uploadJobBytes')),
+    diskReserveBytes: readBytes(settings.diskReserve.env, read('diskReserve')),
     integrationSecrets: readSecrets(settings.integrationSecrets.env, read('integrationSecrets')),
     chatSecrets: readSecrets(settings.chatSecrets.env, read('chatSecrets')),
     archiveJobs: readFlag(settings.archiveJobs.env, read('archiveJobs')),

@@ -65,6 +65,15 @@ export function readRate(env: string, text: string): number {
   );
 }
 
+const unitBytes = { MB: 1_000_000, GB: 1_000_000_000 } as const;
+
+/** A number of bytes with its unit, as in 512 MB. */
+export function readBytes(env: string, text: string): number {
+  const [, digits = '', unit] = /^(\d{1,6}) ?(MB|GB)$/.exec(text) ?? [];
+  if (unit === 'MB' || unit === 'GB') return Number(digits) * unitBytes[unit];
+  throw new SettingError(`${env} is "${text}": it must be a size, as in 512 MB or 10 GB.`);
+}
+
 export function readFlag(env: string, text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;

@@ -84,7 +84,7 @@ export const uploads = {
       expiresAt: Timestamp(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
+    errors: ['WORKSPACE_NOT_FOUND', 'LIMIT_REACHED', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, ...exampleUpload },
       response: {
@@ -159,6 +159,29 @@ export const uploads = {
         expiresAt: exampleExpiresAt,
         ...exampleUpload,
       },
+    },
+  }),
+  delete: defineEndpoint({
+    name: 'uploadsDelete',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/delete',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['agent', 'enqueue', 'integrate'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'by-operation',
+    summary: 'Delete an upload, its bytes and its extracted text',
+    description:
+      'For who created the upload, the tool of its job, and owners and admins at the console. ' +
+      'URLs of the upload stop working. The space counts as free at once.',
+    request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
+    response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'UPLOAD_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, uploadId: exampleUploadId },
+      response: { ok: true, deleted: true },
     },
   }),
   readBytes: defineEndpoint({

@@ -15,7 +15,8 @@ export type Act =
   | 'audit.read'
   | 'mail-account.manage'
   | 'trigger.manage'
-  | 'chat-team.manage';
+  | 'chat-team.manage'
+  | 'upload.delete';
 
 const everyRole: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 const administrators: readonly Role[] = ['owner', 'admin'];
@@ -35,6 +36,7 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'mail-account.manage': administrators,
   'trigger.manage': administrators,
   'chat-team.manage': administrators,
+  'upload.delete': administrators,
 };
 
 export function mayAct(role: Role, act: Act): boolean {

@@ -26,6 +26,8 @@ export interface HubGroup extends Readonly<Pick<HubRow, 'hubId' | 'directoryId'>
   readonly isLeader: () => boolean;
   /** How many other hubs are alive. */
   readonly others: number;
+  /** How long ago the database answered a heartbeat; 0 where there are none. */
+  heartbeatAgeMs(): number;
   /** Whether hints of other hubs can reach this hub at the moment. */
   isListening(): boolean;
   /**
@@ -60,6 +62,7 @@ export function createSingleHub(directoryId: string): HubGroup {
     hints: null,
     others: 0,
     isLeader: () => true,
+    heartbeatAgeMs: () => 0,
     isListening: () => true,
     enter: async () => [],
     start: async () => {},

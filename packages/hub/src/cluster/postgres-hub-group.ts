@@ -35,6 +35,8 @@ class PostgresHubGroup implements HubGroup {
   #listener: HubGroupListener | null = null;
   /** By `performance.now()`. */
   #leadershipEndsAtMs = 0;
+  /** By `performance.now()`. */
+  #answeredAtMs = performance.now();
   #others = 0;
   #isAvailable = true;
   #isStopped = false;
@@ -62,6 +64,10 @@ class PostgresHubGroup implements HubGroup {
       hasOthers: () => this.#others > 0,
       send: (payloads) => this.#link.notify(payloads),
     });
+  }
+
+  heartbeatAgeMs(): number {
+    return performance.now() - this.#answeredAtMs;
   }
 
   get hubId(): string {
@@ -140,6 +146,7 @@ class PostgresHubGroup implements HubGroup {
   #apply(answer: HeartbeatAnswer): void {
     this.#options.clock?.correct(answer.nowMs, answer.beforeMs, answer.afterMs);
     this.#leadershipEndsAtMs = leadershipEndOf(answer);
+    this.#answeredAtMs = answer.afterMs;
     this.#others = answer.others;
     if (answer.isLeader !== this.#wasLeader) this.#listener?.onLeadership(answer.isLeader);
     this.#wasLeader = answer.isLeader;

@@ -22,8 +22,8 @@ import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
-import { ListSlots } from './list-slots.ts';
 import { HttpContext } from './request-context.ts';
+import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
@@ -129,7 +129,6 @@ export class Api {
   readonly #gatekeeper: Gatekeeper;
   readonly #limiter: Limiter;
   readonly #bound: Endpoint[] = [];
-  readonly #listSlots = new ListSlots();
   readonly #methodsByPath = new Map<string, string[]>();
   /** Set in tests: validates every answer against its schema. */
   readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
@@ -164,9 +163,7 @@ export class Api {
   ): void {
     // Rows of all types share one list, so their own types are dropped here.
     const row = endpoint as unknown as Endpoint;
-    const isList = 'limit' in endpoint.request.properties;
     this.#route(row, endpoint.request, options, async (input, context, reply) => {
-      if (isList) await this.#startList(context.principal, reply);
       const answer = await endContext(context, handler(input, context));
       const body = options.bare ? answer : { ok: true, ...answer };
       this.#checkAnswer?.(row, body);
@@ -174,6 +171,15 @@ export class Api {
         .header('content-type', 'application/json; charset=utf-8')
         .header('cache-control', 'no-store')
         .send(JSON.stringify(body));
+    });
+  }
+
+  /** Binds a row whose answer never changes once it is made, at the first request. */
+  bindStored(endpoint: Endpoint, make: () => StoredAnswer): void {
+    let stored: StoredAnswer | null = null;
+    this.#route(endpoint, endpoint.request, {}, async (_input, _context, reply) => {
+      stored ??= make();
+      return sendStored(reply.request, reply, stored);
     });
   }
 
@@ -250,18 +256,6 @@ export class Api {
         },
       });
     }
-  }
-
-  /**
-   * Waits until the caller may have another list under way.
-   * @throws HubError RATE_LIMITED
-   */
-  async #startList(principal: Principal, { raw }: FastifyReply): Promise<void> {
-    const { sessionId, job, tokenId, principalId } = principal;
-    const end = await this.#listSlots.take(sessionId ?? job?.jobId ?? `${tokenId} ${principalId}`);
-    // An answer that was sent completely emits `close` too.
-    if (raw.destroyed) end();
-    else raw.once('close', end);
   }
 
   async #authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {

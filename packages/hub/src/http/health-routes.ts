@@ -1,32 +1,40 @@
 import { buildOpenApi, endpointList, endpoints } from '@signalbox/contract';
-import type { Reader } from '../db/engine.ts';
 import type { Api } from './bind.ts';
+import { storeAnswer } from './stored-answer.ts';
 
-/** Binds the health check and the OpenAPI document. */
+/** The hub's judgement of itself; passed in by `app.ts`. */
+interface Readiness {
+  /** @throws HubError UNAVAILABLE with the reason */
+  check(): Promise<void>;
+}
+
+/** Binds the checks of health and the OpenAPI document. */
 export function bindHealthRoutes(
   api: Api,
-  { reader, version, baseUrl }: { reader: Reader; version: string; baseUrl: () => string },
+  { readiness, version, baseUrl }: { readiness: Readiness; version: string; baseUrl: () => string },
 ): void {
   const { health } = endpoints;
-  api.bind(health.health, async () => {
-    // Without its database a hub is not healthy: a load balancer should use another one.
-    await reader.firstSql('SELECT 1 AS one', []);
+  const check = async () => {
+    await readiness.check();
     return {};
+  };
+  // A hub that cannot write is not healthy: a load balancer should use another one.
+  api.bind(health.health, check);
+  api.bind(health.ready, check);
+  api.bind(health.live, async () => ({}));
+  // Made at the first request: the base URL is known only once the hub listens, and making it would
+  // slow the start. Kept as bytes, since it is large and needs no token.
+  api.bindStored(health.openapi, () => {
+    const document = buildOpenApi({
+      // Rows of the console alone are not described.
+      endpoints: endpointList.filter((row) => api.bound.includes(row)),
+      baseUrl: baseUrl(),
+      version,
+    });
+    return storeAnswer(Buffer.from(JSON.stringify(document)), {
+      contentType: 'application/json; charset=utf-8',
+      caching: 'no-cache',
+      isCompressible: true,
+    });
   });
-  // Built at the first request: the base URL is known only once the hub listens, and building it
-  // would slow the start.
-  let document: ReturnType<typeof buildOpenApi> | null = null;
-  api.bind(
-    health.openapi,
-    async () => {
-      document ??= buildOpenApi({
-        // Rows of the console alone are not described.
-        endpoints: endpointList.filter((row) => api.bound.includes(row)),
-        baseUrl: baseUrl(),
-        version,
-      });
-      return document;
-    },
-    { bare: true },
-  );
 }

@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { chooseEncoding, type Encoding } from './accept-encoding.ts';
+import { type StoredAnswer, sendStored, storeAnswer } from './stored-answer.ts';
 
 /** Allows nothing by default, and what the console needs only from the hub itself. */
 const CONTENT_SECURITY_POLICY = [
@@ -47,18 +44,6 @@ const contentTypes: Record<string, string> = {
 /** Files of these types are compressed already. */
 const compressedTypes = new Set(['.png', '.ico', '.woff2']);
 
-const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-
-interface ConsoleFile {
-  bytes: Buffer;
-  contentType: string;
-  caching: string;
-  etag: string;
-  isCompressible: boolean;
-  /** Each encoding is made once, at the first request for it. */
-  compressed: Partial<Record<Encoding, Promise<Buffer>>>;
-}
-
 /**
  * Serves the built console: its files, the documentation under `/docs`, and the console's page
  * under every other path that a browser opens and that is not of the API. The files are few and
@@ -67,7 +52,7 @@ interface ConsoleFile {
  * @param directory the build; if empty or without `index.html`, a page says how to build it.
  */
 export function serveConsole(server: FastifyInstance, directory: string): void {
-  const files = directory === '' ? new Map<string, ConsoleFile>() : readConsole(directory);
+  const files = directory === '' ? new Map<string, StoredAnswer>() : readConsole(directory);
   const index = files.get(INDEX) ?? fileOf(INDEX, Buffer.from(UNBUILT_PAGE));
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/[?#].*$/, '');
@@ -87,8 +72,8 @@ export function serveConsole(server: FastifyInstance, directory: string): void {
   server.route({ method: ['GET', 'HEAD'], url: '/*', handler });
 }
 
-function readConsole(directory: string): Map<string, ConsoleFile> {
-  const files = new Map<string, ConsoleFile>();
+function readConsole(directory: string): Map<string, StoredAnswer> {
+  const files = new Map<string, StoredAnswer>();
   if (!existsSync(join(directory, INDEX))) return files;
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -99,16 +84,13 @@ function readConsole(directory: string): Map<string, ConsoleFile> {
   return files;
 }
 
-function fileOf(path: string, bytes: Buffer): ConsoleFile {
+function fileOf(path: string, bytes: Buffer): StoredAnswer {
   const extension = extname(path);
-  return {
-    bytes,
+  return storeAnswer(bytes, {
     contentType: contentTypes[extension] ?? 'application/octet-stream',
     caching: path.startsWith(HASHED_FOLDER) ? HASHED_CACHING : PLAIN_CACHING,
-    etag: `"${hash('sha256', bytes, 'base64url')}"`,
     isCompressible: !compressedTypes.has(extension),
-    compressed: {},
-  };
+  });
 }
 
 /** Whether a path is a page of the console: a browser opens it, and it names no missing file. */
@@ -118,25 +100,9 @@ function isPage(request: FastifyRequest, path: string): boolean {
   return path === '/' || (wantsPage && !isApi && extname(path) === '');
 }
 
-async function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile) {
-  reply.headers({
-    'content-security-policy': CONTENT_SECURITY_POLICY,
-    'cache-control': file.caching,
-    etag: file.etag,
-    vary: 'accept-encoding',
-  });
-  if (reply.statusCode === 200 && request.headers['if-none-match'] === file.etag) {
-    return reply.code(304).send();
-  }
-  const encoding = file.isCompressible ? chooseEncoding(request) : null;
-  if (encoding !== null) reply.header('content-encoding', encoding);
-  reply.type(file.contentType);
-  return reply.send(encoding === null ? file.bytes : await compressedBytes(file, encoding));
-}
-
-function compressedBytes(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
-  file.compressed[encoding] ??= compress[encoding](file.bytes);
-  return file.compressed[encoding];
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: StoredAnswer) {
+  reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+  return sendStored(request, reply, file);
 }
 
 const UNBUILT_PAGE = `<!doctype html>

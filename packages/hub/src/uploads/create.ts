@@ -6,6 +6,7 @@ import type { UploadDeps } from './deps.ts';
 import { incomingKeyOf } from './receive.ts';
 import { signUrl } from './signed-url.ts';
 import { insertObject, insertUpload, type UploadRow } from './store.ts';
+import { addUsage } from './usage.ts';
 
 const { uploads } = endpoints;
 type CreateInput = RequestInput<typeof uploads.create.request>;
@@ -21,7 +22,7 @@ export interface CreatedUpload {
  * Announces an upload and returns the URL to send its bytes to. The URL is derived from the stored
  * row, so a repeated call returns the same URL although no URL is stored.
  *
- * @throws HubError IDEMPOTENCY_CONFLICT
+ * @throws HubError IDEMPOTENCY_CONFLICT; LIMIT_REACHED beyond a quota; UNAVAILABLE without space.
  */
 export async function createUpload(
   deps: UploadDeps,
@@ -30,6 +31,7 @@ export async function createUpload(
 ): Promise<CreatedUpload> {
   const { idempotencyKey: key, ...body } = input;
   const { workspaceId } = input;
+  await deps.disk?.requireFree(input.sizeBytes);
   const call = { workspaceId, operation: uploads.create.name, key, body };
   const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
@@ -49,6 +51,7 @@ export async function createUpload(
         expires_at: tx.nowMs + SIGNED_URL_MS,
         stored_at: null,
       };
+      await addUsage(tx, row, deps.quotas);
       await insertUpload(deps.database, tx, row);
       if (deps.byteStore.signer !== null) {
         // Recorded first, so that bytes are deleted even if the client sends them late.

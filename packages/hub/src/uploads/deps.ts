@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import type { IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
-import type { Config, S3Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
+import type { DiskSpace } from '../disk-space.ts';
 import type { Hooks } from '../hooks.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
 import { createDirectoryStore, shardOf } from './bytes/directory-store.ts';
 import { createS3Store } from './bytes/s3-store.ts';
 import { deriveUrlKey } from './signed-url.ts';
+import { Turns } from './turns.ts';
+import type { UploadQuotas } from './usage.ts';
 
 /** The directory of uploads within the data directory. */
 const DIRECTORY = 'uploads';
@@ -40,13 +43,23 @@ export interface UploadDeps {
   queue: Queue;
   hooks: Hooks;
   byteStore: ByteStore;
+  quotas: UploadQuotas;
+  /** The requests that send bytes, in turn for each upload. */
+  arrivals: Turns;
+  /** The disk that the bytes are stored on; null: in an object store. */
+  disk: DiskSpace | null;
   /** Signs the upload and download URLs of this hub. */
   urlKey: Buffer;
   /** The URL at which clients reach this hub. Known once the hub listens. */
   readonly baseUrl: string;
 }
 
-/** @param dataDir the directory of uploads unless an object store is configured. */
+type UploadConfig = Pick<Config, 's3' | 'dataDir' | 'uploadWorkspaceBytes' | 'uploadJobBytes'>;
+
+/**
+ * @param config has the directory of uploads, which is used unless an object store is configured.
+ * @param disk of that directory.
+ */
 export function createUploadDeps(
   {
     database,
@@ -58,8 +71,9 @@ export function createUploadDeps(
   }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue' | 'hooks'> & {
     secretKey: Buffer;
   },
-  { s3, dataDir }: { s3: S3Config | null; dataDir: string },
+  { s3, dataDir, uploadWorkspaceBytes, uploadJobBytes }: UploadConfig,
   address: { readonly baseUrl: string },
+  disk: DiskSpace,
 ): UploadDeps {
   const directory = join(dataDir, DIRECTORY);
   return {
@@ -70,6 +84,9 @@ export function createUploadDeps(
     hooks,
     byteStore:
       s3 === null ? createDirectoryStore(directory) : createS3Store(s3, join(directory, LENT)),
+    arrivals: new Turns(),
+    quotas: { workspaceBytes: uploadWorkspaceBytes, jobBytes: uploadJobBytes },
+    disk: s3 === null ? disk : null,
     urlKey: deriveUrlKey(secretKey),
     get baseUrl() {
       return address.baseUrl;

@@ -6,12 +6,14 @@ import { deleteExtractsOf, moveExtracts } from './extraction/store.ts';
 import {
   deleteObject,
   deleteUnfinishedUploads,
-  deleteUpload,
+  deleteUploadRow,
+  type ExpiringUpload,
   insertObject,
   listLeftoverObjects,
   listStoredBefore,
   readOtherWithBytes,
 } from './store.ts';
+import { removeUsage } from './usage.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Uploads of a workspace that one transaction deletes: a few milliseconds. */
@@ -55,30 +57,35 @@ async function deleteOldUploads({
   return { expired, hasMore };
 }
 
-/**
- * Deletes uploads with the texts extracted from them. Their objects are recorded as leftover in the
- * same transaction, so a later batch deletes the bytes.
- */
 async function deleteBatch(
   tx: Tx,
   workspaceId: string,
   before: { storedAtMs: number; limit: number },
 ): Promise<number> {
   const uploads = await listStoredBefore(tx, workspaceId, before);
-  for (const upload of uploads) {
-    const { upload_id, object_key, sha256 } = upload;
-    const other = await readOtherWithBytes(tx, upload);
+  for (const upload of uploads) await deleteUploadWithTexts(tx, upload);
+  return uploads.length;
+}
+
+/**
+ * Deletes an upload with the texts extracted from it, unless another upload has the same bytes.
+ * Records its object as leftover in the same transaction, so that the bytes are deleted later.
+ */
+export async function deleteUploadWithTexts(tx: Tx, upload: ExpiringUpload): Promise<void> {
+  const { workspace_id: workspaceId, upload_id, object_key, sha256 } = upload;
+  if (object_key !== null && sha256 !== null) {
+    const other = await readOtherWithBytes(tx, { ...upload, sha256 });
     if (other !== undefined) {
-      await moveExtracts(tx, upload, other.upload_id);
+      await moveExtracts(tx, { ...upload, sha256 }, other.upload_id);
     } else {
       for (const itemId of await deleteExtractsOf(tx, workspaceId, sha256)) {
         await deleteContextItem(tx, workspaceId, itemId);
       }
     }
     await insertObject(tx, { workspace_id: workspaceId, object_key, upload_id });
-    await deleteUpload(tx, workspaceId, upload_id);
   }
-  return uploads.length;
+  await removeUsage(tx, [upload]);
+  await deleteUploadRow(tx, workspaceId, upload_id);
 }
 
 /** Deletes uploads that were never completed and objects that belong to no upload. */
@@ -88,9 +95,12 @@ async function deleteLeftovers({
   clock,
 }: UploadDeps): Promise<{ unfinished: number; objects: number }> {
   const beforeMs = clock.nowMs() - LEFTOVER_AFTER_MS;
-  const unfinished = await database.write(NO_WORKSPACE, (tx) =>
-    deleteUnfinishedUploads(tx, { expiresAtMs: beforeMs, limit: LEFTOVER_BATCH_MAX }),
-  );
+  const unfinished = await database.write(NO_WORKSPACE, async (tx) => {
+    const before = { expiresAtMs: beforeMs, limit: LEFTOVER_BATCH_MAX };
+    const deleted = await deleteUnfinishedUploads(tx, before);
+    await removeUsage(tx, deleted);
+    return deleted.length;
+  });
   const before = { createdAtMs: beforeMs, limit: LEFTOVER_BATCH_MAX };
   const objects = await listLeftoverObjects(database.reader, before);
   for (const object of objects) {

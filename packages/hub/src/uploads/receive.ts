@@ -36,14 +36,32 @@ export async function receiveUpload(
   { workspaceId, uploadId, bytesMax }: SignedRequest,
   { body, lengthBytes }: IncomingBytes,
 ): Promise<BytesStored> {
-  const row = await readUpload(deps.database.reader, workspaceId, uploadId);
-  if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
   if (lengthBytes !== null && lengthBytes !== bytesMax) {
     throw mismatch(`${lengthBytes} bytes instead of the announced ${bytesMax}`);
   }
-  const source = limitSilence(body, deps.clock);
-  if (row.status === 'pending') return storeBytes(deps, row, source);
-  return takeBytes(source, { sizeBytes: bytesMax, sha256: row.sha256 }, async () => undefined);
+  // One after the other, so that an upload takes its space once; the later ones are compared.
+  return deps.arrivals.inTurn(`${workspaceId} ${uploadId}`, async () => {
+    const row = await readUpload(deps.database.reader, workspaceId, uploadId);
+    if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
+    return receiveInTurn(deps, row, limitSilence(body, deps.clock));
+  });
+}
+
+async function receiveInTurn(
+  deps: UploadDeps,
+  row: UploadRow,
+  source: AsyncIterable<Uint8Array>,
+): Promise<BytesStored> {
+  const { size_bytes: sizeBytes, sha256 } = row;
+  if (row.status === 'pending') {
+    const release = await deps.disk?.hold(sizeBytes);
+    try {
+      return await storeBytes(deps, row, source);
+    } finally {
+      release?.();
+    }
+  }
+  return takeBytes(source, { sizeBytes, sha256 }, async () => undefined);
 }
 
 /** The key at which a client of an object store puts the bytes, for the hub to collect. */

@@ -2,6 +2,7 @@ import { endpoints } from '@signalbox/contract';
 import { HubError } from '../errors.ts';
 import type { Api } from '../http/bind.ts';
 import { createUpload } from './create.ts';
+import { deleteUpload } from './delete.ts';
 import type { UploadDeps } from './deps.ts';
 import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './download.ts';
 import { receiveUpload } from './receive.ts';
@@ -15,6 +16,10 @@ export function bindUploadRoutes(
   const { uploads } = endpoints;
   const { urlKey, clock } = deps;
   api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
+  api.bind(uploads.delete, async (input, { principal }) => {
+    await deleteUpload(deps, principal, input);
+    return { deleted: true as const };
+  });
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
     async receive(request, bytes) {

@@ -1,5 +1,6 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
+import type { CountedUpload } from './usage.ts';
 
 export type UploadRow = UploadsTable;
 export type UploadObjectRow = UploadObjectsTable;
@@ -56,18 +57,18 @@ export function listPending(
   );
 }
 
-/** Deletes uploads that were never completed, in all workspaces. @returns how many. */
-export async function deleteUnfinishedUploads(
+/** Deletes uploads that were never completed, in all workspaces. */
+export function deleteUnfinishedUploads(
   tx: Tx,
   before: { expiresAtMs: number; limit: number },
-): Promise<number> {
-  const { changes } = await tx.runSql(
+): Promise<CountedUpload[]> {
+  return tx.allSql<CountedUpload>(
     `DELETE FROM uploads WHERE status = 'pending' AND (workspace_id, upload_id) IN (
        SELECT workspace_id, upload_id FROM uploads
-       WHERE status = 'pending' AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+       WHERE status = 'pending' AND expires_at < ? ORDER BY expires_at LIMIT ?)
+     RETURNING workspace_id, job_id, size_bytes`,
     [before.expiresAtMs, before.limit],
   );
-  return changes;
 }
 
 /** Records an object before the byte store writes it; see `UploadObjectsTable`. */
@@ -104,10 +105,7 @@ export function listLeftoverObjects(
 }
 
 /** The columns of a stored upload that retention needs. */
-export type ExpiringUpload = Pick<UploadRow, 'workspace_id' | 'upload_id'> & {
-  object_key: string;
-  sha256: string;
-};
+export type ExpiringUpload = Pick<UploadRow, 'upload_id' | 'object_key' | 'sha256'> & CountedUpload;
 
 /** Lists uploads that were stored before a time, oldest first. */
 export function listStoredBefore(
@@ -116,7 +114,7 @@ export function listStoredBefore(
   before: { storedAtMs: number; limit: number },
 ): Promise<ExpiringUpload[]> {
   return reader.allSql<ExpiringUpload>(
-    `SELECT workspace_id, upload_id, object_key, sha256 FROM uploads
+    `SELECT workspace_id, upload_id, job_id, size_bytes, object_key, sha256 FROM uploads
      WHERE workspace_id = ? AND stored_at < ? ORDER BY stored_at LIMIT ?`,
     [workspaceId, before.storedAtMs, before.limit],
   );
@@ -125,7 +123,7 @@ export function listStoredBefore(
 /** Finds another upload of the same bytes, which shares the texts extracted from them. */
 export function readOtherWithBytes(
   reader: Reader,
-  upload: ExpiringUpload,
+  upload: Pick<ExpiringUpload, 'workspace_id' | 'upload_id'> & { sha256: string },
 ): Promise<{ upload_id: string } | undefined> {
   return reader.firstSql(
     `SELECT upload_id FROM uploads
@@ -134,7 +132,11 @@ export function readOtherWithBytes(
   );
 }
 
-export async function deleteUpload(tx: Tx, workspaceId: string, uploadId: string): Promise<void> {
+export async function deleteUploadRow(
+  tx: Tx,
+  workspaceId: string,
+  uploadId: string,
+): Promise<void> {
   await tx.runSql('DELETE FROM uploads WHERE workspace_id = ? AND upload_id = ?', [
     workspaceId,
     uploadId,

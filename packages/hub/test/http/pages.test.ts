@@ -3,9 +3,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import Fastify from 'fastify';
-import { HubError } from '../../src/errors.ts';
 import { limitDrainTime } from '../../src/http/drain-limit.ts';
-import { LISTS_MAX, LISTS_WAITING_MAX, ListSlots } from '../../src/http/list-slots.ts';
 import { decodeCursor, PAGE_BYTES_MAX, readPage } from '../../src/http/paging.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { until } from '../support/until.ts';
@@ -96,31 +94,6 @@ test('lists of long jobs and runs end early, with a cursor', async (t) => {
   }
   const { runs: listed } = await h.call(runs.list, { workspaceId, limit: 200 });
   assert.ok(listed.length > 0);
-});
-
-test('a caller has few lists under way; more wait in order, and too many are refused', async () => {
-  const slots = new ListSlots();
-  const running = await Promise.all(Array.from({ length: LISTS_MAX }, () => slots.take('a')));
-  const started: number[] = [];
-  const waiting = Array.from({ length: LISTS_WAITING_MAX }, async (_, at) => {
-    const end = await slots.take('a');
-    started.push(at);
-    return end;
-  });
-  await assert.rejects(slots.take('a'), (error) => {
-    assert.ok(error instanceof HubError && error.code === 'RATE_LIMITED');
-    return true;
-  });
-  (await slots.take('b'))();
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(started, []);
-  running[0]?.();
-  running[1]?.();
-  await waiting[1];
-  assert.deepEqual(started, [0, 1]);
-  for (const end of [...running.slice(2), ...waiting]) (await end)();
-  assert.equal(started.length, LISTS_WAITING_MAX);
-  await Promise.all(Array.from({ length: LISTS_MAX }, () => slots.take('a')));
 });
 
 const DRAIN_MS = 1_000;

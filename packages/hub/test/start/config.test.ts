@@ -24,6 +24,9 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     allowGlobalToken: false,
     allowPrivateHosts: [],
     s3: null,
+    uploadWorkspaceBytes: 10_000_000_000,
+    uploadJobBytes: 1_000_000_000,
+    diskReserveBytes: 512_000_000,
     integrationSecrets: [],
     chatSecrets: [],
     archiveJobs: true,
@@ -158,4 +161,12 @@ test('a secret may be in a file, and only there', (t) => {
 test('a socket directory may name the server, as for libpq', () => {
   const url = 'postgres://signalbox@/signalbox?host=/run/postgresql';
   assert.equal(readConfig({ SVC_DATABASE_URL: url }).databaseUrl, url);
+});
+
+test('a size is a number of megabytes or gigabytes', () => {
+  const read = (text: string) => readConfig({ SVC_DISK_RESERVE: text }).diskReserveBytes;
+  assert.deepEqual([read('0 MB'), read('2GB')], [0, 2_000_000_000]);
+  for (const text of ['512', '1 TB', '-1 MB', '1.5 GB', 'MB']) {
+    assert.throws(() => read(text), /SVC_DISK_RESERVE is .* as in 512 MB or 10 GB/);
+  }
 });

@@ -6,6 +6,7 @@ import { createHub, type Hub } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/engine.ts';
+import type { ReadFree } from '../../src/disk-space.ts';
 import type { PasswordHasher } from '../../src/people/passwords.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { quickHasher } from './quick-hasher.ts';
@@ -24,6 +25,8 @@ export interface TestHubOptions<AnyClock extends Clock = Clock> {
   newDatabase?: boolean;
   /** Default: one that costs nothing. */
   passwords?: PasswordHasher;
+  /** Default: the disk has space. */
+  readFreeSpace?: ReadFree;
   /** The built console. */
   consoleDir?: string;
 }
@@ -70,7 +73,8 @@ export async function startTestHub(
     ...taken.config,
     ...options.config,
   };
-  const parts = { config, clock, passwords, checkAnswer };
+  const readFreeSpace = options.readFreeSpace ?? (async () => Number.MAX_SAFE_INTEGER);
+  const parts = { config, clock, passwords, checkAnswer, readFreeSpace };
   const hub = await createHub({ ...parts, ...(consoleDir === undefined ? {} : { consoleDir }) });
   t.after(async () => {
     await hub.stop();

@@ -12,6 +12,7 @@ import { jobTokens } from './0010-job-tokens.ts';
 import { passwordResets } from './0011-password-resets.ts';
 import { idleLanes } from './0016-idle-lanes.ts';
 import { toolLog } from './0017-tool-log.ts';
+import { uploadUsage } from './0018-upload-usage.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { hubNames } from './0021-hub-names.ts';
 import { jobTitles } from './0023-job-titles.ts';
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   { version: 11, name: 'password-resets', statements: passwordResets },
   { version: 16, name: 'idle-lanes', statements: idleLanes },
   { version: 17, name: 'tool-log', statements: toolLog },
+  { version: 18, name: 'upload-usage', statements: uploadUsage },
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 21, name: 'hub-names', statements: hubNames },
   { version: 23, name: 'job-titles', statements: jobTitles },

@@ -56,8 +56,17 @@ export interface UploadExtractsTable {
   finished_at: number | null;
 }
 
+/** The counted bytes of a workspace's uploads, and of those of each job. */
+export interface UploadUsageTable {
+  workspace_id: string;
+  /** Empty for the whole workspace. */
+  job_id: string;
+  size_bytes: number;
+}
+
 export interface UploadSchema {
   uploads: UploadsTable;
   upload_objects: UploadObjectsTable;
   upload_extracts: UploadExtractsTable;
+  upload_usage: UploadUsageTable;
 }

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { HubGroup } from './cluster/hub-group.ts';
+import { type Database, NO_WORKSPACE } from './db/engine.ts';
+import { writeHubSetting } from './db/hub-settings.ts';
+import type { DiskSpace } from './disk-space.ts';
+import { HubError } from './errors.ts';
+
+/** How long a success stands for later checks, so that frequent checks write rarely. */
+const FRESH_MS = 2_000;
+/** A write that takes longer counts as failed. */
+const WRITE_MS_MAX = 3_000;
+/** Heartbeats come twice a second. */
+const HEARTBEAT_AGE_MS_MAX = 3_000;
+/** Enough that a disk without space refuses it, also where a small change fits into a page. */
+const PROBE_BYTES = 6_144;
+const PROBE = 'write_probe';
+
+/** Whether this hub can do its work now: above all, whether it can write. */
+export class Readiness {
+  readonly #database: Database;
+  readonly #group: Pick<HubGroup, 'heartbeatAgeMs'>;
+  readonly #disk: DiskSpace;
+  readonly #draining: { readonly isDraining: boolean };
+  /** By `performance.now()`. */
+  #succeededAtMs = Number.NEGATIVE_INFINITY;
+  #probe: Promise<void> | null = null;
+
+  constructor(parts: {
+    database: Database;
+    group: Pick<HubGroup, 'heartbeatAgeMs'>;
+    disk: DiskSpace;
+    /** Set before the hub stops, so that load balancers send requests elsewhere. */
+    draining: { readonly isDraining: boolean };
+  }) {
+    this.#database = parts.database;
+    this.#group = parts.group;
+    this.#disk = parts.disk;
+    this.#draining = parts.draining;
+  }
+
+  /** @throws HubError UNAVAILABLE with the reason */
+  async check(): Promise<void> {
+    if (this.#draining.isDraining) throw new HubError('UNAVAILABLE', 'The hub is stopping.');
+    if (this.#group.heartbeatAgeMs() > HEARTBEAT_AGE_MS_MAX) {
+      throw new HubError('UNAVAILABLE', 'The database has not answered for 3 s.');
+    }
+    if (performance.now() - this.#succeededAtMs < FRESH_MS) return;
+    this.#probe ??= this.#tryAll().finally(() => {
+      this.#probe = null;
+    });
+    await this.#probe;
+  }
+
+  async #tryAll(): Promise<void> {
+    if (!(await this.#disk.isEnough())) {
+      throw new HubError('UNAVAILABLE', 'The disk of the hub is nearly full: make space.');
+    }
+    await withinTime(this.#write());
+    this.#succeededAtMs = performance.now();
+  }
+
+  #write(): Promise<void> {
+    const value = randomBytes(PROBE_BYTES).toString('base64');
+    return this.#database.writeConcurrent({ workspaceId: NO_WORKSPACE, keys: [PROBE] }, (tx) =>
+      writeHubSetting(tx, PROBE, value),
+    );
+  }
+}
+
+async function withinTime(write: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const message = 'A write to the database takes too long.';
+  const timer = setTimeout(() => reject(new HubError('UNAVAILABLE', message)), WRITE_MS_MAX);
+  try {
+    await Promise.race([write, promise]);
+  } finally {
+    clearTimeout(timer);
+    // It may fail after the time, when no caller waits for it.
+    write.catch(() => undefined);
+  }
+}

@@ -1,0 +1,57 @@
+import { requireAct } from '../access/require-act.ts';
+import { appendAudit } from '../audit/append.ts';
+import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import type { Principal } from '../principal.ts';
+import type { UploadDeps } from './deps.ts';
+import { deleteUploadWithTexts } from './expire.ts';
+import { deleteObject, readUpload, type UploadRow } from './store.ts';
+
+/**
+ * Deletes an upload, its bytes and its extracted text. Allowed for who created it, for the tool of
+ * the job that it belongs to, and for owners and admins at the console.
+ *
+ * @throws HubError UPLOAD_NOT_FOUND, NOT_ALLOWED
+ */
+export async function deleteUpload(
+  { database, byteStore }: UploadDeps,
+  principal: Principal,
+  { workspaceId, uploadId }: { workspaceId: string; uploadId: string },
+): Promise<void> {
+  const objectKey = await database.write(workspaceId, async (tx) => {
+    const row = await readUpload(tx, workspaceId, uploadId);
+    await requireMayDelete(tx, principal, workspaceId, row);
+    if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
+    await deleteUploadWithTexts(tx, row);
+    const actor = principal.principalId;
+    await appendAudit(tx, { workspaceId, actor, action: 'upload.delete', subject: uploadId });
+    return row.object_key;
+  });
+  if (objectKey === null) return;
+  // The record of the object stays until its bytes are gone; retention repeats what fails here.
+  await byteStore.delete(objectKey);
+  const object = { workspace_id: workspaceId, object_key: objectKey };
+  await database.write(workspaceId, (tx) => deleteObject(tx, object));
+}
+
+/** A job token learns nothing of uploads that are not its job's. */
+async function requireMayDelete(
+  tx: Tx,
+  principal: Principal,
+  workspaceId: string,
+  row: UploadRow | undefined,
+): Promise<void> {
+  if (principal.job !== null) {
+    if (row?.job_id !== principal.job.jobId) throw new HubError('UPLOAD_NOT_FOUND');
+    return;
+  }
+  if (row === undefined || row.created_by === principal.principalId) return;
+  if (principal.kind === 'person') {
+    await requireAct(tx, principal, workspaceId, 'upload.delete');
+    return;
+  }
+  throw new HubError(
+    'NOT_ALLOWED',
+    'Only who created the upload, an owner or an admin may do this.',
+  );
+}
