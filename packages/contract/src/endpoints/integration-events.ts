@@ -68,7 +68,8 @@ const UnmatchedTrigger = Type.Object({
   triggerId: Id('trigger'),
   failed: Text(600, {
     description:
-      'The part that did not match: source, type, or where/ and the index of the condition.',
+      'The part that did not match: source, type, or where/ and the index of the condition; ' +
+      'budget when the patterns of the triggers together cost more than one event may.',
   }),
 });
 export type UnmatchedTrigger = Static<typeof UnmatchedTrigger>;

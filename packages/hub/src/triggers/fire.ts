@@ -11,7 +11,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { readRepository } from '../repositories/store.ts';
 import { ensureRun } from '../runs/ensure.ts';
-import { type EventView, findMismatch } from './match-event.ts';
+import { type EventView, findMismatch, MatchBudget } from './match-event.ts';
 import { listEventTriggers, type TriggerRow } from './store.ts';
 import {
   causeOfSlot,
@@ -53,9 +53,10 @@ export async function fireForEvent(
 ): Promise<{ firings: FiringRow[]; unmatched: UnmatchedTrigger[] }> {
   const firings: FiringRow[] = [];
   const unmatched: UnmatchedTrigger[] = [];
+  const budget = new MatchBudget();
   for (const trigger of await listEventTriggers(tx, workspaceId)) {
     // `save.ts` checked the match before it serialized it.
-    const failed = findMismatch(JSON.parse(trigger.match ?? '{}') as TriggerMatch, matched);
+    const failed = findMismatch(JSON.parse(trigger.match ?? '{}') as TriggerMatch, matched, budget);
     if (failed !== null) {
       unmatched.push({ triggerId: trigger.trigger_id, failed });
       continue;

@@ -30,6 +30,38 @@ export const MATCHED_CHARS_MAX = 10_000;
 /** Steps of a compiled pattern. */
 const PROGRAM_STEPS_MAX = 500;
 const PATTERNS_KEPT_MAX = 500;
+/**
+ * Work of all patterns for one event, in steps of patterns times characters: some 100 ms. A pattern
+ * of 50 steps for a text of 1,000 characters takes a sixtieth of it.
+ */
+export const MATCH_WORK_MAX = 3_000_000;
+/** The mismatch of a trigger whose patterns were not tried any more. */
+export const NO_WORK_LEFT = 'budget';
+
+/** What the patterns of all triggers may still cost for one event. */
+export class MatchBudget {
+  #left = MATCH_WORK_MAX;
+  readonly #texts = new Map<unknown, string>();
+
+  /** @returns false when the work is more than what is left. */
+  spend(work: number): boolean {
+    if (work > this.#left) return false;
+    this.#left -= work;
+    return true;
+  }
+
+  /** A value as patterns see it; made once for each value of the event. */
+  textOf(value: string | number | boolean): string {
+    let text = this.#texts.get(value);
+    if (text === undefined) {
+      text = String(value).slice(0, MATCHED_CHARS_MAX);
+      this.#texts.set(value, text);
+    }
+    return text;
+  }
+}
+
+class NoWorkLeft extends Error {}
 
 const require = createRequire(import.meta.url);
 /** Loaded on first use: RE2 contains Unicode's tables, and most hubs never use a pattern. */
@@ -38,17 +70,32 @@ const loadRe2 = (): typeof import('re2js') => require('re2js');
 const patterns = new Map<string, RE2JS>();
 
 /**
- * Returns the first part of a match that an event does not fulfil, such as `type` or `where/1`.
- * Null when it fulfils all parts.
+ * Returns the first part of a match that an event does not fulfil, such as `type` or `where/1`, or
+ * `NO_WORK_LEFT`. Null when it fulfils all parts.
+ *
+ * @param budget shared by all triggers of the event.
  */
-export function findMismatch(match: TriggerMatch, view: EventView): string | null {
+export function findMismatch(
+  match: TriggerMatch,
+  view: EventView,
+  budget: MatchBudget,
+): string | null {
   if (match.source !== undefined && match.source !== view.source) return 'source';
   if (match.type !== undefined && match.type !== view.type) return 'type';
-  const at = (match.where ?? []).findIndex((condition) => !isFulfilled(condition, view));
-  return at === -1 ? null : `where/${at}`;
+  try {
+    const at = (match.where ?? []).findIndex((condition) => !isFulfilled(condition, view, budget));
+    return at === -1 ? null : `where/${at}`;
+  } catch (error) {
+    if (error instanceof NoWorkLeft) return NO_WORK_LEFT;
+    throw error;
+  }
 }
 
-function isFulfilled({ path, op, value: wanted }: TriggerCondition, view: EventView): boolean {
+function isFulfilled(
+  { path, op, value: wanted }: TriggerCondition,
+  view: EventView,
+  budget: MatchBudget,
+): boolean {
   const value = readPath(view, parsePath(path) ?? []);
   const isThere = value !== undefined && value !== null;
   switch (op) {
@@ -62,16 +109,20 @@ function isFulfilled({ path, op, value: wanted }: TriggerCondition, view: EventV
       if (Array.isArray(value)) return value.includes(wanted);
       return typeof value === 'string' && typeof wanted === 'string' && value.includes(wanted);
     case 'matches':
-      return typeof wanted === 'string' && isText(value) && matches(wanted, String(value));
+      return typeof wanted === 'string' && isText(value) && matches(wanted, value, budget);
   }
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function matches(pattern: string, text: string): boolean {
-  return compilePattern(pattern).matcher(text.slice(0, MATCHED_CHARS_MAX)).find();
+/** @throws NoWorkLeft */
+function matches(pattern: string, value: string | number | boolean, budget: MatchBudget): boolean {
+  const compiled = compilePattern(pattern);
+  const text = budget.textOf(value);
+  if (!budget.spend(compiled.programSize() * (text.length + 1))) throw new NoWorkLeft();
+  return compiled.matcher(text).find();
 }
 
 function compilePattern(pattern: string): RE2JS {

@@ -24,11 +24,24 @@ export function renderTemplate(
   scope: TemplateScope,
   options: { missing: string; charsMax: number },
 ): string {
-  const text = template.replaceAll(placeholder, (_whole, path: string) => {
-    const value = readPath(scope, parsePath(path) ?? []);
-    return cut(describe(value) || options.missing, VALUE_CHARS_MAX);
-  });
-  return cut(text, options.charsMax);
+  const { missing, charsMax } = options;
+  const values = new Map<string, string>();
+  const valueOf = (path: string): string => {
+    const known = values.get(path);
+    if (known !== undefined) return known;
+    const value = cut(describe(readPath(scope, parsePath(path) ?? [])) || missing, VALUE_CHARS_MAX);
+    values.set(path, value);
+    return value;
+  };
+  let text = '';
+  let at = 0;
+  for (const { index, 0: whole, 1: path = '' } of template.matchAll(placeholder)) {
+    text += template.slice(at, index) + valueOf(path);
+    at = index + whole.length;
+    // The rest would be cut anyway, and many placeholders of long values take long.
+    if (text.length >= charsMax) return cut(text, charsMax);
+  }
+  return cut(text + template.slice(at), charsMax);
 }
 
 /** @throws HubError INVALID_REQUEST for double braces that are not a known placeholder. */

@@ -6,6 +6,8 @@ import {
   type EventView,
   findMismatch,
   MATCHED_CHARS_MAX,
+  MatchBudget,
+  NO_WORK_LEFT,
 } from '../../src/triggers/match-event.ts';
 import { checkTemplate, renderTemplate } from '../../src/triggers/template.ts';
 import { parsePath, readPath } from '../../src/triggers/value-path.ts';
@@ -76,7 +78,10 @@ for (const [condition, fits] of conditions) {
   const { path, op, value } = condition;
   test(`${path} ${op} ${JSON.stringify(value) ?? ''} is ${fits}`, () => {
     checkMatch({ where: [condition] });
-    assert.equal(findMismatch({ where: [condition] }, view), fits ? null : 'where/0');
+    assert.equal(
+      findMismatch({ where: [condition] }, view, new MatchBudget()),
+      fits ? null : 'where/0',
+    );
   });
 }
 
@@ -92,7 +97,9 @@ test('a match names the first part that does not fit', () => {
     [{ source: 'tracker', type: 'issue' }, 'type'],
     [{ where: [...where] }, 'where/1'],
   ];
-  for (const [match, failed] of matches) assert.equal(findMismatch(match, view), failed);
+  for (const [match, failed] of matches) {
+    assert.equal(findMismatch(match, view, new MatchBudget()), failed);
+  }
 });
 
 const refusedConditions: TriggerCondition[] = [
@@ -129,10 +136,41 @@ test('every pattern takes at most linear time', () => {
     const where = [{ path: 'content', op: 'matches' as const, value }];
     checkMatch({ where });
     const startMs = performance.now();
-    findMismatch({ where }, { ...view, content: text });
+    findMismatch({ where }, { ...view, content: text }, new MatchBudget());
     // A backtracking engine would take years for the first of them.
     assert.ok(performance.now() - startMs < 5_000, value);
   }
+});
+
+test('the patterns of all triggers share a budget for one event', () => {
+  const costly = '(?i)(?:\\pL{1,40}){4}z|$';
+  const where = Array.from({ length: 20 }, () => ({
+    ...{ path: 'content', op: 'matches' as const, value: costly },
+  }));
+  checkMatch({ where });
+  const long = { ...view, content: 'a'.repeat(MATCHED_CHARS_MAX) };
+  const budget = new MatchBudget();
+  const start = process.threadCpuUsage();
+  for (let trigger = 0; trigger < 100; trigger++) {
+    assert.equal(findMismatch({ where }, long, budget), NO_WORK_LEFT);
+  }
+  const { user } = process.threadCpuUsage(start);
+  assert.ok(user / 1_000 < 2_000, `${user / 1_000} ms`);
+  const cheap = { where: [{ path: 'title', op: 'matches' as const, value: 'x' }] };
+  assert.notEqual(findMismatch(cheap, long, new MatchBudget()), NO_WORK_LEFT);
+});
+
+test('a template of many long values stops at its limit', () => {
+  const data = Array.from({ length: 5_000 }, (_, at) => ({ at }));
+  const start = process.threadCpuUsage();
+  const text = renderTemplate(
+    '{{event.data}}'.repeat(1_400),
+    { event: { data }, trigger: { id: 'trg_1', name: 'n' } },
+    { missing: '', charsMax: 100_000 },
+  );
+  const { user } = process.threadCpuUsage(start);
+  assert.equal(text.length, 100_000);
+  assert.ok(user / 1_000 < 200, `${user / 1_000} ms`);
 });
 
 const scope = {

@@ -195,6 +195,22 @@ test('a huge page is cut, and one of a hundred thousand levels is stopped', asyn
   assert.ok('failure' in deep || deep.text.startsWith('top'));
 });
 
+test('archives of several disks and ZIP64 are refused before a parser unpacks them', async (t) => {
+  const plain = makeDocx(['text']);
+  const end = plain.length - 22;
+  const marks: [what: string, mark: (bytes: Buffer) => void][] = [
+    ['the number of this disk', (bytes) => bytes.writeUInt16LE(0xffff, end + 4)],
+    ['the disk of the directory', (bytes) => bytes.writeUInt16LE(0xffff, end + 6)],
+    ['the entries of this disk', (bytes) => bytes.writeUInt16LE(0xffff, end + 8)],
+    ['the size of the directory', (bytes) => bytes.writeUInt32LE(0xffffffff, end + 12)],
+  ];
+  for (const [what, mark] of marks) {
+    const bytes = Buffer.from(plain);
+    mark(bytes);
+    assert.deepEqual(await extract(t, 'docx', bytes), { failure: 'malformed' }, what);
+  }
+});
+
 test('secrets are redacted in the thread, before the text is cut', async (t) => {
   const secret = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
   const whole = await extract(t, 'text', `Use ${secret}.`, {}, true);

@@ -13,6 +13,8 @@ const CENTRAL_SIGNATURE = 0x02014b50;
 const CENTRAL_BYTES = 46;
 const END_SIGNATURE = 0x06054b50;
 const END_BYTES = 22;
+const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
+const ZIP64_LOCATOR_BYTES = 20;
 const COMMENT_BYTES_MAX = 0xffff;
 
 const METHOD_STORED = 0;
@@ -55,6 +57,7 @@ function checkZip(bytes: Buffer, required: string): void {
 
 function readEntries(bytes: Buffer): ZipEntry[] {
   const end = findEnd(bytes);
+  requireSingleDisk(bytes, end);
   const count = bytes.readUInt16LE(end + 10);
   if (count > ENTRIES_MAX) throw new ExtractError('too_large');
   const entries: ZipEntry[] = [];
@@ -75,6 +78,20 @@ function readEntries(bytes: Buffer): ZipEntry[] {
   // A parser that searches for signatures would also unpack entries beyond the stated count.
   if (at !== end) throw new ExtractError('malformed');
   return entries;
+}
+
+/**
+ * Refuses archives of several disks and ZIP64 (APPNOTE.TXT 4.3.14 to 4.4.1.4). A parser that sees
+ * one of its marks reads another directory than this check.
+ */
+function requireSingleDisk(bytes: Buffer, end: number): void {
+  const [disk, directoryDisk] = [bytes.readUInt16LE(end + 4), bytes.readUInt16LE(end + 6)];
+  const [ownCount, count] = [bytes.readUInt16LE(end + 8), bytes.readUInt16LE(end + 10)];
+  const [size, offset] = [bytes.readUInt32LE(end + 12), bytes.readUInt32LE(end + 16)];
+  const locator = end - ZIP64_LOCATOR_BYTES;
+  const hasLocator = locator >= 0 && bytes.readUInt32LE(locator) === ZIP64_LOCATOR_SIGNATURE;
+  const isPlain = disk === 0 && directoryDisk === 0 && ownCount === count && !hasLocator;
+  if (!isPlain || offset + size !== end) throw new ExtractError('malformed');
 }
 
 function findEnd(bytes: Buffer): number {
