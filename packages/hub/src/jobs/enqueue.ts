@@ -13,6 +13,7 @@ import type { JobRecord } from './require-job.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
 import { titleOf } from './title.ts';
+import { placeInTree, requireRunHasRoom, type TreePlace } from './tree-limits.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
 
@@ -49,7 +50,7 @@ export function enqueueJob(
  * and the first event of its timeline.
  *
  * @param origin added to the data of the first event.
- * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST
+ * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
   deps: Pick<HookDeps, 'ids' | 'queue'>,
@@ -60,11 +61,16 @@ export async function addJob(
 ): Promise<JobRecord> {
   const { workspaceId } = draft;
   await requireRepository(tx, workspaceId, draft.repoId);
-  if (draft.runId !== undefined) await requireRun(tx, workspaceId, draft.runId);
-  for (const id of draft.dependsOn) await requireReferredJob(tx, workspaceId, id, '/dependsOn');
-  if (draft.parentJobId !== undefined) {
-    await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
+  if (draft.runId !== undefined) {
+    await requireRun(tx, workspaceId, draft.runId);
+    await requireRunHasRoom(tx, workspaceId, draft.runId);
   }
+  for (const id of draft.dependsOn) await requireReferredJob(tx, workspaceId, id, '/dependsOn');
+  const parent =
+    draft.parentJobId === undefined
+      ? null
+      : await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
+  const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
   const entry = await deps.queue.enqueue(tx, {
     workspaceId,
@@ -81,7 +87,7 @@ export async function addJob(
     dependsOn: draft.dependsOn,
     concurrencyKey: draft.concurrencyKey ?? null,
   });
-  const row = rowOf(jobId, draft, createdBy);
+  const row = { ...rowOf(jobId, draft, createdBy), ...place };
   await Promise.all([
     insertJob(tx, row),
     recordFirstJobEvent(deps, tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
@@ -90,13 +96,13 @@ export async function addJob(
 }
 
 async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, path: string) {
-  if ((await readJob(tx, workspaceId, jobId)) === undefined) {
-    const { message } = invalidField(path, 'must name a job of this workspace');
-    throw new HubError('JOB_NOT_FOUND', message);
-  }
+  const job = await readJob(tx, workspaceId, jobId);
+  if (job !== undefined) return job;
+  const { message } = invalidField(path, 'must name a job of this workspace');
+  throw new HubError('JOB_NOT_FOUND', message);
 }
 
-function rowOf(jobId: string, draft: JobDraft, createdBy: string): JobRow {
+function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, keyof TreePlace> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,

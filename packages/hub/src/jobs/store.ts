@@ -13,6 +13,8 @@ const jobColumns = [
   'prompt',
   'requirements',
   'parent_job_id',
+  'depth',
+  'root_job_id',
   'depends_on',
   'budget',
   'created_by',
@@ -66,6 +68,36 @@ export const noResult: JobResult = {
   usage: null,
   changed: null,
 };
+
+/** Counts the jobs of a run, up to `countMax`. */
+export async function countJobsOfRun(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+  countMax: number,
+): Promise<number> {
+  const row = await reader.firstSql<{ jobs: number }>(
+    `SELECT COUNT(*) AS jobs FROM (
+       SELECT 1 FROM jobs WHERE workspace_id = ? AND run_id = ? LIMIT ?) AS some`,
+    [workspaceId, runId, countMax],
+  );
+  return row?.jobs ?? 0;
+}
+
+/** Counts the jobs below the first job of a tree, up to `countMax`. */
+export async function countJobsOfTree(
+  reader: Reader,
+  workspaceId: string,
+  rootJobId: string,
+  countMax: number,
+): Promise<number> {
+  const row = await reader.firstSql<{ jobs: number }>(
+    `SELECT COUNT(*) AS jobs FROM (
+       SELECT 1 FROM jobs WHERE workspace_id = ? AND root_job_id = ? LIMIT ?) AS some`,
+    [workspaceId, rootJobId, countMax],
+  );
+  return row?.jobs ?? 0;
+}
 
 /** Writes what an accepted completion contained. */
 export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {

@@ -13,6 +13,7 @@ import { passwordResets } from './0011-password-resets.ts';
 import { idleLanes } from './0016-idle-lanes.ts';
 import { toolLog } from './0017-tool-log.ts';
 import { uploadUsage } from './0018-upload-usage.ts';
+import { jobTrees } from './0019-job-trees.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { hubNames } from './0021-hub-names.ts';
 import { jobTitles } from './0023-job-titles.ts';
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { version: 16, name: 'idle-lanes', statements: idleLanes },
   { version: 17, name: 'tool-log', statements: toolLog },
   { version: 18, name: 'upload-usage', statements: uploadUsage },
+  { version: 19, name: 'job-trees', statements: jobTrees },
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 21, name: 'hub-names', statements: hubNames },
   { version: 23, name: 'job-titles', statements: jobTitles },

@@ -239,6 +239,10 @@ export interface JobsTable {
   /** JSON: a string or an object, as the caller sent it. */
   requirements: string | null;
   parent_job_id: string | null;
+  /** How many parents are above it. */
+  depth: number;
+  /** The uppermost of them; null without a parent. */
+  root_job_id: string | null;
   /** JSON array of job ids. */
   depends_on: string;
   budget: string | null;
