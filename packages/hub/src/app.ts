@@ -15,6 +15,7 @@ import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster
 import { createHintReceiver } from './cluster/hint-receiver.ts';
 import { removeHubAddress, writeHubAddress } from './cluster/hub-address.ts';
 import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
+import { Readiness } from './cluster/readiness.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
 import { bindMailAccountRoutes } from './context/mail/routes.ts';
@@ -58,7 +59,6 @@ import { readPersonNames } from './people/store.ts';
 import { createClaimHintHandler, hintOfWake } from './queue/claim-hints.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
-import { Readiness } from './readiness.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
 import { TokenCache } from './tokens/cache.ts';

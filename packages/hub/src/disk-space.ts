@@ -53,7 +53,7 @@ export class DiskSpace {
     );
   }
 
-  /** Whether more than a quarter of the reserve is left, with which the database can go on. */
+  /** Whether more than a quarter of the reserve is left, which the database uses. */
   async isEnough(): Promise<boolean> {
     return (await this.#readFree(this.#directory)) > this.#reserveBytes / 4;
   }

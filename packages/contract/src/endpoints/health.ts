@@ -55,7 +55,7 @@ export const health = {
     description:
       '503 UNAVAILABLE, with the reason in message, while the hub is stopping, a write fails or ' +
       'takes longer than 3 s, the database has not answered for 3 s, or the disk is nearly full. ' +
-      'A success stands for 2 s.',
+      'Later checks use a success for 2 s.',
   }),
   openapi: defineEndpoint({
     name: 'openapi',

@@ -26,7 +26,7 @@ export interface HubGroup extends Readonly<Pick<HubRow, 'hubId' | 'directoryId'>
   readonly isLeader: () => boolean;
   /** How many other hubs are alive. */
   readonly others: number;
-  /** How long ago the database answered a heartbeat; 0 where there are none. */
+  /** How long ago the database answered a heartbeat; 0 on SQLite. */
   heartbeatAgeMs(): number;
   /** Whether hints of other hubs can reach this hub at the moment. */
   isListening(): boolean;

@@ -38,7 +38,7 @@ export const MATCH_WORK_MAX = 3_000_000;
 /** The mismatch of a trigger whose patterns were not tried any more. */
 export const NO_WORK_LEFT = 'budget';
 
-/** What the patterns of all triggers may still cost for one event. */
+/** The work that is left for the patterns of all triggers and one event. */
 export class MatchBudget {
   #left = MATCH_WORK_MAX;
   readonly #texts = new Map<unknown, string>();

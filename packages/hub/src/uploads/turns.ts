@@ -16,7 +16,7 @@ export class Turns {
     line.count += 1;
     this.#lines.set(key, line);
     const before = line.last;
-    // What earlier work throws is for its own caller.
+    // Errors of earlier work are for its own caller.
     const own = before.then(work, work);
     line.last = own;
     try {

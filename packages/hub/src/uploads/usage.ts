@@ -8,7 +8,7 @@ export interface UploadQuotas {
   jobBytes: number;
 }
 
-/** What an upload counts at least, so that empty uploads are bounded too. */
+/** The least that an upload counts, so that empty uploads are bounded too. */
 const COUNTED_BYTES_MIN = 4_096;
 /** The job of the row that counts the whole workspace. */
 const ALL_JOBS = '';

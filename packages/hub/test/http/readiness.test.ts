@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
+import { Readiness } from '../../src/cluster/readiness.ts';
 import { DiskSpace } from '../../src/disk-space.ts';
 import { HubError } from '../../src/errors.ts';
-import { Readiness } from '../../src/readiness.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
@@ -51,7 +51,7 @@ test('a hub is ready while a write succeeds, the database answers, and it does n
   const readiness = start();
   await Promise.all([readiness.check(), readiness.check()]);
   await readiness.check();
-  assert.equal(writes, 1, 'checks share a write, and a success stands for a time');
+  assert.equal(writes, 1, 'checks share a write, and later ones use its success');
   const isRefused = (what: RegExp) => (error: unknown) =>
     error instanceof HubError && error.code === 'UNAVAILABLE' && what.test(error.message);
   ageMs = 3_001;

@@ -5,7 +5,7 @@ import { DEPTH_MAX, RUN_JOBS_MAX, TREE_JOBS_MAX } from '../../src/jobs/tree-limi
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs, runs } = endpoints;
-const child = { kind: 'work' as const, prompt: 'Go on.' };
+const child = { kind: 'work' as const, prompt: 'Continue.' };
 
 test('children are a bounded number of generations deep, also by a job token', async (t) => {
   const h = await startQueueWorld(t);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { HubGroup } from './cluster/hub-group.ts';
-import { type Database, NO_WORKSPACE } from './db/engine.ts';
-import { writeHubSetting } from './db/hub-settings.ts';
-import type { DiskSpace } from './disk-space.ts';
-import { HubError } from './errors.ts';
+import { type Database, NO_WORKSPACE } from '../db/engine.ts';
+import { writeHubSetting } from '../db/hub-settings.ts';
+import type { DiskSpace } from '../disk-space.ts';
+import { HubError } from '../errors.ts';
+import type { HubGroup } from './hub-group.ts';
 
-/** How long a success stands for later checks, so that frequent checks write rarely. */
+/** How long later checks use a success, so that frequent checks write rarely. */
 const FRESH_MS = 2_000;
 /** A write that takes longer counts as failed. */
 const WRITE_MS_MAX = 3_000;
