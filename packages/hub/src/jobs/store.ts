@@ -78,7 +78,7 @@ export async function countJobsOfRun(
 ): Promise<number> {
   const row = await reader.firstSql<{ jobs: number }>(
     `SELECT COUNT(*) AS jobs FROM (
-       SELECT 1 FROM jobs WHERE workspace_id = ? AND run_id = ? LIMIT ?) AS some`,
+       SELECT 1 FROM jobs WHERE workspace_id = ? AND run_id = ? LIMIT ?) AS few`,
     [workspaceId, runId, countMax],
   );
   return row?.jobs ?? 0;
@@ -93,7 +93,7 @@ export async function countJobsOfTree(
 ): Promise<number> {
   const row = await reader.firstSql<{ jobs: number }>(
     `SELECT COUNT(*) AS jobs FROM (
-       SELECT 1 FROM jobs WHERE workspace_id = ? AND root_job_id = ? LIMIT ?) AS some`,
+       SELECT 1 FROM jobs WHERE workspace_id = ? AND root_job_id = ? LIMIT ?) AS few`,
     [workspaceId, rootJobId, countMax],
   );
   return row?.jobs ?? 0;
