@@ -96,8 +96,6 @@ export function readRequirements(
 
 const HAS_NO_PENDING = `NOT EXISTS (SELECT 1 FROM queue_entries e
   WHERE e.workspace_id = l.workspace_id AND e.lane_id = l.lane_id AND e.status = 'pending')`;
-const HAS_NO_RUNNING = `l.lane_id NOT IN (SELECT r.lane_id FROM queue_entries r
-  WHERE r.workspace_id = ? AND r.status = 'running')`;
 
 /** Workspaces with active lanes that were not used since a time. */
 export async function listUnusedLaneWorkspaces(
@@ -126,19 +124,15 @@ export async function makeLanesIdle(
   const { workspace_id, queue, repo_id } = place;
   const isOfRepository = queue !== undefined && repo_id !== undefined;
   await tx.runSql(
-    `UPDATE queue_lanes SET idle = 1 WHERE workspace_id = ? AND lane_id IN (
-       SELECT l.lane_id FROM queue_lanes l
-       WHERE l.workspace_id = ? AND l.idle = 0 AND l.used_at < ?
-         ${isOfRepository ? 'AND l.queue = ? AND l.repo_id = ?' : ''}
-         AND ${HAS_NO_PENDING} AND ${HAS_NO_RUNNING}) AND idle = 0 AND used_at < ?`,
-    [
-      workspace_id,
-      workspace_id,
-      usedBeforeMs,
-      ...(isOfRepository ? [queue, repo_id] : []),
-      workspace_id,
-      usedBeforeMs,
-    ],
+    `UPDATE queue_lanes SET idle = 1
+     WHERE workspace_id = ? AND idle = 0 AND used_at < ?
+       ${isOfRepository ? 'AND queue = ? AND repo_id = ?' : ''}
+       AND NOT EXISTS (SELECT 1 FROM queue_entries e
+         WHERE e.workspace_id = queue_lanes.workspace_id AND e.lane_id = queue_lanes.lane_id
+           AND e.status = 'pending')
+       AND lane_id NOT IN (SELECT r.lane_id FROM queue_entries r
+         WHERE r.workspace_id = ? AND r.status = 'running')`,
+    [workspace_id, usedBeforeMs, ...(isOfRepository ? [queue, repo_id] : []), workspace_id],
   );
 }
 
