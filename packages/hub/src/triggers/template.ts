@@ -26,7 +26,7 @@ export function renderTemplate(
 ): string {
   const { missing, charsMax } = options;
   const values = new Map<string, string>();
-  const valueOf = (path: string): string => {
+  const textAt = (path: string): string => {
     const known = values.get(path);
     if (known !== undefined) return known;
     const value = cut(describe(readPath(scope, parsePath(path) ?? [])) || missing, VALUE_CHARS_MAX);
@@ -36,7 +36,7 @@ export function renderTemplate(
   let text = '';
   let at = 0;
   for (const { index, 0: whole, 1: path = '' } of template.matchAll(placeholder)) {
-    text += template.slice(at, index) + valueOf(path);
+    text += template.slice(at, index) + textAt(path);
     at = index + whole.length;
     // The rest would be cut anyway, and many placeholders of long values take long.
     if (text.length >= charsMax) return cut(text, charsMax);
