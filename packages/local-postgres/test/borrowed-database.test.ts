@@ -11,10 +11,13 @@ import { ask } from './ask.ts';
 
 // A separate server, so that databases left by an earlier run do not affect this one.
 const server = await startLocalPostgres();
+const outer = process.env[serverVariable];
 process.env[serverVariable] = server.url;
 after(async () => {
   await dropIdleDatabases();
   await server.stop();
+  if (outer === undefined) delete process.env[serverVariable];
+  else process.env[serverVariable] = outer;
 });
 
 const template = (fingerprint: string) => ({
