@@ -9,7 +9,7 @@ export interface Options {
   /** Small numbers and short times, as a functional check; the figures are not to be quoted. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** Whether the results are quoted in README.md: for a complete run, or on request. */
+  /** Whether the results are quoted in RESULTS.md: for a complete run, or on request. */
   readonly isQuoted: boolean;
   /** Directory for the data of measured servers; must be on a real disk. */
   readonly dataRoot: string | null;
@@ -21,7 +21,7 @@ export const usage = `npm run bench -- [options]
   --quick          small numbers and short times; takes at most two minutes
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --dir PATH       directory for the data of servers; default: in bench/
-  --write-readme   make the results the latest ones and put the table into README.md; keeps
+  --write-summary  make the results the latest ones and put the table into RESULTS.md; keeps
                    the previous results of measures that this run does not take.
                    A complete run always does this; others write results/part.*
 `;
@@ -35,7 +35,7 @@ export function parseOptions(argv: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       dir: { type: 'string' },
-      'write-readme': { type: 'boolean', default: false },
+      'write-summary': { type: 'boolean', default: false },
     },
   });
   const isWhole = values.only === undefined && !values.quick;
@@ -43,7 +43,7 @@ export function parseOptions(argv: readonly string[]): Options {
     only: new Set(values.only === undefined ? measureNames : values.only.split(',').map(readName)),
     quick: values.quick,
     rounds: readRounds(values.rounds ?? (values.quick ? '1' : '5')),
-    isQuoted: isWhole || values['write-readme'],
+    isQuoted: isWhole || values['write-summary'],
     dataRoot: values.dir ?? null,
   };
 }

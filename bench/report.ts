@@ -28,7 +28,7 @@ export function formatReport(report: Report): string {
   ].join('\n');
 }
 
-/** The summary for README.md: the machine, and the targets with their results. */
+/** The summary for RESULTS.md: the machine, and the targets with their results. */
 export function formatSummary(report: Report): string {
   const verdicts = report.sections
     .flatMap((section) => section.verdicts)

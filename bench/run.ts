@@ -14,14 +14,14 @@ import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
 import type { MeasureName, Options } from './options.ts';
 import { Place } from './place.ts';
-import { replaceBlock } from './readme-block.ts';
 import { formatReport, formatSummary, type Report } from './report.ts';
 import type { Bench, Section } from './section.ts';
 import { startPostgres } from './subjects/postgres.ts';
 import { readRedisVersion } from './subjects/redis.ts';
+import { replaceBlock } from './summary-block.ts';
 
 const resultsDir = join(import.meta.dirname, 'results');
-const readmePath = join(projectRoot, 'README.md');
+const summaryPath = join(projectRoot, 'bench/RESULTS.md');
 
 interface Measure {
   readonly names: readonly MeasureName[];
@@ -100,8 +100,8 @@ function writeReport(report: Report, options: Options, say: (line: string) => vo
   writeFileSync(`${path}.svg`, drawChart('Whole cycles per second', bars));
   writeFileSync(`${path}.json`, `${JSON.stringify(report, null, 1)}\n`);
   if (options.isQuoted) {
-    const readme = readFileSync(readmePath, 'utf8');
-    writeFileSync(readmePath, replaceBlock(readme, formatSummary(report)));
+    const page = readFileSync(summaryPath, 'utf8');
+    writeFileSync(summaryPath, replaceBlock(page, formatSummary(report)));
   }
   say(`\n${page}`);
   say(`Took ${Math.round(report.seconds)} s. Written to ${relative(projectRoot, path)}.*`);

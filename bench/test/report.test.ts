@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { drawChart } from '../chart.ts';
 import { keepEarlier } from '../earlier-sections.ts';
 import { parseOptions } from '../options.ts';
-import { readBlock, replaceBlock } from '../readme-block.ts';
 import { formatReport, formatSummary, formatTable, type Report } from '../report.ts';
+import { readBlock, replaceBlock } from '../summary-block.ts';
 
 const latestPath = join(import.meta.dirname, '../results/latest.json');
 
@@ -124,13 +124,13 @@ test('options select measures, and unknown ones are rejected', () => {
   assert.throws(() => parseOptions(['--rounds', '0']), /from 1 to 99/);
 });
 
-test('the table of the README is the one written by the latest run', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+test('the table of RESULTS.md is the one written by the latest run', () => {
+  const table = readFileSync(join(import.meta.dirname, '../RESULTS.md'), 'utf8');
   const written = existsSync(latestPath)
     ? formatSummary(JSON.parse(readFileSync(latestPath, 'utf8')) as Report)
-    : 'Not measured yet: `npm run bench -- --write-readme`.';
-  assert.equal(readBlock(readme), written.trim());
+    : 'Not measured yet: `npm run bench -- --write-summary`.';
+  assert.equal(readBlock(table), written.trim());
   if (!existsSync(latestPath)) return;
-  const page = readFileSync(latestPath.replace(/json$/, 'md'), 'utf8');
-  assert.ok(page.includes(written), 'latest.md contains the same summary');
+  const results = readFileSync(latestPath.replace(/json$/, 'md'), 'utf8');
+  assert.ok(results.includes(written), 'latest.md contains the same summary');
 });

@@ -1,4 +1,4 @@
-/** The bench writes the text between these marks in README.md. */
+/** The bench writes the text between these marks in RESULTS.md. */
 const beginMark = '<!-- bench -->';
 const endMark = '<!-- /bench -->';
 
