@@ -1,6 +1,6 @@
 import xterm, { type Terminal } from '@xterm/headless';
 
-/** What a terminal printed, and when, in ms since the first output. */
+/** The output of a terminal, each part with its time in ms since the first one. */
 export interface Recording {
   columns: number;
   rows: number;
@@ -19,7 +19,7 @@ interface Span {
   style: string;
 }
 
-/** A screen that stays longer than this is shortened: nobody watches an installer wait. */
+/** A screen that stays longer is shortened, so that the movie has no dull pauses. */
 const PAUSE_MS_MAX = 1_200;
 /** Changes within this time are one screen. */
 const FRAME_MS_MIN = 80;

@@ -1,0 +1,131 @@
+// The machine of a newcomer: a home with one clone, and stand-ins for the coding tools on the PATH.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { projectRoot } from './node-process.ts';
+
+const streams = join(projectRoot, 'packages/agent/test/executors/streams');
+/** For one block on busy cores. */
+const BLOCK_MS_MAX = 120_000;
+
+export interface ShellRun {
+  readonly output: string;
+  /** Resolves with the first match in the output. @throws if the block ends before it. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Lifts the time limit: the block runs until `stop`. */
+  keep(): void;
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface Place {
+  /** Runs the text of a block in a shell, in the folder of this project. */
+  run(text: string): ShellRun;
+}
+
+/** Makes the machine below a folder; `port` is where its hub listens. */
+export function makePlace(folder: string, port: number): Place {
+  const home = join(folder, 'home');
+  const bin = join(folder, 'bin');
+  makeClone(join(home, 'src/api'));
+  makeStandIn(bin, 'claude', 'claude-success.jsonl');
+  makeStandIn(bin, 'codex', 'codex-success.jsonl');
+  const prefix = join(folder, 'npm');
+  const env = {
+    HOME: home,
+    // The project's own Node first, as `npm` has it in a script.
+    PATH: [join(prefix, 'bin'), bin, dirname(process.execPath), process.env.PATH].join(delimiter),
+    npm_config_prefix: prefix,
+    npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? home, '.npm'),
+    npm_config_loglevel: 'error',
+    SVC_PORT: String(port),
+    SVC_DATA_DIR: join(folder, 'data'),
+    SIGNALBOX_URL: `http://127.0.0.1:${port}`,
+    NO_COLOR: '1',
+    TERM: 'dumb',
+    LANG: 'C.UTF-8',
+  };
+  return { run: (text) => runShell(text, env) };
+}
+
+function makeClone(path: string): void {
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'README.md'), '# api\n');
+  const git = (...args: string[]) => execFileSync('git', ['-C', path, ...args], { stdio: 'pipe' });
+  git('init', '--quiet', '--initial-branch=main');
+  git('config', 'user.name', 'Ada');
+  git('config', 'user.email', 'ada@acme.example');
+  git('remote', 'add', 'origin', 'git@code.acme.example:acme/api.git');
+  git('add', '.');
+  git('commit', '--quiet', '--message=First');
+}
+
+/** A tool that changes a file and prints a recorded stream of the real one. */
+function makeStandIn(bin: string, name: string, stream: string): void {
+  mkdirSync(bin, { recursive: true });
+  copyFileSync(join(streams, stream), join(bin, stream));
+  const path = join(bin, name);
+  const lines = ['#!/bin/sh', 'cat >> NOTES.md', `cat "$(dirname "$0")/${stream}"`, ''];
+  writeFileSync(path, lines.join('\n'));
+  chmodSync(path, 0o755);
+}
+
+function runShell(text: string, env: Record<string, string>): ShellRun {
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
+    cwd: projectRoot,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that all of a block's processes end with it.
+    detached: true,
+  });
+  let output = '';
+  const heard = new EventTarget();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      output += part;
+      heard.dispatchEvent(new Event('output'));
+    });
+  }
+  const limit = setTimeout(() => endGroup(child, 'SIGKILL'), BLOCK_MS_MAX);
+  const ended = once(child, 'close').then(([code]: unknown[]) => {
+    clearTimeout(limit);
+    heard.dispatchEvent(new Event('end'));
+    return typeof code === 'number' ? code : -1;
+  });
+  return {
+    get output() {
+      return output;
+    },
+    ended,
+    waitFor(pattern) {
+      const found = Promise.withResolvers<RegExpExecArray>();
+      const look = () => {
+        const match = pattern.exec(stripVTControlCharacters(output));
+        if (match !== null) found.resolve(match);
+      };
+      const lose = () => {
+        look();
+        found.reject(new Error(`The block ended before ${pattern} was printed:\n${output}`));
+      };
+      heard.addEventListener('output', look);
+      heard.addEventListener('end', lose);
+      look();
+      return found.promise;
+    },
+    keep() {
+      clearTimeout(limit);
+    },
+    async stop() {
+      endGroup(child, 'SIGINT');
+      await ended;
+    },
+  };
+}
+
+function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  process.kill(-child.pid, signal);
+}
