@@ -106,24 +106,6 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
   assert.equal(hashOf(download), hashOf(bytes));
 });
 
-test('the commands of the README work as they are written', async () => {
-  const cwd = join(place.directory, 'clone');
-  mkdirSync(cwd);
-  const hub = place.start(['serve', '--port', '0'], { cwd });
-  await hub.says(/listens on/);
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
-  const [, block = ''] = /### Backup\n[^#]*?```sh\n([^`]*)```/.exec(readme) ?? [];
-  const lines = block.trim().split('\n');
-  assert.equal(lines.length, 3, block);
-  for (const line of lines) {
-    const [npx, signalbox, ...args] = line.split(' ');
-    assert.deepEqual([npx, signalbox], ['npx', 'signalbox']);
-    const { exitCode, stderr } = await place.run(args, { cwd });
-    assert.equal(exitCode, exitCodes.ok, `${line}: ${stderr}`);
-  }
-  assert.ok(existsSync(join(place.directory, 'signalbox-restored', 'signalbox.db')));
-});
-
 test('a refusal is one sentence with a code, and changes nothing', async () => {
   const target = join(place.directory, 'other');
   for (const [args, sentence] of [
