@@ -82,6 +82,10 @@ export const HUB_VERSION = '0.1.0';
 /** Longer than a load balancer takes to notice: two checks, a second apart. */
 const DRAIN_MS = 3_000;
 
+const NO_COMMON_ADDRESS =
+  'Other hubs run on this database, and SVC_BASE_URL is not set: links lead to the hub that made ' +
+  'them. Set it to the address of the load balancer on all hubs.';
+
 /** The consequences of changes in other modules, in the order in which they run. */
 export const hooks: Hooks = {
   onItemAdded: [offerSummary],
@@ -302,6 +306,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       address.baseUrl ||= listening;
       group.announce(address.baseUrl);
       logStart(server.log, group.hubId, address.baseUrl);
+      if (others > 0 && config.baseUrl === null) server.log.warn(NO_COMMON_ADDRESS);
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();

@@ -68,7 +68,7 @@ export const settings = {
     description:
       'Units a second that one device or service token may use; an enqueue or a claim is 1 unit, ' +
       'a list 20, a context pack 100. A person at the console and the tool of a job have a ' +
-      'twentieth. 0: no limit.',
+      'tenth. 0: no limit.',
   },
   workspaceRate: {
     env: 'SVC_LIMIT_WORKSPACE',

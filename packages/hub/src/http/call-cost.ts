@@ -36,9 +36,9 @@ const longReads = new Map<string, number>([
   [contextItems.search.name, 50],
   [contextPacks.buildRunV1.name, 100],
   [contextPacks.resolveRunV1.name, 50],
-  // These two read the whole log of a workspace.
-  [consoleEndpoints.auditLog.export.name, 500],
-  [consoleEndpoints.auditLog.verify.name, 500],
+  // These two read the whole log of a workspace, in pieces between which others have their turn.
+  [consoleEndpoints.auditLog.export.name, 100],
+  [consoleEndpoints.auditLog.verify.name, 100],
 ]);
 
 /** Load balancers and monitors ask often, and must get an answer also from a hub under attack. */

@@ -25,7 +25,7 @@ export interface LimiterOptions {
 }
 
 /** The share of a token's rate for a person at the console, and for the tool of one job. */
-const SINGLE_CALLER_SHARE = 0.05;
+const SINGLE_CALLER_SHARE = 0.1;
 /** A refused token or session: a guess costs a look into the database and tells the caller more. */
 const REFUSED_UNITS = 10;
 

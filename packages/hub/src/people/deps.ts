@@ -9,7 +9,7 @@ export interface SessionDeps extends Pick<HubDeps, 'database' | 'clock'> {
   log: { error(context: object, message: string): void };
 }
 
-export interface PeopleDeps extends SessionDeps, Pick<HubDeps, 'ids'> {
+export interface PeopleDeps extends SessionDeps, Pick<HubDeps, 'ids' | 'secretKey'> {
   passwords: PasswordHasher;
   failureDelay: FailureDelay;
 }

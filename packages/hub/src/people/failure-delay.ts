@@ -37,7 +37,8 @@ export class FailureDelay {
   }
 
   /**
-   * Begins an attempt. It counts as failed until `succeed` is called, so that concurrent attempts
+   * Begins an attempt. The address may be the id of a known browser instead.
+   * It counts as failed until `succeed` is called, so that concurrent attempts
    * cannot bypass the limit.
    *
    * @throws HubError RATE_LIMITED

@@ -4,6 +4,7 @@ import { personIdOf } from '../principal.ts';
 import { changePassword } from './change-password.ts';
 import { createFirstOwner, isLinkValid } from './create-first-owner.ts';
 import type { PeopleDeps } from './deps.ts';
+import { setBrowserCookie } from './known-browser.ts';
 import { presentPasswordReset, presentPerson, presentSession } from './present.ts';
 import { renamePerson } from './rename-person.ts';
 import {
@@ -39,6 +40,7 @@ function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
   api.bind(session.signIn, async (input, context) => {
     const { person, secret } = await signIn(deps, input, context, context.cookies);
     setSessionCookie(deps, context, secret);
+    setBrowserCookie(deps, context, person);
     return readSessionState(deps, person);
   });
   api.bind(session.signOut, async (_input, context) => {

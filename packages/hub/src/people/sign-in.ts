@@ -1,6 +1,7 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { HubError } from '../errors.ts';
 import type { PeopleDeps } from './deps.ts';
+import { findKnownBrowser } from './known-browser.ts';
 import { SESSION_IDLE_MS } from './policy.ts';
 import { beginSession, type Cookies, findSession, type Origin } from './sessions.ts';
 import {
@@ -24,8 +25,10 @@ export async function signIn(
   cookies: Cookies,
 ): Promise<{ person: PersonRow; secret: string }> {
   const email = foldEmail(input.email);
-  const attempt = deps.failureDelay.begin(email, origin.address);
   const person = await readPersonByEmail(deps.database.reader, email);
+  const browser = person === undefined ? null : findKnownBrowser(deps, cookies, person);
+  const place = browser === null ? origin.address : `browser ${browser}`;
+  const attempt = deps.failureDelay.begin(email, place);
   const fits = await deps.passwords.verify(input.password, person?.password_hash ?? null);
   if (person === undefined || !fits) throw new HubError('SIGN_IN_FAILED');
   attempt.succeed();

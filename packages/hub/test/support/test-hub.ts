@@ -44,6 +44,8 @@ export interface TestHub<AnyClock extends Clock = ManualClock> {
   visitor(): Visitor;
 }
 
+const noLimits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
+
 /** SIGNALBOX_TEST_LOG_LEVEL=error shows why a hub answers 500. */
 export const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
 
@@ -69,6 +71,8 @@ export async function startTestHub(
   const taken = await takeDatabase(dataDir, options.newDatabase);
   const config: Config = {
     ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
+    // Tests send more than people do, and their clocks may stand still.
+    ...noLimits,
     dataDir,
     ...taken.config,
     ...options.config,
