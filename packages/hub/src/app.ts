@@ -305,8 +305,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       const listening = await server.listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
       group.announce(address.baseUrl);
-      logStart(server.log, group.hubId, address.baseUrl);
-      if (others > 0 && config.baseUrl === null) server.log.warn(NO_COMMON_ADDRESS);
+      logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();
@@ -350,8 +349,14 @@ function createLimitedServer(
 }
 
 /** Says who this hub is; others of the database are in the table `hubs`. */
-function logStart(log: FastifyBaseLogger, hubId: string, address: string): void {
+function logStart(
+  log: FastifyBaseLogger,
+  hubId: string,
+  address: string,
+  lacksCommonAddress: boolean,
+): void {
   log.info({ hubId, host: hostname(), address, version: HUB_VERSION }, 'The hub listens.');
+  if (lacksCommonAddress) log.warn(NO_COMMON_ADDRESS);
 }
 
 function createGroupLog(log: FastifyBaseLogger, { database }: Pick<HubDeps, 'database'>) {
