@@ -30,6 +30,11 @@ export interface AgentOptions {
   labels?: Record<string, string> | undefined;
   /** Directory of the scripts `environment`, `pre-checkout`, `pre-command`, `post-command`. */
   hooksDir?: string | undefined;
+  /**
+   * The user that tools and the hooks in their worktree run as, so that they cannot read what the
+   * agent keeps. The agent must be root or have the capabilities for it. Default: the agent's own.
+   */
+  runAs?: string | undefined;
   /** Limit of the output kept for one job; default 256 MiB. */
   logBytesMax?: number | undefined;
   /** Time between SIGTERM and SIGKILL; default 10,000. */

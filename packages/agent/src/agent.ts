@@ -7,7 +7,8 @@ import type { JobSettings } from './job/job-work.ts';
 import { recoverState } from './job/recovery.ts';
 import { createHubClient, Lifecycle, withLockedState } from './lifecycle.ts';
 import { openOutbox } from './loops/outbox.ts';
-import { readMachineFingerprint } from './state-directory.ts';
+import { admitUser, checkReach, findToolUser, type ToolUser } from './process/tool-user.ts';
+import { readMachineFingerprint, type StateDirectory } from './state-directory.ts';
 
 /**
  * Starts an agent: cleans up after a crashed predecessor, registers with the hub and claims jobs
@@ -15,20 +16,23 @@ import { readMachineFingerprint } from './state-directory.ts';
  * `done`.
  *
  * @throws {AgentAlreadyRunningError} another agent uses the state directory.
+ * @throws {ToolUserError} tools cannot run as the user of `runAs`.
  * @throws {ExecutorMissingError} the coding tool is not on the PATH.
  * @throws {TypeError} an option is invalid.
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
   const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
+  const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
   const tool = await options.executor.check(env);
   return withLockedState(options.stateDir, async (state, lock) => {
+    await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
     const recovery = await recoverState(state, outbox, killGraceMs, clock);
     logger.info('The state directory is ready.', { ...recovery });
     const { baseUrl, token, hooksDir, workspaceId, displayName, executor } = options;
     const settings: JobSettings = {
-      ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir },
+      ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
       canWrite: options.capabilities?.canWrite ?? true,
     };
     const client = options.client ?? createHubClient('signalbox-agent', options);
@@ -61,6 +65,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       done: lifecycle.done,
     };
   });
+}
+
+/** Lets the user of tools reach the directories of its jobs and the objects that they borrow. */
+async function admitToolUser(state: StateDirectory, user: ToolUser | null): Promise<void> {
+  for (const path of [state.path, state.jobs, state.mirrors]) await admitUser(path, user);
+  await checkReach(state.jobs, user);
 }
 
 function fillIn(options: AgentOptions) {

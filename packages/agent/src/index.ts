@@ -39,5 +39,6 @@ export { type ResolvedRemote, resolveRemote } from './git/git-remote.ts';
 export type { HubClient } from './hub-client.ts';
 export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';
+export { ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readToolFile, ToolFileError } from './process/tool-file.ts';
 
 /**
  * An agent's persistent state. Each directory serves one agent at a time.
@@ -9,7 +10,8 @@ import { dirname, join } from 'node:path';
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
- * jobs/<key>/     one attempt: prompt.txt, log.ndjson, result.json, process.json, worktree/
+ * jobs/<key>/     one attempt: prompt.txt, log.ndjson, process.json, evidence.git/,
+ *                 worktree/ and tool/, which belong to the tool; result.json is in tool/
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person
@@ -33,6 +35,10 @@ export interface JobDirectory {
   readonly resultFile: string;
   readonly processFile: string;
   readonly environmentFile: string;
+  /** Where the tool writes files for the agent. */
+  readonly toolFiles: string;
+  /** The git directory by which the agent reads the worktree. */
+  readonly evidenceDir: string;
   readonly worktree: string;
 }
 
@@ -60,9 +66,11 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     path,
     promptFile: join(path, 'prompt.txt'),
     logFile: join(path, 'log.ndjson'),
-    resultFile: join(path, 'result.json'),
+    toolFiles: join(path, 'tool'),
+    resultFile: join(path, 'tool', 'result.json'),
+    environmentFile: join(path, 'tool', 'environment'),
     processFile: join(path, 'process.json'),
-    environmentFile: join(path, 'environment'),
+    evidenceDir: join(path, 'evidence.git'),
     worktree: join(path, 'worktree'),
   };
 }
@@ -103,14 +111,19 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Parses a JSON file; null when it is missing or incompletely written. */
+/** Limit of a JSON file: a completion fits into a request, with room for its escapes. */
+const JSON_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Parses a JSON file; null when it is missing or incompletely written, or when a tool of the same
+ * user has put something else in its place.
+ */
 export async function readJsonFile(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    const bytes = await readToolFile(file, { bytesMax: JSON_BYTES_MAX });
+    return bytes === null ? null : JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return null;
-    }
+    if (error instanceof SyntaxError || error instanceof ToolFileError) return null;
     throw error;
   }
 }

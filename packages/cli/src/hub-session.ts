@@ -4,6 +4,7 @@ import { CliError } from './cli-error.ts';
 import { type Login, readLogins } from './credentials.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { readToken } from './token-variable.ts';
 
 /** The default address of `signalbox serve`. */
 const URL_DEFAULT = 'http://127.0.0.1:4400';
@@ -43,7 +44,8 @@ export function createHubClient(baseUrl: string, token: string | undefined): Cli
  * stored logins, of which the current one comes first.
  */
 export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> {
-  const { SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE } = io.env;
+  const { SIGNALBOX_URL, SIGNALBOX_WORKSPACE } = io.env;
+  const token = readToken(io.env);
   const url = normalizeUrl(choice.url ?? (SIGNALBOX_URL || undefined));
   const slug = choice.workspace ?? (SIGNALBOX_WORKSPACE || undefined);
   const logins = await readLogins(io.env);
@@ -52,9 +54,9 @@ export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> 
       (url === undefined || known.url === url) &&
       (slug === undefined || known.workspaceSlug === slug),
   );
-  if (SIGNALBOX_TOKEN) {
+  if (token !== undefined) {
     const baseUrl = url ?? login?.url ?? URL_DEFAULT;
-    return { baseUrl, token: SIGNALBOX_TOKEN, workspaceSlug: slug, login: null };
+    return { baseUrl, token, workspaceSlug: slug, login: null };
   }
   return {
     baseUrl: url ?? login?.url ?? URL_DEFAULT,

@@ -182,6 +182,7 @@ function rootHelp(): string {
   return `
 Environment (takes precedence over stored logins):
   SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE   hub, token and workspace
+  SIGNALBOX_TOKEN_FILE                                  a file that holds the token
   SIGNALBOX_CONFIG_DIR, SIGNALBOX_STATE_DIR             directories of logins and agents
   NO_COLOR, FORCE_COLOR                                 colours off, on
 

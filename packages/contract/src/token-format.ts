@@ -66,7 +66,7 @@ export function parseToken(text: string): { kind: TokenKind } | null {
  * Matches whole and truncated tokens, with right or wrong check characters. Shorter pieces stay: 16
  * characters of a body reveal too little to guess the other 27 (160 bits).
  */
-const tokenInTextPattern = /(sbx_[dsj]_)[0-9A-Za-z]{16,}/g;
+export const tokenInTextPattern = /(sbx_[dsj]_)[0-9A-Za-z]{16,}/g;
 
 /**
  * Replaces every token in a text by its kind, such as `sbx_d_…`: for logs, errors and the output of

@@ -1,6 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { Evidence } from '@signalbox/contract';
-import { runGit } from './git.ts';
+import { cleanEnvironment } from '../process/environment.ts';
+import { identityOf } from '../process/tool-user.ts';
+import { askGit, GitError, type GitOptions, runGit, safeSettings } from './git.ts';
+import { withMirror } from './git-mirror.ts';
 import type { Worktree } from './git-worktree.ts';
+import { readHead } from './tool-repository.ts';
 
 /** Evidence of a job's changes, read from git only, never from the tool's own claims. */
 export interface GitEvidence extends Evidence {
@@ -14,58 +23,160 @@ export interface GitEvidence extends Evidence {
 const CHANGED_FILES_BYTES_MAX = 100_000;
 const CHANGED_FILES_MAX = 10_000;
 const SUBJECT_CHARS_MAX = 72;
+/** Limit for moving the commits of one job into the mirror. */
+const IMPORT_MS_MAX = 10 * 60_000;
 
-/** Whether the worktree has uncommitted changes, apart from ignored files. */
-export async function hasUncommittedChanges(worktree: Worktree): Promise<boolean> {
-  const status = await runGit(['status', '--porcelain', '-z'], { cwd: worktree.path });
-  return status !== '';
+/**
+ * How the agent reads what a tool has left: as the tool's user, with a git directory that the tool
+ * cannot write, and without any configuration but the one in there. Of the tool's repository only
+ * the objects and the index count. Neither files that git trusts in a repository (`config`, hooks,
+ * attributes, commit graphs) nor anything that the tool has written about the person are used.
+ */
+function readingTool({ path, evidenceDir, mirror, user }: Worktree): GitOptions {
+  const { PATH, TMPDIR, HOME } = process.env;
+  const indexes = ['core.commitGraph', 'core.multiPackIndex', 'core.untrackedCache'];
+  const settings = [...indexes, 'pack.useBitmaps'].map((name, at): [string, string][] => [
+    [`GIT_CONFIG_KEY_${at}`, name],
+    [`GIT_CONFIG_VALUE_${at}`, 'false'],
+  ]);
+  return {
+    ...{ cwd: path, user },
+    exactEnv: {
+      ...{ PATH, TMPDIR, LC_ALL: 'C' },
+      ...(user === null ? { HOME } : {}),
+      GIT_DIR: evidenceDir,
+      GIT_WORK_TREE: path,
+      GIT_INDEX_FILE: join(path, '.git', 'index'),
+      GIT_OBJECT_DIRECTORY: join(path, '.git', 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(mirror.gitDir, 'objects'),
+      ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
+      GIT_CONFIG_COUNT: String(settings.length),
+      ...Object.fromEntries(settings.flat()),
+      ...{ GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
+    },
+  };
 }
 
-/** Commits the tool's uncommitted changes under the identity of the agent's owner. */
-export async function commitLeftovers(
-  worktree: Worktree,
-  job: { jobId: string; prompt: string },
-): Promise<void> {
-  const git = { cwd: worktree.path };
-  await runGit(['add', '--all'], git);
-  const message = `${subjectOf(job.prompt)}\n\nSignalbox-Job: ${job.jobId}\n`;
-  // No hooks and no signing: both may prompt, and no person can answer.
-  await runGit(
-    ['-c', 'commit.gpgSign=false', 'commit', '--quiet', '--no-verify', '--cleanup=verbatim'].concat(
-      '--message',
-      message,
-    ),
-    git,
-  );
+/** What a tool has left: its last commit, and the files as they are. */
+export interface ToolChanges {
+  headSha: string;
+  /** The tree of all files that git does not ignore. */
+  treeSha: string;
+  /** Whether the files differ from the last commit. */
+  hasLeftovers: boolean;
+}
+
+/** Reads what the tool has left, committed or not. Writes objects of the tool's repository only. */
+export async function readChanges(worktree: Worktree): Promise<ToolChanges> {
+  const git = readingTool(worktree);
+  const headSha = await readHead(worktree);
+  const headTree = await askGit(['rev-parse', '--verify', `${headSha}^{tree}`], git);
+  if (headTree === null) {
+    throw new GitError(`The command left ${headSha}, which is no commit.`, null, undefined);
+  }
+  // Plumbing: unlike `git add` and `git status` it runs no git inside of nested repositories.
+  await stage(git, ['--modified', '--deleted']);
+  await stage(git, ['--others', '--exclude-standard']);
+  const treeSha = (await runGit(['write-tree'], git)).trim();
+  return { headSha, treeSha, hasLeftovers: treeSha !== headTree.trim() };
+}
+
+async function stage(git: GitOptions, which: readonly string[]): Promise<void> {
+  const listed = await runGit(['ls-files', '-z', ...which], git);
+  // A nested repository, shown by a slash, has its own history, which no commit here can hold.
+  const names = new Set(listed.split('\0').filter((name) => name !== '' && !name.endsWith('/')));
+  if (names.size === 0) return;
+  const input = [...names].map((name) => `${name}\0`).join('');
+  await runGit(['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], {
+    ...git,
+    input,
+  });
 }
 
 /**
- * Returns the last commit and the files changed since the job began. Without new commits,
- * `commitSha` is absent.
+ * Commits what the tool has left uncommitted, under the identity of the agent's owner. Without
+ * hooks and signing: both may prompt, and no person can answer.
+ *
+ * @returns the last commit.
  */
-export async function collectEvidence(worktree: Worktree): Promise<GitEvidence> {
-  const git = { cwd: worktree.path };
-  const headSha = (await runGit(['rev-parse', '--verify', 'HEAD^{commit}'], git)).trim();
-  // Count commits after the base: a tool that only moved back in history has done nothing.
-  const ahead = await runGit(['rev-list', '--count', `${worktree.baseSha}..${headSha}`], git);
-  if (Number(ahead) === 0) return { changedFiles: [] };
-  // The tool may have left the branch (a detached head, its own branch). Its last commit is still
-  // the result, and people look for it on the job's branch.
-  await runGit(['update-ref', `refs/heads/${worktree.branch}`, headSha], git);
+export async function commitLeftovers(
+  worktree: Worktree,
+  { headSha, treeSha, hasLeftovers }: ToolChanges,
+  job: { jobId: string; prompt: string },
+): Promise<string> {
+  if (!hasLeftovers) return headSha;
+  const input = `${subjectOf(job.prompt)}\n\nSignalbox-Job: ${job.jobId}\n`;
+  const git = { ...readingTool(worktree), input };
+  return (await runGit(['commit-tree', treeSha, '-p', headSha], git)).trim();
+}
+
+/**
+ * Moves the tool's commits into the mirror, and returns the last one as the evidence of the job,
+ * with the files changed since the job began. They cross as a pack whose objects are checked on
+ * arrival, so the evidence is read from objects that the tool can no longer change. Without new
+ * commits, `commitSha` is absent.
+ *
+ * The tool may have left its branch (a detached head, its own branch); people look for the result
+ * on the job's branch all the same.
+ */
+export async function importCommits(worktree: Worktree, commitSha: string): Promise<GitEvidence> {
+  const { mirror, baseSha, branch } = worktree;
+  if (commitSha === baseSha) return { changedFiles: [] };
+  return await withMirror(mirror, async () => {
+    await sendPack(worktree, `${commitSha}\n^${baseSha}\n`);
+    const git = { gitDir: mirror.gitDir, isAfterTool: true } as const;
+    const range = `${baseSha}..${commitSha}`;
+    // Count commits after the base: a tool that only moved back in history has done nothing.
+    if (Number(await runGit(['rev-list', '--count', range], git)) === 0)
+      return { changedFiles: [] };
+    // Fails unless every object of the new commits has arrived.
+    await runGit(['rev-list', '--objects', '--count', range], git);
+    await runGit(['update-ref', `refs/heads/${branch}`, commitSha], git);
+    return { commitSha, branch, ...(await listChangedFiles(git, baseSha, commitSha)) };
+  });
+}
+
+async function listChangedFiles(
+  git: GitOptions,
+  baseSha: string,
+  commitSha: string,
+): Promise<Pick<GitEvidence, 'changedFiles' | 'changedFilesOmitted'>> {
   const listed = await runGit(
-    ['diff', '--name-only', '-z', '--no-renames', `${worktree.baseSha}..${headSha}`],
+    ['diff-tree', '-r', '-z', '--name-only', '--no-renames', baseSha, commitSha],
     git,
   );
   const all = listed.split('\0').filter((name) => name !== '');
   const changedFiles = takeFitting(all);
-  return {
-    commitSha: headSha,
-    changedFiles,
-    branch: worktree.branch,
-    ...(changedFiles.length < all.length
-      ? { changedFilesOmitted: all.length - changedFiles.length }
-      : {}),
-  };
+  const omitted = all.length - changedFiles.length;
+  return { changedFiles, ...(omitted > 0 ? { changedFilesOmitted: omitted } : {}) };
+}
+
+async function sendPack(worktree: Worktree, revisions: string): Promise<void> {
+  const { cwd, exactEnv: env, user = null } = readingTool(worktree);
+  const limits = { timeout: IMPORT_MS_MAX, killSignal: 'SIGKILL' } as const;
+  const sender = spawn('git', [...safeSettings, 'pack-objects', '--revs', '--stdout', '-q'], {
+    ...{ cwd, env, ...limits, ...identityOf(user) },
+  });
+  const receiver = spawn(
+    'git',
+    [`--git-dir=${worktree.mirror.gitDir}`, ...safeSettings, 'index-pack', '--stdin', '--strict'],
+    {
+      ...{ env: cleanEnvironment(process.env, undefined), ...limits },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    },
+  );
+  const ends = [sender, receiver].map(async (child) => {
+    const said = text(child.stderr);
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, said: (await said).trim() };
+  });
+  // The exit codes say what went wrong, better than a broken pipe does.
+  sender.stdin.on('error', () => {});
+  sender.stdin.end(revisions);
+  await pipeline(sender.stdout, receiver.stdin).catch(() => {});
+  for (const { code, said } of await Promise.all(ends)) {
+    if (code !== 0) throw new GitError(`The commits cannot be read: ${said}`, code, undefined);
+  }
 }
 
 function takeFitting(names: readonly string[]): string[] {

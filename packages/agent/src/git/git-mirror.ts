@@ -1,8 +1,9 @@
-import { access, rm } from 'node:fs/promises';
+import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
+import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
-import { askGit, GitError, runGit } from './git.ts';
+import { askGit, GitError, type GitOptions, runGit } from './git.ts';
 
 /** Maps a repository of the hub to the person's clone on this machine. */
 export interface RepositoryMapping {
@@ -69,9 +70,19 @@ export function mirrorOf(state: StateDirectory, repository: RepositoryMapping): 
 export async function refreshMirror(
   mirror: Mirror,
   repository: RepositoryMapping,
+  toolUser: ToolUser | null,
   signal?: AbortSignal,
 ): Promise<string> {
-  return await withMirror(mirror, () => refresh(mirror, repository, signal));
+  return await withMirror(mirror, async () => {
+    const baseSha = await refresh(mirror, repository, signal);
+    // The tool borrows the objects, and may read nothing else of the mirror.
+    for (const part of await readdir(mirror.gitDir)) {
+      const show = part === 'objects' ? showToUser : hideFromUser;
+      await show(join(mirror.gitDir, part), toolUser);
+    }
+    await admitUser(mirror.gitDir, toolUser);
+    return baseSha;
+  });
 }
 
 async function refresh(
@@ -98,16 +109,12 @@ async function refresh(
 }
 
 /** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */
-export async function findCloneRoot(path: string): Promise<string> {
-  const bare = await askInside(path, ['rev-parse', '--is-bare-repository']);
+export async function findCloneRoot(path: string, git: GitOptions = {}): Promise<string> {
+  const bare = await askGit(['-C', path, 'rev-parse', '--is-bare-repository'], git);
   const question = bare === 'true' ? '--absolute-git-dir' : '--show-toplevel';
-  const root = bare === null ? null : await askInside(path, ['rev-parse', question]);
+  const root = bare === null ? null : await askGit(['-C', path, 'rev-parse', question], git);
   if (root === null) throw new GitError(`${path} is not a git repository.`, null, undefined);
   return root;
-}
-
-async function askInside(path: string, args: readonly string[]): Promise<string | null> {
-  return await askGit(['-C', path, ...args]);
 }
 
 async function createMirror(mirror: Mirror, signal?: AbortSignal): Promise<void> {

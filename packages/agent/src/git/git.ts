@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileOptions, execFile } from 'node:child_process';
+import { cleanEnvironment } from '../process/environment.ts';
+import { identityOf, type ToolUser } from '../process/tool-user.ts';
 
 /** Git failed. `message` holds its error output without credentials. */
 export class GitError extends Error {
@@ -18,29 +20,46 @@ export interface GitOptions {
    * configured not to search for it.
    */
   gitDir?: string;
+  /** Used without git's variables and the agent's settings. Default: that of this process. */
   env?: NodeJS.ProcessEnv;
+  /** Used as it is, instead of `env`. */
+  exactEnv?: NodeJS.ProcessEnv;
+  /**
+   * Ignores the configuration of the person and the system: for what follows a tool, which may have
+   * written it.
+   */
+  isAfterTool?: true;
+  /** Default: the agent's own user. */
+  user?: ToolUser | null;
+  /** Standard input. */
+  input?: string;
   signal?: AbortSignal | undefined;
+  /** Default `CALL_MS_MAX`. */
+  limitMs?: number;
 }
 
+/** Limit of one call: enough for a large repository on a slow disk, and still an end. */
+const CALL_MS_MAX = 10 * 60_000;
 /** Listing the changed files of a large import takes megabytes, not more. */
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** Limit of the error output that is quoted. */
 const COMPLAINT_CHARS_MAX = 2_000;
 
 /**
- * Git variables that configure access to a remote. All others (`GIT_DIR`, `GIT_INDEX_FILE`, …)
- * would redirect git to the repository of the process that started the agent, such as a git hook.
+ * Settings of every call. Hooks are meant for the person's own commits and checkouts. Whatever else
+ * git would run by configuration is turned off as well; what it needs of the person's (filters,
+ * access to remotes) is in their own configuration.
  */
-const transportVariables = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|SSL_.*)$/;
+export const safeSettings = [
+  ...['-c', 'core.hooksPath=/dev/null', '-c', 'gc.autoDetach=false', '-c', 'core.fsmonitor=false'],
+  ...['-c', 'submodule.recurse=false', '-c', 'commit.gpgSign=false', '-c', 'core.pager=cat'],
+];
 
-/** Returns the environment without the git variables that select a repository. */
-export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      ([name]) => !name.startsWith('GIT_') || transportVariables.test(name),
-    ),
-  );
-}
+/** Repositories are passed explicitly, so their owner is not asked for (git-config(1)). */
+const noPersonConfig = {
+  ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
+  ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
+};
 
 /**
  * Hides `user:password@` in URLs. The pattern begins with a fixed text, so that hostile output (a
@@ -50,36 +69,46 @@ export function hideUrlCredentials(text: string): string {
   return text.replace(/:\/\/[^\s/@]+@/g, '://[redacted]@');
 }
 
-/**
- * Runs git and returns its output. Hooks are disabled: they are meant for the person's own commits
- * and checkouts.
- */
+/** Runs git and returns its output. A call that takes too long is ended. */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
-  const place = options.gitDir === undefined ? [] : [`--git-dir=${options.gitDir}`];
-  const settings = ['-c', 'core.hooksPath=/dev/null', '-c', 'gc.autoDetach=false'];
-  const env = {
-    ...withoutGitVariables(options.env ?? process.env),
+  const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
+  const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
+  const env = options.exactEnv ?? {
+    ...cleanEnvironment(options.env ?? process.env, undefined),
     GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
+    ...(options.isAfterTool ? noPersonConfig : {}),
+  };
+  const settings: ExecFileOptions = {
+    ...{ env, maxBuffer: OUTPUT_BYTES_MAX, timeout: limitMs, killSignal: 'SIGKILL' },
+    ...identityOf(user),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(signal === undefined ? {} : { signal }),
   };
   return new Promise((resolve, reject) => {
-    execFile(
-      'git',
-      [...place, ...settings, ...args],
-      {
-        env,
-        maxBuffer: OUTPUT_BYTES_MAX,
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
-      },
-      (error, stdout, stderr) => {
-        if (error === null) return resolve(stdout);
-        const said = hideUrlCredentials(stderr.trim().slice(-COMPLAINT_CHARS_MAX) || error.message);
-        const exitCode = typeof error.code === 'number' ? error.code : null;
-        reject(new GitError(`git ${args[0]}: ${said}`, exitCode, error));
-      },
-    );
+    const argv = [...place, ...safeSettings, ...args];
+    const child = execFile('git', argv, settings, (error, stdout, stderr) => {
+      if (error === null) return resolve(String(stdout));
+      reject(explain(args, error, String(stderr), limitMs));
+    });
+    if (input === undefined) return;
+    // Git may end before it has read everything; its exit code says why.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
   });
+}
+
+/** Makes the error of a call that has failed. */
+function explain(
+  args: readonly string[],
+  error: Error & { code?: unknown; killed?: boolean },
+  stderr: string,
+  limitMs: number,
+): GitError {
+  const exitCode = typeof error.code === 'number' ? error.code : null;
+  const late = error.killed ? `It took longer than ${Math.round(limitMs / 60_000)} minutes.` : '';
+  const said = stderr.trim().slice(-COMPLAINT_CHARS_MAX) || late || error.message;
+  return new GitError(`git ${args[0]}: ${hideUrlCredentials(said)}`, exitCode, error);
 }
 
 /** Like `runGit`, for queries: null when git exits with an error. */

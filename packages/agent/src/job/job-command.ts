@@ -38,6 +38,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     args: plan.args,
     cwd,
     env: work.env,
+    user: work.settings.toolUser,
     mark: work.mark,
     stdin: plan.stdin,
     async onOutput(stream, text) {

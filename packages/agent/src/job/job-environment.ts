@@ -1,36 +1,6 @@
-import { withoutGitVariables } from '../git/git.ts';
 import { MARK_VARIABLE } from '../process/process-tree.ts';
 import type { JobDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
-
-/** Settings of the agent and of a hub on the same machine. Both may contain tokens. */
-const privatePrefixes = ['SIGNALBOX_', 'SVC_'];
-
-/**
- * Returns the person's environment without the agent's settings, without every variable that
- * contains the agent's token, and without git's variables, which would redirect the job to another
- * repository.
- */
-export function cleanEnvironment(
-  env: NodeJS.ProcessEnv,
-  agentToken: string | undefined,
-): NodeJS.ProcessEnv {
-  const kept = Object.entries(withoutGitVariables(env)).filter(
-    ([name]) => !privatePrefixes.some((prefix) => name.startsWith(prefix)),
-  );
-  return withoutToken(Object.fromEntries(kept), agentToken);
-}
-
-/** Also applied after hooks changed the environment: no tool may receive the agent's token. */
-export function withoutToken(
-  env: NodeJS.ProcessEnv,
-  agentToken: string | undefined,
-): NodeJS.ProcessEnv {
-  if (agentToken === undefined || agentToken === '') return env;
-  return Object.fromEntries(
-    Object.entries(env).filter(([, value]) => !value?.includes(agentToken)),
-  );
-}
 
 /**
  * Variables that describe the job to hooks and the tool. `SIGNALBOX_JOB_TOKEN` grants access to

@@ -1,9 +1,10 @@
 import { access, constants, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject } from '../executors/json-fields.ts';
+import { parseObject } from '../executors/json-fields.ts';
+import { withoutToken } from '../process/environment.ts';
 import { runProcess } from '../process/process-run.ts';
-import { readJsonFile } from '../state-directory.ts';
-import { withoutToken } from './job-environment.ts';
+import { readToolFile } from '../process/tool-file.ts';
+import type { ToolUser } from '../process/tool-user.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
 /** In order of execution. */
@@ -12,6 +13,8 @@ export type HookName = (typeof hookNames)[number];
 
 /** Variables of the shell itself, not to be passed on to the next process. */
 const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
+/** The environment of a process is a few MB at most (execve(2)). */
+const ENVIRONMENT_BYTES_MAX = 8 * 1024 * 1024;
 const shebangOfShell = /^#!.*\b(ba|da|k|z)?sh\b/;
 /** Sources the hook, so that its exports take effect, and writes the environment to a file. */
 const sourceScript =
@@ -22,8 +25,15 @@ const sourceScript =
  * Runs one of the person's hooks, if it exists. Shell scripts are sourced: their exports apply to
  * all later steps, as with Buildkite's agent. Programs in other languages are run directly. A
  * failing hook fails the job.
+ *
+ * @param user that the hook runs as: of the tool, if the hook runs among the tool's files.
  */
-export async function runHook(work: JobWork, name: HookName, cwd: string): Promise<void> {
+export async function runHook(
+  work: JobWork,
+  name: HookName,
+  cwd: string,
+  user: ToolUser | null = null,
+): Promise<void> {
   const file = await findHook(work.settings.hooksDir, name);
   if (file === null) return;
   const { environmentFile } = work.directory;
@@ -35,6 +45,7 @@ export async function runHook(work: JobWork, name: HookName, cwd: string): Promi
     args: isShell ? shell : [],
     cwd,
     env: work.env,
+    user,
     mark: work.mark,
     stdin: '',
     onOutput: (stream, text) => work.log.write(stream, text),
@@ -47,7 +58,7 @@ export async function runHook(work: JobWork, name: HookName, cwd: string): Promi
     const code = `hook_${name.replace('-', '_')}_failed`;
     throw new JobFailure('environment', code, `The ${name} hook ended ${how}.`);
   }
-  await takeEnvironment(work, environmentFile);
+  await takeEnvironment(work, environmentFile, user);
 }
 
 async function findHook(hooksDir: string | undefined, name: HookName): Promise<string | null> {
@@ -71,11 +82,12 @@ async function isShellScript(file: string): Promise<boolean> {
   return !start.startsWith('#!') ? !start.includes('\0') : shebangOfShell.test(start);
 }
 
-async function takeEnvironment(work: JobWork, file: string): Promise<void> {
-  const exported = await readJsonFile(file);
+async function takeEnvironment(work: JobWork, file: string, user: ToolUser | null): Promise<void> {
+  const limits = { bytesMax: ENVIRONMENT_BYTES_MAX, uid: user?.uid };
+  const exported = parseObject((await readToolFile(file, limits))?.toString('utf8') ?? '');
   await rm(file, { force: true });
   // A hook that calls `exit 0` ends before its environment is written, so nothing changes.
-  if (!isObject(exported)) return;
+  if (exported === null) return;
   const entries = Object.entries(exported).filter(([name]) => !shellVariables.has(name));
   const env = Object.fromEntries(entries) as NodeJS.ProcessEnv;
   work.env = withoutToken(env, work.settings.token);

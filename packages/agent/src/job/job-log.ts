@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
 import { JOB_LOG_ENTRIES_MAX, type JobLogEntry } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
+import { parseObject } from '../executors/json-fields.ts';
+import { openToolFile, ToolFileError } from '../process/tool-file.ts';
 import type { Redactor } from './redaction.ts';
 
 export type LogStream = 'stdout' | 'stderr' | 'agent';
@@ -32,6 +34,8 @@ export interface JobLogOptions {
 const CHUNK_CHARS_MAX = 32_768;
 /** A longer line is sent in parts. */
 const LINE_CHARS_MAX = 16_384;
+/** A beginning of a secret is held back no longer than this, escape sequences included. */
+const HELD_CHARS_MAX = 65_536;
 /** Lines within this time are written as one batch. */
 const FLUSH_DELAY_MS = 200;
 /** Bytes of entries in one request; the body's limit is 262,144. */
@@ -90,23 +94,17 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
   }
 
   /**
-   * Writes complete lines only, because a secret split across two writes would not be recognized.
+   * Writes complete lines, and the beginning of a very long one. An end that may be the beginning
+   * of a secret waits for what follows.
    */
   async function write(stream: LogStream, text: string): Promise<void> {
     const known = unfinished[stream] + text;
-    const end = endOfLines(known);
-    const complete = redactor.redact(known.slice(0, end));
-    let rest = known.slice(end);
-    let early = '';
-    if (rest.length > LINE_CHARS_MAX) {
-      const redacted = redactor.redact(rest);
-      // Hold back text that could be the beginning of a secret.
-      const keptChars = Math.min(redacted.length, redactor.longestChars());
-      early = redacted.slice(0, redacted.length - keptChars);
-      rest = redacted.slice(redacted.length - keptChars);
-    }
-    unfinished[stream] = rest;
-    await put(stream, complete + early);
+    const lines = endOfLines(known);
+    const end = known.length - lines > LINE_CHARS_MAX ? known.length : lines;
+    const safeEnd = redactor.safeEnd(known.slice(0, end), end === lines);
+    const cut = end - safeEnd > HELD_CHARS_MAX ? end : safeEnd;
+    unfinished[stream] = known.slice(cut);
+    await put(stream, redactor.redact(known.slice(0, cut)));
   }
 
   return {
@@ -163,7 +161,11 @@ export async function readLogBatch(logFile: string, offset: number): Promise<Log
     const end = buffer.subarray(0, bytes).indexOf('\n', from);
     // A last line without its line feed is still being written, or was when the agent was killed.
     if (end < 0 || (batch.entries.length > 0 && end > BATCH_BYTES_MAX)) break;
-    batch.entries.push(JSON.parse(buffer.toString('utf8', from, end)) as JobLogEntry);
+    const entry = parseObject(buffer.toString('utf8', from, end));
+    // Only a tool that writes into the agent's directory makes such a line; the log ends there.
+    if (entry === null) break;
+    // Every other line was written by `openJobLog`, and the hub checks it.
+    batch.entries.push(entry as unknown as JobLogEntry);
     from = end + 1;
   }
   batch.nextOffset = offset + from;
@@ -172,14 +174,16 @@ export async function readLogBatch(logFile: string, offset: number): Promise<Log
 
 async function readAt(file: string, buffer: Buffer, offset: number): Promise<number> {
   try {
-    const handle = await open(file, 'r');
+    const handle = await openToolFile(file);
+    if (handle === null) return 0;
     try {
       return (await handle.read(buffer, 0, buffer.length, offset)).bytesRead;
     } finally {
       await handle.close();
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    // A tool of the agent's own user can replace the file: the rest of its output is lost.
+    if (error instanceof ToolFileError) return 0;
     throw error;
   }
 }

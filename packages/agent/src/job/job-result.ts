@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { JobOutcome, OutcomeReason } from '@signalbox/contract';
+import type { ChildJob, JobOutcome, OutcomeReason } from '@signalbox/contract';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
@@ -26,7 +26,7 @@ const OUTPUT_MESSAGE_CHARS_MAX = 2_000;
 export async function readResult(work: JobWork): Promise<JobResult> {
   let file: ResultFile | null;
   try {
-    file = await readResultFile(work.directory.resultFile);
+    file = await readResultFile(work.directory.resultFile, work.settings.toolUser?.uid);
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;
     const summary = `The command wrote an invalid result file. ${error.message}`;
@@ -88,7 +88,9 @@ export function completionOf(
     message: fitText(redactor.redact(result.message), MESSAGE_BYTES_MAX),
     ...(outcomeReason === undefined ? {} : { outcomeReason: cleanReason(work, outcomeReason) }),
     evidence,
-    ...(children === undefined ? {} : { children }),
+    ...(children === undefined
+      ? {}
+      : { children: children.map((child) => cleanChild(work, child)) }),
     ...(usage === undefined ? {} : { usage }),
   };
 }
@@ -118,7 +120,8 @@ function failureOfExit(work: JobWork): JobFailure | null {
   if (said !== undefined && code === 0) return new JobFailure('execution', said.code, said.summary);
   if (code === 0) return null;
   const how = code === null ? `was killed by ${signal}` : `exited with ${code}`;
-  const lastWords = said?.summary ?? lastLine(work.tail.stderr) ?? lastLine(work.tail.stdout);
+  const lastWords =
+    said?.summary ?? lastLine(work, work.tail.stderr) ?? lastLine(work, work.tail.stdout);
   const summary = `The command ${how}.${lastWords === undefined ? '' : ` ${lastWords}`}`;
   return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
 }
@@ -129,12 +132,17 @@ function cleanReason(work: JobWork, reason: OutcomeReason): OutcomeReason {
   return reason.summary === undefined ? reason : { ...reason, summary: clean(reason.summary) };
 }
 
+function cleanChild(work: JobWork, child: ChildJob): ChildJob {
+  return { ...child, prompt: work.redactor.redact(child.prompt) };
+}
+
+/** Redacts before it cuts: the end of a secret alone would not be recognized. */
 function outputMessage(work: JobWork): string {
-  const text = stripVTControlCharacters(work.tail.stdout).trim();
+  const text = stripVTControlCharacters(work.redactor.redact(work.tail.stdout)).trim();
   return tailOf(text, OUTPUT_MESSAGE_CHARS_MAX);
 }
 
-function lastLine(text: string): string | undefined {
-  const lines = stripVTControlCharacters(text).split('\n');
+function lastLine(work: JobWork, text: string): string | undefined {
+  const lines = stripVTControlCharacters(work.redactor.redact(text)).split('\n');
   return lines.findLast((line) => line.trim() !== '')?.trim();
 }

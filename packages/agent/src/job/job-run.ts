@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  collectEvidence,
   commitLeftovers,
   type GitEvidence,
-  hasUncommittedChanges,
+  importCommits,
+  readChanges,
 } from '../git/git-evidence.ts';
 import { mirrorOf, type RepositoryMapping } from '../git/git-mirror.ts';
 import { branchOf, keepWorktree, publishBranch, removeWorktree } from '../git/git-worktree.ts';
 import type { CompleteBody } from '../hub-client.ts';
+import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import { openJobLog } from './job-log.ts';
@@ -84,6 +85,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
   // An attempt starts with an empty directory; existing files are from an interrupted start.
   await rm(directory.path, { recursive: true, force: true });
   await mkdir(directory.path, { recursive: true, mode: 0o700 });
+  await admitUser(directory.path, settings.toolUser);
   const redactor = createRedactor([settings.token ?? '', claimed.jobToken ?? '']);
   redactor.learn(settings.env);
   const log = await openJobLog({
@@ -128,17 +130,16 @@ async function readOutcome(work: JobWork, options: JobRunOptions): Promise<JobRe
 async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitEvidence> {
   const { worktree } = work;
   if (worktree === undefined || stopped === 'canceled') return { changedFiles: [] };
-  const isDirty = await hasUncommittedChanges(worktree);
+  const changes = await readChanges(worktree);
   if (work.isReadOnly) {
-    const evidence = await collectEvidence(worktree);
-    if (isDirty || evidence.commitSha !== undefined) {
+    if (changes.hasLeftovers || changes.headSha !== worktree.baseSha) {
       await work.log.note('signalbox: this job is read-only; its changes are discarded.');
     }
     return { changedFiles: [] };
   }
-  if (isDirty) await commitLeftovers(worktree, work.claimed.job);
-  const evidence = await collectEvidence(worktree);
-  if (evidence.commitSha !== undefined) await publishBranch(worktree);
+  const commitSha = await commitLeftovers(worktree, changes, work.claimed.job);
+  const evidence = await importCommits(worktree, commitSha);
+  if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
   return evidence;
 }
 

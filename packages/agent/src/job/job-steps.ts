@@ -2,9 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { GitError } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { createWorktree } from '../git/git-worktree.ts';
+import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
+import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
 import { recordMark, runCommand } from './job-command.ts';
-import { cleanEnvironment, jobVariables } from './job-environment.ts';
+import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
 import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
@@ -16,7 +18,7 @@ const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
   ['run the pre-checkout hook', (work) => runHook(work, 'pre-checkout', work.directory.path)],
   ['create the worktree', checkOut],
-  ['run the pre-command hook', (work) => runHook(work, 'pre-command', work.directory.worktree)],
+  ['run the pre-command hook', runPreCommandHook],
   ['run the command', (work) => runCommand(work, work.directory.worktree)],
   ['run the post-command hook', runPostCommandHook],
 ];
@@ -53,15 +55,19 @@ function failureOf(step: string, error: unknown): Error {
 
 async function writePrompt(work: JobWork): Promise<void> {
   const { directory, claimed, settings } = work;
-  await mkdir(directory.path, { recursive: true, mode: 0o700 });
+  const { toolUser } = settings;
   await writeFile(directory.promptFile, composePrompt(claimed.job), { mode: 0o600 });
+  await showToUser(directory.promptFile, toolUser);
+  await mkdir(directory.toolFiles, { mode: 0o700 });
+  await giveToUser(directory.toolFiles, toolUser);
   await recordMark(work);
   const { baseUrl } = settings;
   const variables = jobVariables({
     ...{ claimed, directory, baseUrl },
     ...{ branch: work.branch, mark: work.mark },
   });
-  work.env = { ...cleanEnvironment(settings.env, settings.token), ...variables };
+  const inherited = environmentOf(toolUser, cleanEnvironment(settings.env, settings.token));
+  work.env = { ...inherited, ...variables };
   work.redactor.learn(work.env);
 }
 
@@ -80,13 +86,22 @@ async function confirmLease(work: JobWork): Promise<void> {
 async function checkOut(work: JobWork): Promise<void> {
   const { repository, settings, signal } = work;
   const mirror = mirrorOf(settings.state, repository);
-  const baseSha = await refreshMirror(mirror, repository, signal);
-  const { worktree } = work.directory;
-  work.worktree = await createWorktree(mirror, worktree, work.branch, baseSha, signal);
+  const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
+  const { worktree: path, evidenceDir } = work.directory;
+  const user = settings.toolUser;
+  work.worktree = await createWorktree(
+    { path, evidenceDir, branch: work.branch, baseSha, mirror, user },
+    signal,
+  );
+}
+
+/** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */
+async function runPreCommandHook(work: JobWork): Promise<void> {
+  await runHook(work, 'pre-command', work.directory.worktree, work.settings.toolUser);
 }
 
 async function runPostCommandHook(work: JobWork): Promise<void> {
   const { code, signal } = work.exit ?? { code: null, signal: null };
   work.env = { ...work.env, SIGNALBOX_COMMAND_EXIT_STATUS: String(code ?? signal ?? '') };
-  await runHook(work, 'post-command', work.directory.worktree);
+  await runHook(work, 'post-command', work.directory.worktree, work.settings.toolUser);
 }

@@ -4,6 +4,7 @@ import type { Executor, ExecutorReport, ExecutorTool } from '../executors/execut
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import type { ProcessExit } from '../process/process-run.ts';
+import type { ToolUser } from '../process/tool-user.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
@@ -21,6 +22,8 @@ export interface JobSettings {
   token: string | undefined;
   hooksDir: string | undefined;
   killGraceMs: number;
+  /** The user that tools run as; null: the agent's own. */
+  toolUser: ToolUser | null;
   /** False: all jobs of this agent are read-only. */
   canWrite: boolean;
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type ChildJob,
   type JobOutcome,
@@ -8,6 +7,7 @@ import {
   type Usage,
 } from '@signalbox/contract';
 import { isObject, type JsonObject } from '../executors/json-fields.ts';
+import { readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { jsonBytes } from './text-limits.ts';
 
 /** The result that a command writes to the file named by `SIGNALBOX_RESULT_FILE`. */
@@ -39,20 +39,21 @@ const reasonTypes: Record<string, 'string' | 'boolean' | 'number'> = {
   summary: 'string',
 };
 
-/** Returns null if the command wrote no file. Throws `ResultFileError`. */
-export async function readResultFile(file: string): Promise<ResultFile | null> {
-  let text: string;
+/**
+ * Returns null if the command wrote no file. Throws `ResultFileError`.
+ *
+ * @param uid the user that the command ran as; absent: the agent's own.
+ */
+export async function readResultFile(file: string, uid?: number): Promise<ResultFile | null> {
+  let bytes: Buffer | null;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readToolFile(file, { bytesMax: FILE_BYTES_MAX, uid });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new ResultFileError(`The file is not readable: ${(error as Error).message}`);
+    if (!(error instanceof ToolFileError)) throw error;
+    throw new ResultFileError(error.message);
   }
-  if (text.trim() === '') return null;
-  if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
-    throw new ResultFileError(`The file is larger than ${FILE_BYTES_MAX} bytes.`);
-  }
-  return checkResult(parse(text));
+  const text = bytes?.toString('utf8') ?? '';
+  return text.trim() === '' ? null : checkResult(parse(text));
 }
 
 function parse(text: string): JsonObject {

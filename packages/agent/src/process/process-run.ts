@@ -4,12 +4,15 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../clock.ts';
 import { type ProcessTree, stopTree } from './process-tree.ts';
+import { identityOf, type ToolUser } from './tool-user.ts';
 
 export interface ProcessOptions {
   file: string;
   args: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** The user that the process runs as; null: the agent's own. */
+  user: ToolUser | null;
   /** Value of the mark variable in `env`. */
   mark: string;
   stdin: string;
@@ -51,6 +54,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
   const child = spawn(options.file, options.args, {
     cwd: options.cwd,
     env: options.env,
+    ...identityOf(options.user),
     detached: true,
     stdio: 'pipe',
   });

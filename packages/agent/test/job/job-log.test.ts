@@ -10,11 +10,11 @@ import { createRedactor } from '../../src/job/redaction.ts';
 
 const secret = 'a-secret-of-mine';
 
-async function openLog(t: TestContext) {
+async function openLog(t: TestContext, ...known: string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'log.ndjson');
-  const redactor = createRedactor([secret]);
+  const redactor = createRedactor([secret, ...known]);
   const common = { file, redactor, clock: systemClock };
   const log = await openJobLog({ ...common, bytesMax: 1_000_000, onGrowth() {} });
   return { file, log };
@@ -36,6 +36,48 @@ test('a secret split across two writes within a long line is redacted', async (t
     offset = nextOffset;
   }
   assert.equal(text, `${'y'.repeat(16_400)}[redacted]z\n`.repeat(secret.length - 1));
+});
+
+const longSecret = 'sbx_s_0123456789abcdefghijklmnopqrstuvwxyzABCDE';
+const half = longSecret.slice(0, 20);
+const rest = longSecret.slice(20);
+const encoded = (before: string) => Buffer.from(before + longSecret).toString('base64');
+const disguises: readonly (readonly [how: string, parts: readonly string[]])[] = [
+  ['an escape sequence', [`${half}\x1b[0m${rest}\n`]],
+  ['a title sequence', [`${half}\x1b]0;title\x07${rest}\n`]],
+  ['an invisible character', [`${half}\u200b${rest}\n`]],
+  ['a line end', [`${half}\n${rest}\n`]],
+  ['a line end between two writes', [`${half}\n`, `${rest}\n`]],
+  ['an escape sequence between two writes', [`${half}\x1b[`, `1m${rest}\n`]],
+  ['base64', [`${encoded('')}\n`]],
+  ['base64 after one character', [`${encoded('x')}\n`]],
+  ['base64 after two characters', [`${encoded('xy')}\n`]],
+  ['base64 in lines', [`${encoded('').replaceAll(/.{16}/g, '$&\n')}\n`]],
+  ['hexadecimal', [`${Buffer.from(longSecret).toString('hex')}\n`]],
+];
+for (const [how, parts] of disguises) {
+  test(`a secret disguised by ${how} is redacted`, async (t) => {
+    const { file, log } = await openLog(t, longSecret);
+    await log.write('stdout', 'before\n');
+    for (const part of parts) await log.write('stdout', part);
+    await log.write('stdout', 'after\n');
+    await log.close();
+    const { entries } = await readLogBatch(file, 0);
+    const text = entries.map(({ message }) => message).join('');
+    assert.match(text, /^before\n.{0,4}\[redacted\][\s\S]{0,8}\nafter\n$/);
+  });
+}
+
+test('every split of a secret over two lines is redacted but for a few characters', async (t) => {
+  for (let cut = 1; cut < longSecret.length; cut++) {
+    const { file, log } = await openLog(t, longSecret);
+    await log.write('stdout', `${longSecret.slice(0, cut)}\n`);
+    await log.write('stdout', `${longSecret.slice(cut)}\n`);
+    await log.close();
+    const { entries } = await readLogBatch(file, 0);
+    const text = entries.map(({ message }) => message).join('');
+    assert.ok(text.replaceAll(/\s|\[redacted\]/g, '').length <= 3, `${cut}: ${text}`);
+  }
 });
 
 test('the lines of two streams keep their order and never mix', async (t) => {
@@ -74,6 +116,10 @@ test('redacting hostile output takes time in proportion to its length', () => {
   redactor.redact('x'.repeat(2_000_000));
   redactor.redact('://'.repeat(300_000));
   redactor.redact('sbx_d_'.repeat(300_000));
+  redactor.redact('\x1b[0m'.repeat(300_000));
+  redactor.redact('\x1b]'.repeat(300_000));
+  redactor.redact('\x1b[1;'.repeat(300_000));
+  redactor.safeEnd('a-s'.repeat(300_000), true);
   // Milliseconds; a quadratic algorithm would take minutes.
   assert.ok(performance.now() - beganMs < 5_000);
 });

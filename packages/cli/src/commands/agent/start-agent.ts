@@ -1,5 +1,10 @@
 import { hostname } from 'node:os';
-import { AgentAlreadyRunningError, ExecutorMissingError, startAgent } from '@signalbox/agent';
+import {
+  AgentAlreadyRunningError,
+  ExecutorMissingError,
+  startAgent,
+  ToolUserError,
+} from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
@@ -16,6 +21,7 @@ import { type HubSession, openHubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
 import type { LinkedClone } from '../../linked-clones.ts';
 import { parseInteger } from '../../numbers.ts';
+import { hideTokenVariable } from '../../token-variable.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { agentStateDir, chooseClones } from './choose-clones.ts';
@@ -33,6 +39,7 @@ interface Options extends HubOptions, ExecutorChoice {
   fetch?: true;
   readOnly?: true;
   hooks?: string;
+  runAs?: string;
   stateDir?: string;
 }
 
@@ -67,7 +74,8 @@ export const command = defineCommand<Options>({
     );
   },
 
-  async run({ io, options }) {
+  async run({ io: given, options }) {
+    const io = { ...given, env: hideTokenVariable(given.env) };
     const session = await openHubSession(io, options);
     const executor = await chooseExecutor(options, io.env);
     const clones = await chooseClones(io, session, options.repo ?? []);
@@ -101,6 +109,7 @@ function addJobOptions(program: Program): void {
     )
     .option('--time-limit <time>', 'time limit of one job, such as 2h', parseDurationMs)
     .option('--hooks <dir>', 'directory of environment, pre-checkout, pre-command, post-command')
+    .option('--run-as <user>', 'run the tool as this user, who cannot read what the agent keeps')
     .option('--state-dir <dir>', "the agent's own directory; not shared between agents");
 }
 
@@ -133,7 +142,7 @@ async function runAgent(
 ): Promise<ExitCode> {
   const log = createAgentLog(io);
   const signals = agentSignals(log);
-  const { base, fetch, lease, timeLimit, hooks, readOnly } = options;
+  const { base, fetch, lease, timeLimit, hooks, readOnly, runAs } = options;
   const agent = await startAgent({
     baseUrl: session.baseUrl,
     token: session.token,
@@ -151,6 +160,7 @@ async function runAgent(
     leaseMs: lease,
     jobTimeLimitMs: timeLimit,
     hooksDir: hooks,
+    runAs,
     ...(readOnly ? { capabilities: { canWrite: false } } : {}),
     env: io.env,
     onEvent(event) {
@@ -170,6 +180,9 @@ function explainStart(error: unknown): unknown {
       fix: 'Use any command instead: signalbox agent start --command "…"',
       cause: error,
     });
+  }
+  if (error instanceof ToolUserError) {
+    return new CliError(exitCodes.usage, 'RUN_AS_REFUSED', error.message, { cause: error });
   }
   return error;
 }

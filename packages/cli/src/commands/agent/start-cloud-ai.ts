@@ -23,6 +23,7 @@ import type { Io } from '../../io.ts';
 import { parseInteger } from '../../numbers.ts';
 import { printFields } from '../../table.ts';
 import { oneLine } from '../../text.ts';
+import { hideTokenVariable } from '../../token-variable.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { agentStateDir } from './choose-clones.ts';
 import { createCloudAiLog } from './cloud-ai-log.ts';
@@ -89,7 +90,8 @@ export const command = defineCommand<Options>({
     );
   },
 
-  async run({ io, options }) {
+  async run({ io: given, options }) {
+    const io = { ...given, env: hideTokenVariable(given.env) };
     const provider = readProviderOptions(options, io.env);
     const session = await openHubSession(io, options);
     try {
