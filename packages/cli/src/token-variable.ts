@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Names the file that hands the token to this program started anew. */
+/** Names the file that hands the token to this program when it starts again. */
 const HANDOVER = 'SIGNALBOX_TOKEN_HANDOVER';
 
 /**
  * Takes the token out of the environment of a long-running command, where every process of the same
  * user can read it for as long as the command runs: /proc/PID/environ and `ps e` show the
- * environment that a process was started with, whatever the process deletes later. So the program
- * starts itself anew in the same process, without the variable, and gets the token from a file that
+ * environment that a process was started with, even if the process deletes a variable. So the
+ * program starts again in the same process, without the variable, and gets the token from a file that
  * it deletes at once.
  *
  * @returns the environment with the token; the process itself no longer has it.
@@ -24,7 +24,7 @@ export function hideTokenVariable(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     delete process.env[HANDOVER];
     return { ...rest, SIGNALBOX_TOKEN: handedOver };
   }
-  // Windows has no execve, and shows nobody the environment of a process.
+  // Windows has no execve, and does not show the environment of a process to others.
   if (!token || process.execve === undefined || process.platform === 'win32') return env;
   const handover = join(mkdtempSync(join(tmpdir(), 'signalbox-')), 'token');
   writeFileSync(handover, token, { mode: 0o600 });
@@ -33,7 +33,7 @@ export function hideTokenVariable(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     [process.execPath, ...process.execArgv, ...process.argv.slice(1)],
     { ...definedOf(rest), [HANDOVER]: handover },
   );
-  throw new Error('The program could not be started anew.');
+  throw new Error('The program could not be started again.');
 }
 
 function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -7,9 +7,9 @@ import { after, before, describe, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
 import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
 
-/** Exists on every system, has no rights and no files. */
-const USER = 'nobody';
-const NOBODY = Number(spawnSync('id', ['-u', USER], { encoding: 'utf8' }).stdout);
+/** A user of every system, without rights. */
+const USER = 'daemon';
+const USER_ID = Number(spawnSync('id', ['-u', USER], { encoding: 'utf8' }).stdout);
 
 const skip = process.geteuid?.() === 0 ? false : 'only root can start a tool as another user';
 
@@ -94,14 +94,14 @@ describe('--run-as', { skip }, () => {
     const args = ['agent', 'start', '--run-as', USER, '--state-dir', stateDir];
     const { exitCode, stderr } = await place.run([...args, '--command', 'true']);
     assert.equal(exitCode, exitCodes.usage);
-    assert.match(stderr, /nobody cannot enter .*--state-dir/s);
+    assert.match(stderr, /daemon cannot enter .*--state-dir/s);
     chmodSync(place.directory, 0o711);
   });
 
   test('the tool does its work, and reaches nothing that the agent keeps', async () => {
     const { agent, job, text } = await runJob('work');
     assert.equal(agent.exitCode, exitCodes.ok, agent.stderr + text);
-    assert.match(text, new RegExp(`I am ${NOBODY} in /nonexistent as nobody`));
+    assert.match(text, new RegExp(`I am ${USER_ID} in \\S+ as daemon`));
     assert.ok(!text.includes('LEAK'), text.match(/LEAK[^"]*/)?.[0]);
     assert.equal(job.message, 'as a user of its own');
     const { commitSha, changedFiles } = job.evidence;

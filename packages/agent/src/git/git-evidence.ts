@@ -57,7 +57,7 @@ function readingTool({ path, evidenceDir, mirror, user }: Worktree): GitOptions 
   };
 }
 
-/** What a tool has left: its last commit, and the files as they are. */
+/** The changes that a tool has left: its last commit, and the files as they are. */
 export interface ToolChanges {
   headSha: string;
   /** The tree of all files that git does not ignore. */

@@ -46,9 +46,9 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const COMPLAINT_CHARS_MAX = 2_000;
 
 /**
- * Settings of every call. Hooks are meant for the person's own commits and checkouts. Whatever else
- * git would run by configuration is turned off as well; what it needs of the person's (filters,
- * access to remotes) is in their own configuration.
+ * Settings of every call. Hooks are meant for the person's own commits and checkouts. Other
+ * programs that git would run by configuration are turned off as well, but for those of the person
+ * (filters, access to remotes).
  */
 export const safeSettings = [
   ...['-c', 'core.hooksPath=/dev/null', '-c', 'gc.autoDetach=false', '-c', 'core.fsmonitor=false'],

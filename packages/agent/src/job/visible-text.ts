@@ -1,5 +1,5 @@
 /**
- * The characters of a text that a reader sees, without line ends, and where each stands in it. A
+ * The characters of a text that a reader sees, without line ends, and the offset of each in it. A
  * secret is found there although escape sequences, invisible characters or line ends split it.
  */
 export interface VisibleText {
