@@ -11,8 +11,8 @@ const HANDOVER = 'SIGNALBOX_TOKEN_HANDOVER';
  * Takes the token out of the environment of a long-running command, where every process of the same
  * user can read it for as long as the command runs: /proc/PID/environ and `ps e` show the
  * environment that a process was started with, even if the process deletes a variable. So the
- * program starts again in the same process, without the variable, and gets the token from a file that
- * it deletes at once.
+ * program starts again in the same process, without the variable, and gets the token from a file
+ * that it deletes at once.
  *
  * @returns the environment with the token; the process itself no longer has it.
  */
