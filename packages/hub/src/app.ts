@@ -42,6 +42,7 @@ import { createContentRetention } from './loops/content-retention.ts';
 import { createDeadlines } from './loops/deadlines.ts';
 import { createEndedTokens } from './loops/ended-tokens.ts';
 import { createExtraction } from './loops/extraction.ts';
+import { createFailedSignIns } from './loops/failed-sign-ins.ts';
 import { createJobRetention } from './loops/job-retention.ts';
 import { createKeyRetention } from './loops/key-retention.ts';
 import { createLoginRetention } from './loops/login-retention.ts';
@@ -52,6 +53,7 @@ import { createUploadRetention } from './loops/upload-retention.ts';
 import { revokeInvitationsOfPerson } from './members/revoke-invitation.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
+import { FailedSignIns } from './people/failed-sign-ins.ts';
 import { FailureDelay } from './people/failure-delay.ts';
 import { createPasswordHasher, type PasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
@@ -256,7 +258,9 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     (error) => server.log.error({ err: error }, 'The access of waiting requests was not checked.'),
   );
   parts.tokenCache.onClear(() => accessWatch.changed());
-  bindRoutes(server, options, { ...parts, accessWatch, limiter, uploads, readiness, address });
+  const failedSignIns = new FailedSignIns(deps.clock);
+  const watches = { accessWatch, limiter, failedSignIns, readiness };
+  bindRoutes(server, options, { ...parts, ...watches, uploads, address });
   server.addHook('preClose', async () => {
     deps.waiters.close();
     deps.decisionWaiters.close();
@@ -271,12 +275,13 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   ];
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
+  const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
   const loops = createLoops({ deps, uploads, archive }, onLoopError);
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     await server.close();
-    for (const loop of [...Object.values(loops), missedHints]) await loop.stop();
+    for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
     await group.stop();
     removeHubAddress(directoryPath, group.hubId);
     await deps.database.close();
@@ -309,6 +314,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();
+      signInLoop.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
     },
@@ -400,6 +406,7 @@ function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unk
 interface RouteParts extends HubParts {
   accessWatch: AccessWatch;
   limiter: Limiter;
+  failedSignIns: FailedSignIns;
   uploads: UploadDeps;
   readiness: Readiness;
   /** Known once the hub listens, if no setting names it. */
@@ -410,14 +417,17 @@ interface RouteParts extends HubParts {
 function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
-  { deps, tokenCache, accessWatch, limiter, uploads, readiness, address }: RouteParts,
+  parts: RouteParts,
 ): void {
+  const { deps, tokenCache, accessWatch, limiter, failedSignIns } = parts;
+  const { uploads, readiness, address } = parts;
   const identity = {
     ...deps,
     tokenCache,
     accessWatch,
     passwords,
     failureDelay: new FailureDelay(deps.clock),
+    failedSignIns,
     log: server.log,
     globalToken: config.globalToken,
     globalTokenAllowed: config.allowGlobalToken,

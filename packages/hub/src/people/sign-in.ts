@@ -30,7 +30,10 @@ export async function signIn(
   const place = browser === null ? origin.address : `browser ${browser}`;
   const attempt = deps.failureDelay.begin(email, place);
   const fits = await deps.passwords.verify(input.password, person?.password_hash ?? null);
-  if (person === undefined || !fits) throw new HubError('SIGN_IN_FAILED');
+  if (person === undefined || !fits) {
+    if (person !== undefined) deps.failedSignIns.note(person.person_id, origin.address);
+    throw new HubError('SIGN_IN_FAILED');
+  }
   attempt.succeed();
   const previous = await findSession(deps, cookies);
   const { person_id: personId } = person;

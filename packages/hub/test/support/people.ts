@@ -90,8 +90,9 @@ export async function logDeviceIn(
 
 /** The audit log of a workspace, as action and actor. */
 export async function listAudit(hub: TestHub, workspaceId: string) {
-  return hub.database.reader.allSql<{ action: string; actor: string; data: string }>(
-    'SELECT action, actor, data FROM audit_entries WHERE workspace_id = ? ORDER BY seq',
+  type Row = { action: string; actor: string; subject: string; data: string };
+  return hub.database.reader.allSql<Row>(
+    'SELECT action, actor, subject, data FROM audit_entries WHERE workspace_id = ? ORDER BY seq',
     [workspaceId],
   );
 }
