@@ -15,7 +15,7 @@ interface Failures {
   lastAtMs: number;
 }
 
-/** Further addresses of an account share one row: whoever has many must not fill the log. */
+/** Further addresses of an account share one row: an attacker with many must not fill the log. */
 const ADDRESSES_MAX = 5;
 const OTHER_ADDRESSES = 'other addresses';
 
