@@ -252,12 +252,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const uploads = createUploadDeps(deps, config, address, disk);
   const archive = createArchiveStore(config);
   const readiness = new Readiness({ database: deps.database, group, disk, draining });
-  const accessWatch = new AccessWatch(
-    deps.clock,
-    (callers) => readAccess(deps, callers),
-    (error) => server.log.error({ err: error }, 'The access of waiting requests was not checked.'),
-  );
-  parts.tokenCache.onClear(() => accessWatch.changed());
+  const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   bindRoutes(server, options, { ...parts, ...watches, uploads, address });
@@ -334,6 +329,17 @@ async function drain(
   if (group.others === 0) return;
   draining.isDraining = true;
   await setTimeoutPromise(ms);
+}
+
+/** Watches the access of requests that wait; it is read again when tokens have changed. */
+function createAccessWatch({ deps, tokenCache }: HubParts, log: FastifyInstance['log']) {
+  const accessWatch = new AccessWatch(
+    deps.clock,
+    (callers) => readAccess(deps, callers),
+    (error) => log.error({ err: error }, 'The access of waiting requests was not checked.'),
+  );
+  tokenCache.onClear(() => accessWatch.changed());
+  return accessWatch;
 }
 
 function createLimitedServer(
