@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** How long a client may take nothing of its answer. */
@@ -22,7 +23,8 @@ export function limitDrainTime(server: FastifyInstance, drainMs = DRAIN_MS_MAX):
 /** Node closes a connection that neither reads nor writes a byte for the time of its timeout. */
 function watchDrain(answer: ServerResponse, drainMs: number): void {
   const { socket } = answer;
-  if (socket === null) return;
+  // A request that was injected without a connection has none.
+  if (!(socket instanceof Socket)) return;
   socket.setTimeout(drainMs);
   // Before the listener of Node, which sets the timeout of an idle connection.
   answer.prependOnceListener('finish', () => socket.setTimeout(0));

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** How long a request may take to arrive. A long poll has arrived before it begins to wait. */
@@ -37,7 +38,8 @@ export function limitRequestTime(server: FastifyInstance): void {
 
 function limitOne(server: FastifyInstance, { raw, routeOptions }: FastifyRequest): void {
   const timer = setTimeout(() => {
-    if (raw.complete) return;
+    // A request that was injected without a connection cannot be cut.
+    if (raw.complete || !(raw.socket instanceof Socket)) return;
     // The same event as when Node's own limit is reached.
     const timeout = Object.assign(new Error('Request timeout'), { code: REQUEST_TIMEOUT_CODE });
     server.server.emit('clientError', timeout, raw.socket);
