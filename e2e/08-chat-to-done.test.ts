@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setInterval } from 'node:timers/promises';
 import type {
+  ChatTeam,
   IntegrationEvent,
   Job,
   JobEvent,
@@ -10,7 +11,7 @@ import type {
   Run,
   Uncertainty,
 } from '@signalbox/contract';
-import { mentionEvent, sendChatEvent } from './chat-sender.ts';
+import { mentionEvent, messageEvent, sendChatEvent } from './chat-sender.ts';
 import { createMachine, logIn, type Machine, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
@@ -98,7 +99,10 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
       await runJson<{ repo: { repoId: string } }>(workshop, ['repo', 'link', clone])
     ).repo;
     await runJson(bench, ['repo', 'link', clone]);
-    await ask('chat-teams/put', { teamId, name: 'Acme' });
+    const { chatTeam } = await ask<{ chatTeam: ChatTeam }>('chat-teams/put', { teamId });
+    const proof = messageEvent(teamId, chatTeam.confirmation?.code ?? '');
+    const proved = await sendChatEvent(hub.baseUrl, signingSecret, proof);
+    assert.equal(proved.answer.ignored, 'team_confirmation');
     await ask('triggers/create', {
       name: 'Mentions',
       type: 'event',

@@ -27,6 +27,18 @@ export function mentionEvent(teamId: string, text: string): object {
   };
 }
 
+/** A message that a person wrote before the mention. */
+export function messageEvent(teamId: string, text: string): object {
+  const ts = '1793610000.000100';
+  return {
+    team_id: teamId,
+    event: { type: 'message', user: 'U061F7AUR', ts, text, channel: 'C0LAN2Q65', event_ts: ts },
+    type: 'event_callback',
+    event_id: 'Ev0PV52K24',
+    event_time: 1_793_610_000,
+  };
+}
+
 /** Posts a payload to the hub as the chat does: signed over the very bytes, now. */
 export async function sendChatEvent(
   baseUrl: string,

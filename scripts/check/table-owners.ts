@@ -25,7 +25,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   db: ['hub_settings', 'schema_migrations'],
   devices: ['device_sessions', 'device_code_failures'],
   idempotency: ['idempotency_keys'],
-  integrations: ['integration_events', 'chat_teams'],
+  integrations: ['integration_events', 'chat_teams', 'chat_team_claims', 'integration_secrets'],
   jobs: ['jobs', 'job_events'],
   members: ['invitations'],
   people: ['people', 'sessions', 'password_resets'],

@@ -119,6 +119,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/admin-person-reset-password.ts'),
   },
   {
+    words: ['admin', 'chat-team', 'add'],
+    group: groups.hub,
+    summary: "send a chat team's messages to a workspace, directly in the hub's database",
+    load: () => import('./commands/hub/admin-chat-team-add.ts'),
+  },
+  {
     words: ['admin', 'token', 'create'],
     group: groups.hub,
     summary: "create a token for a program, directly in the hub's database",

@@ -4,6 +4,7 @@ import { auditLog } from './endpoints/console/audit-log.ts';
 import { chatTeams } from './endpoints/console/chat-teams.ts';
 import { deviceApprovals } from './endpoints/console/device-approvals.ts';
 import { firstOwner } from './endpoints/console/first-owner.ts';
+import { integrationSecrets } from './endpoints/console/integration-secrets.ts';
 import { invitations } from './endpoints/console/invitations.ts';
 import { mailAccounts } from './endpoints/console/mail-accounts.ts';
 import { members } from './endpoints/console/members.ts';
@@ -39,6 +40,7 @@ export const consoleEndpoints = {
   auditLog,
   triggerSettings,
   chatTeams,
+  integrationSecrets,
 } as const;
 
 /** The same rows in one list. */

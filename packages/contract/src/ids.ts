@@ -19,6 +19,7 @@ export const idPrefixes = {
   integrationEvent: 'ing',
   trigger: 'trg',
   token: 'tok',
+  integrationSecret: 'sec',
   device: 'dev',
   person: 'usr',
   session: 'ses',

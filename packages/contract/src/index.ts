@@ -10,6 +10,7 @@ export * from './endpoints/console/chat-teams.ts';
 export * from './endpoints/console/device-approvals.ts';
 export * from './endpoints/console/fields.ts';
 export * from './endpoints/console/first-owner.ts';
+export * from './endpoints/console/integration-secrets.ts';
 export * from './endpoints/console/invitations.ts';
 export * from './endpoints/console/mail-accounts.ts';
 export * from './endpoints/console/members.ts';

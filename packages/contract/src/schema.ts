@@ -86,6 +86,7 @@ const kindWords: Record<IdKind, string> = {
   integrationEvent: 'integration event',
   trigger: 'trigger',
   token: 'token',
+  integrationSecret: 'integration secret',
   device: 'device session',
   person: 'person',
   session: 'console session',

@@ -1,4 +1,5 @@
 import {
+  ChatTeamId,
   createIdSource,
   Email,
   type Scope,
@@ -13,6 +14,7 @@ import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { HubError, invalidField } from './errors.ts';
+import { mapChatTeam } from './integrations/chat-teams.ts';
 import { createInvitation, invitationUrl } from './members/invite.ts';
 import { createPasswordReset, passwordResetUrl } from './people/reset-password.ts';
 import { mintServiceToken } from './tokens/mint.ts';
@@ -27,6 +29,7 @@ import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
 
 const ids = createIdSource(systemClock.nowMs);
 const emailSchema = Compile(Email);
+const teamIdSchema = Compile(ChatTeamId);
 
 /** @throws HubError SLUG_TAKEN, INVALID_REQUEST; StartError */
 export function createWorkspaceByAdmin(
@@ -162,6 +165,37 @@ export function resetPasswordByAdmin(
       };
     });
   });
+}
+
+export interface AdminChatTeam {
+  workspaceId: string;
+  workspaceSlug: string;
+  teamId: string;
+  name: string;
+}
+
+/**
+ * Sends the messages of a chat team to a workspace, without the proof that the console asks for.
+ * @throws HubError WORKSPACE_NOT_FOUND; INVALID_REQUEST, also for a team of another workspace;
+ *   StartError
+ */
+export function addChatTeamByAdmin(
+  config: Config,
+  { workspaceSlug, teamId, name }: { workspaceSlug: string; teamId: string; name: string },
+): Promise<AdminChatTeam> {
+  if (!teamIdSchema.Check(teamId)) {
+    throw invalidField(
+      '/teamId',
+      'must be 1 to 100 upper-case letters and digits, as in T024BE7LD',
+    );
+  }
+  return withDatabase(config, (database) =>
+    database.write(null, async (tx) => {
+      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
+      await mapChatTeam(tx, { workspaceId, teamId, name });
+      return { workspaceId, workspaceSlug, teamId, name };
+    }),
+  );
 }
 
 async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<WorkspaceRow> {

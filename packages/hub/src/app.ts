@@ -447,7 +447,8 @@ function bindRoutes(
   const gatekeeper = createGatekeeper(identity);
   const api = new Api(server, { gatekeeper, limiter }, checkAnswer);
   bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
-  bindWorkspaceRoutes(api, { ...deps, gatekeeper });
+  const { workspaceCreation } = config;
+  bindWorkspaceRoutes(api, { ...deps, gatekeeper, workspaceCreation });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);
   bindMemberRoutes(api, identity);
@@ -463,7 +464,8 @@ function bindRoutes(
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
   bindTriggerRoutes(api, deps);
-  bindIntegrationRoutes(api, deps);
+  const { integrationWorkspaces } = config;
+  bindIntegrationRoutes(api, { ...deps, integrationWorkspaces });
   api.finish();
   serveConsole(server, consoleDir ?? '');
 }

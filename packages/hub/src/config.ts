@@ -1,11 +1,13 @@
 import type { PrivateHosts } from './outbound-hosts.ts';
 import {
+  type IntegrationWorkspaces,
   type LogLevel,
   originOf,
   readBaseUrl,
   readBytes,
   readDatabaseUrl,
   readFlag,
+  readIntegrationWorkspaces,
   readLogLevel,
   readPort,
   readPrivateHosts,
@@ -15,7 +17,9 @@ import {
   readSecrets,
   readSessions,
   readTrustedProxies,
+  readWorkspaceCreation,
   SettingError,
+  type WorkspaceCreation,
 } from './setting-values.ts';
 
 /**
@@ -213,8 +217,16 @@ export const settings = {
     default: '',
     description:
       'Shared secret of systems that send events; two, separated by a comma, during a rotation. ' +
-      'Without it every event is refused.',
+      'Owners and admins mint secrets of their workspace alone at the console.',
     secret: true,
+  },
+  integrationWorkspaces: {
+    env: 'SVC_INTEGRATION_EVENT_WORKSPACES',
+    flag: 'integration-event-workspaces',
+    default: 'operator',
+    description:
+      'The workspaces that this secret opens: operator, those that people did not create at the ' +
+      'console; all; or slugs, separated by commas.',
   },
   chatSecrets: {
     env: 'SVC_CHAT_SIGNING_SECRET',
@@ -224,6 +236,14 @@ export const settings = {
       'Signing secret of the team chat’s app (Slack); two, separated by a comma, during a ' +
       'rotation. Without it every chat event is refused.',
     secret: true,
+  },
+  workspaceCreation: {
+    env: 'SVC_WORKSPACE_CREATION',
+    flag: 'workspace-creation',
+    default: 'admins',
+    description:
+      'Who may create workspaces at the console: admins, the owners and admins of an existing ' +
+      'workspace; everyone who is signed in; or operator, by `signalbox admin workspace create` only.',
   },
   archiveJobs: {
     env: 'SVC_ARCHIVE_JOBS',
@@ -283,8 +303,10 @@ export interface Config {
   /** A request is accepted with any of them. If empty, all events are refused. */
   integrationSecrets: readonly string[];
   chatSecrets: readonly string[];
+  integrationWorkspaces: IntegrationWorkspaces;
   /** Whether jobs past retention are archived in files before they are deleted. */
   archiveJobs: boolean;
+  workspaceCreation: WorkspaceCreation;
   logLevel: LogLevel;
 }
 
@@ -346,7 +368,9 @@ export function readConfig(
     diskReserveBytes: readBytes(settings.diskReserve.env, read('diskReserve')),
     integrationSecrets: readSecrets(settings.integrationSecrets.env, read('integrationSecrets')),
     chatSecrets: readSecrets(settings.chatSecrets.env, read('chatSecrets')),
+    integrationWorkspaces: readIntegrationWorkspaces(read('integrationWorkspaces')),
     archiveJobs: readFlag(settings.archiveJobs.env, read('archiveJobs')),
+    workspaceCreation: readWorkspaceCreation(read('workspaceCreation')),
     logLevel: readLogLevel(read('logLevel')),
   };
   checkTogether(config);

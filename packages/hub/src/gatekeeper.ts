@@ -6,11 +6,8 @@ import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { cookiesOf } from './http/request-context.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
-import {
-  checkChatSignature,
-  checkChatTimestamp,
-  checkIntegrationSecret,
-} from './integrations/proofs.ts';
+import { authenticateSecret } from './integrations/authenticate-secret.ts';
+import { checkChatSignature, checkChatTimestamp } from './integrations/proofs.ts';
 import type { SessionDeps } from './people/deps.ts';
 import { isSessionLive } from './people/policy.ts';
 import { authenticateSession } from './people/sessions.ts';
@@ -69,8 +66,8 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
         return authenticateSession(deps, cookiesOf(request));
       },
       async 'integration-secret'({ headers }) {
-        checkIntegrationSecret(deps.integrationSecrets, headers);
-        return integration;
+        const { workspaceId } = await authenticateSecret(deps, headers);
+        return workspaceId === null ? integration : { ...integration, workspaceId };
       },
       async 'chat-signature'({ headers }) {
         checkChatTimestamp(deps.chatSecrets, headers, deps.clock.nowMs());
@@ -157,11 +154,9 @@ async function enterWorkspace(
   if (principal.workspaceId !== null) {
     return principal.workspaceId === workspaceId ? principal : null;
   }
-  if (
-    principal.kind === 'global' ||
-    principal.kind === 'development' ||
-    principal === integration
-  ) {
+  // The operation finds the workspace, which a CloudEvent or a slug may name as well.
+  if (principal === integration) return principal;
+  if (principal.kind === 'global' || principal.kind === 'development') {
     const workspace = await readWorkspace(deps.database.reader, workspaceId);
     return workspace === undefined ? null : { ...principal, workspaceId };
   }

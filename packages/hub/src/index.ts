@@ -1,7 +1,9 @@
 export {
+  type AdminChatTeam,
   type AdminInvitation,
   type AdminPasswordReset,
   type AdminToken,
+  addChatTeamByAdmin,
   createWorkspaceByAdmin,
   inviteMemberByAdmin,
   mintTokenByAdmin,

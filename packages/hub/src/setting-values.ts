@@ -158,3 +158,31 @@ export function readSecretFile(env: string, path: string): string {
   if (text === '') throw new SettingError(`${env} names ${path}, which is empty.`);
   return text;
 }
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The workspaces that the hub's own integration secret opens; a list: by their slugs. */
+export type IntegrationWorkspaces = 'operator' | 'all' | readonly string[];
+
+export function readIntegrationWorkspaces(text: string): IntegrationWorkspaces {
+  if (text === 'operator' || text === 'all') return text;
+  const slugs = text.split(',').map((slug) => slug.trim());
+  const wrong = slugs.find((slug) => !SLUG.test(slug));
+  if (wrong === undefined) return slugs;
+  throw new SettingError(
+    `SVC_INTEGRATION_EVENT_WORKSPACES contains "${wrong}": it must be operator, all, or slugs of ` +
+      'workspaces, separated by commas.',
+  );
+}
+
+const workspaceCreations = ['admins', 'everyone', 'operator'] as const;
+/** Who may create workspaces at the console. */
+export type WorkspaceCreation = (typeof workspaceCreations)[number];
+
+export function readWorkspaceCreation(text: string): WorkspaceCreation {
+  const creation = workspaceCreations.find((known) => known === text);
+  if (creation !== undefined) return creation;
+  throw new SettingError(
+    `SVC_WORKSPACE_CREATION is "${text}": it must be one of ${workspaceCreations.join(', ')}.`,
+  );
+}

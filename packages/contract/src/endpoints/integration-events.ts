@@ -26,6 +26,7 @@ export const eventStatuses = ['accepted', 'ignored'] as const;
 /** Why an event was ignored. */
 export const ignoredReasons = [
   'team_unmapped',
+  'team_confirmation',
   'event_type',
   'bot_message',
   'unchanged',

@@ -16,7 +16,8 @@ export type Act =
   | 'mail-account.manage'
   | 'trigger.manage'
   | 'chat-team.manage'
-  | 'upload.delete';
+  | 'upload.delete'
+  | 'integration-secret.manage';
 
 const everyRole: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 const administrators: readonly Role[] = ['owner', 'admin'];
@@ -37,10 +38,20 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'trigger.manage': administrators,
   'chat-team.manage': administrators,
   'upload.delete': administrators,
+  'integration-secret.manage': administrators,
 };
 
 export function mayAct(role: Role, act: Act): boolean {
   return rolesByAct[act].includes(role);
+}
+
+/** Whether a person may create a workspace, by the operator's setting and their roles anywhere. */
+export function mayCreateWorkspace(
+  allowed: 'admins' | 'everyone' | 'operator',
+  roles: readonly Role[],
+): boolean {
+  if (allowed === 'admins') return roles.some((role) => administrators.includes(role));
+  return allowed === 'everyone';
 }
 
 export const allScopes: readonly Scope[] = ['agent', 'enqueue', 'read', 'decide', 'integrate'];

@@ -23,7 +23,8 @@ export function migrate(
       )`,
       [],
     );
-    const current = await readSchemaVersion(tx);
+    const applied = await readVersions(tx);
+    const current = Math.max(0, ...applied);
     const newest = known.at(-1)?.version ?? 0;
     if (current > newest) {
       throw new NewerDatabaseError(
@@ -31,7 +32,8 @@ export function migrate(
           'start a newer Signalbox, or restore a backup made by this one.',
       );
     }
-    const missing = known.filter((migration) => migration.version > current);
+    // Versions have gaps, which later releases may fill.
+    const missing = known.filter((migration) => !applied.has(migration.version));
     for (const migration of missing) await applyMigration(tx, migration);
     if (missing.length > 0) await database.schemaChanged(tx);
     return missing.map((migration) => migration.version);
@@ -50,16 +52,22 @@ export async function isMigrated(
     );
     if (table?.found == null) return false;
   }
-  return (await readSchemaVersion(reader)) === (known.at(-1)?.version ?? 0);
+  const applied = await readVersions(reader);
+  return known.every(({ version }) => applied.has(version)) && applied.size === known.length;
 }
 
 /** The newest migration of a database. */
 export async function readSchemaVersion(reader: Reader): Promise<number> {
-  const row = await reader.firstSql<{ version: number }>(
-    'SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations',
+  return Math.max(0, ...(await readVersions(reader)));
+}
+
+/** The versions of the migrations that were applied. */
+async function readVersions(reader: Reader): Promise<Set<number>> {
+  const rows = await reader.allSql<{ version: number }>(
+    'SELECT version FROM schema_migrations',
     [],
   );
-  return row?.version ?? 0;
+  return new Set(rows.map(({ version }) => version));
 }
 
 async function applyMigration(tx: Tx, migration: Migration): Promise<void> {

@@ -67,7 +67,8 @@ export async function startDeviceLogin(
   return { device, deviceSecret };
 }
 
-function drawUserCode(): string {
+/** Draws a code for people to compare or to send, without its dash. */
+export function drawUserCode(): string {
   const draw = () => USER_CODE_ALPHABET.charAt(randomInt(USER_CODE_ALPHABET.length));
   return Array.from({ length: USER_CODE_CHARS }, draw).join('');
 }

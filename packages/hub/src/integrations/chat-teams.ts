@@ -1,14 +1,19 @@
-import { CHAT_TEAMS_MAX } from '@signalbox/contract';
+import { CHAT_TEAM_PROOF_MS, CHAT_TEAMS_MAX } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Database } from '../db/engine.ts';
+import type { Database, Tx } from '../db/engine.ts';
+import { drawUserCode } from '../devices/start-login.ts';
 import { invalidField } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import {
+  type ChatTeamClaimRow,
   type ChatTeamRow,
   deleteChatTeam,
+  deleteChatTeamClaim,
+  listChatTeamClaims,
   listChatTeams,
   putChatTeam,
+  putChatTeamClaim,
 } from './store-chat-teams.ts';
 
 interface TeamDeps {
@@ -19,67 +24,143 @@ interface TeamRef {
   teamId: string;
 }
 
+/** A mapped team, or one that a workspace wants and that has not proved it yet. */
+export type KnownTeam = ChatTeamRow | ChatTeamClaimRow;
+
 /**
- * Maps a chat team to a workspace, which then receives the team's messages. The first workspace
- * that maps a team keeps it: another one can map it only after the first has unmapped it.
+ * Asks for the messages of a chat team. They come once a message of the team has brought the code:
+ * anyone who knows the id of a team could ask (`confirm-chat-team.ts`). A team of this workspace is
+ * renamed.
  *
  * @throws HubError NOT_ALLOWED, INVALID_REQUEST
  */
-export function mapChatTeam(
+export function claimChatTeam(
   { database }: TeamDeps,
   principal: Principal,
   { workspaceId, teamId, name }: TeamRef & { name: string },
-): Promise<ChatTeamRow> {
-  return database.write(null, async (tx) => {
+): Promise<KnownTeam> {
+  return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
-    const teams = await listChatTeams(tx, workspaceId);
+    const teams = await listKnownTeams(tx, workspaceId);
     const known = teams.find((team) => team.team_id === teamId);
-    if (known === undefined && teams.length >= CHAT_TEAMS_MAX) {
-      throw invalidField('', `exceeds the limit of ${CHAT_TEAMS_MAX} chat teams: unmap one first`);
+    if (known === undefined) refuseTooMany(teams);
+    if (known !== undefined && !isClaim(known)) {
+      return renameTeam(tx, { ...known, name }, personId);
     }
-    const row: ChatTeamRow = {
+    const claim: ChatTeamClaimRow = {
       workspace_id: workspaceId,
       team_id: teamId,
       name,
-      created_by: known?.created_by ?? personId,
-      created_at: known?.created_at ?? tx.nowMs,
+      code: drawUserCode(),
+      created_by: personId,
+      created_at: tx.nowMs,
+      expires_at: tx.nowMs + CHAT_TEAM_PROOF_MS,
     };
-    if (!(await putChatTeam(tx, row))) {
-      throw invalidField(
-        '/teamId',
-        'must not be a team that is mapped to another workspace of this hub',
-      );
-    }
-    const action = known === undefined ? 'chat-team.add' : 'chat-team.rename';
-    const entry = { workspaceId, actor: personId, action, subject: teamId, data: { name } };
-    await appendAudit(tx, entry);
-    return row;
+    await putChatTeamClaim(tx, claim);
+    const entry = { workspaceId, actor: personId, action: 'chat-team.claim', subject: teamId };
+    await appendAudit(tx, { ...entry, data: { name } });
+    return claim;
   });
 }
 
+/**
+ * Maps a chat team by the operator, who needs no proof.
+ * @throws HubError INVALID_REQUEST, also for a team of another workspace.
+ */
+export async function mapChatTeam(
+  tx: Tx,
+  { workspaceId, teamId, name }: TeamRef & { name: string },
+): Promise<ChatTeamRow> {
+  const teams = await listKnownTeams(tx, workspaceId);
+  const known = teams.find((team) => team.team_id === teamId);
+  if (known === undefined) refuseTooMany(teams);
+  const actor = 'operator';
+  if (known !== undefined && !isClaim(known)) return renameTeam(tx, { ...known, name }, actor);
+  return addTeam(tx, {
+    ...{ workspace_id: workspaceId, team_id: teamId, name },
+    ...{ created_by: actor, created_at: tx.nowMs },
+  });
+}
+
+/**
+ * Adds the mapping of a team and ends the claim on it.
+ *
+ * @param proof who sent the code, for the audit log; absent for the operator.
+ * @throws HubError INVALID_REQUEST when the team belongs to another workspace.
+ */
+export async function addTeam(
+  tx: Tx,
+  row: ChatTeamRow,
+  proof: Record<string, unknown> = {},
+): Promise<ChatTeamRow> {
+  const { workspace_id: workspaceId, team_id: teamId, name, created_by: actor } = row;
+  await deleteChatTeamClaim(tx, workspaceId, teamId);
+  if (!(await putChatTeam(tx, row))) {
+    throw invalidField(
+      '/teamId',
+      'must not be a team that is mapped to another workspace of this hub: remove it there first',
+    );
+  }
+  const entry = { workspaceId, actor, action: 'chat-team.add', subject: teamId };
+  await appendAudit(tx, { ...entry, data: { name, ...proof } });
+  return row;
+}
+
+async function renameTeam(tx: Tx, row: ChatTeamRow, actor: string): Promise<ChatTeamRow> {
+  const { workspace_id: workspaceId, team_id: subject, name } = row;
+  await putChatTeam(tx, row);
+  await appendAudit(tx, {
+    workspaceId,
+    actor,
+    action: 'chat-team.rename',
+    subject,
+    data: { name },
+  });
+  return row;
+}
+
 /** @throws HubError NOT_ALLOWED */
-export async function listMappedTeams(
+export async function listTeams(
   { database: { reader } }: TeamDeps,
   principal: Principal,
   workspaceId: string,
-): Promise<ChatTeamRow[]> {
+  nowMs: number,
+): Promise<KnownTeam[]> {
   await requireAct(reader, principal, workspaceId, 'chat-team.manage');
-  return listChatTeams(reader, workspaceId);
+  const [teams, claims] = await Promise.all([
+    listChatTeams(reader, workspaceId),
+    listChatTeamClaims(reader, workspaceId, nowMs),
+  ]);
+  return [...teams, ...claims];
 }
 
-/** @returns false when the team was not mapped. @throws HubError NOT_ALLOWED */
-export function unmapChatTeam(
+/** @returns false when the workspace did not have the team. @throws HubError NOT_ALLOWED */
+export function removeChatTeam(
   { database }: TeamDeps,
   principal: Principal,
   { workspaceId, teamId }: TeamRef,
 ): Promise<boolean> {
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
-    const deleted = await deleteChatTeam(tx, workspaceId, teamId);
-    if (deleted) {
-      const action = 'chat-team.remove';
-      await appendAudit(tx, { workspaceId, actor: personId, action, subject: teamId });
-    }
-    return deleted;
+    const wasClaimed = await deleteChatTeamClaim(tx, workspaceId, teamId);
+    const wasMapped = await deleteChatTeam(tx, workspaceId, teamId);
+    if (!wasMapped && !wasClaimed) return false;
+    const action = 'chat-team.remove';
+    await appendAudit(tx, { workspaceId, actor: personId, action, subject: teamId });
+    return true;
   });
+}
+
+export function isClaim(team: KnownTeam): team is ChatTeamClaimRow {
+  return 'code' in team;
+}
+
+async function listKnownTeams(tx: Tx, workspaceId: string): Promise<KnownTeam[]> {
+  const teams = await listChatTeams(tx, workspaceId);
+  return [...teams, ...(await listChatTeamClaims(tx, workspaceId, tx.nowMs))];
+}
+
+function refuseTooMany(teams: readonly KnownTeam[]): void {
+  if (teams.length < CHAT_TEAMS_MAX) return;
+  throw invalidField('', `exceeds the limit of ${CHAT_TEAMS_MAX} chat teams: remove one first`);
 }

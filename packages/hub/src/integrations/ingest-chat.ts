@@ -3,6 +3,7 @@ import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
+import { confirmChatTeam } from './confirm-chat-team.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';
 import { recordEvent } from './record-event.ts';
 import { type IntegrationEventRow, insertEvent, readEventByKey } from './store.ts';
@@ -54,6 +55,10 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
     eventTimeMs: input.event_time === undefined ? null : input.event_time * MS_PER_SECOND,
   });
   const known = await readChatTeam(deps.database.reader, teamId);
+  if (known === undefined) {
+    const confirmed = await confirmChatTeam(deps, teamId, reading, event);
+    if (confirmed !== null) return answerOf(confirmed.row, confirmed.isDuplicate);
+  }
   return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
     const team = await readChatTeam(tx, teamId);
     if (team?.workspace_id !== known?.workspace_id) {

@@ -1,15 +1,22 @@
 import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
 import { addContextItem } from '../context/add-item.ts';
 import { readItemBySource } from '../context/store.ts';
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import type { Principal } from '../principal.ts';
+import type { IntegrationWorkspaces } from '../setting-values.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
-import { readWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
+import { readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
 import { recordEvent, type StorableEvent } from './record-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
+
+export interface IngestDeps extends HubDeps {
+  /** The workspaces that the hub's own secret opens. */
+  integrationWorkspaces: IntegrationWorkspaces;
+}
 
 export interface IngestAnswer {
   eventId: string;
@@ -25,9 +32,13 @@ export interface IngestAnswer {
  *
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
-export async function ingestEvent(deps: HubDeps, input: IngestInput): Promise<IngestAnswer> {
+export async function ingestEvent(
+  deps: IngestDeps,
+  principal: Principal,
+  input: IngestInput,
+): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
-  const workspaceId = await findWorkspaceId(deps.database.reader, address);
+  const workspaceId = await findWorkspaceId(deps, principal, address);
   return deps.database.write(workspaceId, async (tx) => {
     const recorded = await recordEvent(deps, tx, workspaceId, event, (storable) =>
       addEventItem(deps, tx, workspaceId, event, storable),
@@ -45,15 +56,38 @@ export async function ingestEvent(deps: HubDeps, input: IngestInput): Promise<In
   });
 }
 
-async function findWorkspaceId(reader: Reader, address: EventAddress): Promise<string> {
+/**
+ * Finds the workspace that an event names, if the secret opens it. Unknown and closed workspaces
+ * are refused alike.
+ */
+async function findWorkspaceId(
+  { database: { reader }, integrationWorkspaces }: IngestDeps,
+  principal: Principal,
+  address: EventAddress,
+): Promise<string> {
   const { workspaceId, workspaceSlug } = address;
   const workspace =
     workspaceId === undefined
       ? await readWorkspaceBySlug(reader, workspaceSlug ?? '')
       : await readWorkspace(reader, workspaceId);
   const isMatch = workspaceSlug === undefined || workspace?.slug === workspaceSlug;
-  if (workspace === undefined || !isMatch) throw new HubError('WORKSPACE_NOT_FOUND');
-  return workspace.workspace_id;
+  const isOpen =
+    workspace !== undefined &&
+    (principal.workspaceId === null
+      ? opensByHub(integrationWorkspaces, workspace)
+      : principal.workspaceId === workspace.workspace_id);
+  if (isMatch && isOpen) return workspace.workspace_id;
+  throw new HubError(
+    'WORKSPACE_NOT_FOUND',
+    'This secret opens no such workspace: check the id or slug, or mint a secret in the workspace.',
+  );
+}
+
+/** Whether the hub's own secret opens a workspace, by the operator's setting. */
+function opensByHub(setting: IntegrationWorkspaces, workspace: WorkspaceRow): boolean {
+  if (setting === 'all') return true;
+  if (setting === 'operator') return workspace.created_by_operator === 1;
+  return setting.includes(workspace.slug);
 }
 
 /**

@@ -1,13 +1,17 @@
-import type {
-  ChatTeam,
-  IntegrationEvent,
-  IntegrationEventSummary,
-  UnmatchedTrigger,
+import {
+  CHAT_TEAM_CODE_PREFIX,
+  type ChatTeam,
+  formatUserCode,
+  type IntegrationEvent,
+  type IntegrationEventSummary,
+  type IntegrationSecret,
+  type UnmatchedTrigger,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import { presentFiring } from '../triggers/present.ts';
+import { isClaim, type KnownTeam } from './chat-teams.ts';
 import type { IntegrationEventHead, IntegrationEventRow } from './store.ts';
-import type { ChatTeamRow } from './store-chat-teams.ts';
+import type { IntegrationSecretRow } from './store-secrets.ts';
 
 type FiringRow = Parameters<typeof presentFiring>[0];
 
@@ -56,11 +60,28 @@ export function presentReplay(made: {
   return { replay, firings: firings.map(presentFiring), unmatched };
 }
 
-export function presentChatTeam(row: ChatTeamRow): ChatTeam {
+export function presentChatTeam(team: KnownTeam): ChatTeam {
   return {
-    teamId: row.team_id,
+    teamId: team.team_id,
+    name: team.name,
+    createdBy: team.created_by,
+    createdAt: timestampOf(team.created_at),
+    status: isClaim(team) ? 'waiting' : 'mapped',
+    confirmation: isClaim(team)
+      ? {
+          code: CHAT_TEAM_CODE_PREFIX + formatUserCode(team.code),
+          expiresAt: timestampOf(team.expires_at),
+        }
+      : null,
+  };
+}
+
+export function presentSecret(row: IntegrationSecretRow): IntegrationSecret {
+  return {
+    secretId: row.secret_id,
     name: row.name,
     createdBy: row.created_by,
     createdAt: timestampOf(row.created_at),
+    lastUsedAt: nullableTimestampOf(row.last_used_at),
   };
 }

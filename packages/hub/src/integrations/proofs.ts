@@ -25,7 +25,7 @@ export function checkIntegrationSecret(
   if (secrets.length === 0) {
     throw new HubError(
       'INTEGRATION_UNAUTHORIZED',
-      'Event ingestion is disabled. Set SVC_INTEGRATION_EVENT_SECRET to enable it.',
+      'Mint an integration secret at the console, or set SVC_INTEGRATION_EVENT_SECRET.',
     );
   }
   if (typeof sent !== 'string' || !isOneOf(secrets, sent)) {

@@ -2,20 +2,27 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { listMappedTeams, mapChatTeam, unmapChatTeam } from './chat-teams.ts';
+import { claimChatTeam, listTeams, removeChatTeam } from './chat-teams.ts';
 import { isCloudEvent } from './event.ts';
-import { ingestEvent } from './ingest.ts';
+import { type IngestDeps, ingestEvent } from './ingest.ts';
 import { ingestChatEvent } from './ingest-chat.ts';
-import { presentChatTeam, presentEvent, presentEventHead, presentReplay } from './present.ts';
+import {
+  presentChatTeam,
+  presentEvent,
+  presentEventHead,
+  presentReplay,
+  presentSecret,
+} from './present.ts';
 import { readEventHistory } from './read-events.ts';
 import { replayEvent } from './replay.ts';
+import { listSecrets, mintIntegrationSecret, revokeIntegrationSecret } from './secrets.ts';
 import { listEvents } from './store.ts';
 
 const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
-export function bindIntegrationRoutes(api: Api, deps: HubDeps): void {
+export function bindIntegrationRoutes(api: Api, deps: IngestDeps): void {
   const { integrations } = endpoints;
-  api.bind(integrations.ingest, (input) => ingestEvent(deps, input), {
+  api.bind(integrations.ingest, (input, { principal }) => ingestEvent(deps, principal, input), {
     contentTypes: [CLOUD_EVENT_TYPE],
     keepsUnknownFields: isCloudEvent,
   });
@@ -25,6 +32,7 @@ export function bindIntegrationRoutes(api: Api, deps: HubDeps): void {
   });
   bindLedgerRoutes(api, deps);
   bindTeamRoutes(api, deps);
+  bindSecretRoutes(api, deps);
 }
 
 function bindLedgerRoutes(api: Api, deps: HubDeps): void {
@@ -52,13 +60,28 @@ function bindLedgerRoutes(api: Api, deps: HubDeps): void {
 function bindTeamRoutes(api: Api, deps: HubDeps): void {
   const { chatTeams } = consoleEndpoints;
   api.bind(chatTeams.put, async (input, { principal }) => ({
-    chatTeam: presentChatTeam(await mapChatTeam(deps, principal, input)),
+    chatTeam: presentChatTeam(await claimChatTeam(deps, principal, input)),
   }));
   api.bind(chatTeams.list, async ({ workspaceId }, { principal }) => {
-    const rows = await listMappedTeams(deps, principal, workspaceId);
+    const rows = await listTeams(deps, principal, workspaceId, deps.clock.nowMs());
     return { chatTeams: rows.map(presentChatTeam) };
   });
   api.bind(chatTeams.remove, async (input, { principal }) => ({
-    removed: await unmapChatTeam(deps, principal, input),
+    removed: await removeChatTeam(deps, principal, input),
+  }));
+}
+
+function bindSecretRoutes(api: Api, deps: HubDeps): void {
+  const { integrationSecrets } = consoleEndpoints;
+  api.bind(integrationSecrets.mint, async (input, { principal }) => {
+    const { secret, row } = await mintIntegrationSecret(deps, principal, input);
+    return { secret, integrationSecret: presentSecret(row) };
+  });
+  api.bind(integrationSecrets.list, async ({ workspaceId }, { principal }) => {
+    const rows = await listSecrets(deps, principal, workspaceId);
+    return { integrationSecrets: rows.map(presentSecret) };
+  });
+  api.bind(integrationSecrets.revoke, async (input, { principal }) => ({
+    revoked: await revokeIntegrationSecret(deps, principal, input),
   }));
 }

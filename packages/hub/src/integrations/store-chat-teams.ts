@@ -1,7 +1,8 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { ChatTeamsTable } from '../db/schema/integrations.ts';
+import type { ChatTeamClaimsTable, ChatTeamsTable } from '../db/schema/integrations.ts';
 
 export type ChatTeamRow = ChatTeamsTable;
+export type ChatTeamClaimRow = ChatTeamClaimsTable;
 
 /** Finds the mapping of a team. The messages of a team name no workspace. */
 export function readChatTeam(reader: Reader, teamId: string): Promise<ChatTeamRow | undefined> {
@@ -34,6 +35,64 @@ export async function deleteChatTeam(
 ): Promise<boolean> {
   const { changes } = await tx.runSql(
     'DELETE FROM chat_teams WHERE workspace_id = ? AND team_id = ?',
+    [workspaceId, teamId],
+  );
+  return changes > 0;
+}
+
+/** Adds the claim of a workspace on a team. It replaces the one before, with its code. */
+export async function putChatTeamClaim(tx: Tx, row: ChatTeamClaimRow): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO chat_team_claims
+       (workspace_id, team_id, name, code, created_by, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (workspace_id, team_id) DO UPDATE SET name = excluded.name, code = excluded.code,
+       created_by = excluded.created_by, created_at = excluded.created_at,
+       expires_at = excluded.expires_at`,
+    [
+      row.workspace_id,
+      row.team_id,
+      row.name,
+      row.code,
+      row.created_by,
+      row.created_at,
+      row.expires_at,
+    ],
+  );
+}
+
+/** The claims of a workspace that can still be proved. */
+export function listChatTeamClaims(
+  reader: Reader,
+  workspaceId: string,
+  nowMs: number,
+): Promise<ChatTeamClaimRow[]> {
+  return reader.allSql<ChatTeamClaimRow>(
+    'SELECT * FROM chat_team_claims WHERE workspace_id = ? AND expires_at > ? ORDER BY team_id',
+    [workspaceId, nowMs],
+  );
+}
+
+/** Finds the claim that a code proves. The messages of a team name no workspace. */
+export function readChatTeamClaim(
+  reader: Reader,
+  teamId: string,
+  code: string,
+  nowMs: number,
+): Promise<ChatTeamClaimRow | undefined> {
+  return reader.firstSql<ChatTeamClaimRow>(
+    'SELECT * FROM chat_team_claims WHERE team_id = ? AND code = ? AND expires_at > ?',
+    [teamId, code, nowMs],
+  );
+}
+
+export async function deleteChatTeamClaim(
+  tx: Tx,
+  workspaceId: string,
+  teamId: string,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    'DELETE FROM chat_team_claims WHERE workspace_id = ? AND team_id = ?',
     [workspaceId, teamId],
   );
   return changes > 0;

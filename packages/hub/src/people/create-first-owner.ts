@@ -53,6 +53,7 @@ export async function createFirstOwner(
       workspace_id: ids('workspace'),
       slug: input.workspaceSlug,
       name: input.workspaceName,
+      created_by_operator: 1,
     });
     await insertMembership(database, tx, {
       workspace_id: workspace.workspace_id,

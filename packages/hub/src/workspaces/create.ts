@@ -1,11 +1,14 @@
 import { WorkspaceSlug } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
-import { insertMembership } from '../access/store.ts';
+import { mayCreateWorkspace } from '../access/policy.ts';
+import { insertMembership, listMembershipsOfPerson } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
+import type { Role } from '../db/schema/tables.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { type Principal, personIdOf } from '../principal.ts';
+import type { WorkspaceCreation } from '../setting-values.ts';
 import { insertWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store.ts';
 
 export type WorkspaceDeps = Pick<HubDeps, 'database' | 'ids'>;
@@ -13,20 +16,23 @@ export type WorkspaceDeps = Pick<HubDeps, 'database' | 'ids'>;
 /** Always exists in development mode (docs/reference/protocol.md, section 2.3). */
 const DEVELOPMENT_SLUG = 'dev';
 const NAME_CHARS_MAX = 200;
+const OPERATOR = 'operator';
 
 const slugSchema = Compile(WorkspaceSlug);
 
 /**
  * Creates a workspace whose owner is the person who asks.
- * @throws HubError SLUG_TAKEN
+ * @throws HubError NOT_ALLOWED, as the operator has set; SLUG_TAKEN
  */
 export function createOwnWorkspace(
-  deps: WorkspaceDeps,
+  deps: WorkspaceDeps & { workspaceCreation: WorkspaceCreation },
   principal: Principal,
   { slug, name }: { slug: string; name: string },
 ): Promise<WorkspaceRow> {
   const personId = personIdOf(principal);
   return deps.database.write(null, async (tx) => {
+    const memberships = await listMembershipsOfPerson(tx, personId);
+    refuseCreation(deps.workspaceCreation, memberships);
     const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
     await insertMembership(deps.database, tx, {
       workspace_id: row.workspace_id,
@@ -36,6 +42,17 @@ export function createOwnWorkspace(
     });
     return row;
   });
+}
+
+function refuseCreation(allowed: WorkspaceCreation, memberships: readonly { role: Role }[]): void {
+  const roles = memberships.map(({ role }) => role);
+  if (mayCreateWorkspace(allowed, roles)) return;
+  throw new HubError(
+    'NOT_ALLOWED',
+    allowed === 'operator'
+      ? 'The operator creates the workspaces of this hub: ask them for one.'
+      : 'Only owners and admins of a workspace may create another: ask one of them.',
+  );
 }
 
 /**
@@ -49,7 +66,7 @@ export async function createWorkspace(
   tx: Tx,
   draft: { slug: string; name: string; createdBy?: string },
 ): Promise<WorkspaceRow> {
-  const { slug, name, createdBy = 'operator' } = draft;
+  const { slug, name, createdBy = OPERATOR } = draft;
   if (!slugSchema.Check(slug)) {
     throw invalidField('/slug', 'must be 1 to 63 lower-case letters, digits and inner dashes');
   }
@@ -57,7 +74,10 @@ export async function createWorkspace(
     throw invalidField('/name', `must be 1 to ${NAME_CHARS_MAX} characters`);
   }
   if ((await readWorkspaceBySlug(tx, slug)) !== undefined) throw new HubError('SLUG_TAKEN');
-  const row = await insertWorkspace(database, tx, { workspace_id: ids('workspace'), slug, name });
+  const row = await insertWorkspace(database, tx, {
+    ...{ workspace_id: ids('workspace'), slug, name },
+    created_by_operator: createdBy === OPERATOR ? 1 : 0,
+  });
   await appendAudit(tx, {
     workspaceId: row.workspace_id,
     actor: createdBy,

@@ -1,13 +1,15 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api, Gatekeeper } from '../http/bind.ts';
-import { createOwnWorkspace, type WorkspaceDeps } from './create.ts';
+import { createOwnWorkspace } from './create.ts';
 import { presentCloudAiSettings, presentMembership, presentWorkspace } from './present.ts';
 import { readSettings, type Settings, updateSettings } from './settings.ts';
 import { readWorkspaceBySlug } from './store.ts';
 
+type CreationDeps = Parameters<typeof createOwnWorkspace>[0];
+
 export function bindWorkspaceRoutes(
   api: Api,
-  deps: WorkspaceDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
+  deps: CreationDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
 ): void {
   const { database, gatekeeper } = deps;
   api.bind(endpoints.workspaces.resolve, async ({ slug }, { principal }) => {
@@ -24,7 +26,7 @@ export function bindWorkspaceRoutes(
   bindSettingsRoutes(api, deps);
 }
 
-function bindSettingsRoutes(api: Api, deps: WorkspaceDeps): void {
+function bindSettingsRoutes(api: Api, deps: CreationDeps): void {
   const { workspaceSettings } = consoleEndpoints;
   api.bind(workspaceSettings.create, async (input, { principal }) => ({
     workspace: presentMembership(await createOwnWorkspace(deps, principal, input), 'owner'),

@@ -51,7 +51,7 @@ export function listRetainingWorkspaces(
 export async function insertWorkspace(
   database: Database,
   tx: Tx,
-  draft: Pick<WorkspaceRow, 'workspace_id' | 'slug' | 'name'>,
+  draft: Pick<WorkspaceRow, 'workspace_id' | 'slug' | 'name' | 'created_by_operator'>,
 ): Promise<WorkspaceRow> {
   const row: WorkspaceRow = {
     ...draft,

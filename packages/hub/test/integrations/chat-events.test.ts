@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ContextItem, consoleEndpoints, endpoints } from '@signalbox/contract';
+import { mapChatTeam } from '../../src/integrations/chat-teams.ts';
 import {
   CHAT_SIGNATURE_HEADER,
   CHAT_TIMESTAMP_HEADER,
@@ -286,8 +287,8 @@ test('a team belongs to one workspace until that workspace removes it', async (t
   await world.mapTeam();
   const made = await world.atConsole(workspaceSettings.create, { slug: 'rival', name: 'Rival' });
   const rival = { workspaceId: made.workspace.workspaceId, teamId: TEAM, name: 'Mine' };
-  const refused = await world.owner.send(chatTeams.put.path, rival);
-  assert.equal(refused.body.error, 'INVALID_REQUEST');
+  const takeOver = () => world.hub.database.write(null, (tx) => mapChatTeam(tx, rival));
+  await assert.rejects(takeOver(), { code: 'INVALID_REQUEST' });
   await world.mapTeam();
   const { chatTeams: teams } = await world.atConsole(chatTeams.list, { workspaceId });
   assert.deepEqual(
@@ -297,7 +298,7 @@ test('a team belongs to one workspace until that workspace removes it', async (t
   const ref = { workspaceId, teamId: TEAM };
   assert.equal((await world.atConsole(chatTeams.remove, ref)).removed, true);
   assert.equal((await world.atConsole(chatTeams.remove, ref)).removed, false);
-  await world.atConsole(chatTeams.put, rival);
+  await takeOver();
   assert.equal((await world.chat(callback(message('hello')))).ignored, undefined);
   assert.deepEqual(await itemsOf(world), [], 'the event goes to the new workspace of the team');
 });

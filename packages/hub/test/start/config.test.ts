@@ -28,6 +28,8 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     uploadJobBytes: 1_000_000_000,
     diskReserveBytes: 512_000_000,
     integrationSecrets: [],
+    integrationWorkspaces: 'operator',
+    workspaceCreation: 'admins',
     chatSecrets: [],
     archiveJobs: true,
     logLevel: 'warn',

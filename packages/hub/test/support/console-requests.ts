@@ -105,6 +105,9 @@ export const requestMakers: Record<string, MakeRequest> = {
     name: 'Guest',
     password: PASSWORD,
   }),
+  consoleIntegrationSecretMint: ({ workspaceId }) => ({ workspaceId, name: 'tracker' }),
+  consoleIntegrationSecretList: inWorkspace,
+  consoleIntegrationSecretRevoke: ({ workspaceId }) => ({ workspaceId, secretId: 'sec_unknown' }),
   consoleServiceTokenList: inWorkspace,
   consoleServiceTokenMint: ({ workspaceId }) => ({ workspaceId, name: 'CI' }),
   consoleServiceTokenRevoke: async ({ workspaceId, browsers }) => {

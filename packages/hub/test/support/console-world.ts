@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { consoleEndpoints, type Endpoint, listErrorCodes, statusOf } from '@signalbox/contract';
 import type { Role } from '../../src/db/schema/tables.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
 import { CANARY } from './api-world.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { addPerson, logDeviceIn, makeOwner, signInAs } from './people.ts';
 import { startTestHub, type TestHub, type TestHubOptions } from './test-hub.ts';
 import type { Visitor } from './visitor.ts';
 
-const { workspaceSettings, members, invitations, serviceTokens, account } = consoleEndpoints;
+const { members, invitations, serviceTokens, account } = consoleEndpoints;
 
 /** Those at the console: by role in `acme`, signed in but of another workspace, or not at all. */
 export const callers = ['owner', 'admin', 'member', 'viewer', 'stranger', 'visitor'] as const;
@@ -94,13 +95,11 @@ function memberMaker(hub: TestHub, workspaceId: string): ConsoleWorld['addMember
 
 /** A workspace in which every text that people write holds the canary. */
 async function plantCanaries(hub: TestHub) {
-  const { personId, email } = await addPerson(hub, 'none', CANARY, null);
+  const { workspace_id: workspaceId } = await hub.database.write(null, (tx) =>
+    createWorkspace(hub.deps, tx, { slug: CANARY, name: CANARY }),
+  );
+  const { personId, email } = await addPerson(hub, workspaceId, CANARY, 'owner');
   const stranger = await signInAs(hub, email);
-  const { workspace } = await stranger.call(workspaceSettings.create, {
-    slug: CANARY,
-    name: CANARY,
-  });
-  const { workspaceId } = workspace;
   const { invitation } = await stranger.call(invitations.create, {
     workspaceId,
     email: `${CANARY}-guest@acme.dev`,

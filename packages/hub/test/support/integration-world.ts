@@ -11,6 +11,7 @@ import {
   type Trigger,
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
+import { mapChatTeam } from '../../src/integrations/chat-teams.ts';
 import {
   CHAT_SIGNATURE_HEADER,
   CHAT_TIMESTAMP_HEADER,
@@ -23,7 +24,7 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { TestHubOptions } from './test-hub.ts';
 
 const { integrations, integrationEvents } = endpoints;
-const { triggerSettings, chatTeams } = consoleEndpoints;
+const { triggerSettings } = consoleEndpoints;
 
 export const SECRET = 'an old lantern';
 export const NEXT_SECRET = 'a new lantern';
@@ -147,7 +148,8 @@ function addChatCalls(world: IntegrationWorld): void {
     },
     async mapTeam() {
       const { workspaceId } = home;
-      await world.atConsole(chatTeams.put, { workspaceId, teamId: TEAM, name: 'Acme' });
+      const team = { workspaceId, teamId: TEAM, name: 'Acme' };
+      await hub.database.write(null, (tx) => mapChatTeam(tx, team));
     },
   } satisfies Partial<IntegrationWorld>);
 }

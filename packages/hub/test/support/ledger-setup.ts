@@ -1,5 +1,6 @@
 import { exampleTrigger } from '@signalbox/contract';
 import { ingestEvent } from '../../src/integrations/ingest.ts';
+import { developmentPrincipal } from '../../src/tokens/authenticate-bearer.ts';
 import { insertTrigger } from '../../src/triggers/store.ts';
 import type { HomeWorld, TestWorkspace } from './home-world.ts';
 
@@ -11,7 +12,8 @@ export async function addEvent(
   { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
   text = 'An event.',
 ): Promise<string> {
-  const { eventId } = await ingestEvent(hub.deps, {
+  const deps = { ...hub.deps, integrationWorkspaces: 'all' as const };
+  const { eventId } = await ingestEvent(deps, developmentPrincipal(), {
     ...{ workspaceId, idempotencyKey: `ledger-${++drawn}`, source: text, type: 'noted' },
     ...{ title: text, content: text, actor: text, data: { text } },
   });

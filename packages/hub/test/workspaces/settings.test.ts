@@ -114,9 +114,16 @@ test('settings of a workspace: requests and answers', async (t) => {
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a viewer creates a workspace and owns it',
+      name: 'a viewer creates no workspace',
       endpoint: create,
       as: 'viewer',
+      body: { slug: 'mine', name: 'Mine' },
+      error: 'NOT_ALLOWED',
+    },
+    {
+      name: 'an admin creates a workspace and owns it',
+      endpoint: create,
+      as: 'admin',
       body: { slug: 'mine', name: 'Mine' },
       holds: { workspace: { slug: 'mine', name: 'Mine', role: 'owner' } },
     },
@@ -143,16 +150,16 @@ test('settings of a workspace: requests and answers', async (t) => {
 
 test('a new workspace has only its creator as a member, and its audit log says so', async (t) => {
   const { hub, browsers, personIds } = await startConsoleWorld(t);
-  const { workspace } = await browsers.viewer.call(workspaceSettings.create, {
+  const { workspace } = await browsers.admin.call(workspaceSettings.create, {
     slug: 'mine',
     name: 'Mine',
   });
   const { workspaceId } = workspace;
-  const { workspaces } = await browsers.viewer.call(session.get, {});
+  const { workspaces } = await browsers.admin.call(session.get, {});
   assert.deepEqual(
     workspaces.map(({ slug, role }) => [slug, role]),
     [
-      ['acme', 'viewer'],
+      ['acme', 'admin'],
       ['mine', 'owner'],
     ],
   );
@@ -160,7 +167,7 @@ test('a new workspace has only its creator as a member, and its audit log says s
   assert.equal(elsewhere, 'WORKSPACE_NOT_FOUND');
   assert.deepEqual(
     (await listAudit(hub, workspaceId)).map(({ action, actor }) => [action, actor]),
-    [['workspace.create', personIds.viewer]],
+    [['workspace.create', personIds.admin]],
   );
 });
 
@@ -168,7 +175,7 @@ test('of many concurrent requests for one slug exactly one gets it', async (t) =
   const { browsers } = await startConsoleWorld(t);
   const codes = await Promise.all(
     Array.from({ length: 10 }, () =>
-      browsers.member.codeOf(workspaceSettings.create, { slug: 'wanted', name: 'Wanted' }),
+      browsers.admin.codeOf(workspaceSettings.create, { slug: 'wanted', name: 'Wanted' }),
     ),
   );
   assert.deepEqual(codes.toSorted(), [...Array<string>(9).fill('SLUG_TAKEN'), 'ok']);

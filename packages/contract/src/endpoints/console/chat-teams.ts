@@ -1,13 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
-import { Defaulted, Id, List, Ok, Text, Timestamp } from '../../schema.ts';
+import { Defaulted, Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow } from './fields.ts';
 
-/** The maximum of chat teams of a workspace. */
+/** The maximum of chat teams of a workspace, with those that wait for their proof. */
 export const CHAT_TEAMS_MAX = 50;
+/** How long a workspace may prove that a team belongs to it. */
+export const CHAT_TEAM_PROOF_MS = 24 * 60 * 60 * 1_000;
+/** Precedes the code in the message that proves a team. */
+export const CHAT_TEAM_CODE_PREFIX = 'signalbox-';
 
-const TeamId = Text(100, {
+export const ChatTeamId = Text(100, {
   minLength: 1,
   pattern: '^[A-Z0-9]+$',
   description: "The chat's id of the team, such as T024BE7LD.",
@@ -15,10 +19,22 @@ const TeamId = Text(100, {
 
 /** A chat team whose messages go to a workspace. */
 export const ChatTeam = Type.Object({
-  teamId: TeamId,
+  teamId: ChatTeamId,
   name: Text(200, { description: 'A name for people.' }),
   createdBy: Text(200),
   createdAt: Timestamp(),
+  status: OneOf(['mapped', 'waiting'], {
+    description: 'waiting: no message comes to the workspace until the team has sent the code.',
+  }),
+  confirmation: Nullable(
+    Type.Object(
+      {
+        code: Text(40, { description: 'Such as signalbox-BCDF-GHJK.' }),
+        expiresAt: Timestamp(),
+      },
+      { description: 'The proof that a waiting team is to send; null when it is mapped.' },
+    ),
+  ),
 });
 export type ChatTeam = Static<typeof ChatTeam>;
 
@@ -27,6 +43,13 @@ const exampleTeam: ChatTeam = {
   name: 'Acme',
   createdBy: 'usr_0199d1c0a2007000a1b2c3d4e5f60709',
   createdAt: '2026-11-02T09:00:00.000Z',
+  status: 'mapped',
+  confirmation: null,
+};
+const waitingTeam: ChatTeam = {
+  ...exampleTeam,
+  status: 'waiting',
+  confirmation: { code: 'signalbox-BCDF-GHJK', expiresAt: '2026-11-03T09:00:00.000Z' },
 };
 
 export const chatTeams = {
@@ -38,18 +61,20 @@ export const chatTeams = {
     repeat: 'once',
     summary: "Send a chat team's messages to a workspace",
     description:
-      'For owners and admins. A team belongs to one workspace at a time. If it belongs to ' +
-      'another, the call is INVALID_REQUEST. Earlier messages are not fetched.',
+      'For owners and admins. The team waits until a person of it posts the code of the answer ' +
+      'where the app reads messages, within 24 hours; the signed message proves that the team ' +
+      'agrees. A team belongs to one workspace at a time and stays there until it is removed. ' +
+      'For a team of this workspace, the call changes the name. Earlier messages are not fetched.',
     request: Type.Object({
       workspaceId: Id('workspace'),
-      teamId: TeamId,
+      teamId: ChatTeamId,
       name: Defaulted(Text(200), ''),
     }),
     response: Ok({ chatTeam: ChatTeam }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, teamId: exampleTeam.teamId, name: 'Acme' },
-      response: { ok: true, chatTeam: exampleTeam },
+      response: { ok: true, chatTeam: waitingTeam },
     },
   }),
   list: defineEndpoint({
@@ -59,7 +84,7 @@ export const chatTeams = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the chat teams of a workspace',
-    description: 'For owners and admins. Ordered by the id of the team.',
+    description: 'For owners and admins. Ordered by the id of the team; those that wait come last.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ chatTeams: List(ChatTeam, CHAT_TEAMS_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
@@ -76,7 +101,7 @@ export const chatTeams = {
     repeat: 'once',
     summary: 'Remove a chat team from a workspace',
     description: 'For owners and admins. Items from its messages stay. Later messages are ignored.',
-    request: Type.Object({ workspaceId: Id('workspace'), teamId: TeamId }),
+    request: Type.Object({ workspaceId: Id('workspace'), teamId: ChatTeamId }),
     response: Ok({
       removed: Type.Boolean({ description: 'False if the workspace did not have the team.' }),
     }),

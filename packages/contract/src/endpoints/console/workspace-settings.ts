@@ -39,10 +39,11 @@ export const workspaceSettings = {
     auth: 'session',
     repeat: 'once',
     summary: 'Create a workspace and become its owner',
-    description: 'For every signed-in person.',
+    description:
+      'For owners and admins of a workspace; SVC_WORKSPACE_CREATION allows all people, or none.',
     request: Type.Object({ slug: WorkspaceSlug, name: WorkspaceName }),
     response: Ok({ workspace: Membership }),
-    errors: ['SLUG_TAKEN'],
+    errors: ['SLUG_TAKEN', 'NOT_ALLOWED'],
     example: {
       request: { slug: 'acme', name: 'Acme' },
       response: { ok: true, workspace: exampleMembership },

@@ -40,6 +40,31 @@ export interface ChatTeamsTable {
   created_at: number;
 }
 
+/** A chat team that a workspace wants, until a message of the team proves it. */
+export interface ChatTeamClaimsTable {
+  workspace_id: string;
+  team_id: string;
+  name: string;
+  /** Eight letters, to be posted in the team. */
+  code: string;
+  created_by: string;
+  created_at: number;
+  expires_at: number;
+}
+
+/** A secret with which another system sends events to one workspace. */
+export interface IntegrationSecretsTable {
+  workspace_id: string;
+  secret_id: string;
+  /** SHA-256; the secret itself is shown once. */
+  secret_hash: string;
+  name: string;
+  created_by: string;
+  created_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+
 export interface TriggersTable {
   workspace_id: string;
   trigger_id: string;
@@ -83,6 +108,8 @@ export interface TriggerFiringsTable {
 export interface IntegrationTables {
   integration_events: IntegrationEventsTable;
   chat_teams: ChatTeamsTable;
+  chat_team_claims: ChatTeamClaimsTable;
+  integration_secrets: IntegrationSecretsTable;
   triggers: TriggersTable;
   trigger_firings: TriggerFiringsTable;
 }

@@ -24,6 +24,8 @@ export interface WorkspacesTable {
   retention_days: number | null;
   redact_secrets: Flag;
   queue_paused_at: number | null;
+  /** 0: a person created it at the console. */
+  created_by_operator: Flag;
 }
 
 export interface PeopleTable {

@@ -1,0 +1,62 @@
+import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
+
+export type IntegrationSecretRow = IntegrationSecretsTable;
+
+export async function insertIntegrationSecret(
+  database: Database,
+  tx: Tx,
+  row: IntegrationSecretRow,
+): Promise<void> {
+  await tx.run(database.build.insertInto('integration_secrets').values(row));
+}
+
+/** The live secrets of a workspace, oldest first. */
+export function listIntegrationSecrets(
+  reader: Reader,
+  workspaceId: string,
+): Promise<IntegrationSecretRow[]> {
+  return reader.allSql<IntegrationSecretRow>(
+    `SELECT * FROM integration_secrets WHERE workspace_id = ? AND revoked_at IS NULL
+     ORDER BY secret_id`,
+    [workspaceId],
+  );
+}
+
+/** Reads a live secret by its hash alone: the secret determines the workspace. */
+export function readIntegrationSecret(
+  reader: Reader,
+  secretHash: string,
+): Promise<IntegrationSecretRow | undefined> {
+  return reader.firstSql<IntegrationSecretRow>(
+    'SELECT * FROM integration_secrets WHERE secret_hash = ? AND revoked_at IS NULL',
+    [secretHash],
+  );
+}
+
+/** Revokes a secret. Returns false if it does not exist or was revoked already. */
+export async function markIntegrationSecretRevoked(
+  tx: Tx,
+  workspaceId: string,
+  secretId: string,
+): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE integration_secrets SET revoked_at = ?
+     WHERE workspace_id = ? AND secret_id = ? AND revoked_at IS NULL`,
+    [tx.nowMs, workspaceId, secretId],
+  );
+  return changes > 0;
+}
+
+/** Records a use, unless a recent one is recorded. */
+export async function recordSecretUse(
+  tx: Tx,
+  { workspace_id, secret_id }: IntegrationSecretRow,
+  before: number,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE integration_secrets SET last_used_at = ?
+     WHERE workspace_id = ? AND secret_id = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
+    [tx.nowMs, workspace_id, secret_id, before],
+  );
+}
