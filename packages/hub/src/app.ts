@@ -22,6 +22,7 @@ import { bindMailAccountRoutes } from './context/mail/routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
 import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
+import { guardWrites } from './db/guard-writes.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
 import { openSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
@@ -163,12 +164,14 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   let database: Database | null = null;
   try {
     const { onDiskFailure, checkpointPages } = options;
-    database = await openDatabase(config, directory.databasePath, clock, {
-      // The lock says that this is the only hub on the file.
-      emptiesLog: true,
-      ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
-      ...(checkpointPages === undefined ? {} : { checkpointPages }),
-    });
+    database = guardWrites(
+      await openDatabase(config, directory.databasePath, clock, {
+        // The lock says that this is the only hub on the file.
+        emptiesLog: true,
+        ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
+        ...(checkpointPages === undefined ? {} : { checkpointPages }),
+      }),
+    );
     // Hubs that share a database use its clock, not those of their machines.
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;

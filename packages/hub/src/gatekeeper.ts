@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AccessWatch } from './access/access-watch.ts';
 import { scopesOfRole } from './access/policy.ts';
 import { readRole } from './access/store.ts';
+import { withWriteGuard } from './db/guard-writes.ts';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { cookiesOf } from './http/request-context.ts';
@@ -80,9 +81,27 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
         checkChatSignature(deps.chatSecrets, headers, bytes),
     },
     enterWorkspace: (principal, workspaceId) => enterWorkspace(deps, principal, workspaceId),
+    actAs: actAsPrincipal,
     accessVersion: () => deps.accessWatch.version,
     watchAccess: (caller, since) => deps.accessWatch.watch(caller, since),
   };
+}
+
+/**
+ * A request of the console may be authenticated just before its session ends, for example by a
+ * password reset, and write after it. So each of its actions checks the session again. Bearers have
+ * no such check: a call with a token that ends meanwhile counts as made before.
+ */
+function actAsPrincipal<T>({ sessionId }: Principal, run: () => T): T {
+  if (sessionId === null) return run();
+  return withWriteGuard(async (tx) => {
+    const session = await readSession(tx, sessionId);
+    if (session === undefined || !isSessionLive(session, tx.nowMs)) throw sessionEnded();
+  }, run);
+}
+
+function sessionEnded(): HubError {
+  return new HubError('SESSION_REQUIRED', 'Sign in at the console.');
 }
 
 /**
@@ -112,7 +131,7 @@ async function readPersonAccess(
   assert(sessionId !== null && personId !== null, 'a console session has a person');
   const session = await readSession(reader, sessionId);
   if (session === undefined || !isSessionLive(session, clock.nowMs())) {
-    return new HubError('SESSION_REQUIRED', 'Sign in at the console.');
+    return sessionEnded();
   }
   if (workspaceId === null) return principal;
   const role = await readRole(reader, personId, workspaceId);

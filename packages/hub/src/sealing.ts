@@ -14,6 +14,20 @@ export function deriveKey(secret: string | Buffer, salt: string, purpose: string
   return Buffer.from(hkdfSync('sha256', secret, salt, purpose, KEY_BYTES));
 }
 
+const keysBySecret = new WeakMap<Buffer, Map<string, Buffer>>();
+
+/**
+ * Derives the hub's key for one purpose, once. The hub's key itself signs and encrypts nothing, so
+ * that no purpose can be turned against another.
+ */
+export function hubKeyFor(secretKey: Buffer, purpose: string): Buffer {
+  const keys = keysBySecret.get(secretKey) ?? new Map<string, Buffer>();
+  keysBySecret.set(secretKey, keys);
+  const key = keys.get(purpose) ?? deriveKey(secretKey, '', purpose);
+  keys.set(purpose, key);
+  return key;
+}
+
 /**
  * Encrypts a text for storage with AES-256-GCM, bound to its row: copied to another row, it cannot
  * be opened.

@@ -90,7 +90,9 @@ export const TitleTemplate = Text(1_000, {
 });
 export const PromptTemplate = Text(TEMPLATE_CHARS_MAX, {
   minLength: 1,
-  description: `${template}A missing value is replaced by nothing.`,
+  description:
+    `${template}A missing value is replaced by nothing. Text of an event is fenced and labelled as ` +
+    'untrusted; {{{event.title}}} inserts it as it is, without hidden characters.',
 });
 
 export const HourlyCap = Integer(

@@ -39,11 +39,12 @@ export function enqueueCloudAiJob(
   input: EnqueueInput,
 ): Promise<{ cloudAiJobId: string; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const { workspaceId, runId, jobId } = input;
   const operation = 'cloudAiJobsEnqueue';
   const keys = key === undefined ? [] : [`${operation} ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, operation, key, body }, async () => {
+    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
       if (runId !== undefined) await requireRun(tx, workspaceId, runId);
       if (jobId !== undefined) await requireJob(tx, workspaceId, jobId);
       const row = await addCloudAiJob(deps, tx, { ...body, createdBy: principal.principalId });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CloudAiInput } from '@signalbox/contract';
 import Type, { type Static } from 'typebox';
+import { stripHidden } from '../context/untrusted-text.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 import type { CloudAiJobRow } from './store.ts';
 
@@ -20,7 +21,8 @@ const UNTRUSTED =
 const FENCE_CHARS = 16;
 
 /** Puts a text between lines with its own hash, so that no text can close its fence. */
-function fence(text: string): string {
+function fence(untrusted: string): string {
+  const text = stripHidden(untrusted);
   const line = `=== ${hash('sha256', text).slice(0, FENCE_CHARS)}`;
   return `${line}\n${text}\n${line}`;
 }

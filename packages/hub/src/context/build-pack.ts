@@ -59,7 +59,14 @@ export async function buildRunPack(
   input: BuildInput,
 ): Promise<PackAnswer> {
   const { idempotencyKey: key, ...body } = input;
-  const call = { workspaceId: input.workspaceId, operation: 'contextPacksBuildRunV1', key, body };
+  const { principalId } = principal;
+  const call = {
+    workspaceId: input.workspaceId,
+    principalId,
+    operation: 'contextPacksBuildRunV1',
+    key,
+    body,
+  };
   const build = (select: (tx: Tx) => Selected | Promise<Selected>) =>
     deps.database.write(input.workspaceId, (tx) =>
       answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await select(tx))),

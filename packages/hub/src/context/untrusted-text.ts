@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { hubKeyFor } from '../sealing.ts';
 
 const MARK_HEX_CHARS = 16;
+const KEY_PURPOSE = 'marks of untrusted text';
 const FENCE_CHARS_MIN = 4;
 /** Longer runs are shortened: their only use is to make the fence as long as the text. */
 const BACKTICKS_MAX = 64;
@@ -30,10 +32,10 @@ export interface UntrustedText {
  * derived from the hub's key. The label says where the text ends and that nothing in it is an
  * instruction.
  */
-export function fenceUntrusted(untrusted: UntrustedText, key: Buffer): string {
+export function fenceUntrusted(untrusted: UntrustedText, secretKey: Buffer): string {
   const title = stripForFence(untrusted.title).replace(/\s+/g, ' ').trim();
   const text = stripForFence(untrusted.text);
-  const mark = createHmac('sha256', key)
+  const mark = createHmac('sha256', hubKeyFor(secretKey, KEY_PURPOSE))
     .update(`${untrusted.reference}\n${untrusted.text}`)
     .digest('hex')
     .slice(0, MARK_HEX_CHARS);

@@ -23,8 +23,15 @@ export function upsertContextItem(
   input: UpsertInput,
 ): Promise<UpsertAnswer> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const draft = draftOf(principal, input);
-  const call = { workspaceId: input.workspaceId, operation: 'contextItemsUpsert', key, body };
+  const call = {
+    workspaceId: input.workspaceId,
+    principalId,
+    operation: 'contextItemsUpsert',
+    key,
+    body,
+  };
   return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
       const { item, created } = await addContextItem(tx, deps, draft);

@@ -21,10 +21,10 @@ export interface Database {
    * Runs one atomic action that reads and writes as if no other were in progress in its scope, on
    * this hub or another. Resolves when the action is durable.
    *
-   * @param workspaceId the scope, which contains everything that the action's writes depend on;
-   *   null: several workspaces or none, and the action excludes every other.
+   * @param scope contains everything that the action's writes depend on: a workspace; a few
+   *   workspaces and other subjects, by their ids; or null: the action excludes every other.
    */
-  write<T>(workspaceId: string | null, action: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(scope: WriteScope, action: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Runs one atomic action concurrently with others of its workspace, except those of `write`. For
    * the hot paths: what they read in order to write is guarded by the row locks of
@@ -43,6 +43,9 @@ export interface Database {
   /** Resolves when the actions that were handed in before have ended. */
   close(): Promise<void>;
 }
+
+/** The scope of an action that excludes others: one id, a few, or everything. */
+export type WriteScope = string | readonly string[] | null;
 
 /** The scope of what belongs to no workspace: sessions, logins in progress, unknown chat teams. */
 export const NO_WORKSPACE = '';

@@ -61,6 +61,8 @@ export interface Gatekeeper {
   proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
   /** The principal with its scopes in one workspace, or null when it may not use that one. */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
+  /** Runs a handler on behalf of a principal, whose access may have to be checked as it writes. */
+  actAs<T>(principal: Principal, run: () => T): T;
   /** Rises whenever somebody may have lost access. */
   accessVersion(): number;
   /**
@@ -252,7 +254,7 @@ export class Api {
           const context = new HttpContext(request, reply, entered, (end) =>
             this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
           );
-          return respond(input, context, reply);
+          return this.#gatekeeper.actAs(entered, () => respond(input, context, reply));
         },
       });
     }

@@ -12,6 +12,11 @@ interface KeyRow {
 
 export interface IdempotentCall {
   workspaceId: string;
+  /**
+   * The id of the principal. Another principal that sends the same key makes a call of its own, so
+   * that a guessed key reveals no answer.
+   */
+  principalId: string;
   /** The endpoint's name; the same key may be used for different endpoints. */
   operation: string;
   /** When absent, the call is made every time. */
@@ -21,7 +26,7 @@ export interface IdempotentCall {
 }
 
 /**
- * Makes a call once per key, within the transaction of the call. The first answer is stored
+ * Makes a call once per principal and key, within the transaction of the call. The first answer is stored
  * together with the call's changes; a repetition returns it with `idempotent: true`.
  *
  * @throws HubError IDEMPOTENCY_CONFLICT for the same key with another body.
@@ -35,8 +40,8 @@ export async function answerOnce<Answer extends object>(
   const bodyHash = hashJson(call.body);
   const known = await tx.firstSql<KeyRow>(
     `SELECT body_hash, answer FROM idempotency_keys
-     WHERE workspace_id = ? AND operation = ? AND idempotency_key = ?`,
-    [call.workspaceId, call.operation, call.key],
+     WHERE workspace_id = ? AND operation = ? AND idempotency_key = ? AND principal_id IN (?, '')`,
+    [call.workspaceId, call.operation, call.key, call.principalId],
   );
   if (known !== undefined) {
     if (known.body_hash !== bodyHash) {
@@ -51,9 +56,12 @@ export async function answerOnce<Answer extends object>(
   const answer = await make();
   await tx.runSql(
     `INSERT INTO idempotency_keys
-       (workspace_id, operation, idempotency_key, body_hash, answer, created_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [call.workspaceId, call.operation, call.key, bodyHash, JSON.stringify(answer), tx.nowMs],
+       (workspace_id, operation, idempotency_key, principal_id, body_hash, answer, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[call.workspaceId, call.operation, call.key, call.principalId],
+      ...[bodyHash, JSON.stringify(answer), tx.nowMs],
+    ],
   );
   return answer;
 }
@@ -68,8 +76,8 @@ export async function hasOldKeys(reader: Reader, nowMs: number): Promise<boolean
 /** Deletes keys that are older than `IDEMPOTENCY_KEPT_MS`. Returns how many. */
 export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
   const { changes } = await tx.runSql(
-    `DELETE FROM idempotency_keys WHERE (workspace_id, operation, idempotency_key) IN (
-       SELECT workspace_id, operation, idempotency_key FROM idempotency_keys
+    `DELETE FROM idempotency_keys WHERE (workspace_id, operation, idempotency_key, principal_id) IN (
+       SELECT workspace_id, operation, idempotency_key, principal_id FROM idempotency_keys
        WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
     [tx.nowMs - IDEMPOTENCY_KEPT_MS, limit],
   );

@@ -20,6 +20,7 @@ import { claimLease } from '../queue/leased-work.ts';
 import type { FoundLanes } from '../queue/queue.ts';
 import { hasPendingEntry } from '../queue/store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
+import { hubKeyFor } from '../sealing.ts';
 import { hashToken } from '../tokens/store.ts';
 import { readWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
 import { presentJob } from './present.ts';
@@ -127,6 +128,8 @@ async function answerClaim(
   };
 }
 
+const KEY_PURPOSE = 'job tokens';
+
 type TokenMaker = (entryId: string, generation: number) => string;
 
 /**
@@ -139,7 +142,7 @@ function createTokenMaker({ secretKey }: HubDeps, workspaceId: string): TokenMak
     const name = `job-token\0${workspaceId}\0${entryId}\0${generation}`;
     // A claim needs its token twice: for the stored hash and for the answer.
     if (latest.name !== name) {
-      const bytes = createHmac('sha256', secretKey).update(name).digest();
+      const bytes = createHmac('sha256', hubKeyFor(secretKey, KEY_PURPOSE)).update(name).digest();
       latest = { name, token: formatToken('job', bytes) };
     }
     return latest.token;

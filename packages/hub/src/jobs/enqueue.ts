@@ -35,10 +35,11 @@ export function enqueueJob(
   input: EnqueueInput,
 ): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const { workspaceId } = input;
   const keys = key === undefined ? [] : [`enqueue ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, operation: 'jobsEnqueue', key, body }, async () => {
+    answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
       const { entry, row } = await addJob(deps, tx, principal.principalId, input);
       return { jobId: row.job_id, job: presentJob(entry, row) };
     }),

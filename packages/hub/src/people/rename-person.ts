@@ -2,6 +2,7 @@ import { appendAccountAudit } from '../audit/append.ts';
 import { assert } from '../errors.ts';
 import type { PeopleDeps } from './deps.ts';
 import { type PersonRow, readPerson, updatePersonName } from './store.ts';
+import { writeAccount } from './write-account.ts';
 
 /** Changes a person's name, which all their workspaces show. */
 export function renamePerson(
@@ -9,7 +10,7 @@ export function renamePerson(
   personId: string,
   name: string,
 ): Promise<PersonRow> {
-  return database.write(null, async (tx) => {
+  return writeAccount(database, personId, async (tx) => {
     const person = await readPerson(tx, personId);
     assert(person !== undefined, 'a session belongs to a person');
     if (person.name === name) return person;

@@ -11,6 +11,7 @@ import {
   type PersonRow,
   readPersonByEmail,
 } from './store.ts';
+import { writeAccount } from './write-account.ts';
 
 /**
  * Checks a password and starts a session. Ends the session of the request's cookie, if any.
@@ -37,7 +38,7 @@ export async function signIn(
   attempt.succeed();
   const previous = await findSession(deps, cookies);
   const { person_id: personId } = person;
-  const secret = await deps.database.write(null, async (tx) => {
+  const secret = await writeAccount(deps.database, personId, async (tx) => {
     if (previous !== null) {
       await markSessionRevoked(tx, previous.person_id, previous.session_id);
     }

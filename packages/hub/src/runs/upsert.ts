@@ -43,10 +43,11 @@ export function upsertRunByRef(
   input: UpsertByRefInput,
 ): Promise<RunUpsert> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(
       tx,
-      { workspaceId: input.workspaceId, operation: 'runsUpsertV1', key, body },
+      { workspaceId: input.workspaceId, principalId, operation: 'runsUpsertV1', key, body },
       async () => {
         const { row, created } = await saveRun(deps, tx, principal, input);
         return { runId: row.run_id, run: presentRun(row), created };

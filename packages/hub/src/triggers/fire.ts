@@ -6,6 +6,7 @@ import {
   type UnmatchedTrigger,
 } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
+import { fenceUntrusted } from '../context/untrusted-text.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/enqueue.ts';
@@ -21,7 +22,7 @@ import {
   insertFiring,
   readStarted,
 } from './store-firings.ts';
-import { cut, renderTemplate, type TemplateScope } from './template.ts';
+import { cut, renderPrompt, renderTemplate, type TemplateScope } from './template.ts';
 
 /** The contract's limits for a run's reference and title. */
 const RUN_REF_CHARS_MAX = 255;
@@ -122,9 +123,10 @@ async function start(
   if (repository === undefined) return refuse('repository_not_found');
   if (repository.status === 'archived') return refuse('repository_archived');
   const full = { ...scope, trigger: { id: triggerId, name: trigger.name } };
-  const prompt = renderTemplate(trigger.prompt_template, full, {
-    missing: '',
+  const reference = `${triggerId} ${cause.cause}`;
+  const prompt = renderPrompt(trigger.prompt_template, full, {
     charsMax: PROMPT_CHARS_MAX,
+    fence: (source, text) => fenceUntrusted({ title: '', text, source, reference }, deps.secretKey),
   });
   if (prompt.trim() === '') return refuse('prompt_empty');
   const { run_id: runId } = await ensureRun(deps, tx, {

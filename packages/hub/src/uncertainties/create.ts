@@ -27,10 +27,11 @@ export function createUncertainty(
   input: CreateInput,
 ): Promise<CreateAnswer> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, operation, key, body }, async () => {
+    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
       const row = makeRow(deps, tx, principal, input);
       await requireRun(tx, workspaceId, row.run_id);
       const record = row.job_id === null ? null : await requireJob(tx, workspaceId, row.job_id);

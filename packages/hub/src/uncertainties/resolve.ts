@@ -28,10 +28,11 @@ export function addResolution(
   input: ResolveInput,
 ): Promise<{ resolutionId: string; uncertainty: Uncertainty; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
   const operation = 'uncertaintiesAddResolution';
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, operation, key, body }, async () => {
+    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
       const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
       if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);
       const actor = principal.principalId;

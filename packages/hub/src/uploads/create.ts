@@ -30,9 +30,10 @@ export async function createUpload(
   input: CreateInput,
 ): Promise<CreatedUpload> {
   const { idempotencyKey: key, ...body } = input;
+  const { principalId } = principal;
   const { workspaceId } = input;
   await deps.disk?.requireFree(input.sizeBytes);
-  const call = { workspaceId, operation: uploads.create.name, key, body };
+  const call = { workspaceId, principalId, operation: uploads.create.name, key, body };
   const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
       const row: UploadRow = {

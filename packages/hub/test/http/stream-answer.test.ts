@@ -30,6 +30,7 @@ const openGate: Gatekeeper = {
     'chat-signature': enter,
     'signed-url': enter,
   },
+  actAs: (_principal, run) => run(),
   accessVersion: () => 0,
   watchAccess: () => () => undefined,
   enterWorkspace: enter,

@@ -83,9 +83,10 @@ test('an event becomes a context item, a run, a job and a line of the ledger', a
     kind: 'create_run',
     runId: run.runId,
     status: 'pending',
-    prompt:
-      'Plan: Load balancer needs a health check\nSince the move the balancer has nothing to ask.',
   });
+  assert.match(job.prompt, /^Plan: \[event\.title\]\n\[Untrusted text/);
+  assert.match(job.prompt, /\nSince the move the balancer has nothing to ask\.\n/);
+  assert.match(job.prompt, /\nLoad balancer needs a health check\n/);
   const event = await world.readEvent(answer.eventId);
   assert.partialDeepStrictEqual(event, {
     status: 'accepted',
@@ -292,7 +293,8 @@ test('conditions see the whole event, and templates only its stored part', async
   const { triggered, eventId } = await world.ingest();
   const jobId = triggered[0]?.jobId ?? '';
   const { job } = await world.call(jobs.get, { workspaceId, jobId });
-  assert.equal(job.prompt, 'Look: Load balancer needs a health check');
+  assert.match(job.prompt, /^Look: \[event\.title\]\n/);
+  assert.equal(job.prompt.includes('the balancer has nothing to ask'), false);
   const runId = triggered[0]?.runId ?? '';
   const { run } = await world.call(runs.get, { workspaceId, runId });
   assert.equal(run.runRef, `issue-${eventId}`, 'a missing value does not make events share a run');

@@ -1,6 +1,6 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
-import type { ConcurrentScope, Database, Reader, SqlValue, Tx } from '../engine.ts';
+import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { createQueryBuilder } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
 import { numberPlaceholders } from './merged-statement.ts';
@@ -36,9 +36,11 @@ export interface PostgresOptions {
 const EXCLUSIVE_MAX = 32;
 const CONCURRENT_MAX = 128;
 
-/** The actions of one workspace, or of the hub, that wait or run. */
+/** The actions of one workspace, of a few, or of the hub, that wait or run. */
 interface Scope {
-  workspaceId: string | null;
+  key: string | null;
+  /** The ids that its transactions lock; null: the whole database. */
+  ids: readonly string[] | null;
   /** Waiting actions by mode. */
   exclusive: WaitingAction[];
   concurrent: WaitingAction[];
@@ -84,8 +86,8 @@ export class PostgresDatabase implements Database {
     this.reader = new PostgresReader(this.#readers);
   }
 
-  write<T>(workspaceId: string | null, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(workspaceId, 'exclusive', [], run);
+  write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#enqueue(scope, 'exclusive', [], run);
   }
 
   writeConcurrent<T>(
@@ -127,13 +129,13 @@ export class PostgresDatabase implements Database {
   }
 
   #enqueue<T>(
-    workspaceId: string | null,
+    ids: WriteScope,
     mode: LockMode,
     keys: readonly string[],
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
-    const scope = this.#scopeOf(workspaceId);
+    const scope = this.#scopeOf(ids);
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
@@ -142,11 +144,15 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  #scopeOf(workspaceId: string | null): Scope {
-    let scope = this.#scopes.get(workspaceId);
+  #scopeOf(wanted: WriteScope): Scope {
+    const ids = typeof wanted === 'string' ? [wanted] : wanted;
+    // No id has a space. The order of locks is that of the ids' numbers (`run-transaction.ts`).
+    const key = typeof wanted === 'string' ? wanted : (ids?.toSorted().join(' ') ?? null);
+    let scope = this.#scopes.get(key);
     if (scope === undefined) {
       scope = {
-        workspaceId,
+        key,
+        ids,
         exclusive: [],
         concurrent: [],
         exclusiveRunning: 0,
@@ -154,7 +160,7 @@ export class PostgresDatabase implements Database {
         concurrentWorking: 0,
         keys: new Set(),
       };
-      this.#scopes.set(workspaceId, scope);
+      this.#scopes.set(key, scope);
     }
     return scope;
   }
@@ -177,7 +183,7 @@ export class PostgresDatabase implements Database {
     scope.exclusiveRunning += 1;
     const run = async () => {
       const restarts = await this.#run(actions, (session) =>
-        runExclusive(session, scope.workspaceId, actions, this.#clock),
+        runExclusive(session, scope.ids, actions, this.#clock),
       );
       scope.exclusiveRunning -= 1;
       this.#restart(scope, restarts);
@@ -186,9 +192,9 @@ export class PostgresDatabase implements Database {
   }
 
   #startConcurrent(scope: Scope): void {
-    const { workspaceId } = scope;
+    const { ids } = scope;
     const actions = takeDisjoint(scope, CONCURRENT_MAX);
-    if (workspaceId === null || actions.length === 0) return;
+    if (ids === null || actions.length === 0) return;
     scope.concurrentRunning += 1;
     scope.concurrentWorking += 1;
     const keys = actions.flatMap((action) => action.keys);
@@ -202,7 +208,7 @@ export class PostgresDatabase implements Database {
       };
       const shared = { merger: this.#merger, clock: this.#clock, onCommitting };
       const restarts = await this.#run(actions, (session) =>
-        runConcurrent(session, workspaceId, actions, shared),
+        runConcurrent(session, ids, actions, shared),
       );
       if (isWorking) scope.concurrentWorking -= 1;
       scope.concurrentRunning -= 1;
@@ -243,7 +249,7 @@ export class PostgresDatabase implements Database {
   #dropIdle(scope: Scope): void {
     const waiting = scope.exclusive.length + scope.concurrent.length;
     if (waiting + scope.exclusiveRunning + scope.concurrentRunning > 0) return;
-    if (this.#scopes.get(scope.workspaceId) === scope) this.#scopes.delete(scope.workspaceId);
+    if (this.#scopes.get(scope.key) === scope) this.#scopes.delete(scope.key);
   }
 
   #track(work: Promise<void>): void {

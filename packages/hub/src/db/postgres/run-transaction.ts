@@ -33,8 +33,8 @@ export type LockMode = 'exclusive' | 'concurrent';
 
 /** The lock that a transaction takes. */
 interface LockScope {
-  /** null: the whole database. */
-  workspaceId: string | null;
+  /** Ids, mostly of one workspace; null: the whole database. */
+  ids: readonly string[] | null;
   mode: LockMode;
 }
 
@@ -72,11 +72,11 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
  */
 export async function runExclusive(
   session: Session,
-  workspaceId: string | null,
+  ids: readonly string[] | null,
   actions: readonly WaitingAction[],
   clock: TestClock,
 ): Promise<WaitingAction[]> {
-  const nowMs = await begin(session, { workspaceId, mode: 'exclusive' }, clock);
+  const nowMs = await begin(session, { ids, mode: 'exclusive' }, clock);
   const outcomes: Outcome[] = [];
   for (const action of actions) {
     await session.script('SAVEPOINT action');
@@ -105,11 +105,11 @@ export interface ConcurrentOptions {
  */
 export async function runConcurrent(
   session: Session,
-  workspaceId: string,
+  ids: readonly string[],
   actions: readonly WaitingAction[],
   { merger, clock, onCommitting }: ConcurrentOptions,
 ): Promise<WaitingAction[]> {
-  const nowMs = await begin(session, { workspaceId, mode: 'concurrent' }, clock);
+  const nowMs = await begin(session, { ids, mode: 'concurrent' }, clock);
   const statements = merger.open(session, nowMs, actions.length);
   let isSpoiled = false;
   const ends = await Promise.allSettled(
@@ -139,31 +139,33 @@ export async function runConcurrent(
 
 async function begin(
   session: Session,
-  { workspaceId, mode }: LockScope,
+  { ids, mode }: LockScope,
   clock: TestClock,
 ): Promise<number> {
   const results = await session.script(
     `${session.beginText}; ${mode === 'concurrent' ? BY_INDEX : ''}
-     SELECT ${lockCalls(workspaceId, mode)};
+     SELECT ${lockCalls(ids, mode)};
      SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now_ms`,
   );
   return clock?.() ?? Number(results.at(-1)?.rows[0]?.now_ms);
 }
 
-function lockCalls(workspaceId: string | null, mode: LockMode): string {
-  if (workspaceId === null) return `pg_advisory_xact_lock(${LOCK_CLASS}, ${HUB_LOCK})`;
+/** Locks are taken in the order of their numbers, so that no two transactions block each other. */
+function lockCalls(ids: readonly string[] | null, mode: LockMode): string {
+  if (ids === null) return `pg_advisory_xact_lock(${LOCK_CLASS}, ${HUB_LOCK})`;
   const lock = mode === 'exclusive' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-  return (
-    `pg_advisory_xact_lock_shared(${LOCK_CLASS}, ${HUB_LOCK}), ` +
-    `${lock}(${LOCK_CLASS}, ${lockNumberOf(workspaceId)})`
-  );
+  const numbers = [...new Set(ids.map(lockNumberOf))].toSorted((a, b) => a - b);
+  return [
+    `pg_advisory_xact_lock_shared(${LOCK_CLASS}, ${HUB_LOCK})`,
+    ...numbers.map((number) => `${lock}(${LOCK_CLASS}, ${number})`),
+  ].join(', ');
 }
 
-/** Two workspaces with the same number only wait for each other sometimes. */
-function lockNumberOf(workspaceId: string): number {
+/** Two ids with the same number only wait for each other sometimes. */
+function lockNumberOf(id: string): number {
   let hash = 0x81_1c_9d_c5;
-  for (let at = 0; at < workspaceId.length; at++) {
-    hash = Math.imul(hash ^ workspaceId.charCodeAt(at), 0x01_00_01_93);
+  for (let at = 0; at < id.length; at++) {
+    hash = Math.imul(hash ^ id.charCodeAt(at), 0x01_00_01_93);
   }
   return hash === HUB_LOCK ? 1 : hash | 0;
 }

@@ -283,6 +283,8 @@ export interface IdempotencyKeysTable {
   workspace_id: string;
   operation: string;
   idempotency_key: string;
+  /** Empty for keys from before they were bound to a principal. */
+  principal_id: string;
   body_hash: string;
   answer: string;
   created_at: number;

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { HubError } from '../../errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
-import type { ConcurrentScope, Database, Reader, Tx } from '../engine.ts';
+import type { ConcurrentScope, Database, Reader, Tx, WriteScope } from '../engine.ts';
 import { createQueryBuilder } from '../statements.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
@@ -135,7 +135,7 @@ class SqliteDatabase implements Database {
   }
 
   /** The scope does not matter: with a single writer, every action is exclusive. */
-  write<T>(_workspaceId: string | null, run: (tx: Tx) => Promise<T>): Promise<T> {
+  write<T>(_scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#enqueue(run, false);
   }
 
