@@ -124,12 +124,13 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     const other = await shared.context.newPage();
     await other.goto(await printLink('member', 'add', ...args));
     await other.getByText(`You are signed in as ${owner.email}.`).waitFor();
+    await other.getByRole('button', { name: 'I have an account already' }).click();
     await other.locator('input[name=password]:focus').waitFor();
     await other.getByRole('button', { name: 'Sign in and accept' }).click();
     await other.getByText('Enter your password.').waitFor();
     await other.getByLabel('Password', { exact: true }).fill('wrong password entirely');
     await other.getByRole('button', { name: 'Sign in and accept' }).click();
-    await other.getByText('The password is wrong.').waitFor();
+    await other.getByText('This is not the password of an account with this address.').waitFor();
     await other.getByLabel('Password', { exact: true }).fill(guest.password);
     await other.getByRole('button', { name: 'Sign in and accept' }).click();
     await other.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();

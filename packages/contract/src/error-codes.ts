@@ -52,7 +52,7 @@ export const errorCodes = {
   CONFIRMATION_REQUIRED: [400, 'The sign-in is older than 10 minutes; send the password again.'],
   FIRST_OWNER_LINK_INVALID: [400, 'The first-owner link was used or is not the latest one.'],
   SLUG_TAKEN: [400, 'A workspace with this slug already exists.'],
-  EMAIL_TAKEN: [400, 'A person with this e-mail address already exists.'],
+  EMAIL_TAKEN: [400, 'An account with this e-mail address exists: sign in with it.'],
   MEMBER_NOT_FOUND: [400, 'No such member of this workspace.'],
   ALREADY_MEMBER: [400, 'The person is already a member of this workspace.'],
   LAST_OWNER: [400, 'A workspace must keep an owner; make someone else an owner first.'],

@@ -141,18 +141,23 @@ export interface AdminPasswordReset {
 /**
  * Creates a link with which a person sets a new password. It replaces their open link.
  *
+ * @param workspaceSlug says which account is meant when several have the address.
  * @returns null if no person has the address.
  * @throws HubError INVALID_REQUEST; StartError
  */
 export function resetPasswordByAdmin(
   config: Config,
   email: string,
+  workspaceSlug?: string,
 ): Promise<AdminPasswordReset | null> {
   if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, async (database, directoryPath) => {
     const address = await findLinkAddress(config, directoryPath, database.reader);
     return database.write(null, async (tx) => {
-      const created = await createPasswordReset(database, tx, { email, createdBy: 'operator' });
+      const workspace =
+        workspaceSlug === undefined ? undefined : await requireWorkspace(tx, workspaceSlug);
+      const draft = { email, workspaceId: workspace?.workspace_id, createdBy: 'operator' };
+      const created = await createPasswordReset(database, tx, draft);
       if (created === null) return null;
       const { person, linkToken, expiresAtMs } = created;
       return {

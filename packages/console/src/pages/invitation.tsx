@@ -1,7 +1,7 @@
 import type { InvitationLinkStatus } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { invitationQuery, type OpenInvitation, sessionQuery } from '../api/session-queries.ts';
 import { buttonClasses } from '../parts/button.tsx';
 import { CardPage } from '../parts/card-page.tsx';
@@ -50,11 +50,10 @@ interface OpenInvitationFormProps {
 }
 
 function OpenInvitationForm({ signedInAs, ...rest }: OpenInvitationFormProps) {
-  const { email, accountExists } = rest.invitation;
-  if (signedInAs === email) return <AcceptSignedIn {...rest} />;
-  const other = signedInAs;
-  if (accountExists) return <AcceptWithPassword {...rest} signedInAs={other} />;
-  return <AcceptAsNewPerson {...rest} signedInAs={other} />;
+  const [hasAccount, setHasAccount] = useState(false);
+  if (signedInAs === rest.invitation.email) return <AcceptSignedIn {...rest} />;
+  const form = { ...rest, signedInAs, onSwitch: () => setHasAccount(!hasAccount) };
+  return hasAccount ? <AcceptWithPassword {...form} /> : <AcceptAsNewPerson {...form} />;
 }
 
 type Look = Pick<ComponentProps<typeof EndState>, 'icon' | 'tone' | 'title'> & { text: string };

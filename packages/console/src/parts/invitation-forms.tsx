@@ -19,7 +19,11 @@ interface Props {
   invitation: OpenInvitation;
 }
 /** `signedInAs` is the address of another person who is signed in at this browser, or null. */
-type GuestProps = Props & { signedInAs: string | null };
+type GuestProps = Props & {
+  signedInAs: string | null;
+  /** Changes between the forms for people with and without an account. */
+  onSwitch: () => void;
+};
 
 /** For the invited person who is signed in. */
 export function AcceptSignedIn({ linkToken, invitation }: Props) {
@@ -47,20 +51,25 @@ export function AcceptSignedIn({ linkToken, invitation }: Props) {
 }
 
 /** For an invited person with an account who is not signed in: the password does both. */
-export function AcceptWithPassword({ linkToken, invitation, signedInAs }: GuestProps) {
+export function AcceptWithPassword({ linkToken, invitation, signedInAs, onSwitch }: GuestProps) {
   const accept = useAccept(linkToken);
   const fields = useFormFields({
     initial: { password: '' },
     check: ({ password }) => (password === '' ? { password: 'Enter your password.' } : {}),
     failure: accept.error,
-    fieldOfCode: { SIGN_IN_FAILED: { name: 'password', message: 'The password is wrong.' } },
+    fieldOfCode: {
+      SIGN_IN_FAILED: {
+        name: 'password',
+        message: 'This is not the password of an account with this address.',
+      },
+    },
     send: accept.mutate,
   });
   if (hasCode(accept.error, 'ALREADY_MEMBER')) return <AlreadyMember invitation={invitation} />;
   return (
     <>
       <InvitationText invitation={invitation} />
-      <p className="mt-3 text-sm text-muted">You have an account here. Sign in to accept.</p>
+      <p className="mt-3 text-sm text-muted">Sign in with your account to accept.</p>
       <form {...fields.form} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
         {fields.failure && <ErrorNotice error={fields.failure} />}
         <SignsInInstead signedInAs={signedInAs} />
@@ -75,13 +84,16 @@ export function AcceptWithPassword({ linkToken, invitation, signedInAs }: GuestP
         <Button type="submit" look="primary" className="mt-1 h-9" busy={accept.isPending}>
           Sign in and accept
         </Button>
+        <Button type="button" onClick={onSwitch}>
+          I have no account yet
+        </Button>
       </form>
     </>
   );
 }
 
 /** For an invited person without an account: a name and a password create one. */
-export function AcceptAsNewPerson({ linkToken, invitation, signedInAs }: GuestProps) {
+export function AcceptAsNewPerson({ linkToken, invitation, signedInAs, onSwitch }: GuestProps) {
   const accept = useAccept(linkToken);
   const fields = useFormFields({
     initial: { name: '', password: '' },
@@ -93,6 +105,12 @@ export function AcceptAsNewPerson({ linkToken, invitation, signedInAs }: GuestPr
       };
     },
     failure: accept.error,
+    fieldOfCode: {
+      EMAIL_TAKEN: {
+        name: 'password',
+        message: 'You have an account with this password. Use the button for people with one.',
+      },
+    },
     send: ({ name, password }) => accept.mutate({ name: name.trim(), password }),
   });
   return (
@@ -112,6 +130,9 @@ export function AcceptAsNewPerson({ linkToken, invitation, signedInAs }: GuestPr
         />
         <Button type="submit" look="primary" className="mt-1 h-9" busy={accept.isPending}>
           Accept and create account
+        </Button>
+        <Button type="button" onClick={onSwitch}>
+          I have an account already
         </Button>
       </form>
     </>

@@ -1,20 +1,22 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
-import { insertMembership, readRole } from '../access/store.ts';
+import { insertMembership } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import type { PeopleDeps } from '../people/deps.ts';
+import { findAccount } from '../people/find-account.ts';
 import { hashNewPassword } from '../people/passwords.ts';
-import { provePassword } from '../people/prove-password.ts';
 import { beginSession, findSession, type Origin } from '../people/sessions.ts';
 import {
+  ACCOUNTS_OF_ADDRESS_MAX,
   insertPerson,
+  listPeopleByEmail,
   markSessionRevoked,
   type PersonRow,
   readPerson,
-  readPersonByEmail,
 } from '../people/store.ts';
 import type { RequestContext } from '../principal.ts';
+import { refuseMember } from './invite.ts';
 import { type InvitationRow, markInvitationAccepted, readOpenInvitationByLink } from './store.ts';
 
 type AcceptInput = RequestInput<typeof consoleEndpoints.invitations.accept.request>;
@@ -25,7 +27,7 @@ type Session = Awaited<ReturnType<typeof findSession>>;
 type Invitee =
   | { kind: 'signed-in'; personId: string }
   | { kind: 'known'; personId: string }
-  | { kind: 'new'; name: string; passwordHash: string };
+  | { kind: 'new'; name: string; passwordHash: string; accounts: readonly PersonRow[] };
 
 export interface Acceptance {
   person: PersonRow;
@@ -69,24 +71,74 @@ export async function acceptInvitation(
 
 async function identifyInvitee(
   deps: PeopleDeps,
-  { name, password }: AcceptInput,
+  { linkToken, name, password }: AcceptInput,
   { invitation, session, origin }: { invitation: InvitationRow; session: Session; origin: Request },
 ): Promise<Invitee> {
   const { email } = invitation;
-  const person = await readPersonByEmail(deps.database.reader, email);
-  if (person === undefined) {
-    if (name === undefined) throw invalidField('/name', 'is required for a new account');
-    if (password === undefined) throw invalidField('/password', 'is required for a new account');
-    const passwordHash = await hashNewPassword(deps, password, { person: { email, name } });
-    return { kind: 'new', name, passwordHash };
+  const {
+    database: { reader },
+    clock,
+  } = deps;
+  const accounts = await listPeopleByEmail(reader, email);
+  // A concurrent request may have used the link, and created the account, since it was read.
+  if ((await readOpenInvitationByLink(reader, linkToken, clock.nowMs())) === undefined) {
+    throw new HubError('INVITATION_LINK_INVALID');
   }
-  const { person_id: personId } = person;
-  if (session?.person_id === personId) return { kind: 'signed-in', personId };
+  const own = accounts.find((account) => account.person_id === session?.person_id);
+  if (own !== undefined) return { kind: 'signed-in', personId: own.person_id };
   if (password === undefined) {
-    throw new HubError('SESSION_REQUIRED', `Sign in as ${email} to accept this invitation.`);
+    if (name !== undefined) throw invalidField('/password', 'is required for a new account');
+    const message = `Sign in as ${email}, or create an account with a name and a password.`;
+    throw new HubError('SESSION_REQUIRED', message);
   }
-  await provePassword(deps, personId, origin.address, password);
-  return { kind: 'known', personId };
+  const { address } = origin;
+  if (name === undefined) {
+    const personId = await proveAccount(deps, { email, accounts, address }, password);
+    return { kind: 'known', personId };
+  }
+  await refuseKnownPassword(deps, { email, accounts, address }, password);
+  const passwordHash = await hashNewPassword(deps, password, { person: { email, name } });
+  return { kind: 'new', name, passwordHash, accounts };
+}
+
+interface Attempt {
+  email: string;
+  accounts: readonly PersonRow[];
+  /** The peer's IP address. */
+  address: string;
+}
+
+/** @throws HubError SIGN_IN_FAILED, also if the address has no account; RATE_LIMITED */
+async function proveAccount(
+  deps: PeopleDeps,
+  { email, accounts, address }: Attempt,
+  password: string,
+): Promise<string> {
+  const attempt = deps.failureDelay.begin(email, address);
+  const account = await findAccount(deps, accounts, password);
+  if (account === undefined) throw new HubError('SIGN_IN_FAILED');
+  attempt.succeed();
+  return account.person_id;
+}
+
+/**
+ * Checks that a new account has a password of its own. An account of the address that another
+ * workspace invited is no claim on the address, so it does not stop a new one; only a person who
+ * knows its password learns that it exists.
+ *
+ * @throws HubError EMAIL_TAKEN, RATE_LIMITED
+ */
+async function refuseKnownPassword(
+  deps: PeopleDeps,
+  { email, accounts, address }: Attempt,
+  password: string,
+): Promise<void> {
+  if (accounts.length === 0) return;
+  const attempt = deps.failureDelay.begin(email, address);
+  const account = await findAccount(deps, accounts, password);
+  if (account === undefined) return;
+  attempt.succeed();
+  throw new HubError('EMAIL_TAKEN', 'You have an account with this password: sign in to accept.');
 }
 
 /** @throws HubError INVITATION_LINK_INVALID, ALREADY_MEMBER, EMAIL_TAKEN */
@@ -101,10 +153,14 @@ async function admitPerson(
   if (!(await markInvitationAccepted(tx, invitation, personId))) {
     throw new HubError('INVITATION_LINK_INVALID');
   }
-  if ((await readRole(tx, personId, workspace_id)) !== null) throw new HubError('ALREADY_MEMBER');
+  const accounts = await listPeopleByEmail(tx, email);
+  await refuseMember(tx, workspace_id, accounts);
   if (invitee.kind === 'new') {
     // The person may have accepted an invitation to another workspace meanwhile.
-    if ((await readPersonByEmail(tx, email)) !== undefined) throw new HubError('EMAIL_TAKEN');
+    const isUnchanged = accounts.length === invitee.accounts.length;
+    if (!isUnchanged || accounts.length === ACCOUNTS_OF_ADDRESS_MAX) {
+      throw new HubError('EMAIL_TAKEN');
+    }
     await insertPerson(database, tx, {
       person_id: personId,
       email,

@@ -8,7 +8,7 @@ import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { drawLinkToken, hashLinkToken } from '../people/link-token.ts';
-import { foldEmail, readPersonByEmail } from '../people/store.ts';
+import { foldEmail, listPeopleByEmail, type PersonRow } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { addInviter, type InvitationWithInviter } from './read-invitations.ts';
 import { insertInvitation, revokeInvitationsOf } from './store.ts';
@@ -51,10 +51,7 @@ export async function createInvitation(
 ): Promise<CreatedInvitation> {
   const { workspaceId, role, createdBy } = draft;
   const email = foldEmail(draft.email);
-  const person = await readPersonByEmail(tx, email);
-  if (person !== undefined && (await readRole(tx, person.person_id, workspaceId)) !== null) {
-    throw new HubError('ALREADY_MEMBER');
-  }
+  await refuseMember(tx, workspaceId, await listPeopleByEmail(tx, email));
   const replaced = await revokeInvitationsOf(tx, workspaceId, email);
   const linkToken = drawLinkToken();
   const invitation = await insertInvitation(database, tx, {
@@ -75,6 +72,17 @@ export async function createInvitation(
     data: { email, role, replaced },
   });
   return { invitation: await addInviter(tx, invitation), linkToken };
+}
+
+/** @throws HubError ALREADY_MEMBER if an account of the address is a member. */
+export async function refuseMember(
+  tx: Tx,
+  workspaceId: string,
+  accounts: readonly PersonRow[],
+): Promise<void> {
+  for (const { person_id } of accounts) {
+    if ((await readRole(tx, person_id, workspaceId)) !== null) throw new HubError('ALREADY_MEMBER');
+  }
 }
 
 /** The URL to send. The token is in the fragment, which browsers do not send to servers. */

@@ -3,7 +3,9 @@ import { requireAct } from '../access/require-act.ts';
 import type { Reader } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { readPerson, readPersonByEmail, readPersonNames } from '../people/store.ts';
+import type { SessionDeps } from '../people/deps.ts';
+import { type Cookies, findSession } from '../people/sessions.ts';
+import { readPerson, readPersonNames } from '../people/store.ts';
 import type { Principal } from '../principal.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type InvitationRow, listOpenInvitations, readInvitationByLink } from './store.ts';
@@ -46,22 +48,29 @@ export interface CheckedInvitation {
   } | null;
 }
 
-/** Says whether an invitation link can be used, and what it is for. Does not use it up. */
+/**
+ * Says whether an invitation link can be used, and what it is for. Does not use it up. Whether the
+ * address has an account is told only to a person who is signed in with it: anyone may invite an
+ * address to find out.
+ */
 export async function checkInvitation(
-  { database: { reader }, clock }: Pick<HubDeps, 'database' | 'clock'>,
+  deps: SessionDeps,
   linkToken: string,
+  cookies: Cookies,
 ): Promise<CheckedInvitation> {
+  const { database: { reader }, clock } = deps;
   const found = await readInvitationByLink(reader, linkToken);
   if (found === undefined) return { status: 'unknown', open: null };
   const status = judgeInvitation(found, clock.nowMs());
   if (status !== 'open') return { status, open: null };
   const workspace = await readWorkspace(reader, found.workspace_id);
   assert(workspace !== undefined, 'an invitation belongs to a workspace');
-  const person = await readPersonByEmail(reader, found.email);
+  const session = await findSession(deps, cookies);
+  const person = session && (await readPerson(reader, session.person_id));
   const open = {
     invitation: await addInviter(reader, found),
     workspaceName: workspace.name,
-    accountExists: person !== undefined,
+    accountExists: person?.email === found.email,
   };
   return { status, open };
 }

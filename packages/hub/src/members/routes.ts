@@ -60,8 +60,8 @@ function bindInvitationRoutes(api: Api, deps: MemberDeps): void {
     await revokeInvitation(deps, principal, input);
     return { revoked: true as const };
   });
-  api.bind(invitations.check, async ({ linkToken }) =>
-    presentInvitationCheck(await checkInvitation(deps, linkToken)),
+  api.bind(invitations.check, async ({ linkToken }, { cookies }) =>
+    presentInvitationCheck(await checkInvitation(deps, linkToken, cookies)),
   );
   api.bind(invitations.accept, async (input, context) => {
     const { person, workspaceId, secret } = await acceptInvitation(deps, input, context);

@@ -1,6 +1,7 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { assert, HubError } from '../errors.ts';
 import type { RequestContext } from '../principal.ts';
+import { refuseSharedPassword } from './find-account.ts';
 import { hashNewPassword } from './passwords.ts';
 import { provePassword } from './prove-password.ts';
 import type { PasswordResetDeps } from './reset-password.ts';
@@ -23,6 +24,7 @@ export async function changePassword(
   const { personId, sessionId } = principal;
   assert(personId !== null && sessionId !== null, 'a console session has a person');
   const person = await provePassword(deps, personId, address, input.password);
+  await refuseSharedPassword(deps, person, input.newPassword);
   const to = await hashNewPassword(deps, input.newPassword, { person, path: '/newPassword' });
   return deps.database.write(null, async (tx) => {
     // Of two concurrent changes, the second proved a password that is no longer the current one.

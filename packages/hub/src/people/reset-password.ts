@@ -4,23 +4,24 @@ import {
   type PasswordResetStatus,
   type RequestInput,
 } from '@signalbox/contract';
-import { listMembershipsOfPerson } from '../access/store.ts';
+import { listMembershipsOfPerson, readRole } from '../access/store.ts';
 import { appendAccountAudit, appendAudit } from '../audit/append.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
+import { assert, HubError, invalidField } from '../errors.ts';
 import { type HookDeps, runHooks } from '../hooks.ts';
 import type { RequestContext } from '../principal.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps } from './deps.ts';
+import { refuseSharedPassword } from './find-account.ts';
 import { drawLinkToken, hashLinkToken } from './link-token.ts';
 import { hashNewPassword } from './passwords.ts';
 import { beginSession, findSession } from './sessions.ts';
 import {
   foldEmail,
+  listPeopleByEmail,
   markSessionRevoked,
   type PersonRow,
   readPerson,
-  readPersonByEmail,
   revokeOtherSessions,
   updatePasswordHash,
 } from './store.ts';
@@ -66,6 +67,7 @@ export async function setPasswordByReset(
   if (reset === undefined || judgeReset(reset, clock.nowMs()) !== 'open') throw linkInvalid();
   const { person_id: personId } = reset;
   const known = await requirePerson(database.reader, personId);
+  await refuseSharedPassword(deps, known, newPassword);
   const to = await hashNewPassword(deps, newPassword, { person: known, path: '/newPassword' });
   const previous = await findSession(deps, origin.cookies);
   return database.write(null, async (tx) => {
@@ -132,18 +134,26 @@ export interface CreatedPasswordReset {
   expiresAtMs: number;
 }
 
+interface ResetDraft {
+  email: string;
+  /** Says which account is meant when several have the address. */
+  workspaceId?: string | undefined;
+  createdBy: string;
+}
+
 /**
  * Creates a link for a person who has lost their password. It replaces their open link.
  *
  * @returns null if no person has the address.
+ * @throws HubError INVALID_REQUEST when several accounts have it.
  */
 export async function createPasswordReset(
   database: Database,
   tx: Tx,
-  { email, createdBy }: { email: string; createdBy: string },
+  { email, workspaceId, createdBy }: ResetDraft,
 ): Promise<CreatedPasswordReset | null> {
-  const person = await readPersonByEmail(tx, foldEmail(email));
-  if (person === undefined) return null;
+  const person = await findOnly(tx, await listPeopleByEmail(tx, foldEmail(email)), workspaceId);
+  if (person === null) return null;
   const { person_id: personId } = person;
   await deleteOldPasswordResets(tx, tx.nowMs - EXPIRED_KEPT_MS);
   const replaced = await markPasswordResetsReplaced(tx, personId);
@@ -165,6 +175,25 @@ export async function createPasswordReset(
     });
   }
   return { person, linkToken, expiresAtMs };
+}
+
+/** @throws HubError INVALID_REQUEST when several accounts have the address. */
+async function findOnly(
+  tx: Tx,
+  accounts: readonly PersonRow[],
+  workspaceId: string | undefined,
+): Promise<PersonRow | null> {
+  const found: PersonRow[] = [];
+  for (const account of accounts) {
+    const isMember =
+      workspaceId === undefined || (await readRole(tx, account.person_id, workspaceId)) !== null;
+    if (isMember) found.push(account);
+  }
+  if (found.length <= 1) return found[0] ?? null;
+  throw invalidField(
+    '/email',
+    `belongs to ${found.length} accounts: name a workspace of one of them`,
+  );
 }
 
 /** The URL to send. The token is in the fragment, which browsers do not send to servers. */

@@ -1,15 +1,16 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { HubError } from '../errors.ts';
 import type { PeopleDeps } from './deps.ts';
+import { findAccount } from './find-account.ts';
 import { findKnownBrowser } from './known-browser.ts';
 import { SESSION_IDLE_MS } from './policy.ts';
 import { beginSession, type Cookies, findSession, type Origin } from './sessions.ts';
 import {
   deleteEndedSessions,
   foldEmail,
+  listPeopleByEmail,
   markSessionRevoked,
   type PersonRow,
-  readPersonByEmail,
 } from './store.ts';
 import { writeAccount } from './write-account.ts';
 
@@ -26,13 +27,14 @@ export async function signIn(
   cookies: Cookies,
 ): Promise<{ person: PersonRow; secret: string }> {
   const email = foldEmail(input.email);
-  const person = await readPersonByEmail(deps.database.reader, email);
-  const browser = person === undefined ? null : findKnownBrowser(deps, cookies, person);
-  const place = browser === null ? origin.address : `browser ${browser}`;
+  const accounts = await listPeopleByEmail(deps.database.reader, email);
+  const browsers = accounts.map((account) => findKnownBrowser(deps, cookies, account));
+  const browser = browsers.find((known) => known !== null);
+  const place = browser === undefined ? origin.address : `browser ${browser}`;
   const attempt = deps.failureDelay.begin(email, place);
-  const fits = await deps.passwords.verify(input.password, person?.password_hash ?? null);
-  if (person === undefined || !fits) {
-    if (person !== undefined) deps.failedSignIns.note(person.person_id, origin.address);
+  const person = await findAccount(deps, accounts, input.password);
+  if (person === undefined) {
+    for (const account of accounts) deps.failedSignIns.note(account.person_id, origin.address);
     throw new HubError('SIGN_IN_FAILED');
   }
   attempt.succeed();

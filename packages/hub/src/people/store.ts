@@ -13,9 +13,23 @@ export function foldEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** @param email as `foldEmail` returns it. */
-export function readPersonByEmail(reader: Reader, email: string): Promise<PersonRow | undefined> {
-  return reader.firstSql<PersonRow>('SELECT * FROM people WHERE email = ?', [email]);
+/**
+ * Accounts of one address that a sign-in considers, oldest first, and that may be created. Workspaces
+ * that invite an address independently may lead to several.
+ */
+export const ACCOUNTS_OF_ADDRESS_MAX = 20;
+
+/**
+ * The accounts with an address, oldest first. An address is no proof of a person: who accepts an
+ * invitation chooses the password, and the hub sends no mail.
+ *
+ * @param email as `foldEmail` returns it.
+ */
+export function listPeopleByEmail(reader: Reader, email: string): Promise<PersonRow[]> {
+  return reader.allSql<PersonRow>(
+    'SELECT * FROM people WHERE email = ? ORDER BY created_at, person_id LIMIT ?',
+    [email, ACCOUNTS_OF_ADDRESS_MAX],
+  );
 }
 
 export function readPerson(reader: Reader, personId: string): Promise<PersonRow | undefined> {

@@ -12,7 +12,7 @@ import {
 import { listAudit, PASSWORD, signInAs } from '../support/people.ts';
 import { quickHasher } from '../support/quick-hasher.ts';
 
-const { invitations, members, session, workspaceSettings } = consoleEndpoints;
+const { account, invitations, members, session, workspaceSettings } = consoleEndpoints;
 const DAY_MS = 86_400_000;
 const email = 'grace@acme.dev';
 const newcomer = { name: 'Grace Hopper', password: PASSWORD };
@@ -124,11 +124,11 @@ test('invitations: requests and answers', async (t) => {
       error: 'INVITATION_LINK_INVALID',
     },
     {
-      name: 'a new person needs a name',
+      name: 'a password alone signs in, so without an account it is wrong',
       endpoint: accept,
       as: 'visitor',
       body: { linkToken, password: PASSWORD },
-      error: 'INVALID_REQUEST',
+      error: 'SIGN_IN_FAILED',
     },
     {
       name: 'a new person needs a password',
@@ -187,7 +187,9 @@ test('a person with an account accepts with their session or their password', as
   const canaryEmail = `${CANARY}@acme.dev`;
   const first = await world.invite(canaryEmail);
   const { invitation } = await hub.visitor().call(invitations.check, first);
-  assert.equal(invitation?.accountExists, true);
+  assert.equal(invitation?.accountExists, false, 'the holder of the link does not learn it');
+  const own = await browsers.stranger.call(invitations.check, first);
+  assert.equal(own.invitation?.accountExists, true);
   const accept = (as: typeof browsers.owner, password?: string) =>
     as.codeOf(invitations.accept, {
       linkToken: first.linkToken,
@@ -325,4 +327,68 @@ test('the link carries its token in the fragment, which browsers never send', as
   assert.match(url.hash, /^#token=[\w-]{43}$/);
   // People exist, so the hub waits for no first owner.
   assert.equal(await issueFirstOwnerLink(hub.database), null);
+});
+
+test('an invitation link tells its holder nothing about accounts', async (t) => {
+  const world = await startConsoleWorld(t);
+  const known = await world.invite(`${CANARY}@acme.dev`);
+  const unknown = await world.invite('unknown@acme.dev');
+  const ask = async ({ linkToken }: { linkToken: string }) => {
+    const visitor = () => world.hub.visitor();
+    const { invitation } = await visitor().call(invitations.check, { linkToken });
+    const answers = [];
+    for (const proof of [{}, { password: 'a wrong password' }, { name: 'Grace' }]) {
+      const answer = await visitor().send(invitations.accept.path, { linkToken, ...proof });
+      const { requestId: _own, message, ...rest } = answer.body;
+      answers.push({ ...rest, message: String(message).replace(/\S+@acme\.dev/, 'the address') });
+    }
+    return { accountExists: invitation?.accountExists, answers };
+  };
+  assert.deepEqual(await ask(known), await ask(unknown));
+});
+
+test('an account that another workspace invited is no claim on an address', async (t) => {
+  const world = await startConsoleWorld(t);
+  const { hub, workspaceId } = world;
+  const { owner } = world.browsers;
+  const { workspace } = await owner.call(workspaceSettings.create, { slug: 'beta', name: 'Beta' });
+  const draft = { workspaceId: workspace.workspaceId, email, role: 'member' } as const;
+  const beta = linkTokenOf((await owner.call(invitations.create, draft)).invitationUrl);
+  // Somebody else accepts the first invitation, with a password of their own.
+  const squatter = { name: 'Mallory', password: 'somebody elses long words' };
+  const first = await hub.visitor().call(invitations.accept, { linkToken: beta, ...squatter });
+  const { linkToken } = await world.invite(email);
+  const accept = (proof: object) =>
+    hub.visitor().codeOf(invitations.accept, { linkToken, ...proof });
+  assert.equal(await accept({ ...newcomer, password: squatter.password }), 'EMAIL_TAKEN');
+  const second = await hub.visitor().call(invitations.accept, { linkToken, ...newcomer });
+  assert.notEqual(second.person?.personId, first.person?.personId);
+  assert.deepEqual(
+    second.workspaces.map((each) => each.workspaceId),
+    [workspaceId],
+  );
+  // Each password leads to its own account.
+  for (const [password, personId] of [
+    [squatter.password, first.person?.personId],
+    [newcomer.password, second.person?.personId],
+  ] as const) {
+    const state = await hub.visitor().call(session.signIn, { email, password: String(password) });
+    assert.equal(state.person?.personId, personId);
+  }
+  const again = await owner.codeOf(invitations.create, { workspaceId, email, role: 'viewer' });
+  assert.equal(again, 'ALREADY_MEMBER');
+});
+
+test('two accounts of one address never have one password', async (t) => {
+  const world = await startConsoleWorld(t);
+  const { hub, browsers } = world;
+  const { linkToken } = await world.invite(`${CANARY}@acme.dev`);
+  const browser = hub.visitor();
+  const own = { name: 'Grace', password: 'other words entirely here' };
+  await browser.call(invitations.accept, { linkToken, ...own });
+  const change = (by: typeof browser, password: string, newPassword: string) =>
+    by.codeOf(account.changePassword, { password, newPassword });
+  assert.equal(await change(browser, own.password, PASSWORD), 'INVALID_REQUEST');
+  assert.equal(await change(browsers.stranger, PASSWORD, own.password), 'INVALID_REQUEST');
+  assert.equal(await change(browser, own.password, 'quite different words'), 'ok');
 });

@@ -8,6 +8,7 @@ import { addSettings, explainHubError, linkSettings, readHubConfig } from './adm
 
 interface Options {
   email: string;
+  workspace?: string;
 }
 
 /**
@@ -18,10 +19,9 @@ interface Options {
  */
 export const command = defineCommand<Options>({
   describe(program) {
-    program.requiredOption(
-      '--email <address>',
-      'e-mail address of the person who lost the password',
-    );
+    program
+      .requiredOption('--email <address>', 'e-mail address of the person who lost the password')
+      .option('-w, --workspace <slug>', 'of the account, if the address has several');
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), linkSettings);
     addExamples(program, [
@@ -31,7 +31,7 @@ export const command = defineCommand<Options>({
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
-    const reset = await makeLink(config, options.email);
+    const reset = await makeLink(config, options);
     if (io.json) return io.printJson({ ok: true, ...reset });
     // Standard output has the link alone, so that it can be piped.
     io.print(reset.resetUrl);
@@ -42,10 +42,13 @@ export const command = defineCommand<Options>({
   },
 });
 
-async function makeLink(config: Parameters<typeof resetPasswordByAdmin>[0], email: string) {
+async function makeLink(
+  config: Parameters<typeof resetPasswordByAdmin>[0],
+  { email, workspace }: Options,
+) {
   let reset: Awaited<ReturnType<typeof resetPasswordByAdmin>>;
   try {
-    reset = await resetPasswordByAdmin(config, email);
+    reset = await resetPasswordByAdmin(config, email, workspace);
   } catch (error) {
     throw explainHubError(error);
   }

@@ -137,7 +137,9 @@ export const invitations = {
           invitedBy: Text(200),
           expiresAt: Timestamp(),
           accountExists: Type.Boolean({
-            description: 'Whether the address has an account. Accepting then needs its password.',
+            description:
+              'True for a person who is signed in with the address. False says nothing: the ' +
+              'address may have an account, which its password proves.',
           }),
         }),
       ),
@@ -167,10 +169,12 @@ export const invitations = {
     repeat: 'once',
     summary: 'Accept an invitation',
     description:
-      'Uses up the link. A person signed in with the invited address sends only the token. If ' +
-      'the address has an account, send its password: without it, SESSION_REQUIRED; with a wrong ' +
-      'one, SIGN_IN_FAILED. Otherwise send a name and a new password; without them, or with a ' +
-      'common password, INVALID_REQUEST. Both sign in and end the session of the request. ' +
+      'Uses up the link. A person signed in with the invited address sends only the token; others ' +
+      'get SESSION_REQUIRED for that. A person with an account sends its password alone; a wrong ' +
+      'one is SIGN_IN_FAILED. A person without one sends a name and a new password; a common ' +
+      'password is INVALID_REQUEST, and that of an account of the address is EMAIL_TAKEN. An ' +
+      'address may have several accounts, each with its own password, since invitations of ' +
+      'different workspaces prove nothing to each other. ' +
       'Account, membership, session and the end of the link are one transaction.',
     request: Type.Object({
       linkToken: LinkToken,

@@ -12,6 +12,7 @@ import { jobTokens } from './0010-job-tokens.ts';
 import { passwordResets } from './0011-password-resets.ts';
 import { tenants } from './0012-tenants.ts';
 import { keyPrincipals } from './0013-key-principals.ts';
+import { accounts } from './0014-accounts.ts';
 import { idleLanes } from './0016-idle-lanes.ts';
 import { toolLog } from './0017-tool-log.ts';
 import { uploadUsage } from './0018-upload-usage.ts';
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   { version: 11, name: 'password-resets', statements: passwordResets },
   { version: 12, name: 'tenants', statements: tenants },
   { version: 13, name: 'key-principals', statements: keyPrincipals },
+  { version: 14, name: 'accounts', statements: accounts },
   { version: 16, name: 'idle-lanes', statements: idleLanes },
   { version: 17, name: 'tool-log', statements: toolLog },
   { version: 18, name: 'upload-usage', statements: uploadUsage },
