@@ -26,7 +26,8 @@ export interface IdempotentCall {
 }
 
 /**
- * Makes a call once per principal and key, within the transaction of the call. The first answer is stored
+ * Makes a call once per principal and key, within the transaction of the call. The first answer is
+ * stored
  * together with the call's changes; a repetition returns it with `idempotent: true`.
  *
  * @throws HubError IDEMPOTENCY_CONFLICT for the same key with another body.
@@ -40,7 +41,8 @@ export async function answerOnce<Answer extends object>(
   const bodyHash = hashJson(call.body);
   const known = await tx.firstSql<KeyRow>(
     `SELECT body_hash, answer FROM idempotency_keys
-     WHERE workspace_id = ? AND operation = ? AND idempotency_key = ? AND principal_id IN (?, '')`,
+     WHERE workspace_id = ? AND operation = ? AND idempotency_key = ?
+       AND principal_id IN (?, '')`,
     [call.workspaceId, call.operation, call.key, call.principalId],
   );
   if (known !== undefined) {

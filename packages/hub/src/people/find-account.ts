@@ -3,8 +3,8 @@ import type { PeopleDeps } from './deps.ts';
 import { listPeopleByEmail, type PersonRow } from './store.ts';
 
 /**
- * Finds the account of an address that a password belongs to. Without an account it takes as long as
- * with one, so that the time tells nothing.
+ * Finds the account of an address that a password belongs to. Without an account it takes as long
+ * as with one, so that the time tells nothing.
  */
 export async function findAccount(
   { passwords }: Pick<PeopleDeps, 'passwords'>,
@@ -19,8 +19,8 @@ export async function findAccount(
 }
 
 /**
- * Refuses a new password that another account of the same address has: signing in could not tell the
- * two apart.
+ * Refuses a new password that another account of the same address has: signing in could not tell
+ * the two apart.
  *
  * @throws HubError INVALID_REQUEST
  */

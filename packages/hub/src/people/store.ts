@@ -14,8 +14,8 @@ export function foldEmail(email: string): string {
 }
 
 /**
- * Accounts of one address that a sign-in considers, oldest first, and that may be created. Workspaces
- * that invite an address independently may lead to several.
+ * Accounts of one address that a sign-in considers, oldest first, and that may be created.
+ * Workspaces that invite an address independently may lead to several.
  */
 export const ACCOUNTS_OF_ADDRESS_MAX = 20;
 

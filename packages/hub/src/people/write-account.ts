@@ -6,9 +6,9 @@ const WORKSPACES_MAX = 50;
 const ATTEMPTS_MAX = 5;
 
 /**
- * Runs an action on a person's account, which also appends to the audit logs of their workspaces. It
- * excludes the actions of these workspaces and of the person, and no others: people of one workspace
- * must not hold up the rest of the hub.
+ * Runs an action on a person's account, which also appends to the audit logs of their workspaces.
+ * It excludes the actions of these workspaces and of the person, and no others: people of one
+ * workspace must not hold up the rest of the hub.
  */
 export async function writeAccount<T>(
   database: Database,

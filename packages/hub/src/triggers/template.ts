@@ -46,8 +46,8 @@ export function renderTemplate(
 
 /**
  * Renders a prompt. The values of an event come from people outside the workspace, so each is put
- * into a fence that says so: in place if the placeholder has a line to itself, otherwise at the end,
- * and the placeholder becomes the path in brackets. Numbers and truth values need no fence.
+ * into a fence that says so: in place if the placeholder has a line to itself, otherwise at the
+ * end, and the placeholder becomes the path in brackets. Numbers and truth values need no fence.
  *
  * @param fence puts a text into its fence.
  */
