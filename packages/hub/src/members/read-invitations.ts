@@ -58,7 +58,10 @@ export async function checkInvitation(
   linkToken: string,
   cookies: Cookies,
 ): Promise<CheckedInvitation> {
-  const { database: { reader }, clock } = deps;
+  const {
+    database: { reader },
+    clock,
+  } = deps;
   const found = await readInvitationByLink(reader, linkToken);
   if (found === undefined) return { status: 'unknown', open: null };
   const status = judgeInvitation(found, clock.nowMs());
