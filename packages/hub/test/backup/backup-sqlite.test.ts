@@ -272,6 +272,9 @@ test('a restore that fails midway leaves nothing, and an aborted one keeps a hub
   assert.deepEqual(readdirSync(root).toSorted(), ['backup', 'volume']);
   // As after kill -9 of the restore.
   writeFileSync(join(volume, 'restoring'), backup);
-  await assert.rejects(startTestHub(t, { dataDir: volume }), /A restore into .* did not end/);
+  await assert.rejects(
+    startTestHub(t, { dataDir: volume, newDatabase: true }),
+    /A restore into .* did not end/,
+  );
   assert.equal(existsSync(join(volume, 'signalbox.db')), false);
 });

@@ -41,15 +41,17 @@ test('the table of hubs says where each hub is, and who leads', options, async (
 test('a hub that drains serves requests and ends their connections', options, async (t) => {
   const world = await startSeveralHubs(t);
   const first = await world.start();
-  const health = (baseUrl: string) => fetch(baseUrl + endpoints.health.health.path);
+  const open = (baseUrl: string, { path } = endpoints.health.live) => fetch(baseUrl + path);
   await first.drain(0);
-  const alone = await health(first.baseUrl);
+  const alone = await open(first.baseUrl);
   assert.equal(alone.headers.get('connection'), 'keep-alive', 'there is no other hub');
   const second = await world.start();
   await untilAcquainted(first, second);
   await first.drain(0);
-  const draining = await health(first.baseUrl);
+  const draining = await open(first.baseUrl);
   assert.equal(draining.status, 200);
   assert.equal(draining.headers.get('connection'), 'close');
-  assert.equal((await health(second.baseUrl)).headers.get('connection'), 'keep-alive');
+  const { status } = await open(first.baseUrl, endpoints.health.ready);
+  assert.equal(status, 503, 'a load balancer sends new requests elsewhere');
+  assert.equal((await open(second.baseUrl)).headers.get('connection'), 'keep-alive');
 });

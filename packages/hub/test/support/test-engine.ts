@@ -50,7 +50,7 @@ export async function takeDatabase(
   isNew = false,
 ): Promise<{ config: DatabaseConfig; release(): Promise<void> }> {
   if (testEngine === 'sqlite') {
-    await copyMigratedFile(dataDir);
+    if (!isNew) await copyMigratedFile(dataDir);
     return {
       config: { databaseUrl: null, databaseSessions: sessionsMax },
       release: async () => {},
