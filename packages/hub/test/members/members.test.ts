@@ -153,7 +153,7 @@ test('a role takes effect at the next request, for the console and for machines'
 });
 
 test('a removed member loses access at once, with their machines, and only in this workspace', async (t) => {
-  const world = await startConsoleWorld(t);
+  const world = await startConsoleWorld(t, { config: { workspaceCreation: 'everyone' } });
   const { hub, workspaceId, browsers, personIds } = world;
   const { member, owner } = browsers;
   const { workspace: own } = await member.call(consoleEndpoints.workspaceSettings.create, {
