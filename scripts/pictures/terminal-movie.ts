@@ -109,6 +109,7 @@ function drawFrames(frames: readonly Frame[], { columns, rows }: Recording): str
   });
   const totalMs = frames.reduce((sum, { durationMs }) => sum + durationMs, 0);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}">
+<title>A job in a terminal</title>
 <style>
 text{fill:#d5d9e0;font:14px ui-monospace,'SF Mono',Menlo,Consolas,'Liberation Mono',monospace;white-space:pre}
 .b{font-weight:700}.d{opacity:.6}${colors.map((color, index) => `.c${index}{fill:${color}}`).join('')}
@@ -118,7 +119,7 @@ text{fill:#d5d9e0;font:14px ui-monospace,'SF Mono',Menlo,Consolas,'Liberation Mo
 </style>
 <defs>${definitions.join('')}</defs>
 <rect width="${width}" height="${height}" rx="10" fill="#14171b"/>
-<svg width="${width}" height="${height}"><g id="film">${uses.join('\n')}</g></svg>
+<g id="film">${uses.join('\n')}</g>
 </svg>
 `;
 }
