@@ -96,11 +96,9 @@ test('lists of long jobs and runs end early, with a cursor', async (t) => {
   assert.ok(listed.length > 0);
 });
 
-const DRAIN_MS = 1_000;
-
-async function startFileServer(t: TestContext) {
+async function startFileServer(t: TestContext, drainMs: number) {
   const server = Fastify();
-  limitDrainTime(server, DRAIN_MS);
+  limitDrainTime(server, drainMs);
   // More than the buffers of two sockets take.
   server.get('/', async () => 'x'.repeat(64 * 1_024 * 1_024));
   const closed: boolean[] = [];
@@ -123,23 +121,29 @@ async function startFileServer(t: TestContext) {
 }
 
 test('a connection whose client reads nothing of its answer is closed', async (t) => {
-  const { open, closed } = await startFileServer(t);
+  const { open, closed } = await startFileServer(t, 1_000);
   open().pause();
   await until('the server has closed it', () => closed.length === 1);
 });
 
 test('a client that reads slowly gets its whole answer', async (t) => {
-  const { open, closed } = await startFileServer(t);
+  // Long enough for a busy machine, and shorter than the whole answer takes at this pace.
+  const drainMs = 5_000;
+  const pauseMs = 3;
+  const { open, closed } = await startFileServer(t, drainMs);
   const socket = open();
+  const startMs = performance.now();
   let bytes = 0;
-  const ended = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve, reject) => {
+    socket.on('close', () => reject(new Error(`cut after ${bytes} bytes`)));
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > 64 * 1_024 * 1_024) resolve();
       socket.pause();
-      setTimeout(() => socket.resume(), 2);
+      setTimeout(() => socket.resume(), pauseMs);
     });
   });
   await ended;
+  assert.ok(performance.now() - startMs > drainMs, 'the client was slower than the limit');
   assert.deepEqual(closed, []);
 });
