@@ -53,8 +53,8 @@ async function setupGrown(t: TestContext) {
 /** Seeds the rows that the seeded jobs would have left, too. */
 const moreRows = [
   `INSERT INTO idempotency_keys
-     (workspace_id, operation, idempotency_key, body_hash, answer, created_at)
-   SELECT workspace_id, 'jobsEnqueue', 'key-' || job_id, 'hash', '{}', 1 FROM jobs`,
+     (workspace_id, operation, idempotency_key, principal_id, body_hash, answer, created_at)
+   SELECT workspace_id, 'jobsEnqueue', 'key-' || job_id, 'tok_1', 'hash', '{}', 1 FROM jobs`,
   `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
    SELECT workspace_id, 'job_' || md5(job_id), job_id FROM jobs`,
 ];
