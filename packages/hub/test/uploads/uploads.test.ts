@@ -185,15 +185,13 @@ test('fifty concurrent uploads all arrive complete', async (t) => {
   const harness = await startHomeWorld(t);
   const bodies = Array.from({ length: 50 }, (_, index) => makeBytes(512 * 1024 + index, index + 1));
   const ids = await Promise.all(bodies.map((body) => upload(harness, body)));
-  await Promise.all(
-    ids.map(async (uploadId, index) => {
-      const { downloadUrl } = await getDownload(harness, uploadId);
-      const answer = await fetch(downloadUrl);
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      assert.equal(answer.status, 200, bytes.subarray(0, 1_000).toString());
-      assert.equal(sha256Of(bytes), sha256Of(bodies[index] as Buffer));
-    }),
-  );
+  for (const [index, uploadId] of ids.entries()) {
+    const { downloadUrl } = await getDownload(harness, uploadId);
+    const answer = await fetch(downloadUrl);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    assert.equal(answer.status, 200, bytes.subarray(0, 1_000).toString());
+    assert.equal(sha256Of(bytes), sha256Of(bodies[index] as Buffer));
+  }
   assert.equal(listFiles(harness).length, 50);
 });
 
