@@ -127,9 +127,10 @@ test('a connection whose client reads nothing of its answer is closed', async (t
 });
 
 test('a client that reads slowly gets its whole answer', async (t) => {
-  // Long enough for a busy machine, and shorter than the whole answer takes at this pace.
+  // Long enough for a busy machine, and shorter than the client takes for the whole answer.
   const drainMs = 5_000;
-  const pauseMs = 3;
+  const wholeMs = 7_000;
+  const wholeBytes = 64 * 1_024 * 1_024;
   const { open, closed } = await startFileServer(t, drainMs);
   const socket = open();
   const startMs = performance.now();
@@ -138,9 +139,10 @@ test('a client that reads slowly gets its whole answer', async (t) => {
     socket.on('close', () => reject(new Error(`cut after ${bytes} bytes`)));
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > 64 * 1_024 * 1_024) resolve();
+      if (bytes > wholeBytes) resolve();
+      const dueMs = startMs + (bytes / wholeBytes) * wholeMs;
       socket.pause();
-      setTimeout(() => socket.resume(), pauseMs);
+      setTimeout(() => socket.resume(), Math.max(0, dueMs - performance.now()));
     });
   });
   await ended;
