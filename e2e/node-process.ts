@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
@@ -16,7 +17,8 @@ export interface NodeProcess {
   /** Resolves when it has ended and all that it printed has been read. */
   readonly ended: Promise<ProcessEnd>;
   /**
-   * Resolves with the first match in what it has printed or prints from now on.
+   * Resolves with the first match in what it has printed or prints from now on, without its
+   * colours: many tools color their output where CI is set, with sequences inside a word.
    * @throws when it ends first, or prints no such thing within `limitMs`; with what it printed.
    */
   waitFor(pattern: RegExp, limitMs?: number): Promise<RegExpExecArray>;
@@ -71,8 +73,9 @@ export function startNode(args: readonly string[], options: NodeOptions = {}): N
     const fail = (why: string) =>
       wait.reject(new Error(`${why} while ${pattern} was expected.\n${describe()}`));
     const look = () => {
-      const match = pattern.exec(printed.stdout) ?? pattern.exec(printed.stderr);
-      if (match !== null) wait.resolve(match);
+      const texts = [printed.stdout, printed.stderr].map(stripVTControlCharacters);
+      const match = texts.map((text) => pattern.exec(text)).find((found) => found !== null);
+      if (match) wait.resolve(match);
       else if (!running.has(child)) fail('The process ended');
     };
     const limit = setTimeout(() => fail(`${limitMs} ms passed`), limitMs);
