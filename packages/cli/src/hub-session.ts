@@ -32,6 +32,8 @@ export interface HubPlace {
   token: string | undefined;
   workspaceSlug: string | undefined;
   login: Login | null;
+  /** The hub of the current login, if no hub was named; null: one was, or there is no login. */
+  currentUrl: string | null;
 }
 
 /** Creates a client that identifies this program in its User-Agent header. */
@@ -54,12 +56,12 @@ export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> 
       (url === undefined || known.url === url) &&
       (slug === undefined || known.workspaceSlug === slug),
   );
-  if (token !== undefined) {
-    const baseUrl = url ?? login?.url ?? URL_DEFAULT;
-    return { baseUrl, token, workspaceSlug: slug, login: null };
-  }
+  const baseUrl = url ?? login?.url ?? URL_DEFAULT;
+  const currentUrl = url === undefined ? (logins[0]?.url ?? null) : null;
+  if (token !== undefined) return { baseUrl, token, workspaceSlug: slug, login: null, currentUrl };
   return {
-    baseUrl: url ?? login?.url ?? URL_DEFAULT,
+    baseUrl,
+    currentUrl,
     token: login?.token,
     workspaceSlug: slug ?? login?.workspaceSlug,
     login: login ?? null,
@@ -71,12 +73,8 @@ export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> 
  * @throws {CliError} NOT_LOGGED_IN; {ApiError} WORKSPACE_NOT_FOUND and others.
  */
 export async function openHubSession(io: Io, choice: HubChoice): Promise<HubSession> {
-  const { baseUrl, token, workspaceSlug, login } = await choosePlace(io, choice);
-  if (token === undefined && workspaceSlug === undefined) {
-    throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', 'This machine is not logged in.', {
-      fix: 'signalbox login --workspace SLUG',
-    });
-  }
+  const { baseUrl, token, workspaceSlug, login, currentUrl } = await choosePlace(io, choice);
+  if (token === undefined) refuseWithoutLogin(workspaceSlug, currentUrl);
   const client = createHubClient(baseUrl, token);
   const common = { client, baseUrl, token, login };
   if (login !== null) {
@@ -89,6 +87,20 @@ export async function openHubSession(io: Io, choice: HubChoice): Promise<HubSess
   );
   if (workspaceId === null) throw unknownWorkspace(workspaceSlug);
   return { ...common, workspaceId, workspaceSlug };
+}
+
+/**
+ * A workspace without a login is an error if this machine has logins: the person means another hub
+ * or workspace. A machine without any may use a hub in development mode, which needs none.
+ */
+function refuseWithoutLogin(slug: string | undefined, currentUrl: string | null): void {
+  if (slug !== undefined && currentUrl === null) return;
+  const where = slug === undefined ? '' : ` to the workspace "${slug}"`;
+  const message = `This machine is not logged in${where}.`;
+  const url = currentUrl === null ? '' : ` --url ${currentUrl}`;
+  throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', message, {
+    fix: `signalbox login --workspace ${slug ?? 'SLUG'}${url}`,
+  });
 }
 
 async function askWorkspace(client: Client, signal: AbortSignal) {

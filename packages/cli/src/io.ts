@@ -30,6 +30,8 @@ export interface Io {
   readonly json: boolean;
   /** A person can answer prompts. */
   readonly isInteractive: boolean;
+  /** Whether standard output shows colours. */
+  readonly isColored: boolean;
   /** Styles for standard output; `errorStyles` for standard error. */
   readonly styles: Styles;
   readonly errorStyles: Styles;
@@ -47,10 +49,12 @@ export interface Io {
 
 export function createIo(signal: AbortSignal, json: boolean): Io {
   const { env, stdin, stdout, stderr } = process;
+  const isColored = wantsColor(env, stdout);
   return {
     ...{ env, stdin, stdout, stderr, signal, json },
     isInteractive: Boolean(stdin.isTTY && stdout.isTTY && stderr.isTTY) && !json && !env.CI,
-    styles: stylesOf(wantsColor(env, stdout)),
+    isColored,
+    styles: stylesOf(isColored),
     errorStyles: stylesOf(wantsColor(env, stderr)),
     columns: stdout.isTTY ? Math.max(COLUMNS_MIN, stdout.columns || COLUMNS_DEFAULT) : Infinity,
     print: (line = '') => void stdout.write(`${line}\n`),

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { JOB_EVENTS_LIMIT_MAX, type Job, type JobEvent } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
-import { readAgentNames } from './agent-names.ts';
 import { CliError } from './cli-error.ts';
 import { formatDuration } from './duration.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
 import { changeText, colorStatus, isAtRest, reasonText, statusText } from './job-text.ts';
+import { readAgentNames } from './names.ts';
 import { oneLine } from './text.ts';
 import { createTimelinePrinter, type TimelinePrinter } from './timeline.ts';
 

@@ -6,10 +6,15 @@ export interface Page<Row> {
   nextCursor: string | null;
 }
 
+export interface PageRequest {
+  limit: number;
+  cursor?: string;
+}
+
 /** Reads page by page until `rowsMax` rows or the last page. */
 export async function collectPages<Row>(
   rowsMax: number,
-  read: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,
+  read: (page: PageRequest) => Promise<Page<Row>>,
 ): Promise<Page<Row>> {
   const rows: Row[] = [];
   let cursor: string | null = null;

@@ -8,6 +8,8 @@ export interface Column<Row> {
   style?: (text: string, row: Row) => string;
   /** Takes the remaining width of the line and is truncated to it. At most one column. */
   isFlexible?: true;
+  /** Left out on a terminal too narrow for all columns; the last of these goes first. */
+  isOptional?: true;
 }
 
 const GAP = '  ';
@@ -16,9 +18,10 @@ const FLEXIBLE_WIDTH_MIN = 16;
 /** Prints rows in aligned columns with titles, within the width of the terminal. */
 export function printTable<Row>(
   io: Io,
-  columns: readonly Column<Row>[],
+  allColumns: readonly Column<Row>[],
   rows: readonly Row[],
 ): void {
+  const columns = fittingColumns(io, allColumns, rows);
   const cells = rows.map((row) => columns.map((column) => column.text(row)));
   const widths = columns.map(({ title }, index) =>
     Math.max(textWidth(title), ...cells.map((line) => textWidth(line[index] ?? ''))),
@@ -44,6 +47,24 @@ export function printTable<Row>(
     });
     io.print(line.join(GAP).trimEnd());
   }
+}
+
+/** Drops optional columns, from the last, until the others fit with a readable flexible column. */
+function fittingColumns<Row>(
+  io: Io,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): readonly Column<Row>[] {
+  const needed = columns.reduce(
+    (sum, { title, text, isFlexible }) => {
+      const widest = Math.max(textWidth(title), ...rows.map((row) => textWidth(text(row))));
+      return sum + (isFlexible ? Math.min(widest, FLEXIBLE_WIDTH_MIN) : widest);
+    },
+    GAP.length * (columns.length - 1),
+  );
+  const dropped = columns.findLastIndex(({ isOptional }) => isOptional);
+  if (needed <= io.columns || dropped === -1) return columns;
+  return fittingColumns(io, columns.toSpliced(dropped, 1), rows);
 }
 
 /** Prints names and values in two columns; fields without a value are skipped. */

@@ -15,6 +15,22 @@ export function cleanText(text: string): string {
   return lines.replace(/[^\n]*\r(?=[^\n])/g, '').replace(unsafeCharacters, '');
 }
 
+/** Select Graphic Rendition (ECMA-48, 8.3.117): colours and weights, which move nothing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one
+const styleSequences = /(\u001b\[[\d;:]*m)/;
+
+/**
+ * Makes one line of tool output safe to print and keeps its colours. Ends with a reset if the line
+ * has any, so that they do not reach the next line.
+ */
+export function cleanStyledLine(line: string): string {
+  const last = line.replace(/\r+$/, '').replace(/^.*\r/s, '');
+  const parts = last.split(styleSequences);
+  // A split by a capturing expression has the sequences at the odd places.
+  const clean = parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
+  return parts.length > 1 ? `${clean}\u001b[0m` : clean;
+}
+
 /** Makes text safe to print on a single line. */
 export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();

@@ -1,8 +1,9 @@
 import type { Job, JobEvent, JobEventKind } from '@signalbox/contract';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { formatClock } from './duration.ts';
 import type { Io, Styles } from './io.ts';
 import { evidenceText, reasonText, shortId } from './job-text.ts';
-import { cleanText, oneLine, truncateText } from './text.ts';
+import { cleanStyledLine, cleanText, oneLine, textWidth, truncateText } from './text.ts';
 
 const words: Readonly<Record<Exclude<JobEventKind, 'log'>, string>> = {
   enqueued: 'enqueued',
@@ -24,6 +25,8 @@ const colors: Partial<Record<JobEventKind, keyof Styles>> = {
 };
 
 const WORD_WIDTH = 9;
+/** The bar before tool output, and a space. */
+const GUTTER_WIDTH = 2;
 /** A line shows only the beginning of a long message; `signalbox job` shows all of it. */
 const MESSAGE_WIDTH = 160;
 
@@ -48,7 +51,12 @@ export function createTimelinePrinter(
   function printOutput(text: string): void {
     const lines = (openLine + text).split('\n');
     openLine = lines.pop() ?? '';
-    for (const line of lines) io.print(`${margin}${styles.dim('│')} ${cleanText(line)}`.trimEnd());
+    for (const line of lines) {
+      const clean = io.isColored ? cleanStyledLine(line) : cleanText(line);
+      for (const shown of wrapOutput(clean, io.columns - margin.length - GUTTER_WIDTH)) {
+        io.print(`${margin}${styles.dim('│')} ${shown}`.trimEnd());
+      }
+    }
   }
 
   function end(): void {
@@ -84,6 +92,12 @@ export function createTimelinePrinter(
     },
     end,
   };
+}
+
+/** Wraps a line, so that its rest does not begin at the left of the bar. */
+function wrapOutput(line: string, width: number): string[] {
+  if (textWidth(line) <= width) return [line];
+  return wrapAnsi(line, width, { hard: true, trim: false }).split('\n');
 }
 
 function describeEvent(event: JobEvent, agentNames: ReadonlyMap<string, string>): string {

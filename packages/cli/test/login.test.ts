@@ -116,3 +116,16 @@ test('a command without a login explains how to log in', async () => {
   assert.equal(failure.error, 'NOT_LOGGED_IN');
   assert.match(failure.fix, /signalbox login/);
 });
+
+test('a workspace that this machine is not logged in to is named, with the hub of its login', async () => {
+  await logIn('approve');
+  // The hub is not named, so it is the one of the login.
+  const env = { SIGNALBOX_URL: '' };
+  const other = await place.run(['jobs', '--workspace', 'other', '--json'], { env });
+  assert.equal(other.exitCode, exitCodes.unauthorized);
+  const failure = JSON.parse(other.stderr);
+  assert.equal(failure.error, 'NOT_LOGGED_IN');
+  assert.equal(failure.message, 'This machine is not logged in to the workspace "other".');
+  assert.equal(failure.fix, `signalbox login --workspace other --url ${place.url}`);
+  await place.run(['logout']);
+});

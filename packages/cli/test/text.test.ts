@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JobEvent } from '@signalbox/contract';
 import { formatAge, formatDuration, parseDurationMs } from '../src/duration.ts';
 import { normalizeUrl } from '../src/hub-session.ts';
 import { type Io, stylesOf, wantsColor } from '../src/io.ts';
 import { printTable } from '../src/table.ts';
 import { cleanText, oneLine, padText, textWidth, truncateText } from '../src/text.ts';
+import { createTimelinePrinter } from '../src/timeline.ts';
 
 test('cleaning removes terminal control characters and keeps lines', () => {
   assert.equal(cleanText('a\u001b[31mb\u001b[0m\tc\nd'), 'ab\tc\nd');
@@ -92,3 +94,65 @@ test('a table fits the terminal by cutting its flexible column', () => {
   for (const line of lines) assert.equal(line.length, 40);
   assert.ok(lines[1]?.endsWith('x…  end'));
 });
+
+test('a table leaves out optional columns, from the last, where not all fit', () => {
+  const print = (columns: number) => {
+    const lines: string[] = [];
+    // A partial Io with the members that tables use.
+    const io = {
+      columns,
+      styles: stylesOf(false),
+      print: (line = '') => lines.push(line),
+    } as unknown as Io;
+    printTable(
+      io,
+      [
+        { title: 'ID', text: ({ id }) => id },
+        { title: 'KIND', text: () => 'code_change', isOptional: true },
+        { title: 'TEXT', text: ({ text }) => text, isFlexible: true },
+        { title: 'AGENT', text: () => 'a'.repeat(20), isOptional: true },
+      ],
+      [{ id: 'a1', text: 'x'.repeat(100) }],
+    );
+    for (const line of lines) assert.ok(line.length <= columns, line);
+    return lines[0]?.replace(/ +/g, ' ');
+  };
+  assert.equal(print(Infinity), 'ID KIND TEXT AGENT');
+  assert.equal(print(55), 'ID KIND TEXT AGENT');
+  assert.equal(print(54), 'ID KIND TEXT');
+  assert.equal(print(30), 'ID TEXT');
+});
+
+test('tool output keeps its colours, loses what moves the cursor, and is wrapped behind its bar', () => {
+  const { output } = printLog('\u001b[32mok\u001b[0m 1\u001b[2J\n', {
+    columns: 40,
+    isColored: true,
+  });
+  assert.equal(output, '          │ \u001b[32mok\u001b[0m 1\u001b[0m\n');
+  const plain = printLog('\u001b[32mok\u001b[0m 10%\r20%\n', { columns: 40, isColored: false });
+  assert.equal(plain.output, '          │ 20%\n');
+  const long = printLog(`\u001b[31m${'word '.repeat(30)}\u001b[0m\n`, {
+    columns: 60,
+    isColored: true,
+  });
+  const lines = long.output.trimEnd().split('\n');
+  assert.ok(lines.length > 2);
+  for (const line of lines) {
+    assert.ok(textWidth(line) <= 60, line);
+    assert.ok(line.startsWith('          │ \u001b[31mword'), JSON.stringify(line));
+  }
+});
+
+/** Prints tool output as `signalbox job --follow` does. */
+function printLog(message: string, shape: { columns: number; isColored: boolean }) {
+  const lines: string[] = [];
+  // A partial Io with the members that timelines use.
+  const io = {
+    ...shape,
+    styles: stylesOf(false),
+    print: (line = '') => lines.push(`${line}\n`),
+  } as unknown as Io;
+  // A partial event with the fields that output has.
+  createTimelinePrinter(io, new Map()).print([{ kind: 'log', message } as JobEvent]);
+  return { output: lines.join('') };
+}

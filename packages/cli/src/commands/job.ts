@@ -1,5 +1,4 @@
 import { JOB_EVENTS_LIMIT_MAX, type Job, type WaitingFor } from '@signalbox/contract';
-import { readAgentNames } from '../agent-names.ts';
 import {
   addExamples,
   addHubOptions,
@@ -20,6 +19,7 @@ import {
   shortId,
   statusText,
 } from '../job-text.ts';
+import { readAgentNames } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { printFields } from '../table.ts';
 import { cleanText, oneLine } from '../text.ts';

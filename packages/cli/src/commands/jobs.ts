@@ -6,7 +6,6 @@ import {
   type ListedJob,
 } from '@signalbox/contract';
 import { InvalidArgumentError, Option } from 'commander';
-import { readAgentNames } from '../agent-names.ts';
 import {
   addExamples,
   addHubOptions,
@@ -19,6 +18,7 @@ import { formatAge, parseDurationMs } from '../duration.ts';
 import { openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { colorStatus, NO_CHANGES, shortId, statusText } from '../job-text.ts';
+import { readAgentNames, readRepositoryLabels } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { collectPages } from '../pages.ts';
 import { findRepository } from '../repository-reference.ts';
@@ -102,7 +102,10 @@ export const command = defineCommand<Options>({
       return;
     }
     const isHeld = rows.some(({ agentId }) => agentId !== undefined);
-    printJobs(io, rows, isHeld ? await readAgentNames(session, io.signal) : new Map());
+    printJobs(io, rows, {
+      agents: isHeld ? await readAgentNames(session, io.signal) : new Map(),
+      repositories: await readRepositoryLabels(session, io.signal),
+    });
     if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
@@ -110,7 +113,7 @@ export const command = defineCommand<Options>({
 function printJobs(
   io: Io,
   jobs: readonly ListedJob[],
-  agentNames: ReadonlyMap<string, string>,
+  names: Record<'agents' | 'repositories', ReadonlyMap<string, string>>,
 ): void {
   const { styles } = io;
   const nowMs = Date.now();
@@ -124,13 +127,20 @@ function printJobs(
           changed === false ? styles.yellow(text) : colorStatus(styles, status, text),
       },
       { title: 'JOB', text: ({ jobId }) => shortId(jobId), style: styles.bold },
-      { title: 'KIND', text: ({ kind }) => kind },
+      { title: 'KIND', text: ({ kind }) => kind, isOptional: true },
       { title: 'TITLE', text: ({ title }) => oneLine(title), isFlexible: true },
       { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },
       {
-        title: 'AGENT',
-        text: (job) => nameOfHolder(job, agentNames),
+        title: 'REPOSITORY',
+        text: ({ repoId }) => names.repositories.get(repoId) ?? shortId(repoId),
         style: styles.dim,
+        isOptional: true,
+      },
+      {
+        title: 'AGENT',
+        text: (job) => nameOfHolder(job, names.agents),
+        style: styles.dim,
+        isOptional: true,
       },
     ],
     jobs,

@@ -37,10 +37,15 @@ export async function explainWaiting(
       message:
         queuePosition === 1
           ? 'It is next: the next suitable agent claims it.'
-          : `${queuePosition === null ? `More than ${POSITION_MAX}` : queuePosition - 1} jobs of ` +
-            'its repository are ahead.',
+          : describeQueue(queuePosition),
     }
   );
+}
+
+function describeQueue(queuePosition: number | null): string {
+  if (queuePosition === 2) return '1 job of its repository is ahead.';
+  const ahead = queuePosition === null ? `More than ${POSITION_MAX}` : queuePosition - 1;
+  return `${ahead} jobs of its repository are ahead.`;
 }
 
 async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<WaitingFor | null> {
