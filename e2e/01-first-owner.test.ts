@@ -41,11 +41,21 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
   it('sees on the sign-in page of a new hub that the printed link comes first', async () => {
     await page.goto('/');
     await page.getByText('This hub has no owner yet.').waitFor();
+    await page.locator('input[name=email]:focus').waitFor();
+    await page.getByLabel('E-mail address').fill('ada');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Enter an e-mail address such as ada@acme.dev.').waitFor();
+    await page.getByText('Enter your password.').waitFor();
     assert.equal(new URL(page.url()).pathname, '/sign-in');
   });
 
   it('sees each refusal at the field that caused it', async () => {
     await page.goto(hub.firstOwnerUrl ?? '');
+    await page.locator('input[name=name]:focus').waitFor();
+    await page.getByRole('button', { name: 'Create owner and workspace' }).click();
+    for (const text of ['Enter your name.', 'Enter your e-mail address.', 'Use at least']) {
+      await page.getByRole('alert').filter({ hasText: text }).waitFor();
+    }
     await page.getByLabel('Your name').fill(owner.name);
     await page.getByLabel('E-mail address').fill(owner.email);
     await page.getByLabel('Password', { exact: true }).fill('password1234');

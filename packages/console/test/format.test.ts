@@ -26,7 +26,10 @@ describe('a relative time', () => {
     [7_200, '2 h ago'],
     [86_400 * 5, '5 d ago'],
     [86_400 * 31, '2 Oct 2026'],
-    [-90, 'in 1 min'],
+    [-80, 'in 1 min'],
+    [-59.9, 'in 1 min'],
+    [-(86_400 * 7 - 2), 'in 7 d'],
+    [-(3_600 * 24 - 60), 'in 1 d'],
   ])('%d seconds back reads %s', (seconds, text) => {
     expect(formatRelative(before(seconds), nowMs)).toBe(text);
   });

@@ -26,8 +26,10 @@ export function formatRelative(at: string, nowMs: number): string {
   const distanceMs = Math.abs(nowMs - atMs);
   if (distanceMs < 5 * SECOND_MS) return 'just now';
   if (distanceMs > RELATIVE_MAX_MS) return dateFormat.format(atMs);
-  const amount = largestUnit(distanceMs);
-  return atMs > nowMs ? `in ${amount}` : `${amount} ago`;
+  // Rounded ahead, so that what was just given seven days reads `in 7 d`.
+  return atMs > nowMs
+    ? `in ${largestUnit(distanceMs, Math.round)}`
+    : `${largestUnit(distanceMs, Math.floor)} ago`;
 }
 
 /** Formats a time in the reader's time zone, with its name: `2 Nov 2026, 09:00:00 UTC`. */
@@ -58,11 +60,13 @@ export function formatCountdown(remainingMs: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-function largestUnit(durationMs: number): string {
-  if (durationMs < MINUTE_MS) return `${Math.floor(durationMs / SECOND_MS)} s`;
-  if (durationMs < HOUR_MS) return `${Math.floor(durationMs / MINUTE_MS)} min`;
-  if (durationMs < DAY_MS) return `${Math.floor(durationMs / HOUR_MS)} h`;
-  return `${Math.floor(durationMs / DAY_MS)} d`;
+function largestUnit(durationMs: number, toWhole: (amount: number) => number): string {
+  const seconds = toWhole(durationMs / SECOND_MS);
+  const minutes = toWhole(durationMs / MINUTE_MS);
+  const hours = toWhole(durationMs / HOUR_MS);
+  if (seconds < 60) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min`;
+  return hours < 24 ? `${hours} h` : `${toWhole(durationMs / DAY_MS)} d`;
 }
 
 function pairOf(

@@ -1,9 +1,7 @@
 import { passwordCharsMax, passwordCharsMin } from 'virtual:contract-data';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
-import { HubError, hasCode } from '../api/hub-error.ts';
 import { firstOwnerQuery, sessionQuery } from '../api/session-queries.ts';
 import { slugOf } from '../format/slug.ts';
 import { Button, buttonClasses } from '../parts/button.tsx';
@@ -11,6 +9,13 @@ import { CardPage } from '../parts/card-page.tsx';
 import { EndState } from '../parts/end-state.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { PasswordField, TextField } from '../parts/field.tsx';
+import {
+  findAddressFault,
+  findEmptyFault,
+  findLengthFault,
+  foundFaults,
+  useFormFields,
+} from '../parts/form-fields.ts';
 import { useLinkToken } from '../parts/link-token.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
@@ -45,30 +50,32 @@ function LinkInvalid() {
 }
 
 const emptyForm = { name: '', email: '', password: '', workspaceName: '', workspaceSlug: '' };
+const slugShape = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 function FirstOwnerForm({ linkToken }: { linkToken: string }) {
   const client = useQueryClient();
   const router = useRouter();
-  const [form, setForm] = useState(emptyForm);
   const create = useMutation({
-    mutationFn: () =>
+    mutationFn: (form: typeof emptyForm) =>
       callHub('firstOwner', 'create', { linkToken, ...form, workspaceSlug: slugFor(form) }),
     onSuccess: async (state) => {
       client.setQueryData(sessionQuery().queryKey, state);
       await router.navigate({ href: '/', replace: true });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
-  const bind = (name: keyof typeof emptyForm) => ({
-    name,
-    required: true,
-    value: form[name],
-    error: errorFor(name, create.error),
-    onChange: (event: { target: { value: string } }) =>
-      setForm({ ...form, [name]: event.target.value }),
+  const fields = useFormFields({
+    initial: emptyForm,
+    check: (form) =>
+      foundFaults({
+        name: findEmptyFault(form.name, 'your name'),
+        email: findAddressFault(form.email),
+        password: findLengthFault(form.password),
+        workspaceName: findEmptyFault(form.workspaceName, 'a name for the workspace'),
+        workspaceSlug: form.workspaceName === '' ? undefined : findSlugFault(slugFor(form)),
+      }),
+    failure: create.error,
+    fieldOfCode: { SLUG_TAKEN: { name: 'workspaceSlug' }, EMAIL_TAKEN: { name: 'email' } },
+    send: (form) => create.mutate(form),
   });
   return (
     <>
@@ -76,34 +83,32 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
       <p className="mt-1 text-sm text-muted">
         You will own this hub and its first workspace. You can invite others later.
       </p>
-      <form onSubmit={submit} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
-        {create.isError && !isFieldError(create.error) && <ErrorNotice error={create.error} />}
-        <TextField label="Your name" autoComplete="name" maxLength={200} {...bind('name')} />
+      <form {...fields.form} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
+        {fields.failure && <ErrorNotice error={fields.failure} />}
+        <TextField label="Your name" autoComplete="name" maxLength={200} {...fields.bind('name')} />
         <TextField
           label="E-mail address"
           type="email"
           autoComplete="username"
           maxLength={320}
-          {...bind('email')}
+          {...fields.bind('email')}
         />
         <PasswordField
           label="Password"
           autoComplete="new-password"
-          minLength={passwordCharsMin}
           maxLength={passwordCharsMax}
           hint={`At least ${passwordCharsMin} characters. Several unrelated words make a good password.`}
-          {...bind('password')}
+          {...fields.bind('password')}
         />
-        <TextField label="Workspace name" maxLength={200} {...bind('workspaceName')} />
+        <TextField label="Workspace name" maxLength={200} {...fields.bind('workspaceName')} />
         <TextField
           label="Workspace slug"
           hint="Part of addresses and commands: lower-case letters, digits and inner dashes."
-          pattern="[a-z0-9]([a-z0-9\-]*[a-z0-9])?"
           maxLength={63}
           autoCapitalize="none"
           spellCheck={false}
-          {...bind('workspaceSlug')}
-          value={slugFor(form)}
+          {...fields.bind('workspaceSlug')}
+          value={slugFor(fields.values)}
         />
         <Button type="submit" look="primary" className="mt-1 h-9" busy={create.isPending}>
           Create owner and workspace
@@ -118,23 +123,9 @@ function slugFor(form: typeof emptyForm): string {
   return form.workspaceSlug === '' ? slugOf(form.workspaceName) : form.workspaceSlug;
 }
 
-const fieldOfCode: Readonly<Record<string, keyof typeof emptyForm>> = {
-  SLUG_TAKEN: 'workspaceSlug',
-  EMAIL_TAKEN: 'email',
-};
-
-function errorFor(name: keyof typeof emptyForm, error: unknown): string | undefined {
-  if (!(error instanceof HubError)) return undefined;
-  if (fieldOfCode[error.code] === name) return error.message;
-  return error.details.find((detail) => detail.path === `/${name}`)?.message;
-}
-
-/** Whether the failure is shown at a field instead of above the form. */
-function isFieldError(error: unknown): boolean {
-  if (hasCode(error, 'SLUG_TAKEN', 'EMAIL_TAKEN')) return true;
-  return (
-    error instanceof HubError &&
-    error.details.length > 0 &&
-    error.details.every((detail) => detail.path.slice(1) in emptyForm)
-  );
+function findSlugFault(slug: string): string | undefined {
+  if (slug === '') return 'Enter a slug, such as acme.';
+  return slugShape.test(slug)
+    ? undefined
+    : 'Use lower-case letters, digits and inner dashes only, such as acme-api.';
 }

@@ -1,12 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { sessionQuery } from '../api/session-queries.ts';
 import { Button } from '../parts/button.tsx';
 import { CardPage } from '../parts/card-page.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { PasswordField, TextField } from '../parts/field.tsx';
+import {
+  findAddressFault,
+  findEmptyFault,
+  foundFaults,
+  useFormFields,
+} from '../parts/form-fields.ts';
 import { usePageTitle } from '../parts/page-title.ts';
 
 const route = getRouteApi('/sign-in');
@@ -43,39 +48,39 @@ function SignInForm() {
   const client = useQueryClient();
   const router = useRouter();
   const search = route.useSearch();
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
   const signIn = useMutation({
-    mutationFn: () => callHub('session', 'signIn', { email: email.trim(), password }),
+    mutationFn: ({ email, password }: { email: string; password: string }) =>
+      callHub('session', 'signIn', { email: email.trim(), password }),
     onSuccess: async (state) => {
       client.setQueryData(sessionQuery().queryKey, state);
       await router.navigate({ href: search.return ?? '/', replace: true });
     },
-    onError: () => setPassword(''),
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    signIn.mutate();
-  };
+  const fields = useFormFields({
+    initial: { email: '', password: '' },
+    check: ({ email, password }) =>
+      foundFaults({
+        email: findAddressFault(email),
+        password: findEmptyFault(password, 'your password'),
+      }),
+    failure: signIn.error,
+    send(values) {
+      signIn.mutate(values, { onError: () => fields.clear('password') });
+    },
+  });
   return (
-    <form onSubmit={submit} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
-      {signIn.isError && <ErrorNotice error={signIn.error} />}
+    <form {...fields.form} className="mt-5 grid grid-cols-[minmax(0,1fr)] gap-4">
+      {fields.failure && <ErrorNotice error={fields.failure} />}
       <TextField
         label="E-mail address"
         type="email"
-        name="email"
         autoComplete="username"
-        required
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
+        {...fields.bind('email')}
       />
       <PasswordField
         label="Password"
-        name="password"
         autoComplete="current-password"
-        required
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
+        {...fields.bind('password')}
       />
       <Button type="submit" look="primary" className="mt-1 h-9" busy={signIn.isPending}>
         Sign in

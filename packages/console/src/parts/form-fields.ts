@@ -11,8 +11,8 @@ interface FormOptions<Name extends string> {
   check: (values: Readonly<Record<Name, string>>) => FieldErrors<NoInfer<Name>>;
   /** The failure of the last attempt, or null. */
   failure: Error | null;
-  /** Error codes of the hub that concern one field, with the message to show at it. */
-  fieldOfCode?: Readonly<Record<string, { name: NoInfer<Name>; message: string }>>;
+  /** Error codes of the hub that concern one field. Its message is the hub's, unless given. */
+  fieldOfCode?: Readonly<Record<string, { name: NoInfer<Name>; message?: string }>>;
   send: (values: Readonly<Record<Name, string>>) => void;
 }
 
@@ -41,6 +41,11 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
 
   return {
     values,
+    /** Empties a field and moves the focus to it. */
+    clear(name: Name) {
+      setValues((current) => ({ ...current, [name]: '' }));
+      formRef.current?.querySelector<HTMLInputElement>(`[name=${name}]`)?.focus();
+    },
     /** The failure, unless fields show it. */
     failure: failure !== null && Object.keys(refused).length === 0 ? failure : null,
     form: {
@@ -73,15 +78,39 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
 function refusalsOf<Name extends string>(
   failure: Error | null,
   names: readonly string[],
-  fieldOfCode: Readonly<Record<string, { name: Name; message: string }>>,
+  fieldOfCode: Readonly<Record<string, { name: Name; message?: string }>>,
 ): FieldErrors<Name> {
   if (!(failure instanceof HubError)) return {};
   const known = fieldOfCode[failure.code];
   // A record of one field, whose name is Name.
-  if (known) return { [known.name]: known.message } as FieldErrors<Name>;
+  if (known) {
+    return { [known.name]: known.message ?? failure.message } as FieldErrors<Name>;
+  }
   const entries = failure.details.map(({ path, message }) => [path.slice(1), message] as const);
   if (!entries.every(([name]) => names.includes(name))) return {};
   return Object.fromEntries(entries) as FieldErrors<Name>;
+}
+
+/** The error of a field that must not be empty; `what` names it: `your name`. */
+export function findEmptyFault(text: string, what: string): string | undefined {
+  return text.trim() === '' ? `Enter ${what}.` : undefined;
+}
+
+/** The error of an e-mail address; the hub checks it again. */
+export function findAddressFault(email: string): string | undefined {
+  if (email.trim() === '') return 'Enter your e-mail address.';
+  return /^[^\s@]+@[^\s@]+$/.test(email.trim())
+    ? undefined
+    : 'Enter an e-mail address such as ada@acme.dev.';
+}
+
+/** Leaves out the fields without an error. */
+export function foundFaults<Name extends string>(
+  faults: Readonly<Record<Name, string | undefined>>,
+): FieldErrors<Name> {
+  const found = Object.entries(faults).filter(([, fault]) => fault !== undefined);
+  // The entries come from a record of these names.
+  return Object.fromEntries(found) as FieldErrors<Name>;
 }
 
 /** The error of a new password that is too short for the hub. */
