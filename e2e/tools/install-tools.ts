@@ -1,0 +1,28 @@
+// `npm run coding-tools -- [NAME …]`: installs coding tools for the scenarios of this folder.
+// Without names: those of CI.
+import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { installTool } from './install-tool.ts';
+import { ciTools, type ToolName, tools } from './tool-table.ts';
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(tools, name));
+if (unknown.length > 0) {
+  const known = Object.keys(tools).join(', ');
+  process.stderr.write(`signalbox: no tool is named ${unknown.join(', ')}; known: ${known}\n`);
+  process.exitCode = 2;
+} else {
+  // Every name is one of the table, as checked above.
+  for (const name of names.length === 0 ? ciTools : (names as ToolName[])) await install(name);
+}
+
+async function install(name: ToolName): Promise<void> {
+  const startMs = performance.now();
+  const { tool, isNew } = await installTool(name);
+  const [sizeMb = '?'] = execFileSync('du', ['-sm', dirname(tool.bin)], { encoding: 'utf8' }).split(
+    '\t',
+  );
+  const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
+  const how = isNew ? `installed in ${seconds} s` : 'already there';
+  process.stdout.write(`${name} ${tool.version}  ${sizeMb} MB  ${how}\n`);
+}

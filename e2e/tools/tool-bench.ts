@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
+import { makeClone } from '../git-clone.ts';
+import { type HubProcess, startHubProcess } from '../hub-process.ts';
+import type { ProcessEnd } from '../node-process.ts';
+import { makeOwner, owner, type SignedIn } from '../person.ts';
+import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
+import { makeToolPlace, type ToolPlace } from './tool-place.ts';
+import type { ToolName } from './tool-table.ts';
+import type { Turn } from './turns.ts';
+
+/** A hub, a scripted model, and a machine with real coding tools and one linked clone. */
+export interface ToolBench {
+  readonly folder: string;
+  readonly hub: HubProcess;
+  readonly person: SignedIn;
+  readonly model: ScriptedModel;
+  readonly proxy: RecordingProxy;
+  readonly place: ToolPlace;
+  readonly machine: Machine;
+  readonly clone: string;
+  /** Enqueues a job and returns its ID. */
+  enqueue(prompt: string, ...args: string[]): Promise<string>;
+  /** Runs one job with an agent of `agent start --once`, and returns what became of it. */
+  work(tool: 'claude' | 'codex', prompt: string, options?: WorkOptions): Promise<Worked>;
+  readJob(jobId: string): Promise<JobAnswer>;
+  /** Asserts that the model expected every request, and that nothing else was contacted. */
+  checkRequests(): void;
+  close(): Promise<void>;
+}
+
+export interface WorkOptions {
+  /** Turns of the scenario `job`, which is then named in the prompt. */
+  turns?: readonly Turn[];
+  /** Further arguments of `enqueue`. */
+  job?: readonly string[];
+  /** Further arguments of `agent start`. */
+  agent?: readonly string[];
+}
+
+export interface JobAnswer {
+  job: JobView;
+  events: { kind: string; message: string | null; data?: object | null }[];
+}
+
+export interface JobView {
+  jobId: string;
+  status: string;
+  attempt: number;
+  message: string | null;
+  outcomeReason: { category?: string; code?: string; summary?: string; retryable?: boolean } | null;
+  evidence: {
+    commitSha?: string;
+    branch?: string;
+    changedFiles?: string[];
+    executor?: Record<string, unknown>;
+  } | null;
+  usage: Record<string, unknown> | null;
+}
+
+export interface Worked extends JobAnswer {
+  /** All output of the job, as on its timeline. */
+  log: string;
+  /** The agent's terminal and its end. */
+  agent: ProcessEnd & { stdout: string; stderr: string };
+}
+
+/**
+ * Starts all parts. Call it in `before`, and `close` in `after`.
+ *
+ * @param env of the machine, beside what `makeToolPlace` sets.
+ */
+export async function startToolBench(
+  tools: readonly ToolName[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ToolBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-e2e-'));
+  const model = await startScriptedModel();
+  const proxy = await startRecordingProxy();
+  const hub = await startHubProcess({ dataDir: join(folder, 'data') });
+  const place = makeToolPlace({ folder, tools, modelUrl: model.baseUrl, proxyEnv: proxy.env });
+  const machine = createMachine(folder, { ...place.env, ...env });
+  const person = await makeOwner(hub);
+  await logIn(machine, person, owner.workspaceSlug);
+  const clone = join(folder, 'clone');
+  makeClone(clone, 'git@git.acme.example:acme/api.git');
+  await runJson(machine, ['repo', 'link', clone]);
+
+  async function enqueue(prompt: string, ...args: string[]): Promise<string> {
+    const answer = await runJson<{ jobId: string }>(machine, ['enqueue', prompt, ...args], clone);
+    return answer.jobId;
+  }
+
+  function readJob(jobId: string): Promise<JobAnswer> {
+    return runJson<JobAnswer>(machine, ['job', jobId, '--events', '1000']);
+  }
+
+  let jobs = 0;
+  return {
+    ...{ folder, hub, person, model, proxy, place, machine, clone, enqueue, readJob },
+    async work(tool, prompt, { turns, job = [], agent = [] } = {}) {
+      jobs += 1;
+      const scenario = `job-${jobs}`;
+      if (turns !== undefined) model.script({ [scenario]: turns });
+      const text = turns === undefined ? prompt : `${prompt}\n\n[scenario ${scenario}]`;
+      const jobId = await enqueue(text, ...job);
+      const line = ['agent', 'start', '--once', '--executor', tool, ...agent];
+      const end = await machine.run(line);
+      const answer = await readJob(jobId);
+      return { ...answer, log: logOf(answer), agent: end };
+    },
+    checkRequests() {
+      assert.deepEqual(model.unexpected, []);
+      assert.deepEqual(proxy.requests, []);
+    },
+    async close() {
+      await hub.stop();
+      await Promise.all([model.close(), proxy.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** All output of a job, in order. */
+export function logOf({ events }: JobAnswer): string {
+  return events
+    .filter(({ kind }) => kind === 'log')
+    .map(({ message }) => message ?? '')
+    .join('');
+}

@@ -1,0 +1,74 @@
+import type { Call } from './turns.ts';
+import type { JsonBody, Wire } from './wire.ts';
+
+/** OpenAI's Responses API, as Codex calls it: `POST /v1/responses` with a stream. */
+export const openAiWire: Wire = {
+  name: 'openai',
+  isCall: (method, path) => method === 'POST' && path === '/v1/responses',
+  answerAside: (method, path) =>
+    method === 'GET' && path === '/v1/models'
+      ? { status: 200, body: { data: [], models: [] } }
+      : null,
+  personTexts: (body) =>
+    (body?.input ?? [])
+      .filter((item: JsonBody) => item.role === 'user')
+      .flatMap((item: JsonBody) => (item.content ?? []).map((part: JsonBody) => part.text ?? '')),
+  modelOf: (body) => String(body?.model ?? ''),
+  events({ text, calls, stop, spent }, { body, serial }) {
+    const id = `resp_${serial}`;
+    const items = calls.map((call, index) => itemOf(call, `${serial}_${index}`));
+    if (text !== '' || stop !== 'end') items.push(messageOf(text, serial));
+    const usage = {
+      input_tokens: spent.input + spent.cached,
+      input_tokens_details: { cached_tokens: spent.cached },
+      output_tokens: spent.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: spent.input + spent.cached + spent.output,
+    };
+    const response = { id, object: 'response', model: body?.model, output: items, usage };
+    const isCut = stop === 'max_tokens';
+    const end = isCut
+      ? {
+          type: 'response.incomplete',
+          response: { ...response, incomplete_details: { reason: 'max_output_tokens' } },
+        }
+      : { type: 'response.completed', response };
+    const events = [
+      { type: 'response.created', response: { id } },
+      ...items.flatMap((item, index) => [
+        { type: 'response.output_item.added', output_index: index, item },
+        { type: 'response.output_item.done', output_index: index, item },
+      ]),
+      end,
+    ];
+    return events.map((data) => ({ event: data.type, data }));
+  },
+  errorBody: (error) => ({ error }),
+};
+
+function messageOf(text: string, serial: number): object {
+  return {
+    type: 'message',
+    id: `msg_${serial}`,
+    role: 'assistant',
+    content: [{ type: 'output_text', text }],
+  };
+}
+
+function itemOf(call: Call, id: string): object {
+  const ids = { id: `item_${id}`, call_id: `call_${id}` };
+  if (call.tool === 'write') {
+    const lines = call.text.replace(/\n$/, '').split('\n');
+    const input = [
+      '*** Begin Patch',
+      `*** Add File: ${call.path}`,
+      ...lines.map((line) => `+${line}`),
+      '*** End Patch',
+      '',
+    ].join('\n');
+    return { type: 'custom_tool_call', ...ids, name: 'apply_patch', input };
+  }
+  const { name, input } =
+    call.tool === 'shell' ? { name: 'exec_command', input: { cmd: call.command } } : call;
+  return { type: 'function_call', ...ids, name, arguments: JSON.stringify(input) };
+}
