@@ -1,5 +1,6 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
+import { matchText } from '../db/text-hash.ts';
 
 export type ContextItemRow = ContextItemsTable;
 
@@ -64,8 +65,10 @@ export function readItemBySource(
   source: string,
   sourceRef: string,
 ): Promise<ContextItemRow | undefined> {
+  const { engine } = reader;
   return reader.firstSql<ContextItemRow>(
-    `SELECT * FROM context_items WHERE workspace_id = ? AND source = ? AND source_ref = ?`,
+    `SELECT * FROM context_items WHERE workspace_id = ? AND ${matchText(engine, 'source')}
+       AND ${matchText(engine, 'source_ref')}`,
     [workspaceId, source, sourceRef],
   );
 }
@@ -121,7 +124,9 @@ export function listItemHeads(
   if (!filter.includeSuperseded) narrow('superseded_by IS NULL');
   if (filter.kind !== undefined) narrow('kind = ?', filter.kind);
   if (filter.source !== undefined) narrow('source = ?', filter.source);
-  if (filter.threadRef !== undefined) narrow('thread_ref = ?', filter.threadRef);
+  if (filter.threadRef !== undefined) {
+    narrow(matchText(reader.engine, 'thread_ref'), filter.threadRef);
+  }
   if (page.before !== null) {
     narrow('(occurred_at, item_id) < (?, ?)', page.before.occurredAtMs, page.before.itemId);
   }

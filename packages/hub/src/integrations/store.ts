@@ -1,5 +1,6 @@
 import type { Database, Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
+import { matchText } from '../db/text-hash.ts';
 
 export type IntegrationEventRow = IntegrationEventsTable;
 
@@ -147,12 +148,11 @@ export async function deleteEventContent(
   tx: Tx,
   where: { workspaceId: string; source: string; sourceRef: string },
 ): Promise<void> {
-  await tx.runSql(`${deleteContent} WHERE workspace_id = ? AND source_ref = ? AND source = ?`, [
-    tx.nowMs,
-    where.workspaceId,
-    where.sourceRef,
-    where.source,
-  ]);
+  await tx.runSql(
+    `${deleteContent} WHERE workspace_id = ? AND ${matchText(tx.engine, 'source_ref')}
+       AND source = ?`,
+    [tx.nowMs, where.workspaceId, where.sourceRef, where.source],
+  );
 }
 
 /** Deletes the content of events that were received before a time. @returns how many. */

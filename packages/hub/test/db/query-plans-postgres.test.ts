@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import pg from 'pg';
+import { deleteEventContent } from '../../src/integrations/store.ts';
 import { listFilters } from '../support/list-filters.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { seedAgents, seedJobs } from '../support/seed-database.ts';
 import { databaseUrlOf } from '../support/test-engine.ts';
 
-const { jobs, jobEvents } = endpoints;
+const { contextItems, jobs, jobEvents } = endpoints;
 
 /** Tables that grow with every job. */
 const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'idempotency_keys'];
@@ -58,6 +59,18 @@ const moreRows = [
   `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
    SELECT workspace_id, 'job_' || md5(job_id), job_id FROM jobs`,
 ];
+
+/** Copies of one item, each with references of its own. */
+const moreItems = `INSERT INTO context_items (workspace_id, item_id, kind, title, source, source_ref,
+    thread_ref, trust, pinned, truncated, content_hash, tokens, occurred_at, superseded_by,
+    valid_from, valid_to, created_by, created_at, updated_at, text)
+  SELECT workspace_id, item_id || n, kind, title, source, source_ref || n, 'thread' || n, trust, pinned,
+    truncated, content_hash, tokens, occurred_at + n, NULL, NULL, NULL, created_by, created_at,
+    updated_at, text FROM context_items, generate_series(1, 5000) AS n`;
+const moreEvents = `INSERT INTO integration_events (workspace_id, event_id, key_hash, channel, source,
+    type, status, occurred_at, received_at, replays, unmatched, source_ref)
+  SELECT $1, 'evt_' || n, 'key' || n, 'http', 'wiki', 't', 'accepted', n, n, 0, '[]', 'ref' || n
+  FROM generate_series(1, 5000) AS n`;
 
 async function withClient<T>(dataDir: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: await databaseUrlOf(dataDir) });
@@ -288,4 +301,34 @@ test('plans made while the tables were small still use an index when they have g
   for (const { relname, rows: read } of rows) {
     assert.ok(Number(read) < FINISHED, `${read} rows of ${relname} were read without an index`);
   }
+});
+
+test('long references are found by the hashes in their indexes', async (t) => {
+  const h = await startQueueWorld(t, { newDatabase: true });
+  const { workspaceId } = h;
+  const draft = { workspaceId, kind: 'note', text: 'A note.', source: 'wiki' } as const;
+  const keptBefore = await h.call(contextItems.upsert, { ...draft, sourceRef: 'page' });
+  assert.ok(keptBefore.itemId);
+  const statements = await collectStatements(t, async () => {
+    await h.call(contextItems.upsert, { ...draft, sourceRef: 'page', threadRef: 'thread' });
+    await h.call(contextItems.list, { workspaceId, threadRef: 'thread' });
+    await h.hub.database.write(workspaceId, (tx) =>
+      deleteEventContent(tx, { workspaceId, source: 'wiki', sourceRef: 'page' }),
+    );
+  });
+  await withClient(h.dataDir, async (client) => {
+    await client.query(moreItems);
+    await client.query(moreEvents, [workspaceId]);
+    await client.query('ANALYZE');
+    const plans: PlanNode[][] = [];
+    for (const text of new Set(statements.map((each) => each.text))) {
+      if (/text_hash/.test(text)) plans.push(await explain(client, { text, values: null }));
+    }
+    const used = plans.map((nodes) => nodes.flatMap((node) => node['Index Name'] ?? []));
+    assert.deepEqual(used.sort(), [
+      ['context_items_by_source'],
+      ['context_items_by_thread'],
+      ['integration_events_by_ref'],
+    ]);
+  });
 });

@@ -20,6 +20,7 @@ import { jobTrees } from './0019-job-trees.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { hubNames } from './0021-hub-names.ts';
 import { jobTitles } from './0023-job-titles.ts';
+import { longReferences } from './0030-long-references.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -51,4 +52,5 @@ export const migrations: readonly Migration[] = [
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 21, name: 'hub-names', statements: hubNames },
   { version: 23, name: 'job-titles', statements: jobTitles },
+  { version: 30, name: 'long-references', statements: longReferences },
 ];

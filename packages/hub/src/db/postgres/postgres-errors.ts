@@ -13,7 +13,6 @@ const SERIALIZATION_FAILURE = '40001';
 const SERVER_FULL = '53300'; // too_many_connections
 const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
-const PROGRAM_LIMIT_EXCEEDED = '54000';
 
 /** The server or the connection failed: nothing was kept, and a retry may succeed. */
 const unavailable = new Set([
@@ -89,11 +88,6 @@ export function isTimeLimit(error: unknown): boolean {
   return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether a value that the contract allows is too large for an index entry. */
-export function isTooLong(error: unknown): boolean {
-  return codeOf(error) === PROGRAM_LIMIT_EXCEEDED;
-}
-
 /** Whether another action interfered; when restarted, this one sees what the other did. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
@@ -129,15 +123,6 @@ export function toContended(cause: unknown): HubError {
     cause,
     retryAfterMs: 1_000,
   });
-}
-
-export function toTooLong(cause: unknown): HubError {
-  return new HubError(
-    'INVALID_REQUEST',
-    'PostgreSQL cannot index a text of more than about 2,700 bytes, compressed: ' +
-      'shorten sourceRef, threadRef or source.',
-    { cause },
-  );
 }
 
 export function codeOf(error: unknown): string | null {

@@ -6,10 +6,8 @@ import {
   isContention,
   isDatabaseError,
   isTimeLimit,
-  isTooLong,
   isUnavailable,
   toContended,
-  toTooLong,
   toUnavailable,
 } from './postgres-errors.ts';
 import type { Session } from './postgres-session.ts';
@@ -177,14 +175,12 @@ async function commit(session: Session): Promise<void> {
 }
 
 /**
- * Makes a value or a time limit that the database refused the outcome of this action only: the
- * savepoint undoes it, and the transaction continues.
+ * Makes a time limit the outcome of this action only: the savepoint undoes it, and the transaction
+ * continues.
  */
 async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
-    const outcome = await runAction(action, tx);
-    const isRefusal = outcome.kind === 'refused' && isTooLong(outcome.error);
-    return isRefusal ? { kind: 'refused', error: toTooLong(outcome.error) } : outcome;
+    return await runAction(action, tx);
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
