@@ -4,6 +4,7 @@ import { type Endpoint, endpointList, endpoints } from '@signalbox/contract';
 import { startApiWorld, type World } from '../support/api-world.ts';
 import { fillExample } from '../support/bound-endpoints.ts';
 import { exchange } from '../support/http-exchange.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
 
 /*
  * The rule of idempotency keys, for every endpoint that takes one. An endpoint without a row here
@@ -85,4 +86,29 @@ test('each endpoint and each workspace has keys of its own', async (t) => {
   const { workspaceId } = world.home;
   const note = { workspaceId, kind: 'note' as const, text: 'A note.', idempotencyKey: 'shared' };
   assert.ok((await world.call(endpoints.contextItems.upsert, note)).itemId);
+});
+
+test('a key belongs to its caller: a job token that guesses key and body gets no upload of others (L12)', async (t) => {
+  const h = await startQueueWorld(t);
+  await h.enqueue();
+  const { jobToken = '' } = await h.claim();
+  const { uploads } = endpoints;
+  const body = {
+    ...{ workspaceId: h.workspaceId, fileName: 'report.txt', contentType: 'text/plain' },
+    ...{ sizeBytes: 5, idempotencyKey: 'guessed' },
+  };
+  // The tool guesses first: the call of the person is not answered with the tool's upload either.
+  const ofTool = await h.call(uploads.create, body, jobToken);
+  const ofPerson = await h.call(uploads.create, body);
+  assert.notEqual(ofPerson.uploadId, ofTool.uploadId);
+  assert.notEqual(ofPerson.uploadUrl, ofTool.uploadUrl);
+  assert.ok(!('idempotent' in ofPerson));
+  for (const [token, first] of [
+    [jobToken, ofTool],
+    [undefined, ofPerson],
+  ] as const) {
+    const again = await h.call(uploads.create, body, token);
+    assert.equal(again.uploadId, first.uploadId);
+    assert.equal(again.idempotent, true);
+  }
 });
