@@ -5,7 +5,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { ChatReading } from './chat-event.ts';
 import { addTeam } from './chat-teams.ts';
 import type { InboundEvent } from './event.ts';
-import { type RecordedEvent, recordEvent } from './record-event.ts';
+import { type RecordedEvent, recordEvent, screenEvent } from './record-event.ts';
 import { type ChatTeamClaimRow, readChatTeam, readChatTeamClaim } from './store-chat-teams.ts';
 
 const codePattern = new RegExp(`\\b${CHAT_TEAM_CODE_PREFIX}([a-z]{4}-?[a-z]{4})\\b`, 'i');
@@ -29,6 +29,9 @@ export async function confirmChatTeam(
   const found = await readChatTeamClaim(database.reader, teamId, code, clock.nowMs());
   if (found === undefined) return null;
   const { workspace_id: workspaceId } = found;
+  const title = 'Confirmation of the chat team';
+  const bare = { ...event, title, content: '', data: { teamId } };
+  const screened = await screenEvent(database.reader, workspaceId, bare);
   return database.write(workspaceId, async (tx) => {
     const claim = await readChatTeamClaim(tx, teamId, code, tx.nowMs);
     const isStillOpen = claim?.workspace_id === workspaceId;
@@ -36,13 +39,7 @@ export async function confirmChatTeam(
     const role = await readRole(tx, claim.created_by, workspaceId);
     if (role === null || !mayAct(role, 'chat-team.manage')) return null;
     await addTeam(tx, rowOf(claim, tx.nowMs), proofOf(reading));
-    const bare = {
-      ...event,
-      title: 'Confirmation of the chat team',
-      content: '',
-      data: { teamId },
-    };
-    return recordEvent(deps, tx, workspaceId, bare, async () => ({ ignored: 'team_confirmation' }));
+    return recordEvent(deps, tx, screened, async () => ({ ignored: 'team_confirmation' }));
   });
 }
 

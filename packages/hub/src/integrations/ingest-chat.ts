@@ -5,7 +5,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import { confirmChatTeam } from './confirm-chat-team.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';
-import { recordEvent } from './record-event.ts';
+import { recordEvent, screenEvent } from './record-event.ts';
 import { type IntegrationEventRow, insertEvent, readEventByKey } from './store.ts';
 import { readChatTeam } from './store-chat-teams.ts';
 import {
@@ -59,6 +59,9 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
     const confirmed = await confirmChatTeam(deps, teamId, reading, event);
     if (confirmed !== null) return answerOf(confirmed.row, confirmed.isDuplicate);
   }
+  const { reader } = deps.database;
+  const screened =
+    known === undefined ? null : await screenEvent(reader, known.workspace_id, event);
   return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
     const team = await readChatTeam(tx, teamId);
     if (team?.workspace_id !== known?.workspace_id) {
@@ -67,9 +70,9 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
         'The chat team was moved to another workspace: send the event again.',
       );
     }
-    if (team === undefined) return ignoreUnmapped(deps, tx, event, teamId);
-    const place = { workspaceId: team.workspace_id, teamId };
-    const { row, isDuplicate } = await recordEvent(deps, tx, team.workspace_id, event, async () =>
+    if (screened === null) return ignoreUnmapped(deps, tx, event, teamId);
+    const place = { workspaceId: screened.workspaceId, teamId };
+    const { row, isDuplicate } = await recordEvent(deps, tx, screened, async () =>
       reading.kind === 'ignored'
         ? { ignored: reading.reason }
         : writeChatItem(deps, tx, place, reading),

@@ -9,7 +9,7 @@ import type { IntegrationWorkspaces } from '../setting-values.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
-import { recordEvent, type StorableEvent } from './record-event.ts';
+import { recordEvent, type StorableEvent, screenEvent } from './record-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 
@@ -39,8 +39,9 @@ export async function ingestEvent(
 ): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
   const workspaceId = await findWorkspaceId(deps, principal, address);
+  const screened = await screenEvent(deps.database.reader, workspaceId, event);
   return deps.database.write(workspaceId, async (tx) => {
-    const recorded = await recordEvent(deps, tx, workspaceId, event, (storable) =>
+    const recorded = await recordEvent(deps, tx, screened, (storable) =>
       addEventItem(deps, tx, workspaceId, event, storable),
     );
     const { row, isDuplicate } = recorded;

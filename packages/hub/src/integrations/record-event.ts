@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SOURCE_CHARS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import {
@@ -7,7 +8,7 @@ import {
   readDataPolicy,
 } from '../context/data-policy.ts';
 import { redactSecrets } from '../context/redaction.ts';
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
@@ -37,6 +38,14 @@ export interface StorableEvent {
   truncated: boolean;
 }
 
+/** An event, and what the data policy of its workspace allows to be stored of it. */
+export interface ScreenedEvent {
+  workspaceId: string;
+  event: InboundEvent;
+  policy: DataPolicy;
+  storable: StorableEvent;
+}
+
 /** The context item that was written for an event, or the reason why the event is ignored. */
 export type ItemOutcome = { itemId: string | null } | { ignored: string };
 
@@ -58,19 +67,34 @@ const secretName =
 const SECRET_CHARS_MIN = 6;
 
 /**
+ * Applies the data policy before the transaction that records the event: redaction of a long event
+ * takes tens of milliseconds, in which no other action of the workspace should wait.
+ */
+export async function screenEvent(
+  reader: Reader,
+  workspaceId: string,
+  event: InboundEvent,
+): Promise<ScreenedEvent> {
+  const policy = await readDataPolicy(reader, workspaceId);
+  return { workspaceId, event, policy, storable: applyEventPolicy(policy, event) };
+}
+
+/**
  * Records an event once, within the caller's transaction: inserts the ledger's row, adds the
- * context item by `addItem`, and fires the matching triggers. The data policy is applied before all
- * of these. Triggers see the whole event in their conditions, but render their templates from what
+ * context item by `addItem`, and fires the matching triggers. If the data policy has changed since
+ * the event was screened, it is applied again before all of these. Triggers see the whole event in their conditions, but render their templates from what
  * the policy allows to be stored.
  */
 export async function recordEvent(
   deps: HubDeps,
   tx: Tx,
-  workspaceId: string,
-  event: InboundEvent,
+  screened: ScreenedEvent,
   addItem: (storable: StorableEvent) => Promise<ItemOutcome>,
 ): Promise<RecordedEvent> {
-  const storable = applyEventPolicy(await readDataPolicy(tx, workspaceId), event);
+  const { workspaceId, event } = screened;
+  const policy = await readDataPolicy(tx, workspaceId);
+  const isCurrent = isDeepStrictEqual(policy, screened.policy);
+  const storable = isCurrent ? screened.storable : applyEventPolicy(policy, event);
   const row = rowOf(tx, workspaceId, deps.ids('integrationEvent'), { event, storable });
   if (!(await insertEvent(deps.database, tx, row))) {
     const first = await readEventByKey(tx, workspaceId, event.keyHash);
