@@ -51,7 +51,14 @@ test('a hub that drains serves requests and ends their connections', options, as
   const draining = await open(first.baseUrl);
   assert.equal(draining.status, 200);
   assert.equal(draining.headers.get('connection'), 'close');
-  const { status } = await open(first.baseUrl, endpoints.health.ready);
-  assert.equal(status, 503, 'a load balancer sends new requests elsewhere');
+  for (const check of [endpoints.health.ready, endpoints.health.health]) {
+    const refused = await open(first.baseUrl, check);
+    assert.equal(refused.status, 503, 'a load balancer sends new requests elsewhere');
+    assert.match(await refused.text(), /stopping/);
+    assert.equal((await open(second.baseUrl, check)).status, 200);
+  }
+  const repositories = endpoints.repositories.list.path;
+  const served = await fetch(first.baseUrl + repositories, { method: 'POST' });
+  assert.equal(served.status, 401, 'requests that still arrive are served');
   assert.equal((await open(second.baseUrl)).headers.get('connection'), 'keep-alive');
 });
