@@ -82,8 +82,8 @@ export async function screenEvent(
 /**
  * Records an event once, within the caller's transaction: inserts the ledger's row, adds the
  * context item by `addItem`, and fires the matching triggers. If the data policy has changed since
- * the event was screened, it is applied again before all of these. Triggers see the whole event in their conditions, but render their templates from what
- * the policy allows to be stored.
+ * the event was screened, it is applied again before all of these. Triggers see the whole event in
+ * their conditions, but render their templates from what the policy allows to be stored.
  */
 export async function recordEvent(
   deps: HubDeps,
