@@ -13,7 +13,7 @@ test('the transaction of an event stores what was screened before it, unless the
   const { deps } = world.hub;
   const { database } = deps;
   const screen = () => {
-    const { event } = readIngest(world.event({ content: SECRET_TEXT }) as never);
+    const { event } = readIngest(world.event({ content: SECRET_TEXT }));
     return screenEvent(database.reader, workspaceId, event);
   };
   const record = (screened: Awaited<ReturnType<typeof screen>>) =>
