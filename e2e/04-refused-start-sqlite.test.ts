@@ -24,6 +24,9 @@ async function assertRefused(
   assert.equal(end.stdout, '');
 }
 
+/** SQLite's default. */
+const PAGE_BYTES = 4_096;
+
 /** A data directory that a hub has used, and its files. */
 async function makeUsedDataDir(t: TestContext): Promise<string> {
   const dataDir = join(makeTempDir(t), 'data');
@@ -52,6 +55,32 @@ const badSettings: readonly (readonly [env: NodeJS.ProcessEnv, names: RegExp])[]
 
 // Two at once: most of the time is Node starting.
 describe('a hub that must not start', { concurrency: 2 }, () => {
+  test('a hub with a damaged database starts, and says so with what to do', async (t) => {
+    const dataDir = await makeUsedDataDir(t);
+    const path = join(dataDir, 'signalbox.db');
+    const database = new DatabaseSync(path);
+    // A start reads no trigger, so it cannot stumble on this page.
+    const page = database
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'triggers'")
+      .get();
+    database.close();
+    const bytes = readFileSync(path);
+    const end = Number(page?.rootpage) * PAGE_BYTES;
+    writeFileSync(path, bytes.fill(0xa5, end - PAGE_BYTES, end));
+    const hub = await startHubProcess({ dataDir });
+    const [text] = await hub.process.waitFor(/^signalbox: the database .+$/m);
+    assert.match(text, /signalbox\.db is damaged \(.+\)\. Stop the hub, .+ `signalbox restore`\.$/);
+    await hub.stop();
+  });
+
+  test('a hub with a whole database says nothing of it', async (t) => {
+    const dataDir = await makeUsedDataDir(t);
+    const hub = await startHubProcess({ dataDir, env: { SVC_LOG_LEVEL: 'silent' } });
+    assert.equal((await fetch(`${hub.baseUrl}/control-plane/health`)).status, 200);
+    assert.deepEqual(await hub.stop(), { code: 0, signal: null });
+    assert.doesNotMatch(hub.process.stderr, /database/);
+  });
+
   for (const [env, names] of badSettings) {
     const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     test(`a hub refuses to start with ${given.join(' and ')}, and creates nothing`, async (t) => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createHub, type Hub } from './app.ts';
 import {
   type Config,
@@ -7,7 +8,8 @@ import {
   type SettingName,
   settings,
 } from './config.ts';
-import { StartError } from './db/data-directory.ts';
+import { DATABASE_FILE, StartError } from './db/data-directory.ts';
+import { findDamageBesideHub } from './diagnosis/damage-check.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
@@ -50,6 +52,22 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   stopOnSignal(hub);
   giveBackStartMemory();
   process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
+  if (config.databaseUrl === null) reportDamage(join(config.dataDir, DATABASE_FILE));
+}
+
+/** Says that the database is damaged, if it is. The hub continues: much of it may be readable. */
+function reportDamage(path: string): void {
+  findDamageBesideHub(path)
+    .then((damage) =>
+      damage === null
+        ? null
+        : `the database ${path} is damaged (${damage}). Stop the hub, check the disk, and restore ` +
+          'a backup with `signalbox restore`.',
+    )
+    .catch((error: Error) => `the database could not be checked: ${error.message}`)
+    .then((text) => {
+      if (text !== null) process.stderr.write(`signalbox: ${text}\n`);
+    });
 }
 
 function describeStart(

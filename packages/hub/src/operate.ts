@@ -7,6 +7,7 @@ import type { RestoreReport } from './backup/restore.ts';
 import type { VerifiedPart } from './backup/verify.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config.ts';
+import { DATABASE_FILE } from './db/data-directory.ts';
 import type { Reader } from './db/engine.ts';
 import { openDatabase } from './db/open-database.ts';
 import { findKeyProblem } from './db/secret-key.ts';
@@ -17,8 +18,6 @@ import type { Finding } from './diagnosis/finding.ts';
  * while the hub runs or is stopped, and change nothing that it has. Their code is loaded when one
  * runs, so that a start does not pay for it.
  */
-
-const DATABASE_FILE = 'signalbox.db';
 
 /** @throws BackupError */
 export async function backUpHub(

@@ -2,19 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { DATABASE_FILE } from '../db/data-directory.ts';
 import type { Reader } from '../db/engine.ts';
 import { readSchemaVersion } from '../db/migrate.ts';
 import { readKeyFingerprint } from '../db/secret-key.ts';
 import { copySqlite, findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, hashFile, syncDirectory } from './copy-file.ts';
-import {
-  DATABASE_FILE,
-  KEY_FILE,
-  MANIFEST_FILE,
-  type Manifest,
-  type ManifestFile,
-} from './manifest.ts';
+import { KEY_FILE, MANIFEST_FILE, type Manifest, type ManifestFile } from './manifest.ts';
 import { listStoredObjects } from './stored-objects.ts';
 
 export interface BackupSource {

@@ -6,7 +6,6 @@ import { migrations } from '../db/migrations/index.ts';
 import { BackupError } from './backup-error.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
-export const DATABASE_FILE = 'signalbox.db';
 export const KEY_FILE = 'secret.key';
 
 const sizeBytes = Type.Integer({ minimum: 0 });

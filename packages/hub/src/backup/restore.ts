@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { RESTORING_FILE } from '../db/data-directory.ts';
+import { DATABASE_FILE, RESTORING_FILE } from '../db/data-directory.ts';
 import { fingerprintOf } from '../db/secret-key.ts';
 import { findSqliteDamage } from '../db/sqlite/sqlite-database.ts';
 import { explainFileError, isEmpty } from './backup.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, hashFile, syncDirectory } from './copy-file.ts';
-import { DATABASE_FILE, type Manifest, readManifest } from './manifest.ts';
+import { type Manifest, readManifest } from './manifest.ts';
 
 export interface RestoreReport {
   dataDir: string;

@@ -36,6 +36,7 @@ const networkFileSystems = new Map<number, string>([
   [0x65735546, 'FUSE'],
 ]);
 
+export const DATABASE_FILE = 'signalbox.db';
 const LOCK_FILE = 'hub.lock';
 const KEY_FILE = 'secret.key';
 /** In a data directory while a backup is restored into it. */
@@ -103,7 +104,7 @@ export function prepareDataDirectory(
   }
   return {
     path: absolute,
-    databasePath: join(absolute, 'signalbox.db'),
+    databasePath: join(absolute, DATABASE_FILE),
     directoryId: readOrCreate(join(absolute, 'directory.id'), DIRECTORY_ID_BYTES),
   };
 }

@@ -3,22 +3,20 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { checkFileSystem } from '../db/data-directory.ts';
+import { checkFileSystem, DATABASE_FILE } from '../db/data-directory.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { openDatabase } from '../db/open-database.ts';
 import type { ServerState } from '../db/postgres/postgres-database.ts';
 import { findKeyProblem } from '../db/secret-key.ts';
 import { findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
 import { checkAddress, checkMail, checkObjectStore, checkTls } from './check-network.ts';
-import { check, type Finding } from './finding.ts';
+import { CHECKED_BYTES_MAX, check, type Finding } from './finding.ts';
 
 export type { Finding };
 
 const GIB = 1_073_741_824;
 const DISK_FREE_BYTES_MIN = GIB;
 const DISK_FREE_SHARE_MIN = 0.05;
-/** Larger databases take minutes to check; signalbox verify does it. */
-const CHECKED_BYTES_MAX = GIB;
 const CLOCK_DIFFERENCE_MS_MAX = 60_000;
 
 /** @param place.isPublic whether other machines can reach the hub's address. */
@@ -54,7 +52,7 @@ async function checkDisk({ dataDir, databaseUrl }: Config): Promise<Omit<Finding
 }
 
 async function onSqlite(config: Config): Promise<Finding[]> {
-  const path = join(config.dataDir, 'signalbox.db');
+  const path = join(config.dataDir, DATABASE_FILE);
   const size = await stat(path).then(
     (file) => file.size,
     () => null,

@@ -1,3 +1,6 @@
+/** Larger databases take minutes to check; `signalbox verify` does it. */
+export const CHECKED_BYTES_MAX = 1_073_741_824;
+
 /** The result of one check: a line of what is there, or of what to do. */
 export interface Finding {
   name: string;

@@ -36,13 +36,20 @@ export async function copySqlite(source: string, target: string): Promise<void> 
   }
 }
 
-/** The damages that SQLite finds in a database, a sentence each; empty if it is whole. */
-export function findSqliteDamage(path: string): string[] {
+/**
+ * The damages that SQLite finds in a database, a sentence each; empty if it is whole.
+ *
+ * @param depth `quick` does not compare indexes and references with their tables, and takes about
+ *   an eighth of the time.
+ */
+export function findSqliteDamage(path: string, depth: 'quick' | 'whole' = 'whole'): string[] {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
-    const checked = database.prepare(`PRAGMA integrity_check(${DAMAGES_MAX})`).all();
-    const lines = checked.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok');
+    const pragma = depth === 'quick' ? 'quick_check' : 'integrity_check';
+    const checked = database.prepare(`PRAGMA ${pragma}(${DAMAGES_MAX})`).all();
+    const lines = checked.map((row) => String(row[pragma])).filter((line) => line !== 'ok');
+    if (depth === 'quick') return lines;
     const orphans = database.prepare('PRAGMA foreign_key_check').all().slice(0, DAMAGES_MAX);
     return [
       ...lines,
