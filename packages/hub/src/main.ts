@@ -57,7 +57,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
 
 /** Says that the database is damaged, if it is. The hub continues: much of it may be readable. */
 function reportDamage(path: string): void {
-  findDamageBesideHub(path)
+  void findDamageBesideHub(path)
     .then((damage) =>
       damage === null
         ? null

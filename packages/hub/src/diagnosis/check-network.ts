@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createConnection } from 'node:net';
+import { createConnection, isIP } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import type { Config } from '../config.ts';
@@ -50,10 +50,12 @@ export async function checkAddress(
 export async function checkTls({ baseUrl, host }: Pick<Config, 'baseUrl' | 'host'>) {
   const url = new URL(baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}`);
   if (url.protocol !== 'https:') return judgePlainHttp(url);
+  const target = url.hostname.replace(/^\[|\]$/g, '');
   const socket = connect({
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host: target,
     port: Number(url.port || 443),
-    servername: url.hostname,
+    // RFC 6066, section 3: a server name is never an address.
+    ...(isIP(target) === 0 ? { servername: target } : {}),
   });
   socket.setTimeout(CONNECT_MS_MAX, () => socket.destroy(new Error('no answer in 5 s')));
   try {
