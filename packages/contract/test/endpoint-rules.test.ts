@@ -25,6 +25,7 @@ describe('the field repeat', () => {
     assert.deepEqual(listed('claimKey'), ['jobsClaimNext', 'cloudAiJobsClaimNext']);
     assert.deepEqual(listed('idempotencyKey'), [
       'jobsEnqueue',
+      'jobsBulk',
       'uncertaintiesCreateWithAutoPromotion',
       'uncertaintiesAddResolution',
       'cloudAiJobsEnqueue',
@@ -79,6 +80,7 @@ describe('the field jobToken', () => {
       'uncertaintiesAddResolution',
       'uncertaintiesPromote',
       'jobsEnqueue',
+      'jobsBulk',
       'jobsClaimNext',
       'jobsCancel',
       'jobsRetry',

@@ -236,7 +236,23 @@ export const summaryFields = [
 ] as const satisfies readonly (keyof Job)[];
 export type SummaryField = (typeof summaryFields)[number];
 
-/** The fields of a job that a list adds to its summaries on request. */
+/** The reasons why a job is not running, in the order in which they are looked for. */
+export const waitingReasons = [
+  'not_yet_available',
+  'dependencies',
+  'concurrency_key',
+  'queue_paused',
+  'repository_archived',
+  'no_agent_serves_repository',
+  'no_agent_with_capabilities',
+  'agents_at_capacity',
+  'queue_position',
+  'lease_of_running_attempt',
+  'decision',
+] as const;
+export type WaitingReason = (typeof waitingReasons)[number];
+
+/** The fields that a list adds to its summaries on request. */
 export const addableFields = [
   'workspaceId',
   'role',
@@ -257,7 +273,8 @@ export const addableFields = [
   'dependsOn',
   'concurrencyKey',
   'decisions',
-] as const satisfies readonly Exclude<keyof Job, SummaryField>[];
+  'waitingReason',
+] as const satisfies readonly (Exclude<keyof Job, SummaryField> | 'waitingReason')[];
 
 const { jobId, title, status, kind, repoId, attempt, createdAt, ...otherFields } = Job.properties;
 
@@ -266,6 +283,12 @@ export const ListedJob = Type.Object(
   {
     ...{ jobId, title, status, kind, repoId, attempt, createdAt },
     ...Type.Partial(Type.Object(otherFields)).properties,
+    costUsd: Type.Optional(
+      Type.Number({ minimum: 0, description: 'In summaries: the cost that the usage names.' }),
+    ),
+    waitingReason: Type.Optional(
+      OneOf(waitingReasons, { description: 'In summaries of pending jobs, on request.' }),
+    ),
   },
   { description: 'The fields of a job. With view summary, most are absent.' },
 );
@@ -288,19 +311,7 @@ export type JobCounts = Static<typeof JobCounts>;
 
 /** Why a job is not running: the first reason that applies. */
 export const WaitingFor = Type.Object({
-  reason: OneOf([
-    'not_yet_available',
-    'dependencies',
-    'concurrency_key',
-    'queue_paused',
-    'repository_archived',
-    'no_agent_serves_repository',
-    'no_agent_with_capabilities',
-    'agents_at_capacity',
-    'queue_position',
-    'lease_of_running_attempt',
-    'decision',
-  ]),
+  reason: OneOf(waitingReasons),
   message: Text(1_000),
   jobIds: Type.Optional(List(Id('job'), 100)),
 });

@@ -18,6 +18,7 @@ import {
 } from '../schema.ts';
 import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
+import { jobsBulk } from './job-bulk.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import {
   addableFields,
@@ -73,7 +74,8 @@ export const jobs = {
     summary: 'List jobs',
     description:
       'Newest first. With view summary, each job has the fields of a list row and those named in ' +
-      'fields; long texts such as prompt and evidence only on request. The other optional fields ' +
+      'fields; long texts such as prompt and evidence only on request. With waitingReason, a ' +
+      'pending job has the reason why it waits, as in jobs/get. The other optional fields ' +
       'are filters, and all of them must match. With text, runId, agentId or a time, a page may ' +
       'have fewer jobs than its limit, or none, although nextCursor says that more follow.',
     request: Type.Object({
@@ -467,4 +469,5 @@ export const jobs = {
       response: { ok: true, job: { ...exampleJob, attempt: 1, agentId: exampleIds.agent } },
     },
   }),
+  bulk: jobsBulk,
 } as const;

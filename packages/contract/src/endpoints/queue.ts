@@ -1,6 +1,6 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Id, Ok, Text } from '../schema.ts';
+import { Id, List, Nullable, Ok, Text, Timestamp } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 
 const Scope = {
@@ -8,7 +8,53 @@ const Scope = {
   repoId: Type.Optional(Id('repository', 'If absent, the whole workspace.')),
 };
 
+/** Pauses listed at a time. A workspace with more paused repositories lists the latest. */
+const PAUSES_MAX = 200;
+
+/** A pause of the whole workspace or of one repository. */
+export const QueuePause = Type.Object({
+  repoId: Nullable(Id('repository', 'Null: the whole workspace.')),
+  pausedAt: Timestamp(),
+  pausedBy: Nullable(
+    Text(200, { description: 'The name of the person or program. Null: not recorded.' }),
+  ),
+  reason: Nullable(Text(1_000)),
+});
+export type QueuePause = Static<typeof QueuePause>;
+
 export const queue = {
+  listPauses: defineEndpoint({
+    name: 'queueListPauses',
+    method: 'POST',
+    path: '/control-plane/v1/queue/list-pauses',
+    tag: 'Jobs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'List what is paused, since when, by whom and why',
+    description:
+      'The pause of the workspace comes first, then those of repositories, latest first.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({ pauses: List(QueuePause, PAUSES_MAX + 1) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        pauses: [
+          {
+            repoId: null,
+            pausedAt: '2026-11-02T09:00:00.000Z',
+            pausedBy: 'Ada',
+            reason: 'Release freeze.',
+          },
+        ],
+      },
+    },
+  }),
   pause: defineEndpoint({
     name: 'queuePause',
     method: 'POST',
@@ -22,8 +68,8 @@ export const queue = {
     jobToken: 'none',
     summary: 'Stop handing out jobs',
     description:
-      'Pauses a workspace or one repository. Running jobs continue, and jobs can be enqueued. ' +
-      'Audited.',
+      'Pauses a workspace or one repository. Running jobs continue, and jobs can be enqueued. A ' +
+      'pause that exists keeps its time; a reason replaces its reason and its author. Audited.',
     request: Type.Object({ ...Scope, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ paused: Type.Boolean() }),
     errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],

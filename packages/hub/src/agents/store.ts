@@ -105,14 +105,16 @@ export function listAgents(
   return database.reader.all(query);
 }
 
-/** The agents heard from after a time, in any status. */
-export function listAgentsSeenAfter(
+/** The agents that are online: those heard from after a time, and not draining. */
+export function listOnlineAgents(
   reader: Reader,
   workspaceId: string,
-  afterMs: number,
+  seenAfterMs: number,
+  limit = Number.MAX_SAFE_INTEGER,
 ): Promise<AgentRow[]> {
   return reader.allSql<AgentRow>(
-    'SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ?',
-    [workspaceId, afterMs],
+    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND status = 'online'
+     LIMIT ?`,
+    [workspaceId, seenAfterMs, limit],
   );
 }

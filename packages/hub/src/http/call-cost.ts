@@ -28,6 +28,8 @@ const leaseCalls = new Set<string>(
 
 /** A page of a list takes up to 10 ms. */
 const LIST_UNITS = 20;
+/** A change of many jobs is as many short writes. */
+const BULK_UNITS = 50;
 
 /** Calls that take longer than a short write and answer with more. */
 const longReads = new Map<string, number>([
@@ -52,6 +54,7 @@ const freeCalls = new Set(
 export function costOf(row: Endpoint): CallCost {
   const isLease = leaseCalls.has(row.name);
   if (freeCalls.has(row.name)) return { units: 0, isLease, isLongRead: false };
+  if (row.name === jobs.bulk.name) return { units: BULK_UNITS, isLease, isLongRead: false };
   const isList = 'nextCursor' in row.response.properties;
   const units = longReads.get(row.name) ?? (isList ? LIST_UNITS : 1);
   return { units, isLease, isLongRead: units > 1 };

@@ -1,10 +1,11 @@
 import type { Job } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { presentJob } from './present.ts';
-import { requireJob } from './require-job.ts';
+import { type JobRecord, requireJob } from './require-job.ts';
 import { updateJobWait } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
 
@@ -19,31 +20,45 @@ export function cancelJob(
   { workspaceId, jobId, reason }: { workspaceId: string; jobId: string; reason?: string },
 ): Promise<Job> {
   return deps.database.write(workspaceId, async (tx) => {
-    const { entry, row } = await requireJob(tx, workspaceId, jobId);
-    if (entry.status === 'canceled' || entry.cancel_requested_at !== null) {
-      return presentJob(entry, row);
-    }
-    if (entry.status === 'done' || entry.status === 'failed') {
-      throw new HubError(
-        'JOB_ALREADY_FINISHED',
-        `The job is ${entry.status} and cannot be canceled.`,
-      );
-    }
-    const changed = await deps.queue.cancel(tx, entry);
-    const actor = principal.principalId;
-    const isCanceled = changed.status === 'canceled';
-    if (isCanceled) {
-      if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-      await recordJobEvent(deps, tx, changed, {
-        ...{ kind: 'canceled', agentId: null, message: reason },
-        data: { by: actor },
-      });
-    }
-    const data = reason === undefined ? {} : { reason };
-    await appendAudit(tx, { workspaceId, actor, action: 'job.cancel', subject: jobId, data });
-    return presentJob(changed, {
-      ...row,
-      waiting_on_uncertainty_id: isCanceled ? null : row.waiting_on_uncertainty_id,
-    });
+    const record = await requireJob(tx, workspaceId, jobId);
+    const { entry, row } = await cancelRecord(deps, tx, principal, record, reason);
+    return presentJob(entry, row);
   });
+}
+
+/**
+ * Cancels a job within a transaction. Refuses before it writes.
+ *
+ * @returns the same record if the job is canceled or asked to end already.
+ * @throws HubError JOB_ALREADY_FINISHED
+ */
+export async function cancelRecord(
+  deps: HubDeps,
+  tx: Tx,
+  { principalId: actor }: Principal,
+  record: JobRecord,
+  reason: string | undefined,
+): Promise<JobRecord> {
+  const { entry, row } = record;
+  if (entry.status === 'canceled' || entry.cancel_requested_at !== null) return record;
+  if (entry.status === 'done' || entry.status === 'failed') {
+    throw new HubError(
+      'JOB_ALREADY_FINISHED',
+      `The job is ${entry.status} and cannot be canceled.`,
+    );
+  }
+  const changed = await deps.queue.cancel(tx, entry);
+  const isCanceled = changed.status === 'canceled';
+  if (isCanceled) {
+    if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
+    await recordJobEvent(deps, tx, changed, {
+      ...{ kind: 'canceled', agentId: null, message: reason },
+      data: { by: actor },
+    });
+  }
+  const { workspace_id: workspaceId, job_id: subject } = row;
+  const data = reason === undefined ? {} : { reason };
+  await appendAudit(tx, { workspaceId, actor, action: 'job.cancel', subject, data });
+  const waitsOn = isCanceled ? null : row.waiting_on_uncertainty_id;
+  return { entry: changed, row: { ...row, waiting_on_uncertainty_id: waitsOn } };
 }

@@ -1,6 +1,6 @@
 import { AGENT_OFFLINE_AFTER_MS, type Job, type WaitingFor } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
-import { listAgentsSeenAfter } from '../agents/store.ts';
+import { listOnlineAgents } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -113,14 +113,14 @@ async function explainPause(reader: Reader, { row }: JobRecord): Promise<Waiting
 async function explainAgents(deps: HubDeps, { row }: JobRecord): Promise<WaitingFor | null> {
   const { reader } = deps.database;
   const offlineMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
-  const agents = await listAgentsSeenAfter(reader, row.workspace_id, offlineMs);
+  const agents = await listOnlineAgents(reader, row.workspace_id, offlineMs);
   const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
   const needs = needsOf(row.kind as Job['kind'], requirements);
   const servedByToken = new Map<string, boolean>();
   let running: ReadonlyMap<string, number> | null = null;
   let serving = 0;
   let capable = 0;
-  for (const agent of agents.filter(({ status }) => status === 'online')) {
+  for (const agent of agents) {
     const capabilities = capabilitiesOf(agent);
     const named = capabilities.reposAllowed?.includes(row.repo_id);
     if (!(named ?? (await isServedByToken(reader, servedByToken, row, agent.token_id)))) continue;

@@ -1,4 +1,4 @@
-import type { Job, JobEvent, ListedJob } from '@signalbox/contract';
+import type { Job, JobEvent, ListedJob, Usage } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
@@ -73,6 +73,8 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   if (row.waiting_on_uncertainty_id !== null) {
     summary.waitingOnUncertaintyId = row.waiting_on_uncertainty_id;
   }
+  const { costUsd } = parseColumn<Usage>(row.usage) ?? {};
+  if (costUsd !== undefined) summary.costUsd = costUsd;
   return summary;
 }
 

@@ -22,6 +22,7 @@ import { readJob } from './store.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, listJobIds } from './store-list.ts';
 import { readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
+import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
 type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
@@ -32,10 +33,11 @@ type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
  * @throws HubError INVALID_REQUEST
  */
 export async function listJobs(
-  { database: { reader } }: HubDeps,
+  deps: HubDeps,
   input: ListInput,
   before: string | null,
 ): Promise<{ jobs: ListedJob[]; before: string | null }> {
+  const { reader } = deps.database;
   const { workspaceId, limit, status, statuses = null, text } = input;
   const wanted = status === undefined ? statuses : [status];
   const filter = {
@@ -45,30 +47,46 @@ export async function listJobs(
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
   };
   const page = await listJobIds(reader, workspaceId, filter, { limit, before });
+  const pending: PendingRow[] = [];
   // Retention may have deleted a job between the two statements.
   const { rows: jobs, keysRead } = await readByKeys(
     page.ids,
-    (ids) => readListed(reader, input, ids),
+    (ids) => readListed(reader, input, ids, pending),
     (job) => job.jobId,
   );
+  if (input.fields.includes('waitingReason')) {
+    const reasons = await explainPage(deps, workspaceId, pending);
+    for (const job of jobs) Object.assign(job, reasons.get(job.jobId));
+  }
   const isCut = keysRead < page.ids.length;
   return { jobs, before: isCut ? (page.ids[keysRead - 1] ?? null) : page.before };
 }
 
-/** Jobs by their ids, in no particular order, as the view asks for them. */
+/**
+ * Jobs by their ids, in no particular order, as the view asks for them.
+ *
+ * @param pending gets what explains why those wait that are pending.
+ */
 async function readListed(
   reader: Reader,
   { workspaceId, view, fields }: ListInput,
   ids: readonly string[],
+  pending: PendingRow[],
 ): Promise<ListedJob[]> {
-  if (view === 'summary' && fields.length === 0) {
-    return (await readJobSummaries(reader, workspaceId, ids)).map(presentSummary);
+  const wholeFields = fields.filter((field) => field !== 'waitingReason');
+  if (view === 'summary' && wholeFields.length === 0) {
+    const rows = await readJobSummaries(reader, workspaceId, ids);
+    pending.push(...rows.filter(({ status }) => status === 'pending'));
+    return rows.map(presentSummary);
   }
   const whole = await readWholeJobs(reader, workspaceId, ids);
   if (view === 'whole') return whole.map((job) => presentJob(job, job));
+  for (const { status, job_id, repo_id, lane_id, hold, available_at } of whole) {
+    if (status === 'pending') pending.push({ job_id, repo_id, lane_id, hold, available_at });
+  }
   return whole.map((row) => {
     const job = presentJob(row, row);
-    const added = Object.fromEntries(fields.map((field) => [field, job[field]]));
+    const added = Object.fromEntries(wholeFields.map((field) => [field, job[field]]));
     return { ...presentSummary({ ...row, beginning: row.prompt }), ...added };
   });
 }

@@ -23,21 +23,38 @@ export function retryJob(
 ): Promise<Job> {
   return deps.database.write(workspaceId, async (tx) => {
     const record = await requireJob(tx, workspaceId, jobId);
-    const { status } = record.entry;
-    if (status === 'canceled') throw new HubError('JOB_CANCELED');
-    if (status === 'done') throw new HubError('JOB_ALREADY_FINISHED');
-    if (status !== 'failed' && status !== 'blocked') {
-      throw new HubError(
-        'INVALID_REQUEST',
-        `The job is ${status}: only a failed or blocked job can be retried.`,
-      );
-    }
-    const actor = principal.principalId;
-    const retry = { cause: 'retry', delayMs, data: { by: actor, retry: true } } as const;
-    const { entry, row } = await requeueJob(deps, tx, record, retry);
-    await appendAudit(tx, { workspaceId, actor, action: 'job.retry', subject: jobId, data: {} });
+    const { entry, row } = await retryRecord(deps, tx, principal, record, { delayMs });
     return presentJob(entry, row);
   });
+}
+
+/**
+ * Retries a job within a transaction. Refuses before it changes the job.
+ *
+ * @throws HubError JOB_CANCELED, JOB_ALREADY_FINISHED, INVALID_REQUEST, LIMIT_REACHED
+ */
+export async function retryRecord(
+  deps: HookDeps,
+  tx: Tx,
+  { principalId: actor }: Principal,
+  record: JobRecord,
+  { delayMs, reason }: { delayMs: number; reason?: string | undefined },
+): Promise<JobRecord> {
+  const { status } = record.entry;
+  if (status === 'canceled') throw new HubError('JOB_CANCELED');
+  if (status === 'done') throw new HubError('JOB_ALREADY_FINISHED');
+  if (status !== 'failed' && status !== 'blocked') {
+    throw new HubError(
+      'INVALID_REQUEST',
+      `The job is ${status}: only a failed or blocked job can be retried.`,
+    );
+  }
+  const retry = { cause: 'retry', delayMs, data: { by: actor, retry: true } } as const;
+  const pending = await requeueJob(deps, tx, record, retry);
+  const { workspace_id: workspaceId, job_id: subject } = record.row;
+  const data = reason === undefined ? {} : { reason };
+  await appendAudit(tx, { workspaceId, actor, action: 'job.retry', subject, data });
+  return pending;
 }
 
 /**

@@ -3,11 +3,12 @@ import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { appendJobLog } from './append-log.ts';
+import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';
 import { claimNextJob } from './claim.ts';
 import { completeJob } from './complete.ts';
 import { enqueueJob } from './enqueue.ts';
-import { pauseQueue, resumeQueue } from './pause.ts';
+import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
 import { countJobsByStatus, getJob, listJobEvents, listJobs } from './read.ts';
 import { releaseJob } from './release.ts';
@@ -47,10 +48,14 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
   api.bind(jobs.release, async (input, { principal }) => ({
     job: await releaseJob(deps, principal, input),
   }));
+  api.bind(jobs.bulk, (input, { principal }) => changeJobs(deps, principal, input));
   api.bind(jobEvents.listForJob, async (input) => {
     const rows = await listJobEvents(deps, input);
     return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? input.after ?? 0 };
   });
+  api.bind(queue.listPauses, async ({ workspaceId }) => ({
+    pauses: await listPauses(deps, workspaceId),
+  }));
   api.bind(queue.pause, async (input, { principal }) => {
     await pauseQueue(deps, principal, input);
     return { paused: true };

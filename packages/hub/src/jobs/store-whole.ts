@@ -47,8 +47,14 @@ export type JobSummaryRow = Pick<
   | 'started_at'
   | 'finished_at'
   | 'cancel_requested_at'
+  | 'hold'
+  | 'available_at'
+  | 'lane_id'
 > &
-  Pick<JobRow, 'job_id' | 'repo_id' | 'run_id' | 'kind' | 'changed' | 'waiting_on_uncertainty_id'> &
+  Pick<
+    JobRow,
+    'job_id' | 'repo_id' | 'run_id' | 'kind' | 'changed' | 'usage' | 'waiting_on_uncertainty_id'
+  > &
   TitleColumns;
 
 /** Summaries of jobs by their ids, in no particular order. Reads no long text. */
@@ -59,8 +65,8 @@ export function readJobSummaries(
 ): Promise<JobSummaryRow[]> {
   return reader.allSql<JobSummaryRow>(
     `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
-       e.cancel_requested_at, j.job_id, j.repo_id, j.run_id, j.kind, j.changed,
-       j.waiting_on_uncertainty_id, j.title, ${PROMPT_BEGINNING}
+       e.cancel_requested_at, e.hold, e.available_at, e.lane_id, j.usage, j.job_id, j.repo_id,
+       j.run_id, j.kind, j.changed, j.waiting_on_uncertainty_id, j.title, ${PROMPT_BEGINNING}
      FROM jobs AS j
      JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
      WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,

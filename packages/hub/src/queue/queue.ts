@@ -16,6 +16,7 @@ import { type Demand, LaneBook } from './lane-book.ts';
 import { meetsNeeds } from './matching.ts';
 import { type Cause, mayMove } from './states.ts';
 import {
+  changePlace,
   holdForKey,
   insertEntry,
   isKeyRunning,
@@ -283,6 +284,20 @@ export class Queue {
     announce(tx, pending, this.#onReady);
     if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
     return pending;
+  }
+
+  /**
+   * Moves a pending entry to another place in its lane. A running or blocked one gets the place
+   * when it becomes pending again.
+   */
+  async setPriority(tx: Tx, entry: Entry, priority: number): Promise<Entry> {
+    const moved = await changePlace(tx, entry, {
+      priority,
+      sort_key: entry.sort_key + (entry.priority - priority) * PRIORITY_POINT_MS,
+    });
+    // It may be the first of its lane now, which is ready while the key is free.
+    if (entry.hold === 'key') await promoteKeyHeld(tx, moved, this.#onReady);
+    return moved;
   }
 
   /** Requests the cancel of a running entry, or cancels any other unfinished entry at once. */

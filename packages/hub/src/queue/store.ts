@@ -285,6 +285,15 @@ export function updateRunning(
   return changeEntry(tx, entry, values);
 }
 
+/** Changes the place of an entry in the order of claims. */
+export function changePlace(
+  tx: Tx,
+  entry: Entry,
+  place: Pick<Entry, 'priority' | 'sort_key'>,
+): Promise<Entry> {
+  return changeEntry(tx, entry, place);
+}
+
 /**
  * Updates columns of an entry that this transaction has read, fenced by its attempt and status.
  * Computes the new entry instead of using RETURNING, for which SQLite builds a table each time.

@@ -1,5 +1,6 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { RepositoriesTable } from '../db/schema/tables.ts';
+import type { PauseColumns } from '../workspaces/store.ts';
 
 export type RepositoryRow = RepositoriesTable;
 
@@ -44,11 +45,64 @@ export async function updateRepository(
       .set({
         label: row.label,
         status: row.status,
-        queue_paused_at: row.queue_paused_at,
         updated_at: row.updated_at,
       })
       .where('workspace_id', '=', row.workspace_id)
       .where('repo_id', '=', row.repo_id),
+  );
+}
+
+/** Repositories by their ids, in no particular order. */
+export function listRepositoriesById(
+  reader: Reader,
+  workspaceId: string,
+  repoIds: readonly string[],
+): Promise<RepositoryRow[]> {
+  return reader.allSql<RepositoryRow>(
+    `SELECT * FROM repositories WHERE workspace_id = ?
+       AND repo_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(repoIds)],
+  );
+}
+
+/** Which of some repositories each of some tokens has named. */
+export function listNamedRepositories(
+  reader: Reader,
+  workspaceId: string,
+  tokenIds: readonly string[],
+  repoIds: readonly string[],
+): Promise<{ token_id: string; repo_id: string }[]> {
+  return reader.allSql(
+    `SELECT t.token_id, t.repo_id FROM json_each(?) AS asked
+     JOIN token_repositories t ON t.workspace_id = ? AND t.token_id = asked.value
+     WHERE t.repo_id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(tokenIds), workspaceId, JSON.stringify(repoIds)],
+  );
+}
+
+/** Pauses or resumes the queue of a repository. */
+export async function updateRepositoryPause(
+  tx: Tx,
+  { workspace_id, repo_id }: Pick<RepositoryRow, 'workspace_id' | 'repo_id'>,
+  pause: PauseColumns,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE repositories SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
+     WHERE workspace_id = ? AND repo_id = ?`,
+    [pause.queue_paused_at, pause.queue_paused_by, pause.queue_pause_reason, workspace_id, repo_id],
+  );
+}
+
+/** The paused repositories of a workspace, the latest pause first. */
+export function listPausedRepositories(
+  reader: Reader,
+  workspaceId: string,
+  limit: number,
+): Promise<RepositoryRow[]> {
+  return reader.allSql<RepositoryRow>(
+    `SELECT * FROM repositories WHERE workspace_id = ? AND queue_paused_at IS NOT NULL
+     ORDER BY queue_paused_at DESC, repo_id DESC LIMIT ?`,
+    [workspaceId, limit],
   );
 }
 
@@ -110,9 +164,5 @@ export function listServedRepositories(
          WHERE t.workspace_id = ? AND t.token_id = ?`,
         [workspaceId, agent.tokenId],
       )
-    : reader.allSql<RepositoryRow>(
-        `SELECT * FROM repositories WHERE workspace_id = ?
-           AND repo_id IN (SELECT value FROM json_each(?))`,
-        [workspaceId, JSON.stringify(agent.reposAllowed)],
-      );
+    : listRepositoriesById(reader, workspaceId, agent.reposAllowed);
 }

@@ -31,6 +31,8 @@ export function upsertRepository(
       label: input.label ?? known?.label ?? '',
       status: input.status ?? known?.status ?? 'active',
       queue_paused_at: known?.queue_paused_at ?? null,
+      queue_paused_by: known?.queue_paused_by ?? null,
+      queue_pause_reason: known?.queue_pause_reason ?? null,
       created_at: known?.created_at ?? tx.nowMs,
       updated_at: tx.nowMs,
     };

@@ -3,6 +3,18 @@ import type { WorkspacesTable } from '../db/schema/tables.ts';
 
 export type WorkspaceRow = WorkspacesTable;
 
+/** The columns of a pause, the same of a workspace and a repository. */
+export type PauseColumns = Pick<
+  WorkspacesTable,
+  'queue_paused_at' | 'queue_paused_by' | 'queue_pause_reason'
+>;
+
+export const notPaused: PauseColumns = {
+  queue_paused_at: null,
+  queue_paused_by: null,
+  queue_pause_reason: null,
+};
+
 export function readWorkspace(
   reader: Reader,
   workspaceId: string,
@@ -59,7 +71,7 @@ export async function insertWorkspace(
     content_storage: 'full',
     retention_days: null,
     redact_secrets: 1,
-    queue_paused_at: null,
+    ...notPaused,
   };
   await tx.run(database.build.insertInto('workspaces').values(row));
   return row;
@@ -81,14 +93,15 @@ export async function updateWorkspaceSettings(
   );
 }
 
-/** Pauses or resumes the queue of the whole workspace; null resumes it. */
+/** Pauses or resumes the queue of the whole workspace. */
 export async function updateWorkspacePause(
   tx: Tx,
   workspaceId: string,
-  pausedAtMs: number | null,
+  pause: PauseColumns,
 ): Promise<void> {
-  await tx.runSql('UPDATE workspaces SET queue_paused_at = ? WHERE workspace_id = ?', [
-    pausedAtMs,
-    workspaceId,
-  ]);
+  await tx.runSql(
+    `UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
+     WHERE workspace_id = ?`,
+    [pause.queue_paused_at, pause.queue_paused_by, pause.queue_pause_reason, workspaceId],
+  );
 }

@@ -115,8 +115,10 @@ const verdicts = {
   jobsRetry: enqueuers,
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
+  jobsBulk: enqueuers,
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
+  queueListPauses: readers,
   queuePause: enqueuers,
   queueResume: enqueuers,
   runsUpsertV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },

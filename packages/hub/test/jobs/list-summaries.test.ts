@@ -5,7 +5,7 @@ import { endpoints, type RequestOf } from '@signalbox/contract';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { seedJobs } from '../support/seed-database.ts';
 
-const { jobs } = endpoints;
+const { agents, jobs, queue, repositories } = endpoints;
 const PAGE_BYTES_MAX = 20 * 1_024;
 
 type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
@@ -20,12 +20,16 @@ const titlesOf = async (h: Setup, body: ListBody) =>
   (await list(h, body)).map(({ title }) => title).toSorted();
 
 /** The bytes of a page as they travel, with and without compression. */
-async function measurePage(h: Setup, acceptEncoding: string): Promise<number> {
+async function measurePage(
+  h: Setup,
+  acceptEncoding: string,
+  fields: ListBody['fields'] = [],
+): Promise<number> {
   const response = await h.hub.server.inject({
     method: 'POST',
     url: jobs.list.path,
     headers: { authorization: `Bearer ${h.home.token}`, 'accept-encoding': acceptEncoding },
-    payload: { workspaceId: h.workspaceId, view: 'summary' },
+    payload: { workspaceId: h.workspaceId, view: 'summary', fields },
   });
   assert.equal(response.statusCode, 200);
   return response.rawPayload.length;
@@ -59,6 +63,82 @@ test('without a view, a list has whole jobs, as the specification describes them
   assert.equal(listed?.prompt, 'Add a check.\nWith a test.');
 });
 
+test('a summary has the cost that the usage names', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  await h.complete(jobId, { usage: { inputTokens: 5, costUsd: 0.84 } });
+  assert.equal((await list(h))[0]?.costUsd, 0.84);
+});
+
+test('a summary of a pending job has the reason why it waits, as the job itself, on request', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId, repoId } = h;
+  const reasons = async (fields: ListBody['fields'] = ['waitingReason']) => {
+    const listed = await list(h, { fields });
+    for (const { jobId, waitingReason } of listed) {
+      const { waitingFor } = await h.get(jobId);
+      assert.equal(waitingReason, waitingFor?.reason, jobId);
+    }
+    return listed.map(({ waitingReason }) => waitingReason);
+  };
+  const { jobId: first } = await h.enqueue({ concurrencyKey: 'deploy', priority: 9 });
+  await h.claim();
+  await h.enqueue({ concurrencyKey: 'deploy' });
+  await h.enqueue({ dependsOn: [first] });
+  const { job: delayed } = await h.enqueue({ delayMs: 60_000 });
+  await h.enqueue();
+  await h.enqueue({ requirements: { labels: { os: 'plan9' } } });
+  const holds = ['not_yet_available', 'dependencies', 'concurrency_key', undefined];
+  const free = ['no_agent_with_capabilities', 'queue_position', ...holds];
+  // The first job with a free key is ready until a claim meets it.
+  await h.claim();
+  const { jobId: last } = await h.enqueue();
+  assert.deepEqual((await reasons()).slice(0, 2), ['queue_position', 'no_agent_with_capabilities']);
+  await h.call(jobs.cancel, { workspaceId, jobId: last });
+  assert.deepEqual((await reasons()).slice(1), [free[0], undefined, ...holds]);
+  assert.deepEqual((await reasons(['waitingReason', 'prompt'])).length, 7);
+  const [shown] = (await list(h, { fields: ['waitingReason'] })).filter(
+    ({ jobId }) => jobId === delayed.jobId,
+  );
+  assert.equal(shown?.availableAt, delayed.availableAt);
+  assert.equal((await list(h))[1]?.waitingReason, undefined, 'only on request');
+  await h.call(queue.pause, { workspaceId, repoId });
+  assert.equal((await reasons())[1], 'queue_paused');
+  await h.call(queue.resume, { workspaceId, repoId });
+  const beat = (capabilities: object) =>
+    h.call(agents.heartbeat, { workspaceId, machineFingerprint: 'first', capabilities });
+  await beat({ canWrite: true, labels: { os: 'plan9' }, maxConcurrentJobs: 1 });
+  assert.equal((await reasons())[1], 'agents_at_capacity');
+  await beat({ canWrite: true, reposAllowed: ['repo_other'] });
+  assert.equal((await reasons())[1], 'no_agent_serves_repository');
+  const { repo } = await h.call(repositories.get, { workspaceId, repoId });
+  const { remoteUrlHash } = repo;
+  await h.call(repositories.upsert, { workspaceId, remoteUrlHash, status: 'archived' });
+  assert.equal((await reasons())[1], 'repository_archived');
+});
+
+test('the reasons of a page cost the same number of statements, however many jobs it has', async (t) => {
+  const h = await startQueueWorld(t);
+  const { reader } = h.hub.database;
+  const count = async () => {
+    const statements = [t.mock.method(reader, 'allSql'), t.mock.method(reader, 'firstSql')];
+    await list(h, { fields: ['waitingReason'] });
+    const calls = statements.reduce((sum, method) => sum + method.mock.callCount(), 0);
+    for (const method of statements) method.mock.restore();
+    return calls;
+  };
+  const enqueue = async (jobs: number) => {
+    for (let n = 0; n < jobs; n++) await h.enqueue({ requirements: { labels: { n: `${n % 5}` } } });
+  };
+  // A page is read in two pieces, of which the first has 20 jobs at most.
+  await enqueue(22);
+  const ofFew = await count();
+  assert.ok(ofFew > 2, 'the statements are counted');
+  await enqueue(28);
+  assert.equal(await count(), ofFew);
+});
+
 test('50 jobs answer in at most 20 KB, regardless of their prompts', async (t) => {
   const h = await startQueueWorld(t);
   const han = () => String.fromCharCode(randomInt(0x4e00, 0x9fff));
@@ -73,9 +153,13 @@ test('50 jobs answer in at most 20 KB, regardless of their prompts', async (t) =
     await h.claim();
     await h.complete(jobId, { evidence: { changedFiles: ['x'.repeat(4_000)] } });
   }
-  for (const encoding of ['br', 'gzip']) {
-    const bytes = await measurePage(h, encoding);
-    assert.ok(bytes <= PAGE_BYTES_MAX, `${bytes} bytes with ${encoding}`);
+  const pending = await startQueueWorld(t);
+  for (let n = 0; n < 50; n++) await pending.enqueue({ prompt: prompts[n % 4]?.() ?? '' });
+  for (const world of [h, pending]) {
+    for (const encoding of ['br', 'gzip']) {
+      const bytes = await measurePage(world, encoding, ['waitingReason']);
+      assert.ok(bytes <= PAGE_BYTES_MAX, `${bytes} bytes with ${encoding}`);
+    }
   }
   // As short lines, what people write: small enough even for a client that cannot decompress.
   const other = await startQueueWorld(t);

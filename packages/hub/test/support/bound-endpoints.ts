@@ -50,6 +50,7 @@ export async function fillExample(
     if ('runId' in body) body.runId = runId;
     if ('uncertaintyId' in body) body.uncertaintyId = await openDecision(world, runId);
   }
+  if ('jobs' in body && jobId !== '') body.jobs = [{ jobId }];
   if ('uploadId' in body) body.uploadId = await upload(world, 'text');
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
   const { resolveRunV1 } = endpoints.contextPacks;

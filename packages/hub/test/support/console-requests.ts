@@ -47,6 +47,8 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
       label: '',
       status: 'active',
       queue_paused_at: null,
+      queue_paused_by: null,
+      queue_pause_reason: null,
       created_at: tx.nowMs,
       updated_at: tx.nowMs,
     }),

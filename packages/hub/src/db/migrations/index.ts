@@ -20,6 +20,7 @@ import { jobTrees } from './0019-job-trees.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { hubNames } from './0021-hub-names.ts';
 import { jobTitles } from './0023-job-titles.ts';
+import { queuePauses } from './0026-queue-pauses.ts';
 import { longReferences } from './0030-long-references.ts';
 
 export interface Migration {
@@ -52,5 +53,6 @@ export const migrations: readonly Migration[] = [
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 21, name: 'hub-names', statements: hubNames },
   { version: 23, name: 'job-titles', statements: jobTitles },
+  { version: 26, name: 'queue-pauses', statements: queuePauses },
   { version: 30, name: 'long-references', statements: longReferences },
 ];

@@ -24,6 +24,8 @@ export interface WorkspacesTable {
   retention_days: number | null;
   redact_secrets: Flag;
   queue_paused_at: number | null;
+  queue_paused_by: string | null;
+  queue_pause_reason: string | null;
   /** 0: a person created it at the console. */
   created_by_operator: Flag;
 }
@@ -146,6 +148,8 @@ export interface RepositoriesTable {
   label: string;
   status: 'active' | 'archived';
   queue_paused_at: number | null;
+  queue_paused_by: string | null;
+  queue_pause_reason: string | null;
   created_at: number;
   updated_at: number;
 }

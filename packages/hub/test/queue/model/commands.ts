@@ -107,6 +107,7 @@ export type Command =
     } & ClaimWords)
   | { type: 'cancel' | 'release'; job: number }
   | { type: 'retry'; job: number; delayMs: number }
+  | { type: 'setPriority'; job: number; priority: number }
   | { type: 'pause' | 'resume'; repo: number | null }
   | { type: 'repository'; repo: number; active: boolean }
   | { type: 'agent'; agent: number; status: (typeof agentStatuses)[number]; preset: number }
@@ -209,6 +210,14 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       type: fc.constant('retry' as const),
       job: number,
       delayMs: often(0, 5_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('setPriority' as const),
+      job: number,
+      priority: fc.constantFrom(-1, 0, 1, 2),
     }),
   },
   {

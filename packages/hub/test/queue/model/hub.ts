@@ -4,6 +4,7 @@ import { recordHeartbeat } from '../../../src/agents/heartbeat.ts';
 import { hooks } from '../../../src/app.ts';
 import { HubError } from '../../../src/errors.ts';
 import type { HubDeps } from '../../../src/hub-deps.ts';
+import { changeJobs } from '../../../src/jobs/bulk.ts';
 import { cancelJob } from '../../../src/jobs/cancel.ts';
 import { claimNextJob } from '../../../src/jobs/claim.ts';
 import { completeJob } from '../../../src/jobs/complete.ts';
@@ -222,6 +223,8 @@ export class HubWorkspace {
         return this.#job(
           retryJob(deps, principal, { ...this.#ref(act.job), delayMs: act.delayMs }),
         );
+      case 'setPriority':
+        return this.#setPriority(act);
       case 'release':
         return this.#job(releaseJob(deps, principal, this.#ref(act.job)));
       case 'ask':
@@ -245,6 +248,15 @@ export class HubWorkspace {
         });
         return () => ({});
     }
+  }
+
+  async #setPriority(act: Extract<Act, { type: 'setPriority' }>): Promise<() => Answer> {
+    const { workspaceId, jobId } = this.#ref(act.job);
+    const { results } = await changeJobs(this.#hub.deps, principal, {
+      ...{ workspaceId, action: 'set_priority', jobs: [{ jobId }], priority: act.priority },
+    });
+    const { status, error: code } = results[0] ?? {};
+    return () => (code === undefined ? { status } : { code });
   }
 
   async #enqueue(act: Extract<Act, { type: 'enqueue' }>): Promise<() => Answer> {

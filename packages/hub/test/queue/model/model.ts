@@ -105,6 +105,8 @@ export class QueueModel {
         return this.#cancel(this.job(act.job));
       case 'retry':
         return this.#retry(this.job(act.job), act.delayMs);
+      case 'setPriority':
+        return this.#setPriority(this.job(act.job), act.priority);
       case 'release':
         return this.#release(this.job(act.job));
       case 'ask':
@@ -356,6 +358,14 @@ export class QueueModel {
     this.#putBack(job, delayMs);
     this.#log(job, 'enqueued', null);
     return this.view(job);
+  }
+
+  #setPriority(job: ModelJob, priority: number): Answer {
+    if (job.status === 'canceled') return { code: 'JOB_CANCELED' };
+    if (job.status === 'done' || job.status === 'failed') return { code: 'JOB_ALREADY_FINISHED' };
+    job.sortKey += (job.words.priority - priority) * PRIORITY_POINT_MS;
+    job.words = { ...job.words, priority };
+    return { status: job.status };
   }
 
   #release(job: ModelJob): Answer {

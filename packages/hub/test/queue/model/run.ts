@@ -135,6 +135,7 @@ export class ModelRun {
       case 'cancel':
       case 'release':
       case 'retry':
+      case 'setPriority':
       case 'ask':
         return jobs.length === 0 ? [] : [{ ...command, job: this.#settleJob(command.job) }];
       default:
