@@ -6,7 +6,7 @@ import type { OutboxEntry } from '../loops/outbox.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 import { type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
-import { fitText, tailOf } from './text-limits.ts';
+import { fitText, lastLinesOf } from './text-limits.ts';
 
 /** The result of an attempt, without its git evidence. */
 export interface JobResult {
@@ -139,7 +139,7 @@ function cleanChild(work: JobWork, child: ChildJob): ChildJob {
 /** Redacts before it cuts: the end of a secret alone would not be recognized. */
 function outputMessage(work: JobWork): string {
   const text = stripVTControlCharacters(work.redactor.redact(work.tail.stdout)).trim();
-  return tailOf(text, OUTPUT_MESSAGE_CHARS_MAX);
+  return lastLinesOf(text, OUTPUT_MESSAGE_CHARS_MAX);
 }
 
 function lastLine(work: JobWork, text: string): string | undefined {
