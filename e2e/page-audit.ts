@@ -1,9 +1,13 @@
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /*
- * The rules for every page, for any content. A few rules that tell plain faults from plain pages;
- * no substitute for a person who looks.
+ * The rules for every page, for any content: those of axe-core for WCAG 2.2 AA, and a few of our
+ * own. No substitute for a person who looks.
  */
+
+/** The rules of axe-core that every page passes. */
+const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** Roles that a person acts on, or that represent something: without a name they say nothing. */
 const namedRoles =
@@ -18,7 +22,28 @@ export async function auditPage(page: Page): Promise<string[]> {
     ...(await page.evaluate(auditStructure)),
     ...(await page.evaluate(auditTargets)),
     ...(await page.evaluate(auditContrast)),
+    ...(await auditByAxe(page)),
   ];
+}
+
+/** The violations that axe-core finds, one per element. */
+async function auditByAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const options = { runOnly: { type: 'tag', values: axeRules } };
+  // Base UI keeps the focus in its popups by hidden elements that pass it on at once.
+  const context = { exclude: ['[data-base-ui-focus-guard]'] };
+  // The source has put itself into the page under this name.
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html }) => `axe ${id}: ${help}: ${html.slice(0, 160)}`),
+  );
+}
+
+/** The part of axe-core's answer that is read. */
+interface AxeResults {
+  violations: { id: string; help: string; nodes: { html: string }[] }[];
 }
 
 /* The few things of a browser that the function below touches: Node has no types for them. */

@@ -162,7 +162,7 @@ function Prompt({ text }: { text: string }) {
 
 function JobNotFound() {
   return (
-    <div className="rounded-xl border bg-surface p-8">
+    <div className="rounded-lg border bg-surface p-8">
       <EndState icon="alert" tone="neutral" title="Job not found in this workspace">
         <p>Check the ID, or look for the job in another workspace.</p>
       </EndState>

@@ -105,12 +105,12 @@ function JobList({ filters }: { filters: JobFilters }) {
     <>
       {list.isError && <ErrorNotice error={list.error} action={<Again list={list} />} />}
       {jobs.length === 0 ? (
-        <div className="grid justify-items-center gap-3 rounded-xl border border-dashed py-12 text-sm text-muted">
+        <div className="grid justify-items-center gap-3 rounded-lg border border-dashed py-12 text-sm text-muted">
           <p>No job matches these filters.</p>
           <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>
         </div>
       ) : (
-        <ol aria-label="Jobs" className="overflow-hidden rounded-xl border bg-surface">
+        <ol aria-label="Jobs" className="overflow-hidden rounded-lg border bg-surface">
           {jobs.map((job) => (
             <JobRow
               key={job.jobId}

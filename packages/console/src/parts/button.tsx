@@ -15,13 +15,13 @@ export function buttonClasses(look: ButtonLook = 'plain', className?: string): s
   return classNames(
     'inline-flex h-8 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium',
     'whitespace-nowrap transition-colors pointer-coarse:h-11',
-    'disabled:cursor-not-allowed disabled:opacity-60',
+    'disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60',
     looks[look],
     className,
   );
 }
 
-interface ButtonProps extends ComponentProps<'button'> {
+export interface ButtonProps extends ComponentProps<'button'> {
   look?: ButtonLook;
   /** The action is running: the button is disabled, and screen readers announce it. */
   busy?: boolean;

@@ -10,7 +10,7 @@ export function CardPage({ children }: { children: ReactNode }) {
         <Logo />
         Signalbox
       </div>
-      <main className="w-full max-w-md rounded-xl border bg-surface p-6 sm:p-8">{children}</main>
+      <main className="w-full max-w-md rounded-lg border bg-surface p-6 sm:p-8">{children}</main>
       <div className="mt-6">
         <ThemeToggle />
       </div>

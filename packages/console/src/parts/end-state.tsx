@@ -6,7 +6,7 @@ const tones = {
   good: 'bg-done-soft text-done',
   bad: 'bg-failed-soft text-failed',
   neutral: 'bg-pending-soft text-pending',
-  attention: 'bg-blocked-soft text-blocked',
+  attention: 'bg-warning-soft text-warning',
 } as const;
 
 /** An end state of a page: icon, heading, explanation and next step. */

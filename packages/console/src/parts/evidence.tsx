@@ -4,6 +4,7 @@ import { plainText } from '../format/text.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Icon } from './icon.tsx';
+import { ScrollBox } from './scroll-box.tsx';
 
 const FILES_STEP = 50;
 const SHA_CHARS = 12;
@@ -24,7 +25,7 @@ export function Evidence({
   return (
     <div className="grid min-w-0 gap-3 text-sm">
       {changed === false && (
-        <p className="flex items-center gap-1.5 text-blocked">
+        <p className="flex items-center gap-1.5 text-warning">
           <Icon name="alert" />
           No changes: there is no commit and no changed file.
         </p>
@@ -44,9 +45,9 @@ export function Evidence({
           <summary className="w-fit cursor-pointer rounded-sm py-1 hover:text-ink">
             Further evidence
           </summary>
-          <pre className="mt-1 max-h-60 overflow-auto rounded-md border bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
+          <ScrollBox className="mt-1 max-h-60 rounded-md border bg-well p-2 font-mono">
             {plainText(JSON.stringify(rest, null, 2))}
-          </pre>
+          </ScrollBox>
         </details>
       )}
     </div>

@@ -26,7 +26,7 @@ export function FirstSteps({ slug }: { slug: string }) {
     },
   ];
   return (
-    <section className="rounded-xl border bg-surface p-5 sm:p-8">
+    <section className="rounded-lg border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
       <p className="mt-1 text-sm text-muted">
         Run these four commands in the Signalbox folder to get to your first job. If the command

@@ -5,6 +5,7 @@ import { classNames } from '../class-names.ts';
 import { waitingWords } from '../format/job-words.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { LinkedText } from './linked-text.tsx';
+import { ScrollBox } from './scroll-box.tsx';
 
 interface WaitingNoteProps {
   slug: string;
@@ -18,8 +19,8 @@ export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProp
   return (
     <Note
       icon="circle"
-      tone="border-blocked/30 bg-blocked-soft"
-      signTone="text-blocked"
+      tone="border-line bg-surface"
+      signTone="text-muted"
       title={waitingWords[reason]}
     >
       <p className="wrap-anywhere">
@@ -48,8 +49,8 @@ interface OutcomeLook {
 
 const unchangedLook: OutcomeLook = {
   icon: 'alert',
-  tone: 'border-blocked/30 bg-blocked-soft',
-  signTone: 'text-blocked',
+  tone: 'border-warning/30 bg-warning-soft',
+  signTone: 'text-warning',
   title: 'The agent reports the job as done, without changes',
 };
 
@@ -81,9 +82,9 @@ export function OutcomeNote({ job }: { job: Job }) {
   return (
     <Note {...(job.changed === false ? unchangedLook : outcomeLooks[job.outcome])}>
       {job.message && (
-        <p className="max-h-80 overflow-auto wrap-anywhere whitespace-pre-wrap">
+        <ScrollBox className="max-h-80">
           <LinkedText text={job.message} />
-        </p>
+        </ScrollBox>
       )}
       {reason && (
         <p className="wrap-anywhere text-muted">
@@ -125,7 +126,7 @@ function Note({ icon, tone, signTone, title, children }: NoteProps) {
   return (
     <section
       className={classNames(
-        'grid grid-cols-[minmax(0,1fr)] gap-1.5 rounded-xl border p-4 text-sm',
+        'grid grid-cols-[minmax(0,1fr)] gap-1.5 rounded-lg border p-4 text-sm',
         tone,
       )}
     >

@@ -4,13 +4,13 @@ import { NO_CHANGES, statusWords } from '../format/job-words.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 const looks: Readonly<Record<JobStatus | 'unchanged', { icon: IconName; tone: string }>> = {
-  pending: { icon: 'circle', tone: 'bg-pending-soft text-pending' },
+  pending: { icon: 'circle', tone: 'border border-line text-pending' },
   running: { icon: 'play', tone: 'bg-running-soft text-running' },
   done: { icon: 'checkCircle', tone: 'bg-done-soft text-done' },
-  unchanged: { icon: 'alert', tone: 'bg-blocked-soft text-blocked' },
+  unchanged: { icon: 'alert', tone: 'bg-warning-soft text-warning' },
   failed: { icon: 'crossCircle', tone: 'bg-failed-soft text-failed' },
-  blocked: { icon: 'hand', tone: 'bg-blocked-soft text-blocked' },
-  canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled' },
+  blocked: { icon: 'hand', tone: 'bg-attention-soft text-attention' },
+  canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled line-through' },
 };
 
 interface StatusBadgeProps {

@@ -1,41 +1,19 @@
+import { Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
-import { Icon } from './icon.tsx';
-
-const STORAGE_KEY = 'signalbox.theme';
-const order = ['system', 'light', 'dark'] as const;
-type Theme = (typeof order)[number];
+import { readTheme, themes, writeTheme } from './theme.ts';
 
 const looks = {
-  system: { icon: 'monitor', word: 'Theme: system' },
-  light: { icon: 'sun', word: 'Theme: light' },
-  dark: { icon: 'moon', word: 'Theme: dark' },
+  system: { icon: Monitor, word: 'Theme: system' },
+  light: { icon: Sun, word: 'Theme: light' },
+  dark: { icon: Moon, word: 'Theme: dark' },
 } as const;
 
-function readTheme(): Theme {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen === 'light' || chosen === 'dark' ? chosen : 'system';
-}
-
-/** Applies the theme, and stores it for the next visit if storage is allowed. */
-function writeTheme(theme: Theme): void {
-  if (theme === 'system') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  try {
-    if (theme === 'system') localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, theme);
-  } catch {
-    // Storage is disabled: the choice applies until the page is closed.
-  }
-}
-
-/**
- * Cycles through system, light and dark. `theme.js` applies the stored choice before first paint.
- */
+/** Cycles through system, light and dark, on pages that have no account menu. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState(readTheme);
-  const { icon, word } = looks[theme];
+  const { icon: Sign, word } = looks[theme];
   const step = () => {
-    const next = order[(order.indexOf(theme) + 1) % order.length] ?? 'system';
+    const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
     writeTheme(next);
     setTheme(next);
   };
@@ -47,7 +25,7 @@ export function ThemeToggle() {
       title={word}
       className="grid size-8 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
     >
-      <Icon name={icon} />
+      <Sign />
     </button>
   );
 }

@@ -12,6 +12,7 @@ import {
 import { Icon, type IconName } from './icon.tsx';
 import { LinkedText } from './linked-text.tsx';
 import { RelativeTime } from './relative-time.tsx';
+import { ScrollBox } from './scroll-box.tsx';
 import { TerminalOutput } from './terminal-output.tsx';
 
 const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }>> = {
@@ -23,7 +24,7 @@ const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }
   failed: { icon: 'crossCircle', tone: 'text-failed' },
   blocked: { icon: 'hand', tone: 'text-blocked' },
   canceled: { icon: 'ban', tone: 'text-canceled' },
-  recovered: { icon: 'recover', tone: 'text-blocked' },
+  recovered: { icon: 'recover', tone: 'text-warning' },
 };
 
 interface TimelineProps {
@@ -118,9 +119,9 @@ function EventEntry({ event }: { event: JobEvent }) {
       title={event.kind === 'heartbeat' ? undefined : title}
     >
       {event.message && (
-        <p className="max-h-80 overflow-auto text-sm wrap-anywhere whitespace-pre-wrap">
+        <ScrollBox className="max-h-80 text-sm">
           <LinkedText text={event.message} />
-        </p>
+        </ScrollBox>
       )}
       <EventData event={event} />
     </Row>
@@ -133,9 +134,9 @@ function EventData({ event }: { event: JobEvent }) {
   return (
     <details className="text-xs text-muted">
       <summary className="w-fit cursor-pointer rounded-sm py-1 hover:text-ink">Details</summary>
-      <pre className="mt-1 max-h-60 overflow-auto rounded-md border bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
+      <ScrollBox className="mt-1 max-h-60 rounded-md border bg-well p-2 font-mono">
         <LinkedText text={JSON.stringify(event.data, null, 2)} />
-      </pre>
+      </ScrollBox>
     </details>
   );
 }

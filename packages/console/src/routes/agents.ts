@@ -1,0 +1,2 @@
+/** Agents: no page exists yet. */
+export const agentRoutes = [] as const;

@@ -1,0 +1,68 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { safeReturnPath } from '../format/return-path.ts';
+import { readSession, requireSession, rootRoute } from './root.ts';
+import { workspaceHome } from './workspace-home.ts';
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async ({ context }) => {
+    const { person, workspaces } = await readSession(context.client);
+    const first = workspaces[0];
+    if (person === null) throw redirect({ to: '/sign-in', replace: true });
+    if (first) throw redirect({ to: workspaceHome, params: { slug: first.slug }, replace: true });
+  },
+  component: lazyRouteComponent(() => import('../pages/no-workspace.tsx'), 'NoWorkspacePage'),
+});
+
+const firstOwnerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/first-owner',
+  component: lazyRouteComponent(() => import('../pages/first-owner.tsx'), 'FirstOwnerPage'),
+});
+
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('../pages/invitation.tsx'), 'InvitationPage'),
+});
+
+const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('../pages/reset-password.tsx'), 'ResetPasswordPage'),
+});
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search): { return?: string | undefined } => {
+    const path = safeReturnPath(search.return);
+    return path === undefined ? {} : { return: path };
+  },
+  beforeLoad: async ({ context, search }) => {
+    const { person } = await readSession(context.client);
+    if (person !== null) throw redirect({ href: search.return ?? '/', replace: true });
+  },
+  component: lazyRouteComponent(() => import('../pages/sign-in.tsx'), 'SignInPage'),
+});
+
+const deviceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/device',
+  validateSearch: (search): { id: string } => ({
+    id: typeof search.id === 'string' ? search.id : '',
+  }),
+  beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
+  component: lazyRouteComponent(() => import('../pages/device.tsx'), 'DevicePage'),
+});
+
+/** The pages outside a workspace. */
+export const guestRoutes = [
+  homeRoute,
+  firstOwnerRoute,
+  invitationRoute,
+  resetPasswordRoute,
+  signInRoute,
+  deviceRoute,
+] as const;

@@ -1,0 +1,2 @@
+/** Repositories: no page exists yet. */
+export const repositoryRoutes = [] as const;

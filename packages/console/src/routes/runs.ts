@@ -1,0 +1,2 @@
+/** Runs: no page exists yet. */
+export const runRoutes = [] as const;

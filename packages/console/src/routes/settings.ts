@@ -1,0 +1,2 @@
+/** Settings: no page exists yet. */
+export const settingsRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The page that a workspace opens with. */
+export const workspaceHome = '/w/$slug/jobs';

@@ -1,0 +1,77 @@
+import { Menu } from '@base-ui/react/menu';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Check, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useState } from 'react';
+import { callHub } from '../api/hub-call.ts';
+import { type Person, sessionQuery, signedOut } from '../api/session-queries.ts';
+import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
+import type { MenuState } from '../parts/menu-button.tsx';
+import { readTheme, type Theme, themes, writeTheme } from '../parts/theme.ts';
+
+const themeLooks: Readonly<Record<Theme, { icon: typeof Sun; word: string }>> = {
+  system: { icon: Monitor, word: 'Theme of the system' },
+  light: { icon: Sun, word: 'Light theme' },
+  dark: { icon: Moon, word: 'Dark theme' },
+};
+
+export function AccountMenuPopup({ person, ...state }: MenuState & { person: Person }) {
+  const signOut = useSignOut();
+  return (
+    <MenuPopup {...state}>
+      <div className="border-b px-2 pt-1 pb-2 text-sm">
+        <div className="truncate font-medium">{person.name}</div>
+        <div className="truncate text-xs text-muted">{person.email}</div>
+      </div>
+      <ThemeItems />
+      <Menu.Separator className="my-1 border-t" />
+      <Menu.Item
+        closeOnClick={false}
+        disabled={signOut.isPending}
+        onClick={() => signOut.mutate()}
+        className={menuItemClasses}
+      >
+        <LogOut />
+        {signOut.isError ? 'Sign out failed, try again' : 'Sign out'}
+      </Menu.Item>
+    </MenuPopup>
+  );
+}
+
+function ThemeItems() {
+  const [theme, setTheme] = useState(readTheme);
+  const choose = (value: Theme) => {
+    writeTheme(value);
+    setTheme(value);
+  };
+  return (
+    <Menu.RadioGroup value={theme} onValueChange={choose} aria-label="Theme" className="mt-1">
+      {themes.map((value) => {
+        const { icon: Sign, word } = themeLooks[value];
+        return (
+          <Menu.RadioItem key={value} value={value} className={menuItemClasses}>
+            <Sign />
+            <span className="grow">{word}</span>
+            <Menu.RadioItemIndicator className="text-accent">
+              <Check />
+            </Menu.RadioItemIndicator>
+          </Menu.RadioItem>
+        );
+      })}
+    </Menu.RadioGroup>
+  );
+}
+
+function useSignOut() {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: () => callHub('session', 'signOut', {}),
+    onSuccess: async () => {
+      // Remove all data that this person has read.
+      client.clear();
+      client.setQueryData(sessionQuery().queryKey, signedOut);
+      await navigate({ to: '/sign-in' });
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { Menu } from '@base-ui/react/menu';
+import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
+import type { MenuState } from '../parts/menu-button.tsx';
+import type { NavEntry } from './nav-entries.ts';
+import { NavLink } from './nav-link.tsx';
+
+interface MoreMenuPopupProps extends MenuState {
+  slug: string;
+  entries: readonly NavEntry[];
+}
+
+/** The pages that have no place in the bar of a phone. */
+export function MoreMenuPopup({ slug, entries, ...state }: MoreMenuPopupProps) {
+  return (
+    <MenuPopup {...state}>
+      {entries.map((entry) => (
+        <Menu.LinkItem
+          key={entry.path}
+          closeOnClick
+          render={<NavLink entry={entry} slug={slug} className={menuItemClasses} />}
+        >
+          <entry.icon />
+          {entry.word}
+        </Menu.LinkItem>
+      ))}
+    </MenuPopup>
+  );
+}

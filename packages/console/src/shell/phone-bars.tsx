@@ -1,0 +1,67 @@
+import { Ellipsis } from 'lucide-react';
+import type { Membership, Person } from '../api/session-queries.ts';
+import { classNames } from '../class-names.ts';
+import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';
+import { NavLink } from './nav-link.tsx';
+import { topBarClasses } from './shell-layout.ts';
+import { WorkspaceMenu } from './workspace-menu.tsx';
+
+const { Popup, preload } = lazyMenu(
+  async () => (await import('./more-menu-popup.tsx')).MoreMenuPopup,
+);
+
+interface TopBarProps {
+  person: Person;
+  workspaces: readonly Membership[];
+  membership: Membership;
+}
+
+/** The bar at the top of phones: the workspace and the account. */
+export function TopBar({ person, workspaces, membership }: TopBarProps) {
+  return (
+    <header className={topBarClasses}>
+      <WorkspaceMenu current={membership} workspaces={workspaces} />
+      <AccountMenu person={person} />
+    </header>
+  );
+}
+
+const entryClasses = classNames(
+  'flex h-full min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-muted',
+  'aria-[current=page]:font-medium aria-[current=page]:text-accent',
+);
+
+/** The navigation of phones, 56 px at the lower edge, where a thumb reaches it. */
+export function BottomBar({ membership: { slug } }: { membership: Membership }) {
+  const entries = useNavEntries();
+  const isHere = (at: number) => at < PHONE_ENTRIES_MAX && !entries[at]?.apart;
+  const more = entries.filter((_, at) => !isHere(at));
+  return (
+    <nav
+      aria-label="Workspace"
+      className="fixed inset-x-0 bottom-0 z-10 flex h-phone-bar items-stretch border-t bg-canvas pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
+      {entries
+        .filter((_, at) => isHere(at))
+        .map((entry) => (
+          <NavLink key={entry.path} entry={entry} slug={slug} className={entryClasses}>
+            <entry.icon className="size-5" />
+            <span className="max-w-full truncate">{entry.word}</span>
+          </NavLink>
+        ))}
+      {more.length > 0 && (
+        <MenuButton
+          label="More pages"
+          preload={preload}
+          popup={(state) => <Popup slug={slug} entries={more} {...state} />}
+          className={entryClasses}
+        >
+          <Ellipsis className="size-5" />
+          <span>More</span>
+        </MenuButton>
+      )}
+    </nav>
+  );
+}
