@@ -10,7 +10,7 @@ import * as jobs from './endpoints/job-schemas.ts';
 import * as repositories from './endpoints/repositories.ts';
 import * as runs from './endpoints/runs.ts';
 import * as triggers from './endpoints/triggers.ts';
-import * as uncertainties from './endpoints/uncertainties.ts';
+import * as uncertainties from './endpoints/uncertainty-schemas.ts';
 import * as workspaces from './endpoints/workspaces.ts';
 
 /** A schema, or any part of the document, as plain JSON. */

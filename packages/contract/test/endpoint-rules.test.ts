@@ -79,6 +79,7 @@ describe('the field jobToken', () => {
     for (const name of [
       'uncertaintiesAddResolution',
       'uncertaintiesPromote',
+      'uncertaintiesWithdrawResolution',
       'jobsEnqueue',
       'jobsBulk',
       'jobsClaimNext',

@@ -44,6 +44,7 @@ import { createDeadlines } from './loops/deadlines.ts';
 import { createEndedTokens } from './loops/ended-tokens.ts';
 import { createExtraction } from './loops/extraction.ts';
 import { createFailedSignIns } from './loops/failed-sign-ins.ts';
+import { createHandOvers } from './loops/hand-overs.ts';
 import { createJobRetention } from './loops/job-retention.ts';
 import { createKeyRetention } from './loops/key-retention.ts';
 import { createLoginRetention } from './loops/login-retention.ts';
@@ -403,6 +404,7 @@ function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unk
     endedTokens: createEndedTokens(deps, onError),
     keyRetention: createKeyRetention(deps, onError),
     deadlines: createDeadlines(deps, onError),
+    handOvers: createHandOvers(deps, onError),
     extraction: createExtraction(uploads, onError),
     uploadRetention: createUploadRetention(uploads, onError),
     triggerSchedule: createTriggerSchedule(deps, onError),

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import {
   Cursor,
@@ -15,149 +15,25 @@ import {
   OneOf,
   TEXT_CHARS_MAX,
   Text,
-  Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
-
-/** Exact wire values (docs/reference/specification.md, Uncertainty). */
-export const uncertaintyKinds = [
-  'missing_fact',
-  'choice',
-  'constraint',
-  'approval',
-  'config',
-  'risk',
-] as const;
-export type UncertaintyKind = (typeof uncertaintyKinds)[number];
-
-/**
- * `assumed`: not promoted, so the assumed value applies. `open`: a decision request in the inbox.
- * `resolved`: it has a resolution.
- */
-export const uncertaintyStatuses = ['assumed', 'open', 'resolved'] as const;
-export type UncertaintyStatus = (typeof uncertaintyStatuses)[number];
-
-export const resolutionModes = ['answered', 'assumed', 'dismissed'] as const;
-export type ResolutionMode = (typeof resolutionModes)[number];
-
-/** The default threshold. An uncertainty is promoted if its confidence is below the threshold. */
-export const AUTO_PROMOTE_THRESHOLD_DEFAULT = 0.7;
-export const DECISION_WAIT_MS_MAX = 60_000;
-export const DECISION_WAIT_MS_DEFAULT = 30_000;
-/** How long an answered job is kept for the agent that held it. */
-export const DECISION_AGENT_PREFERENCE_MS = 60_000;
-
-/** A degree of certainty from 0 to 1, both included. */
-export const Confidence = Type.Number({
-  minimum: 0,
-  maximum: 1,
-  description: 'From 0 (a guess) to 1 (certain).',
-});
-
-export const CommitSha = Text(64, {
-  minLength: 1,
-  description: 'The commit that contains the answer.',
-});
-
-export const UncertaintyOption = Type.Object({
-  value: Text(2_000, { description: 'The value of the resolution if this option is chosen.' }),
-  label: Type.Optional(Text(200, { description: 'Shown instead of value.' })),
-  description: Type.Optional(Text(10_000)),
-});
-export type UncertaintyOption = Static<typeof UncertaintyOption>;
-
-const OnDeadline = OneOf(['assume', 'keep_waiting'], {
-  description:
-    'What happens at deadlineAt: resolve with assumedValue in mode assumed, or keep waiting.',
-});
-
-/** Fields of the question, which the record returns unchanged. */
-const askedFields = {
-  prompt: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'The question.' }),
-  kind: OneOf(uncertaintyKinds),
-  confidence: Confidence,
-} as const;
-
-export const CreateUncertaintyRequest = Type.Object({
-  workspaceId: Id('workspace'),
-  runId: Id('run'),
-  jobId: Type.Optional(
-    Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
-  ),
-  ...askedFields,
-  context: Defaulted(
-    Text(TEXT_CHARS_MAX, { description: 'Background for the person who answers.' }),
-    '',
-  ),
-  impact: Defaulted(Text(2_000, { description: 'A level in words, such as high.' }), ''),
-  reversibility: Defaulted(Text(2_000, { description: 'A level in words, such as easy.' }), ''),
-  assumedValue: Defaulted(
-    Text(TEXT_CHARS_MAX, {
-      description: 'The value that applies unless a person answers otherwise.',
-    }),
-    '',
-  ),
-  assumedReasoning: Defaulted(Text(TEXT_CHARS_MAX), ''),
-  autoPromoteThreshold: Defaulted(Confidence, AUTO_PROMOTE_THRESHOLD_DEFAULT),
-  options: Defaulted(
-    List(UncertaintyOption, 50, 'Suggested answers. Other answers are accepted too.'),
-    [],
-  ),
-  recommendedValue: Type.Optional(Text(2_000)),
-  deadlineAt: Type.Optional(Timestamp()),
-  onDeadline: Defaulted(OnDeadline, 'keep_waiting'),
-});
-
-export const Resolution = Type.Object(
-  {
-    resolutionId: Id('resolution'),
-    mode: OneOf(resolutionModes),
-    value: Text(TEXT_CHARS_MAX),
-    confidence: Confidence,
-    commitSha: Nullable(CommitSha),
-    createdByJobId: Nullable(Id('job')),
-    createdBy: Nullable(
-      Text(200, { description: 'The name of the person or program, or null for the deadline.' }),
-    ),
-    createdAt: Timestamp(),
-  },
-  { description: 'One answer to an uncertainty.' },
-);
-export type Resolution = Static<typeof Resolution>;
-
-export const Uncertainty = Type.Object(
-  {
-    uncertaintyId: Id('uncertainty'),
-    decisionRequestId: Nullable(Id('decisionRequest', 'Null until it is promoted.')),
-    workspaceId: Id('workspace'),
-    runId: Id('run'),
-    jobId: Nullable(Id('job')),
-    status: OneOf(uncertaintyStatuses),
-    promoted: Type.Boolean(),
-    ...askedFields,
-    context: Text(TEXT_CHARS_MAX),
-    impact: Text(2_000),
-    reversibility: Text(2_000),
-    assumedValue: Text(TEXT_CHARS_MAX),
-    assumedReasoning: Text(TEXT_CHARS_MAX),
-    autoPromoteThreshold: Confidence,
-    options: List(UncertaintyOption, 50),
-    recommendedValue: Nullable(Text(2_000)),
-    deadlineAt: Nullable(Timestamp()),
-    onDeadline: OnDeadline,
-    overdue: Type.Boolean({ description: 'It is open, and deadlineAt has passed.' }),
-    resolution: Nullable(Resolution),
-    resolutions: List(Resolution, 1_000, 'All resolutions, oldest first. The last one applies.'),
-    createdAt: Timestamp(),
-    promotedAt: Nullable(Timestamp()),
-    resolvedAt: Nullable(Timestamp('When the resolution that applies was added.')),
-  },
-  {
-    description:
-      'A question that an agent could not answer. Once promoted, it is a decision request.',
-  },
-);
-export type Uncertainty = Static<typeof Uncertainty>;
+import {
+  CommitSha,
+  Confidence,
+  CreateUncertaintyRequest,
+  DECISION_WAIT_MS_DEFAULT,
+  DECISION_WAIT_MS_MAX,
+  DecisionSituation,
+  ListedUncertainty,
+  type Resolution,
+  resolutionModes,
+  UNCERTAINTY_COUNT_MAX,
+  UNDO_MS_MAX,
+  Uncertainty,
+  UncertaintyCounts,
+  uncertaintyKinds,
+  uncertaintyStatuses,
+} from './uncertainty-schemas.ts';
 
 const exampleUncertaintyId = 'unc_0199d1c0c0007000a1b2c3d4e5f60720';
 const exampleDecisionRequestId = 'dec_0199d1c0c1007000a1b2c3d4e5f60721';
@@ -166,10 +42,12 @@ const openUncertainty: Uncertainty = {
   uncertaintyId: exampleUncertaintyId,
   decisionRequestId: exampleDecisionRequestId,
   workspaceId: exampleIds.workspace,
+  repoId: exampleIds.repository,
   runId: exampleIds.run,
   jobId: exampleIds.job,
   status: 'open',
   promoted: true,
+  title: 'May the health check report the version of the build?',
   prompt: 'May the health check report the version of the build?',
   kind: 'approval',
   confidence: 0.4,
@@ -189,6 +67,7 @@ const openUncertainty: Uncertainty = {
   overdue: false,
   resolution: null,
   resolutions: [],
+  handOverAt: null,
   createdAt: '2026-11-02T09:03:00.000Z',
   promotedAt: '2026-11-02T09:03:00.000Z',
   resolvedAt: null,
@@ -202,6 +81,7 @@ const exampleResolution: Resolution = {
   commitSha: null,
   createdByJobId: null,
   createdBy: 'Ada',
+  createdById: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
   createdAt: '2026-11-02T09:20:00.000Z',
 };
 
@@ -212,6 +92,43 @@ const resolvedUncertainty: Uncertainty = {
   resolutions: [exampleResolution],
   resolvedAt: exampleResolution.createdAt,
 };
+
+const exampleSituation: DecisionSituation = {
+  writtenBy: 'tool',
+  writtenByName: null,
+  trust: 'external',
+  run: {
+    runId: exampleIds.run,
+    runRef: 'health-check-2026-11',
+    title: 'Health check',
+    status: 'in_progress',
+  },
+  repository: { repoId: exampleIds.repository, label: 'acme/api' },
+  job: {
+    jobId: exampleIds.job,
+    title: 'Add a health check to the API.',
+    status: 'blocked',
+    attempt: 1,
+  },
+  agent: { agentId: exampleIds.agent, displayName: 'build-7', status: 'online' },
+  waitingJobs: 3,
+};
+
+/** Filters of lists and counts. */
+const uncertaintyFilters = {
+  kind: Type.Optional(OneOf(uncertaintyKinds)),
+  repoId: Type.Optional(Id('repository')),
+  runId: Type.Optional(Id('run')),
+  jobId: Type.Optional(Id('job')),
+  promoted: Type.Optional(Type.Boolean()),
+  mine: Type.Optional(
+    Type.Boolean({
+      description:
+        'True: only those of jobs that the caller enqueued, and those that a machine of the ' +
+        'caller asked without a job. False: the others.',
+    }),
+  ),
+} as const;
 
 const UncertaintyRef = { workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') };
 const exampleRef = { workspaceId: exampleIds.workspace, uncertaintyId: exampleUncertaintyId };
@@ -286,10 +203,12 @@ export const uncertainties = {
     jobToken: 'none',
     summary: 'Answer an uncertainty',
     description:
-      'The first resolution wins. A second is ALREADY_RESOLVED, unless supersede is true, which ' +
-      'keeps both in order. In the same transaction, and exactly once, the blocked job that ' +
-      'asked goes back to pending with the answer. Without such a job, an apply_decision job is ' +
-      "enqueued for the run's repository.",
+      'The first resolution wins. A second is ALREADY_RESOLVED, whose message says who resolved ' +
+      'it, when and how; unless supersede is true, which keeps both in order. In the same ' +
+      'transaction, and exactly once, the blocked job that asked goes back to pending with the ' +
+      "answer. Without such a job, an apply_decision job is enqueued for the run's repository. " +
+      'With undoMs, the answer is stored and final for others at once, and handed over only ' +
+      'after that time, until when withdraw-resolution takes it back.',
     request: Type.Object({
       ...UncertaintyRef,
       mode: OneOf(resolutionModes),
@@ -300,6 +219,7 @@ export const uncertainties = {
       commitSha: Type.Optional(CommitSha),
       createdByJobId: Type.Optional(Id('job', 'The job that found the answer.')),
       supersede: Defaulted(Type.Boolean(), false),
+      undoMs: Defaulted(Integer(0, UNDO_MS_MAX, 'How long it can be withdrawn.'), 0),
       idempotencyKey: Type.Optional(IdempotencyKey),
     }),
     response: Ok({
@@ -324,6 +244,31 @@ export const uncertainties = {
       },
     },
   }),
+  withdrawResolution: defineEndpoint({
+    name: 'uncertaintiesWithdrawResolution',
+    method: 'POST',
+    path: '/control-plane/v1/uncertainties/withdraw-resolution',
+    tag: 'Uncertainties',
+    auth: 'bearer',
+    scopes: ['decide'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Take back an answer that was not handed over yet',
+    description:
+      'Removes the last resolution, before handOverAt, for the person or program that gave it. ' +
+      'The uncertainty is then as it was before. After that time it is ALREADY_RESOLVED: a ' +
+      'resolution with supersede replaces it. A resolution that was withdrawn before changes ' +
+      'nothing.',
+    request: Type.Object({ ...UncertaintyRef, resolutionId: Id('resolution') }),
+    response: Ok({ uncertainty: Uncertainty }),
+    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED', 'NOT_ALLOWED'],
+    example: {
+      request: { ...exampleRef, resolutionId: exampleResolution.resolutionId },
+      response: { ok: true, uncertainty: openUncertainty },
+    },
+  }),
   get: defineEndpoint({
     name: 'uncertaintiesGet',
     method: 'POST',
@@ -336,11 +281,16 @@ export const uncertainties = {
     repeat: 'safe',
     jobToken: 'by-operation',
     summary: 'Read an uncertainty with its resolutions',
-    description: 'Returns it in any status.',
+    description:
+      'Returns it in any status. situation says what waits for the answer and where the question ' +
+      'came from; it is null for the token of a job.',
     request: Type.Object(UncertaintyRef),
-    response: Ok({ uncertainty: Uncertainty }),
+    response: Ok({ uncertainty: Uncertainty, situation: Nullable(DecisionSituation) }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
-    example: { request: exampleRef, response: { ok: true, uncertainty: resolvedUncertainty } },
+    example: {
+      request: exampleRef,
+      response: { ok: true, uncertainty: resolvedUncertainty, situation: exampleSituation },
+    },
   }),
   list: defineEndpoint({
     name: 'uncertaintiesList',
@@ -354,22 +304,53 @@ export const uncertainties = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'List uncertainties',
-    description: 'Newest first. The optional fields are filters. Status open lists the inbox.',
+    description:
+      'Newest first. The optional fields are filters. Status open lists the inbox. With view ' +
+      'summary, each has the fields of a list row only, and long texts are left out.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(uncertaintyStatuses)),
-      kind: Type.Optional(OneOf(uncertaintyKinds)),
-      runId: Type.Optional(Id('run')),
-      jobId: Type.Optional(Id('job')),
-      promoted: Type.Optional(Type.Boolean()),
+      ...uncertaintyFilters,
+      view: Defaulted(OneOf(['whole', 'summary']), 'whole'),
       limit: ListLimit,
       cursor: Cursor,
     }),
-    response: Ok({ uncertainties: List(Uncertainty, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    response: Ok({
+      uncertainties: List(ListedUncertainty, LIST_LIMIT_MAX),
+      nextCursor: NextCursor,
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'open' },
       response: { ok: true, uncertainties: [openUncertainty], nextCursor: null },
+    },
+  }),
+  counts: defineEndpoint({
+    name: 'uncertaintiesCounts',
+    method: 'POST',
+    path: '/control-plane/v1/uncertainties/counts',
+    tag: 'Uncertainties',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'decide'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
+    summary: 'Count uncertainties by status',
+    description:
+      `Counting stops at ${UNCERTAINTY_COUNT_MAX}. capped lists the statuses that have at least ` +
+      'as many as their count, and maybe more. The optional fields are filters, as in ' +
+      'uncertainties/list.',
+    request: Type.Object({ workspaceId: Id('workspace'), ...uncertaintyFilters }),
+    response: Ok({ counts: UncertaintyCounts, capped: List(OneOf(uncertaintyStatuses), 3) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        counts: { assumed: 12, open: 3, resolved: 1_000 },
+        capped: ['resolved'],
+      },
     },
   }),
   promote: defineEndpoint({

@@ -50,6 +50,27 @@ export function listNotDone(
   );
 }
 
+/** Counts the entries that wait for one to be done, directly or not, up to `countMax`. */
+export async function countDependents(
+  reader: Reader,
+  workspaceId: string,
+  entryId: string,
+  countMax: number,
+): Promise<number> {
+  const row = await reader.firstSql<{ waiting: number }>(
+    `WITH RECURSIVE dependents(id) AS (
+       SELECT entry_id FROM queue_dependencies
+       WHERE workspace_id = ? AND depends_on_entry_id = ?
+       UNION
+       SELECT d.entry_id FROM dependents
+       JOIN queue_dependencies AS d
+         ON d.workspace_id = ? AND d.depends_on_entry_id = dependents.id)
+     SELECT COUNT(*) AS waiting FROM (SELECT id FROM dependents LIMIT ?) AS few`,
+    [workspaceId, entryId, workspaceId, countMax],
+  );
+  return row?.waiting ?? 0;
+}
+
 /** The running entry that holds a concurrency key. */
 export function readKeyHolder(
   reader: Reader,

@@ -5,6 +5,7 @@ import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
+import { readJob } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { recordWait } from './hand-over.ts';
@@ -33,12 +34,13 @@ export function createUncertainty(
   return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
       const row = makeRow(deps, tx, principal, input);
-      await requireRun(tx, workspaceId, row.run_id);
+      row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
       const record = row.job_id === null ? null : await requireJob(tx, workspaceId, row.job_id);
       const jobRunId = record?.row.run_id ?? null;
       if (jobRunId !== null && jobRunId !== row.run_id) {
         throw invalidField('/jobId', 'must name a job of the same run');
       }
+      row.requested_by = await findRequester(tx, principal, row);
       await insertUncertainty(deps.database, tx, row);
       if (record !== null) await recordWait(tx, record);
       const promoted = row.decision_request_id !== null;
@@ -50,6 +52,13 @@ export function createUncertainty(
       };
     }),
   );
+}
+
+/** Who enqueued the job that asks; a tool may ask for its run, without naming its job. */
+async function findRequester(tx: Tx, principal: Principal, row: UncertaintyRow): Promise<string> {
+  const jobId = row.job_id ?? principal.job?.jobId;
+  const asker = jobId === undefined ? undefined : await readJob(tx, row.workspace_id, jobId);
+  return asker?.created_by ?? principal.principalId;
 }
 
 function makeRow(
@@ -65,6 +74,7 @@ function makeRow(
     workspace_id: input.workspaceId,
     uncertainty_id: ids('uncertainty'),
     decision_request_id: promoted ? ids('decisionRequest') : null,
+    repo_id: null,
     run_id: input.runId,
     job_id: input.jobId ?? null,
     status: promoted ? 'open' : 'assumed',
@@ -82,10 +92,13 @@ function makeRow(
     deadline_at: deadlineMs,
     on_deadline: input.onDeadline,
     created_by: principal.principalId,
+    created_by_name: principal.displayName,
+    requested_by: null,
     created_at: tx.nowMs,
     promoted_at: promoted ? tx.nowMs : null,
     resolved_at: null,
     answer_job_id: null,
     answer_seen_at: null,
+    hand_over_at: null,
   };
 }

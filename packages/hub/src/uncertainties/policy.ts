@@ -21,6 +21,15 @@ export function isToBeApplied(
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 
+/** Status and time of resolution that follow from the last resolution; undefined: there is none. */
+export function stateAfter(
+  { decision_request_id }: Pick<UncertaintyRow, 'decision_request_id'>,
+  last: Pick<ResolutionRow, 'created_at'> | undefined,
+): Pick<UncertaintyRow, 'status' | 'resolved_at'> {
+  if (last !== undefined) return { status: 'resolved', resolved_at: last.created_at };
+  return { status: decision_request_id === null ? 'assumed' : 'open', resolved_at: null };
+}
+
 /** Whether confidence is below the threshold (docs/reference/protocol.md, section 5.2). */
 export function isPromoted(input: { confidence: number; autoPromoteThreshold: number }): boolean {
   return input.confidence < input.autoPromoteThreshold;

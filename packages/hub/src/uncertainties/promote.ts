@@ -1,13 +1,14 @@
 import type { Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { HubError } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { findJob } from '../jobs/require-job.ts';
 import type { Principal } from '../principal.ts';
+import { alreadyResolved } from './already-resolved.ts';
 import { recordWait } from './hand-over.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
 import { updatePromoted } from './store.ts';
+import { readResolution } from './store-resolutions.ts';
 
 /**
  * Makes an uncertainty with an assumed value a decision request in the inbox. Does nothing if it is
@@ -25,7 +26,8 @@ export function promoteUncertainty(
     let decisionRequestId = row.decision_request_id;
     if (decisionRequestId === null) {
       if (row.status === 'resolved') {
-        throw new HubError('ALREADY_RESOLVED', 'Already resolved; it cannot be promoted.');
+        const last = await readResolution(tx, workspaceId, uncertaintyId);
+        throw alreadyResolved(last, 'It cannot be promoted.');
       }
       decisionRequestId = deps.ids('decisionRequest');
       await updatePromoted(tx, row, decisionRequestId);

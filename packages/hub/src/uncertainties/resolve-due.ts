@@ -3,9 +3,6 @@ import type { HubDeps } from '../hub-deps.ts';
 import { resolveUncertainty } from './resolve.ts';
 import { listDueDecisions, readUncertainty, type UncertaintyRow } from './store.ts';
 
-/** The actor that the events of jobs name for an answer at a deadline. */
-const DEADLINE_ACTOR = 'deadline';
-
 /**
  * Resolves overdue decision requests with their assumed value, if they opted in. Requests that keep
  * waiting stay open and are shown as overdue.
@@ -39,7 +36,8 @@ async function resolveAtDeadline(
     commit_sha: null,
     created_by_job_id: null,
     created_by: null,
-    by: DEADLINE_ACTOR,
+    created_by_id: null,
     supersede: false,
+    undoMs: 0,
   });
 }

@@ -1,16 +1,16 @@
 import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
 import type { Principal } from '../principal.ts';
-import { unblockRun } from '../runs/store.ts';
-import { handOverAnswer } from './hand-over.ts';
+import { alreadyResolved } from './already-resolved.ts';
+import { applyResolution } from './apply-resolution.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
 import { type UncertaintyRow, updateResolved } from './store.ts';
-import { appendResolution, type ResolutionRow } from './store-resolutions.ts';
+import { appendResolution, type ResolutionRow, readResolution } from './store-resolutions.ts';
 
 type ResolveInput = RequestInput<typeof endpoints.uncertainties.addResolution.request>;
 
@@ -43,10 +43,16 @@ export function addResolution(
         commit_sha: input.commitSha ?? null,
         created_by_job_id: createdByJobId ?? null,
         created_by: principal.displayName,
-        by: actor,
+        created_by_id: actor,
         supersede,
+        undoMs: input.undoMs,
       });
-      if (resolution === null) throw new HubError('ALREADY_RESOLVED');
+      if (resolution === null) {
+        throw alreadyResolved(
+          await readResolution(tx, workspaceId, uncertaintyId),
+          'Send supersede to replace the answer.',
+        );
+      }
       const { resolution_id: resolutionId, mode } = resolution;
       await appendAudit(tx, {
         ...{ workspaceId, actor, action: 'uncertainty.resolve', subject: uncertaintyId },
@@ -60,16 +66,21 @@ export function addResolution(
 
 export type ResolutionDraft = Pick<
   ResolutionRow,
-  'mode' | 'value' | 'confidence' | 'commit_sha' | 'created_by_job_id' | 'created_by'
+  | 'mode'
+  | 'value'
+  | 'confidence'
+  | 'commit_sha'
+  | 'created_by_job_id'
+  | 'created_by'
+  | 'created_by_id'
 > & {
-  /** The actor that the events of the jobs name. */
-  by: string;
   supersede: boolean;
+  /** How long it can be withdrawn; it is handed over afterwards. */
+  undoMs: number;
 };
 
 /**
- * Resolves an uncertainty within a transaction: unblocks its run, hands the answer over to a job,
- * and wakes those who wait for it.
+ * Resolves an uncertainty within a transaction, and hands the answer over, now or after `undoMs`.
  *
  * @returns the resolution, or null when there is one already and this one does not supersede it.
  */
@@ -77,23 +88,23 @@ export async function resolveUncertainty(
   deps: HubDeps,
   tx: Tx,
   row: UncertaintyRow,
-  { by, supersede, ...draft }: ResolutionDraft,
+  { supersede, undoMs, ...draft }: ResolutionDraft,
 ): Promise<ResolutionRow | null> {
   const { workspace_id, uncertainty_id } = row;
-  if (!(await updateResolved(tx, row, { supersede }))) return null;
+  const handOverAtMs = undoMs === 0 ? null : tx.nowMs + undoMs;
+  if (!(await updateResolved(tx, row, { supersede, handOverAtMs }))) return null;
   const resolution = await appendResolution(deps.database, tx, {
     workspace_id,
     uncertainty_id,
     resolution_id: deps.ids('resolution'),
     created_at: tx.nowMs,
+    is_held: handOverAtMs === null ? 0 : 1,
     ...draft,
   });
   if (resolution.seq > RESOLUTIONS_MAX) {
     const limit = RESOLUTIONS_MAX.toLocaleString('en');
     throw invalidField('/supersede', `must be false after ${limit} resolutions`);
   }
-  if (row.decision_request_id !== null) await unblockRun(tx, row, row.decision_request_id);
-  await handOverAnswer(deps, tx, { uncertainty: row, resolution, by });
-  tx.afterCommit(() => deps.decisionWaiters.wake(workspace_id, uncertainty_id));
+  if (handOverAtMs === null) await applyResolution(deps, tx, row, resolution);
   return resolution;
 }

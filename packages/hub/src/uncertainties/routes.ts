@@ -4,9 +4,10 @@ import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { createUncertainty } from './create.ts';
 import { promoteUncertainty } from './promote.ts';
-import { getUncertainty, listWholeUncertainties } from './read.ts';
+import { countByStatus, getUncertainty, listPage } from './read.ts';
 import { addResolution } from './resolve.ts';
 import { waitForAnswer } from './wait.ts';
+import { withdrawResolution } from './withdraw.ts';
 
 export function bindUncertaintyRoutes(api: Api, deps: HubDeps): void {
   bindAskers(api, deps);
@@ -27,22 +28,24 @@ function bindAskers(api: Api, deps: HubDeps): void {
 /** The calls of people: read the inbox, and answer. The console has them too. */
 function bindAnswerers(api: Api, deps: HubDeps): void {
   const { uncertainties } = endpoints;
-  api.bind(uncertainties.get, async (input, context) => ({
-    uncertainty: await getUncertainty(deps, context, input),
-  }));
-  api.bind(uncertainties.list, async (input) => {
+  api.bind(uncertainties.get, (input, context) => getUncertainty(deps, context, input));
+  api.bind(uncertainties.list, async (input, { principal }) => {
     const before = decodeCursor(input.cursor, 'uncertainty');
     const page = await readPage(
       { limit: input.limit, before },
-      (piece) => listWholeUncertainties(deps, input, piece),
+      (piece) => listPage(deps, principal, input, piece),
       (uncertainty) => uncertainty.uncertaintyId,
     );
     return { uncertainties: page.items, nextCursor: page.nextCursor };
   });
+  api.bind(uncertainties.counts, (input, { principal }) => countByStatus(deps, principal, input));
   api.bind(uncertainties.promote, (input, { principal }) =>
     promoteUncertainty(deps, principal, input),
   );
   api.bind(uncertainties.addResolution, (input, { principal }) =>
     addResolution(deps, principal, input),
   );
+  api.bind(uncertainties.withdrawResolution, async (input, { principal }) => ({
+    uncertainty: await withdrawResolution(deps, principal, input),
+  }));
 }

@@ -31,6 +31,44 @@ export function readResolution(
   );
 }
 
+/** Deletes a resolution that is withdrawn. The audit log keeps what it was. */
+export async function deleteResolution(tx: Tx, row: ResolutionRow): Promise<void> {
+  await tx.runSql(
+    'DELETE FROM resolutions WHERE workspace_id = ? AND uncertainty_id = ? AND seq = ?',
+    [row.workspace_id, row.uncertainty_id, row.seq],
+  );
+}
+
+/** Marks a resolution as handed over. */
+export async function updateReleased(tx: Tx, row: ResolutionRow): Promise<void> {
+  await tx.runSql(
+    `UPDATE resolutions SET is_held = 0
+     WHERE workspace_id = ? AND uncertainty_id = ? AND seq = ?`,
+    [row.workspace_id, row.uncertainty_id, row.seq],
+  );
+}
+
+/** What a list shows of a resolution. */
+export type ResolutionSummaryRow = Pick<
+  ResolutionRow,
+  'uncertainty_id' | 'mode' | 'created_by' | 'is_held'
+> & { beginning: string };
+
+/** The resolutions of some uncertainties, in order for each, without their long texts. */
+export function listResolutionSummaries(
+  reader: Reader,
+  workspaceId: string,
+  uncertaintyIds: readonly string[],
+): Promise<ResolutionSummaryRow[]> {
+  return reader.allSql(
+    `SELECT uncertainty_id, mode, created_by, is_held, substr(value, 1, 2000) AS beginning
+     FROM resolutions
+     WHERE workspace_id = ? AND uncertainty_id IN (SELECT value FROM json_each(?))
+     ORDER BY uncertainty_id, seq`,
+    [workspaceId, JSON.stringify(uncertaintyIds)],
+  );
+}
+
 /** The resolutions of some uncertainties, in order for each. */
 export async function listResolutions(
   database: Database,

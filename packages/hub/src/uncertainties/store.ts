@@ -2,6 +2,7 @@ import type { Database, Reader, Tx } from '../db/engine.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
 export type UncertaintyRow = UncertaintiesTable;
+export type UncertaintyKey = Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>;
 
 export function readUncertainty(
   reader: Reader,
@@ -14,7 +15,7 @@ export function readUncertainty(
   );
 }
 
-/** Those of some uncertainties that are not open. PostgreSQL only. */
+/** Those of some uncertainties that are not open, for their askers. PostgreSQL only. */
 export function listNotOpen(
   reader: Reader,
   ids: readonly { workspaceId: string; uncertaintyId: string }[],
@@ -24,7 +25,7 @@ export function listNotOpen(
      FROM json_to_recordset(?::json) AS wanted("workspaceId" text, "uncertaintyId" text)
      JOIN uncertainties AS u
        ON u.workspace_id = wanted."workspaceId" AND u.uncertainty_id = wanted."uncertaintyId"
-     WHERE u.status <> 'open'`,
+     WHERE u.status <> 'open' AND u.hand_over_at IS NULL`,
     [JSON.stringify(ids)],
   );
 }
@@ -69,25 +70,69 @@ export async function updatePromoted(
 /**
  * Marks an uncertainty as resolved. This is the fence that lets the first resolution win.
  *
+ * @param options.handOverAtMs when the answer is handed over; null: now.
  * @returns false when it was resolved before and `supersede` is false.
  */
 export async function updateResolved(
   tx: Tx,
   row: UncertaintyRow,
-  { supersede }: { supersede: boolean },
+  { supersede, handOverAtMs }: { supersede: boolean; handOverAtMs: number | null },
 ): Promise<boolean> {
   const { changes } = await tx.runSql(
-    `UPDATE uncertainties SET status = 'resolved', resolved_at = ?
+    `UPDATE uncertainties SET status = 'resolved', resolved_at = ?, hand_over_at = ?
      WHERE workspace_id = ? AND uncertainty_id = ?${supersede ? '' : " AND status <> 'resolved'"}`,
-    [tx.nowMs, row.workspace_id, row.uncertainty_id],
+    [tx.nowMs, handOverAtMs, row.workspace_id, row.uncertainty_id],
   );
   return changes > 0;
+}
+
+/**
+ * Claims the hand-over of an answer whose time has come.
+ *
+ * @returns false when it was handed over, withdrawn or superseded since it was listed.
+ */
+export async function updateHandedOver(tx: Tx, ref: UncertaintyKey): Promise<boolean> {
+  const { changes } = await tx.runSql(
+    `UPDATE uncertainties SET hand_over_at = NULL
+     WHERE workspace_id = ? AND uncertainty_id = ? AND hand_over_at <= ?`,
+    [ref.workspace_id, ref.uncertainty_id, tx.nowMs],
+  );
+  return changes > 0;
+}
+
+/** Writes the state of an uncertainty whose last answer was withdrawn. */
+export async function updateWithdrawn(
+  tx: Tx,
+  ref: UncertaintyKey,
+  state: Pick<UncertaintyRow, 'status' | 'resolved_at' | 'hand_over_at'>,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE uncertainties SET status = ?, resolved_at = ?, hand_over_at = ?
+     WHERE workspace_id = ? AND uncertainty_id = ?`,
+    [
+      ...[state.status, state.resolved_at, state.hand_over_at],
+      ...[ref.workspace_id, ref.uncertainty_id],
+    ],
+  );
+}
+
+/** Uncertainties of all workspaces whose answer is to be handed over now. */
+export function listDueHandOvers(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<UncertaintyKey[]> {
+  return reader.allSql(
+    `SELECT workspace_id, uncertainty_id FROM uncertainties
+     WHERE hand_over_at <= ? ORDER BY hand_over_at LIMIT ?`,
+    [nowMs, limit],
+  );
 }
 
 /** Writes the job that the answer was handed to, and whether that job has received it. */
 export async function updateAnswerJob(
   tx: Tx,
-  row: Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>,
+  row: UncertaintyKey,
   jobId: string | null,
   { isSeen }: { isSeen: boolean },
 ): Promise<void> {
@@ -151,14 +196,15 @@ export function listUnseenAnswers(
   );
 }
 
-/** The oldest open decision request of a job. */
+/** The oldest decision request of a job without an answer, or with one that can be withdrawn. */
 export function readOpenOfJob(
   reader: Reader,
   workspaceId: string,
   jobId: string,
 ): Promise<UncertaintyRow | undefined> {
   return reader.firstSql<UncertaintyRow>(
-    `SELECT * FROM uncertainties WHERE workspace_id = ? AND job_id = ? AND status = 'open'
+    `SELECT * FROM uncertainties WHERE workspace_id = ? AND job_id = ?
+       AND (status = 'open' OR hand_over_at IS NOT NULL)
      ORDER BY uncertainty_id LIMIT 1`,
     [workspaceId, jobId],
   );
@@ -169,43 +215,11 @@ export function listDueDecisions(
   reader: Reader,
   nowMs: number,
   limit: number,
-): Promise<Pick<UncertaintyRow, 'workspace_id' | 'uncertainty_id'>[]> {
+): Promise<UncertaintyKey[]> {
   return reader.allSql(
     `SELECT workspace_id, uncertainty_id FROM uncertainties
      WHERE status = 'open' AND on_deadline = 'assume' AND deadline_at <= ?
      ORDER BY deadline_at LIMIT ?`,
     [nowMs, limit],
   );
-}
-
-export interface UncertaintyFilter {
-  status?: UncertaintyRow['status'] | undefined;
-  kind?: UncertaintyRow['kind'] | undefined;
-  runId?: string | undefined;
-  jobId?: string | undefined;
-  promoted?: boolean | undefined;
-}
-
-/** Lists newest first; one more than `limit`, so that the caller sees whether more follow. */
-export function listUncertainties(
-  database: Database,
-  workspaceId: string,
-  filter: UncertaintyFilter,
-  page: { limit: number; before: string | null },
-): Promise<UncertaintyRow[]> {
-  let query = database.build
-    .selectFrom('uncertainties')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('uncertainty_id', 'desc')
-    .limit(page.limit + 1);
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
-  if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
-  if (filter.jobId !== undefined) query = query.where('job_id', '=', filter.jobId);
-  if (filter.promoted !== undefined) {
-    query = query.where('decision_request_id', filter.promoted ? 'is not' : 'is', null);
-  }
-  if (page.before !== null) query = query.where('uncertainty_id', '<', page.before);
-  return database.reader.all(query);
 }

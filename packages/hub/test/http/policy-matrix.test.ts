@@ -129,9 +129,11 @@ const verdicts = {
   // Answering for a person needs its own scope, which a job token never has.
   uncertaintiesAddResolution: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesPromote: { ...fullOnly, decideOnly: 'ok' },
+  uncertaintiesWithdrawResolution: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
   uncertaintiesWait: { ...inboxReaders, ownJob: 'ok' },
   uncertaintiesList: inboxReaders,
+  uncertaintiesCounts: inboxReaders,
   cloudAiJobsEnqueue: enqueuers,
   cloudAiJobsGet: readers,
   // A job token is for the tool of a job; only agents make model calls.

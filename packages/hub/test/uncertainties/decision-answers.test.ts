@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpoints } from '@signalbox/contract';
+import { endpoints, type Uncertainty } from '@signalbox/contract';
 import { type Decisions, startDecisionWorld } from '../support/decision-world.ts';
 import { kindsOf } from '../support/queue-world.ts';
 
@@ -60,7 +60,9 @@ test('a concurrent reader sees a decision request either open or resolved with i
     }
   };
   const { workspaceId } = h;
-  const list = async () => (await h.call(uncertainties.list, { workspaceId })).uncertainties;
+  // Whole uncertainties, because no view was asked for.
+  const list = async () =>
+    (await h.call(uncertainties.list, { workspaceId })).uncertainties as Uncertainty[];
   const lookers = Promise.all([
     ...asked.map(({ uncertaintyId }) => look(async () => [await h.read(uncertaintyId)])),
     look(list),

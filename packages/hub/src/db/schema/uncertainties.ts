@@ -6,6 +6,8 @@ export interface UncertaintiesTable {
   uncertainty_id: string;
   /** Null if not promoted. */
   decision_request_id: string | null;
+  /** The repository of the run; null if a hub of an older version wrote the row. */
+  repo_id: string | null;
   run_id: string;
   job_id: string | null;
   status: UncertaintyStatus;
@@ -24,6 +26,10 @@ export interface UncertaintiesTable {
   deadline_at: number | null;
   on_deadline: 'assume' | 'keep_waiting';
   created_by: string;
+  /** The name of that principal. */
+  created_by_name: string | null;
+  /** Who enqueued the job that asks; without a job, who asked. */
+  requested_by: string | null;
   created_at: number;
   promoted_at: number | null;
   /** The mode of the current resolution. */
@@ -32,6 +38,8 @@ export interface UncertaintiesTable {
   answer_job_id: string | null;
   /** When that job first saw the answer; null: not yet. */
   answer_seen_at: number | null;
+  /** When the last resolution is handed over; null: there is none, or it was handed over. */
+  hand_over_at: number | null;
 }
 
 /** All resolutions of an uncertainty; the one with the highest seq is current. */
@@ -47,6 +55,10 @@ export interface ResolutionsTable {
   created_by_job_id: string | null;
   /** The name of the person who resolved it; null: the deadline did. */
   created_by: string | null;
+  /** The principal; null: the deadline, or written by an older version. */
+  created_by_id: string | null;
+  /** Whether it was not handed over yet. */
+  is_held: 0 | 1;
   created_at: number;
 }
 

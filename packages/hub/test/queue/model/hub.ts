@@ -342,6 +342,7 @@ export class HubWorkspace {
       value: 'that',
       confidence: 1,
       supersede: false,
+      undoMs: 0,
     });
     return () => ({});
   }

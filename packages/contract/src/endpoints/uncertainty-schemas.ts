@@ -1,0 +1,267 @@
+import Type, { type Static } from 'typebox';
+import {
+  Defaulted,
+  Id,
+  Integer,
+  List,
+  Nullable,
+  OneOf,
+  TEXT_CHARS_MAX,
+  Text,
+  Timestamp,
+} from '../schema.ts';
+import { Agent } from './agents.ts';
+import { trustLabels } from './context-items.ts';
+import { jobStatuses, TITLE_CHARS_MAX } from './job-schemas.ts';
+import { Repository } from './repositories.ts';
+import { Run } from './runs.ts';
+
+/** Exact wire values (docs/reference/specification.md, Uncertainty). */
+export const uncertaintyKinds = [
+  'missing_fact',
+  'choice',
+  'constraint',
+  'approval',
+  'config',
+  'risk',
+] as const;
+export type UncertaintyKind = (typeof uncertaintyKinds)[number];
+
+/**
+ * `assumed`: not promoted, so the assumed value applies. `open`: a decision request in the inbox.
+ * `resolved`: it has a resolution.
+ */
+export const uncertaintyStatuses = ['assumed', 'open', 'resolved'] as const;
+export type UncertaintyStatus = (typeof uncertaintyStatuses)[number];
+
+export const resolutionModes = ['answered', 'assumed', 'dismissed'] as const;
+export type ResolutionMode = (typeof resolutionModes)[number];
+
+/** The default threshold. An uncertainty is promoted if its confidence is below the threshold. */
+export const AUTO_PROMOTE_THRESHOLD_DEFAULT = 0.7;
+export const DECISION_WAIT_MS_MAX = 60_000;
+export const DECISION_WAIT_MS_DEFAULT = 30_000;
+/** How long an answered job is kept for the agent that held it. */
+export const DECISION_AGENT_PREFERENCE_MS = 60_000;
+
+/** The longest time in which an answer can be withdrawn: it delays the job that waits. */
+export const UNDO_MS_MAX = 10_000;
+/** Counting stops here, so that a count costs the same however many uncertainties there are. */
+export const UNCERTAINTY_COUNT_MAX = 1_000;
+/** Jobs that wait for one answer are counted up to here. */
+export const WAITING_JOBS_MAX = 1_000;
+
+/** A degree of certainty from 0 to 1, both included. */
+export const Confidence = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  description: 'From 0 (a guess) to 1 (certain).',
+});
+
+export const CommitSha = Text(64, {
+  minLength: 1,
+  description: 'The commit that contains the answer.',
+});
+
+export const UncertaintyOption = Type.Object({
+  value: Text(2_000, { description: 'The value of the resolution if this option is chosen.' }),
+  label: Type.Optional(Text(200, { description: 'Shown instead of value.' })),
+  description: Type.Optional(Text(10_000)),
+});
+export type UncertaintyOption = Static<typeof UncertaintyOption>;
+
+const OnDeadline = OneOf(['assume', 'keep_waiting'], {
+  description:
+    'What happens at deadlineAt: resolve with assumedValue in mode assumed, or keep waiting.',
+});
+
+/** Fields of the question, which the record returns unchanged. */
+const askedFields = {
+  prompt: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'The question.' }),
+  kind: OneOf(uncertaintyKinds),
+  confidence: Confidence,
+} as const;
+
+export const CreateUncertaintyRequest = Type.Object({
+  workspaceId: Id('workspace'),
+  runId: Id('run'),
+  jobId: Type.Optional(
+    Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
+  ),
+  ...askedFields,
+  context: Defaulted(
+    Text(TEXT_CHARS_MAX, { description: 'Background for the person who answers.' }),
+    '',
+  ),
+  impact: Defaulted(Text(2_000, { description: 'A level in words, such as high.' }), ''),
+  reversibility: Defaulted(Text(2_000, { description: 'A level in words, such as easy.' }), ''),
+  assumedValue: Defaulted(
+    Text(TEXT_CHARS_MAX, {
+      description: 'The value that applies unless a person answers otherwise.',
+    }),
+    '',
+  ),
+  assumedReasoning: Defaulted(Text(TEXT_CHARS_MAX), ''),
+  autoPromoteThreshold: Defaulted(Confidence, AUTO_PROMOTE_THRESHOLD_DEFAULT),
+  options: Defaulted(
+    List(UncertaintyOption, 50, 'Suggested answers. Other answers are accepted too.'),
+    [],
+  ),
+  recommendedValue: Type.Optional(Text(2_000)),
+  deadlineAt: Type.Optional(Timestamp()),
+  onDeadline: Defaulted(OnDeadline, 'keep_waiting'),
+});
+
+export const Resolution = Type.Object(
+  {
+    resolutionId: Id('resolution'),
+    mode: OneOf(resolutionModes),
+    value: Text(TEXT_CHARS_MAX),
+    confidence: Confidence,
+    commitSha: Nullable(CommitSha),
+    createdByJobId: Nullable(Id('job')),
+    createdBy: Nullable(
+      Text(200, { description: 'The name of the person or program, or null for the deadline.' }),
+    ),
+    createdById: Nullable(
+      Text(200, {
+        description: 'The id of the person or program. Null for the deadline, and if unknown.',
+      }),
+    ),
+    createdAt: Timestamp(),
+  },
+  { description: 'One answer to an uncertainty.' },
+);
+export type Resolution = Static<typeof Resolution>;
+
+export const Uncertainty = Type.Object(
+  {
+    uncertaintyId: Id('uncertainty'),
+    decisionRequestId: Nullable(Id('decisionRequest', 'Null until it is promoted.')),
+    workspaceId: Id('workspace'),
+    repoId: Nullable(
+      Id('repository', 'The repository of the run. Null: a hub of an older version wrote it.'),
+    ),
+    runId: Id('run'),
+    jobId: Nullable(Id('job')),
+    status: OneOf(uncertaintyStatuses),
+    promoted: Type.Boolean(),
+    title: Text(TITLE_CHARS_MAX, {
+      description: 'The first line of the prompt with text in it, cut if it is long.',
+    }),
+    ...askedFields,
+    context: Text(TEXT_CHARS_MAX),
+    impact: Text(2_000),
+    reversibility: Text(2_000),
+    assumedValue: Text(TEXT_CHARS_MAX),
+    assumedReasoning: Text(TEXT_CHARS_MAX),
+    autoPromoteThreshold: Confidence,
+    options: List(UncertaintyOption, 50),
+    recommendedValue: Nullable(Text(2_000)),
+    deadlineAt: Nullable(Timestamp()),
+    onDeadline: OnDeadline,
+    overdue: Type.Boolean({ description: 'It is open, and deadlineAt has passed.' }),
+    resolution: Nullable(Resolution),
+    resolutions: List(Resolution, 1_000, 'All resolutions, oldest first. The last one applies.'),
+    handOverAt: Nullable(
+      Timestamp(
+        'When the last resolution is handed over to a job. Until then it can be withdrawn. Null: ' +
+          'there is none, or it was handed over.',
+      ),
+    ),
+    createdAt: Timestamp(),
+    promotedAt: Nullable(Timestamp()),
+    resolvedAt: Nullable(Timestamp('When the resolution that applies was added.')),
+  },
+  {
+    description:
+      'A question that an agent could not answer. Once promoted, it is a decision request.',
+  },
+);
+export type Uncertainty = Static<typeof Uncertainty>;
+
+const { uncertaintyId, repoId, runId, status, title, kind, confidence, createdAt, ...otherFields } =
+  Uncertainty.properties;
+
+/** An uncertainty of a list: whole, or a summary. */
+export const ListedUncertainty = Type.Object(
+  {
+    ...{ uncertaintyId, repoId, runId, status, title, kind, confidence, createdAt },
+    ...Type.Partial(Type.Object(otherFields)).properties,
+    answer: Type.Optional(
+      Type.Object(
+        {
+          mode: OneOf(resolutionModes),
+          by: Nullable(Text(200, { description: 'Null for the deadline.' })),
+          title: Text(TITLE_CHARS_MAX, { description: 'The first line of the value.' }),
+        },
+        { description: 'Only in a summary: the resolution that applies.' },
+      ),
+    ),
+  },
+  { description: 'The fields of an uncertainty. With view summary, most are absent.' },
+);
+export type ListedUncertainty = Static<typeof ListedUncertainty>;
+
+const UncertaintyCount = Integer(0, UNCERTAINTY_COUNT_MAX);
+
+/** The number of uncertainties in each status. */
+export const UncertaintyCounts = Type.Object({
+  assumed: UncertaintyCount,
+  open: UncertaintyCount,
+  resolved: UncertaintyCount,
+});
+export type UncertaintyCounts = Static<typeof UncertaintyCounts>;
+
+/** What a person has to know beside the question: where it came from, and what waits for it. */
+export const DecisionSituation = Type.Object(
+  {
+    writtenBy: OneOf(['tool', 'person', 'service'], {
+      description:
+        'Who wrote the question: the coding tool of a job, with the token of its job; a machine ' +
+        'of a person; or a service.',
+    }),
+    writtenByName: Nullable(Text(200)),
+    trust: OneOf(trustLabels, {
+      description:
+        'external: a coding tool wrote it, and may repeat what it has read anywhere. Otherwise ' +
+        'the token of a member or a service was used.',
+    }),
+    run: Type.Object({
+      runId: Id('run'),
+      runRef: Run.properties.runRef,
+      title: Run.properties.title,
+      status: Run.properties.status,
+    }),
+    repository: Type.Object({ repoId: Id('repository'), label: Repository.properties.label }),
+    job: Nullable(
+      Type.Object(
+        {
+          jobId: Id('job'),
+          title: Text(TITLE_CHARS_MAX),
+          status: OneOf(jobStatuses),
+          attempt: Integer(0, 1_000_000),
+        },
+        { description: 'The job that asked. Null: none did, or retention has deleted it.' },
+      ),
+    ),
+    agent: Nullable(
+      Type.Object(
+        {
+          agentId: Id('agent'),
+          displayName: Agent.properties.displayName,
+          status: Agent.properties.status,
+        },
+        { description: 'The agent that holds the job, or held it last.' },
+      ),
+    ),
+    waitingJobs: Integer(
+      0,
+      WAITING_JOBS_MAX,
+      'How many jobs do not run until it is answered: the job that asked, if it is blocked, and ' +
+        'all that depend on it.',
+    ),
+  },
+  { description: 'What waits for an answer, and where the question came from.' },
+);
+export type DecisionSituation = Static<typeof DecisionSituation>;

@@ -1,0 +1,81 @@
+import {
+  type DecisionSituation,
+  idPrefixes,
+  type TrustLabel,
+  WAITING_JOBS_MAX,
+} from '@signalbox/contract';
+import { agentStatusAt } from '../agents/present.ts';
+import { readAgent } from '../agents/store.ts';
+import type { Reader } from '../db/engine.ts';
+import { assert } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { readWholeJob, type WholeJob } from '../jobs/store-whole.ts';
+import { titleOfRow } from '../jobs/title.ts';
+import { countDependents } from '../queue/store-waiting.ts';
+import { readRepository } from '../repositories/store.ts';
+import { readRun } from '../runs/store.ts';
+import type { UncertaintyRow } from './store.ts';
+
+/** What a person has to know beside a question: where it came from, and what waits for it. */
+export async function readSituation(
+  { database: { reader }, clock }: Pick<HubDeps, 'database' | 'clock'>,
+  row: UncertaintyRow,
+): Promise<DecisionSituation> {
+  const { workspace_id: workspaceId, job_id: jobId } = row;
+  const [run, job] = await Promise.all([
+    readRun(reader, workspaceId, row.run_id),
+    jobId === null ? undefined : readWholeJob(reader, workspaceId, jobId),
+  ]);
+  assert(run !== undefined, 'a run is never deleted');
+  const [repository, agent, waitingJobs] = await Promise.all([
+    readRepository(reader, workspaceId, run.repo_id),
+    job?.agent_id == null ? undefined : readAgent(reader, workspaceId, job.agent_id),
+    job === undefined ? 0 : countWaiting(reader, job),
+  ]);
+  const writtenBy = writerOf(row);
+  return {
+    writtenBy,
+    writtenByName: writtenBy === 'tool' ? null : row.created_by_name,
+    trust: trustOf[writtenBy],
+    run: { runId: run.run_id, runRef: run.run_ref, title: run.title, status: run.status },
+    repository: { repoId: run.repo_id, label: repository?.label ?? '' },
+    job: job === undefined ? null : presentAsker(job),
+    agent:
+      agent === undefined
+        ? null
+        : {
+            agentId: agent.agent_id,
+            displayName: agent.display_name,
+            status: agentStatusAt(agent, clock.nowMs()),
+          },
+    waitingJobs,
+  };
+}
+
+/** A tool repeats what it has read, from anywhere. */
+const trustOf: Readonly<Record<DecisionSituation['writtenBy'], TrustLabel>> = {
+  tool: 'external',
+  person: 'member',
+  service: 'member',
+};
+
+function writerOf({ created_by: id }: UncertaintyRow): DecisionSituation['writtenBy'] {
+  if (id.startsWith('job:')) return 'tool';
+  return id.startsWith(`${idPrefixes.person}_`) ? 'person' : 'service';
+}
+
+function presentAsker(job: WholeJob): DecisionSituation['job'] {
+  const title = titleOfRow({ title: job.title, beginning: job.prompt });
+  return { jobId: job.job_id, title, status: job.status, attempt: job.attempt };
+}
+
+async function countWaiting(reader: Reader, job: WholeJob): Promise<number> {
+  const isItself = job.status === 'blocked' ? 1 : 0;
+  const dependents = await countDependents(
+    reader,
+    job.workspace_id,
+    job.job_id,
+    WAITING_JOBS_MAX - isItself,
+  );
+  return isItself + dependents;
+}

@@ -1,0 +1,73 @@
+import type { Uncertainty } from '@signalbox/contract';
+import { appendAudit } from '../audit/append.ts';
+import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import type { HubDeps } from '../hub-deps.ts';
+import { findJob } from '../jobs/require-job.ts';
+import type { Principal } from '../principal.ts';
+import { alreadyResolved } from './already-resolved.ts';
+import { recordWait } from './hand-over.ts';
+import { stateAfter } from './policy.ts';
+import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
+import { type UncertaintyRow, updateWithdrawn } from './store.ts';
+import { deleteResolution, listResolutions, type ResolutionRow } from './store-resolutions.ts';
+
+/**
+ * Takes back an answer that was not handed over yet, for the one who gave it. Does nothing if it
+ * was taken back before.
+ *
+ * @throws HubError UNCERTAINTY_NOT_FOUND, ALREADY_RESOLVED, NOT_ALLOWED
+ */
+export function withdrawResolution(
+  deps: HubDeps,
+  principal: Principal,
+  input: { workspaceId: string; uncertaintyId: string; resolutionId: string },
+): Promise<Uncertainty> {
+  const { workspaceId, uncertaintyId, resolutionId } = input;
+  return deps.database.write(workspaceId, async (tx) => {
+    const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
+    const all = await listResolutions(deps.database, tx, workspaceId, [uncertaintyId]);
+    if (all.some(({ resolution_id }) => resolution_id === resolutionId)) {
+      requireWithdrawable(tx, principal, { row, all, resolutionId });
+      await withdraw(tx, row, all);
+      await appendAudit(tx, {
+        ...{ workspaceId, actor: principal.principalId, action: 'uncertainty.withdraw' },
+        ...{ subject: uncertaintyId, data: { resolutionId } },
+      });
+    }
+    return presentWhole(deps.database, tx, workspaceId, uncertaintyId);
+  });
+}
+
+function requireWithdrawable(
+  tx: Tx,
+  { principalId }: Principal,
+  { row, all, resolutionId }: { row: UncertaintyRow; all: ResolutionRow[]; resolutionId: string },
+): void {
+  const resolution = all.find(({ resolution_id }) => resolution_id === resolutionId);
+  if (resolution?.created_by_id !== principalId) {
+    throw new HubError('NOT_ALLOWED', 'Only the one who gave an answer may withdraw it.');
+  }
+  const last = all.at(-1);
+  const isHeld = row.hand_over_at !== null && row.hand_over_at > tx.nowMs;
+  if (last?.resolution_id === resolutionId && isHeld) return;
+  throw alreadyResolved(
+    last,
+    'It was handed over: send a resolution with supersede to replace it.',
+  );
+}
+
+/** Restores what was before the last resolution. */
+async function withdraw(tx: Tx, row: UncertaintyRow, all: ResolutionRow[]): Promise<void> {
+  const last = all.at(-1);
+  const before = all.at(-2);
+  if (last === undefined) return;
+  await deleteResolution(tx, last);
+  await updateWithdrawn(tx, row, {
+    ...stateAfter(row, before),
+    // The answer that it superseded may have been held as well, and is now due.
+    hand_over_at: before?.is_held === 1 ? tx.nowMs : null,
+  });
+  const asker = row.job_id === null ? null : await findJob(tx, row.workspace_id, row.job_id);
+  if (asker !== null) await recordWait(tx, asker);
+}
