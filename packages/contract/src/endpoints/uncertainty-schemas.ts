@@ -166,7 +166,7 @@ export const Uncertainty = Type.Object(
     handOverAt: Nullable(
       Timestamp(
         'When the last resolution is handed over to a job. Until then it can be withdrawn. Null: ' +
-          'there is none, or it was handed over.',
+          'without a resolution, or after the hand-over.',
       ),
     ),
     createdAt: Timestamp(),
@@ -213,7 +213,7 @@ export const UncertaintyCounts = Type.Object({
 });
 export type UncertaintyCounts = Static<typeof UncertaintyCounts>;
 
-/** What a person has to know beside the question: where it came from, and what waits for it. */
+/** The facts beside a question: where it came from, and what waits for the answer. */
 export const DecisionSituation = Type.Object(
   {
     writtenBy: OneOf(['tool', 'person', 'service'], {

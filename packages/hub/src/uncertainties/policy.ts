@@ -21,7 +21,7 @@ export function isToBeApplied(
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 
-/** Status and time of resolution that follow from the last resolution; undefined: there is none. */
+/** Status and time of resolution that follow from the last resolution, if any. */
 export function stateAfter(
   { decision_request_id }: Pick<UncertaintyRow, 'decision_request_id'>,
   last: Pick<ResolutionRow, 'created_at'> | undefined,

@@ -16,7 +16,7 @@ import { readRepository } from '../repositories/store.ts';
 import { readRun } from '../runs/store.ts';
 import type { UncertaintyRow } from './store.ts';
 
-/** What a person has to know beside a question: where it came from, and what waits for it. */
+/** Reads the facts beside a question: where it came from, and what waits for the answer. */
 export async function readSituation(
   { database: { reader }, clock }: Pick<HubDeps, 'database' | 'clock'>,
   row: UncertaintyRow,

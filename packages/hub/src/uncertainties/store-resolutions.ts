@@ -48,7 +48,7 @@ export async function updateReleased(tx: Tx, row: ResolutionRow): Promise<void> 
   );
 }
 
-/** What a list shows of a resolution. */
+/** The columns that a list shows of a resolution. */
 export type ResolutionSummaryRow = Pick<
   ResolutionRow,
   'uncertainty_id' | 'mode' | 'created_by' | 'is_held'

@@ -13,8 +13,8 @@ import {
 import type { UncertaintyRow } from './store.ts';
 
 /**
- * Waits until an uncertainty is no longer open, at most `waitMs`. An answer that can be withdrawn is
- * none yet.
+ * Waits until an uncertainty is no longer open, at most `waitMs`. An answer that can still be
+ * withdrawn does not count.
  *
  * @throws HubError UNCERTAINTY_NOT_FOUND, NOT_ALLOWED
  */

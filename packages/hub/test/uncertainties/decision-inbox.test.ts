@@ -113,7 +113,7 @@ test('lists and counts agree for every filter', async (t) => {
   }
 });
 
-test('mine are the questions of jobs that the caller enqueued, whoever runs them', async (t) => {
+test('mine are the questions of jobs that the caller enqueued, on any agent', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const other = await h.mintToken(workspaceId, 'other', ['enqueue', 'read']);

@@ -41,7 +41,7 @@ async function claim(h: Decisions, story: Story): Promise<void> {
   for (const { uncertaintyId } of claimed.job?.decisions ?? []) story.known.add(uncertaintyId);
 }
 
-/** What concerns answers that can be withdrawn. */
+/** Takes a step that concerns answers that can be withdrawn. */
 async function takeHeld(
   h: Decisions,
   story: Story,

@@ -1,6 +1,6 @@
 /**
- * What the inbox filters and shows without reading other modules, and answers that can be
- * withdrawn for a while. A hub of an older version leaves the new columns null; its answers are
+ * Columns that the inbox filters by and shows, and those of answers that can be withdrawn for a
+ * while. A hub of an older version leaves the new columns null; its answers are
  * handed over at once, as `is_held` says by default.
  */
 export function decisionInbox(): string[] {

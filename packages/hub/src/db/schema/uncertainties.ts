@@ -38,7 +38,7 @@ export interface UncertaintiesTable {
   answer_job_id: string | null;
   /** When that job first saw the answer; null: not yet. */
   answer_seen_at: number | null;
-  /** When the last resolution is handed over; null: there is none, or it was handed over. */
+  /** When the last resolution is handed over; null: without one, or afterwards. */
   hand_over_at: number | null;
 }
 
