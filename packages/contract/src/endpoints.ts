@@ -8,6 +8,7 @@ import { health } from './endpoints/health.ts';
 import { integrationEvents } from './endpoints/integration-events.ts';
 import { integrations } from './endpoints/integrations.ts';
 import { jobEvents } from './endpoints/job-events.ts';
+import { jobLog } from './endpoints/job-log.ts';
 import { jobs } from './endpoints/jobs.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
@@ -29,7 +30,7 @@ export const endpoints = {
   tokens,
   agents,
   repositories,
-  jobs,
+  jobs: { ...jobs, ...jobLog },
   jobEvents,
   queue,
   runs,

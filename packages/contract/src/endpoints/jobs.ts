@@ -432,8 +432,17 @@ export const jobs = {
     repeat: 'once',
     jobToken: 'none',
     summary: 'Put a failed or blocked job back in the queue',
-    description: 'Grants one more attempt if none remains. Done and canceled jobs do not change.',
-    request: Type.Object({ ...JobRef, delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0) }),
+    description:
+      'Grants one more attempt if none remains. Done and canceled jobs do not change. With a ' +
+      'prompt, the next attempt gets that one; the timeline keeps the previous one, in ' +
+      'data.previousPrompt of the event. Audited.',
+    request: Type.Object({
+      ...JobRef,
+      delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0),
+      prompt: Type.Optional(
+        Text(TEXT_CHARS_MAX, { minLength: 1, description: 'Replaces the work instruction.' }),
+      ),
+    }),
     response: Ok({ job: Job }),
     errors: [
       'WORKSPACE_NOT_FOUND',

@@ -6,6 +6,7 @@ import type { QueueName } from '../db/schema/tables.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
+import { deleteJobLogs } from '../jobs/store-log.ts';
 import { deleteDependencies } from '../queue/store-dependents.ts';
 import {
   deleteEmptyLanes,
@@ -180,6 +181,7 @@ async function removePiece(tx: Tx, workspaceId: string): Promise<number> {
   }
   await deleteEntries(tx, workspaceId, deletableIds);
   await deleteJobs(tx, workspaceId, deletableIds);
+  await deleteJobLogs(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);
   const isComplete = await deleteEvents(tx, workspaceId, deletable);
   const finishedIds = [...idsOf(changed), ...(isComplete ? deletableIds : [])];

@@ -35,6 +35,10 @@ const BULK_UNITS = 50;
 const longReads = new Map<string, number>([
   [health.openapi.name, 5],
   [jobEvents.listForJob.name, 5],
+  [jobs.log.name, 5],
+  // These two may read tens of megabytes, in pieces between which others have their turn.
+  [jobs.searchLog.name, 50],
+  [jobs.downloadLog.name, 50],
   [contextItems.search.name, 50],
   [contextPacks.buildRunV1.name, 100],
   [contextPacks.resolveRunV1.name, 50],

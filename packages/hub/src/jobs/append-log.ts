@@ -3,8 +3,8 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { updateRunning } from '../queue/store.ts';
+import { LogWriter } from './log-writer.ts';
 import { requireJobOfAgent } from './require-job.ts';
-import { recordJobEvent } from './store-events.ts';
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
@@ -31,23 +31,23 @@ export function appendJobLog(
     const column = isTool ? 'tool_log_seq' : 'log_seq';
     let lastLogSeq = entry[column];
     let appended = 0;
+    const writer = await LogWriter.open(deps, tx, entry);
     // Only a number above the last one is new, so the numbers have to rise.
     for (const log of input.entries.toSorted((a, b) => a.logSeq - b.logSeq)) {
       if (log.logSeq <= lastLogSeq) continue;
       const stream = isTool ? TOOL_STREAM : log.stream;
-      await recordJobEvent(deps, tx, entry, {
-        kind: 'log',
-        message: log.message,
-        data: {
-          logSeq: log.logSeq,
-          ...(stream === undefined ? {} : { stream }),
-          ...(log.at === undefined ? {} : { at: log.at }),
-        },
+      await writer.append(log.message, {
+        logSeq: log.logSeq,
+        ...(stream === undefined ? {} : { stream }),
+        ...(log.at === undefined ? {} : { at: log.at }),
       });
       lastLogSeq = log.logSeq;
       appended += 1;
     }
-    if (appended > 0) await updateRunning(tx, entry, { [column]: lastLogSeq });
+    if (appended > 0) {
+      await writer.close();
+      await updateRunning(tx, entry, { [column]: lastLogSeq });
+    }
     return { appended, lastLogSeq };
   });
 }

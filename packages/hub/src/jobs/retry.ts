@@ -1,4 +1,4 @@
-import type { Job } from '@signalbox/contract';
+import type { endpoints, Job, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
@@ -8,24 +8,35 @@ import type { Principal } from '../principal.ts';
 import type { Preference } from '../queue/store.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { noResult, updateJobOutcome, updateJobWait } from './store.ts';
+import { noResult, updateJobOutcome, updateJobPrompt, updateJobWait } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
+import { titleOf } from './title.ts';
+
+type RetryInput = RequestInput<typeof endpoints.jobs.retry.request>;
 
 /**
- * Puts a failed or blocked job back in the queue, with one more attempt if none remains.
+ * Puts a failed or blocked job back in the queue, with one more attempt if none remains, and with
+ * another prompt if one is given.
  *
  * @throws HubError JOB_NOT_FOUND, JOB_CANCELED, JOB_ALREADY_FINISHED, INVALID_REQUEST
  */
 export function retryJob(
   deps: HubDeps,
   principal: Principal,
-  { workspaceId, jobId, delayMs }: { workspaceId: string; jobId: string; delayMs: number },
+  { workspaceId, jobId, delayMs, prompt }: RetryInput,
 ): Promise<Job> {
   return deps.database.write(workspaceId, async (tx) => {
     const record = await requireJob(tx, workspaceId, jobId);
-    const { entry, row } = await retryRecord(deps, tx, principal, record, { delayMs });
+    const { entry, row } = await retryRecord(deps, tx, principal, record, { delayMs, prompt });
     return presentJob(entry, row);
   });
+}
+
+interface RetryOptions {
+  delayMs: number;
+  reason?: string | undefined;
+  /** Replaces the prompt of the job. */
+  prompt?: string | undefined;
 }
 
 /**
@@ -38,7 +49,7 @@ export async function retryRecord(
   tx: Tx,
   { principalId: actor }: Principal,
   record: JobRecord,
-  { delayMs, reason }: { delayMs: number; reason?: string | undefined },
+  { delayMs, reason, prompt }: RetryOptions,
 ): Promise<JobRecord> {
   const { status } = record.entry;
   if (status === 'canceled') throw new HubError('JOB_CANCELED');
@@ -49,10 +60,22 @@ export async function retryRecord(
       `The job is ${status}: only a failed or blocked job can be retried.`,
     );
   }
-  const retry = { cause: 'retry', delayMs, data: { by: actor, retry: true } } as const;
-  const pending = await requeueJob(deps, tx, record, retry);
-  const { workspace_id: workspaceId, job_id: subject } = record.row;
-  const data = reason === undefined ? {} : { reason };
+  const { workspace_id: workspaceId, job_id: subject, prompt: previousPrompt } = record.row;
+  const isEdited = prompt !== undefined && prompt !== previousPrompt;
+  const pending = await requeueJob(deps, tx, record, {
+    cause: 'retry',
+    delayMs,
+    data: { by: actor, retry: true, ...(isEdited ? { previousPrompt } : {}) },
+  });
+  if (isEdited) {
+    pending.row.prompt = prompt;
+    pending.row.title = titleOf(prompt);
+    await updateJobPrompt(tx, pending.row);
+  }
+  const data = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(isEdited ? { promptChanged: true } : {}),
+  };
   await appendAudit(tx, { workspaceId, actor, action: 'job.retry', subject, data });
   return pending;
 }

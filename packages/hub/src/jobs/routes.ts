@@ -7,17 +7,29 @@ import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';
 import { claimNextJob } from './claim.ts';
 import { completeJob } from './complete.ts';
+import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
 import { countJobsByStatus, getJob, listJobEvents, listJobs } from './read.ts';
+import { readLog } from './read-log.ts';
 import { releaseJob } from './release.ts';
 import { renewJobLease } from './renew.ts';
 import { retryJob } from './retry.ts';
+import { searchLog } from './search-log.ts';
 
 export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
   bindPeopleCalls(api, deps);
+  bindLogs(api, deps);
+}
+
+/** The log of an attempt, as one text. */
+function bindLogs(api: Api, deps: HubDeps): void {
+  const { jobs } = endpoints;
+  api.bind(jobs.log, (input) => readLog(deps, input));
+  api.bind(jobs.searchLog, (input, context) => searchLog(deps, context, input));
+  api.bindStream(jobs.downloadLog, (input) => downloadLog(deps, input));
 }
 
 /** The calls of an agent: claim, renew, append to the log, complete. */

@@ -122,6 +122,19 @@ export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
   );
 }
 
+/** Replaces the work instruction, and the title that is cut from it. */
+export async function updateJobPrompt(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'prompt' | 'title'>,
+): Promise<void> {
+  await tx.runSql('UPDATE jobs SET prompt = ?, title = ? WHERE workspace_id = ? AND job_id = ?', [
+    row.prompt,
+    row.title,
+    row.workspace_id,
+    row.job_id,
+  ]);
+}
+
 /** Writes the answer that a replay of the accepted completion gets. */
 export async function updateCompletionAnswer(
   tx: Tx,

@@ -7,7 +7,7 @@ import { endpoints } from '@signalbox/contract';
 import { startQueueWorld } from '../support/queue-world.ts';
 import type { TestHubOptions } from '../support/test-hub.ts';
 
-const { jobs, runs, uncertainties } = endpoints;
+const { jobEvents, jobs, runs, uncertainties } = endpoints;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const RETENTION_DAYS = 30;
 /** More than any of these tests needs. */
@@ -95,6 +95,33 @@ async function setupRetention(t: TestContext, options: Omit<TestHubOptions, 'clo
     },
   };
 }
+
+test('a log leaves the database with its job', async (t) => {
+  const h = await setupRetention(t);
+  const { workspaceId, agentId } = h;
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const entries = Array.from({ length: 500 }, (_, i) => ({ logSeq: i + 1, message: 'line\n' }));
+  const append = (from: number) =>
+    h.call(jobEvents.append, {
+      ...{ workspaceId, jobId, agentId },
+      entries: entries.map((entry) => ({ ...entry, logSeq: from + entry.logSeq })),
+    });
+  for (const from of [0, 500, 1_000]) await append(from);
+  await h.complete(jobId);
+  h.clock.advance((RETENTION_DAYS + 1) * DAY_MS);
+  await h.removeSome();
+  // The rest of the timeline is deleted later.
+  assert.ok(Number(await h.count('job_events')) > 0);
+  await h.refuse(jobs.log, { workspaceId, jobId }, 'JOB_NOT_FOUND');
+  await h.refuse(jobs.searchLog, { workspaceId, jobId, text: 'line' }, 'JOB_NOT_FOUND');
+  await h.refuse(jobs.downloadLog, { workspaceId, jobId }, 'JOB_NOT_FOUND');
+  await h.retire();
+  for (const table of ['job_events', 'job_logs', 'job_log_marks']) {
+    assert.equal(await h.count(table), 0, table);
+  }
+  assert.equal(h.lines().filter(({ event }) => event?.kind === 'log').length, 1_500);
+});
 
 test('a job past its retention is archived with its timeline and then deleted from the database', async (t) => {
   const h = await setupRetention(t);

@@ -116,6 +116,9 @@ const verdicts = {
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobsBulk: enqueuers,
+  jobsLog: { ...readers, ownJob: 'ok' },
+  jobsSearchLog: { ...readers, ownJob: 'ok' },
+  jobsDownloadLog: { ...readers, ownJob: 'ok' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
   queueListPauses: readers,

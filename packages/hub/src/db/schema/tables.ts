@@ -283,6 +283,32 @@ export interface JobEventsTable {
   data: string | null;
 }
 
+/** The size of the log of an attempt: the text of its output. */
+export interface JobLogsTable {
+  workspace_id: string;
+  job_id: string;
+  attempt: number;
+  line_feeds: number;
+  size_bytes: number;
+  /** 1: the text does not end with a line feed. */
+  is_line_open: Flag;
+  first_at: number;
+  last_at: number;
+  /** Bytes and pieces of output since the last mark. */
+  unmarked_bytes: number;
+  unmarked_pieces: number;
+}
+
+/** A place in a log: the event `seq` begins after `line` line feeds and `byte` bytes. */
+export interface JobLogMarksTable {
+  workspace_id: string;
+  job_id: string;
+  attempt: number;
+  line: number;
+  seq: number;
+  byte: number;
+}
+
 export interface IdempotencyKeysTable {
   workspace_id: string;
   operation: string;
@@ -338,6 +364,8 @@ export interface Schema
   queue_settlements: QueueSettlementsTable;
   jobs: JobsTable;
   job_events: JobEventsTable;
+  job_logs: JobLogsTable;
+  job_log_marks: JobLogMarksTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   schema_migrations: SchemaMigrationsTable;

@@ -1,0 +1,156 @@
+import {
+  type endpoints,
+  LOG_EXCERPT_CHARS_MAX,
+  type RequestInput,
+  type ResponseOf,
+} from '@signalbox/contract';
+import type { HubDeps } from '../hub-deps.ts';
+import type { RequestContext } from '../principal.ts';
+import { findMarkBeforeLine, readLogText } from './store-log.ts';
+import { joinSegments, requireLog, walkLog } from './walk-log.ts';
+
+type SearchInput = RequestInput<typeof endpoints.jobs.searchLog.request>;
+type SearchAnswer = Omit<ResponseOf<typeof endpoints.jobs.searchLog>, 'ok'>;
+type LogMatch = SearchAnswer['matches'][number];
+
+/** Text that one call reads at most, less than a second's work; the caller continues. */
+const SEARCHED_CHARS_MAX = 32 * 1_024 * 1_024;
+/** Segments of 64 KB that are searched in one turn of the event loop: a few milliseconds. */
+const JOINED_SEGMENTS = 8;
+/** A line without an end is searched in parts of this many characters. */
+const PART_CHARS_MAX = 256 * 1_024;
+/** Parts overlap by this much: more than a text to search with colors between its letters. */
+const OVERLAP_CHARS = 8_192;
+const CHARS_BEFORE_MATCH = 100;
+
+/**
+ * Searches a log for lines that contain a text, in bounded time.
+ *
+ * @throws HubError JOB_NOT_FOUND
+ */
+export async function searchLog(
+  { database: { reader } }: HubDeps,
+  { signal }: Pick<RequestContext, 'signal'>,
+  input: SearchInput,
+): Promise<SearchAnswer> {
+  const ref = await requireLog(reader, input);
+  const { fromLine, limit } = input;
+  // No line contains a line feed.
+  if (input.text.includes('\n')) return { attempt: ref.attempt, matches: [], nextLine: null };
+  const mark = await findMarkBeforeLine(reader, ref, fromLine - 1);
+  const search = new LineSearch(input.text, fromLine, limit);
+  search.line = mark?.line ?? 0;
+  let searchedChars = 0;
+  const segments = walkLog(reader, ref, mark);
+  for await (const segment of joinSegments(segments, JOINED_SEGMENTS)) {
+    // A mark may lie within a line: the next call begins with that line again.
+    if (searchedChars >= SEARCHED_CHARS_MAX && segment.line + 1 > fromLine) {
+      return { attempt: ref.attempt, matches: search.matches, nextLine: segment.line + 1 };
+    }
+    search.line = segment.line;
+    const text = await readLogText(reader, ref, segment);
+    searchedChars += text.length;
+    search.add(text);
+    if (search.isFull) break;
+    signal.throwIfAborted();
+  }
+  search.finish();
+  const last = search.matches.at(-1);
+  return {
+    attempt: ref.attempt,
+    matches: search.matches,
+    nextLine: search.isFull && last !== undefined ? last.line + 1 : null,
+  };
+}
+
+/** Finds lines in pieces of text that end anywhere. */
+class LineSearch {
+  readonly matches: LogMatch[] = [];
+  /** Line feeds before the next piece of text, without those of the rest. */
+  line = 0;
+  readonly #needle: string;
+  readonly #from: number;
+  readonly #limit: number;
+  /** The open line, as far as it was not searched, or its last part. */
+  #rest = '';
+
+  constructor(text: string, from: number, limit: number) {
+    this.#needle = foldCase(text);
+    this.#from = from;
+    this.#limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.matches.length >= this.#limit;
+  }
+
+  add(text: string): void {
+    const known = this.#rest + text;
+    const end = known.lastIndexOf('\n') + 1;
+    this.#rest = known.slice(end);
+    const feeds = this.#search(known.slice(0, end), this.line);
+    if (this.#rest.length > PART_CHARS_MAX) {
+      this.#search(this.#rest, this.line + feeds);
+      this.#rest = this.#rest.slice(-OVERLAP_CHARS);
+    }
+    this.line += feeds;
+  }
+
+  finish(): void {
+    this.#search(this.#rest, this.line);
+  }
+
+  /** Adds the matches of whole lines. @returns how many line feeds the text has. */
+  #search(text: string, line: number): number {
+    const visible = withoutControls(text);
+    const folded = foldCase(visible);
+    let counted = 0;
+    let feeds = 0;
+    const countUntil = (position: number) => {
+      for (let at = visible.indexOf('\n', counted); at >= 0 && at < position; ) {
+        feeds += 1;
+        counted = at + 1;
+        at = visible.indexOf('\n', counted);
+      }
+    };
+    let at = folded.indexOf(this.#needle);
+    while (at >= 0 && !this.isFull) {
+      countUntil(at);
+      const number = line + feeds + 1;
+      const end = visible.indexOf('\n', at);
+      const isKnown = this.matches.at(-1)?.line === number;
+      if (number >= this.#from && !isKnown) {
+        this.matches.push({ line: number, text: excerptOf(visible, at, end) });
+      }
+      if (end < 0) break;
+      at = folded.indexOf(this.#needle, end);
+    }
+    countUntil(visible.length);
+    return feeds;
+  }
+}
+
+function excerptOf(text: string, at: number, end: number): string {
+  const lineStart = text.lastIndexOf('\n', at) + 1;
+  const start = Math.max(lineStart, at - CHARS_BEFORE_MATCH);
+  const until = Math.min(end < 0 ? text.length : end, start + LOG_EXCERPT_CHARS_MAX);
+  return text.slice(start, until).toWellFormed();
+}
+
+/** Lower case of the same length, so that positions stay: only this letter becomes longer. */
+function foldCase(text: string): string {
+  return text.replaceAll('\u0130', 'i').toLowerCase();
+}
+
+const colorOrMove = String.raw`\[[0-?]*[ -/]*[@-~]`;
+const titleOrLink = String.raw`\][^\x07\x1b\n]*(?:\x07|\x1b\\)`;
+const otherSequence = '[ -/]*[0-~]?';
+/**
+ * Escape sequences, within a line. Takes linear time for any text; `stripVTControlCharacters` takes
+ * minutes for 300 KB of opened links, and passes over line ends.
+ */
+const control = new RegExp(`\x1b(?:${colorOrMove}|${titleOrLink}|${otherSequence})`, 'g');
+
+function withoutControls(text: string): string {
+  return text.includes('\u001b') ? text.replace(control, '') : text;
+}

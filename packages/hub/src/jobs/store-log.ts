@@ -1,0 +1,180 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { JobLogMarksTable, JobLogsTable } from '../db/schema/tables.ts';
+
+export type JobLogRow = JobLogsTable;
+export type LogMark = Pick<JobLogMarksTable, 'line' | 'seq' | 'byte'>;
+
+/** The log of an attempt. */
+export interface LogRef {
+  workspaceId: string;
+  jobId: string;
+  attempt: number;
+}
+
+/** A piece of output, as it was appended. */
+export interface LogPiece {
+  seq: number;
+  at: number;
+  message: string;
+  data: string;
+}
+
+const valuesOf = ({ workspaceId, jobId, attempt }: LogRef) => [workspaceId, jobId, attempt];
+const OF_LOG = 'workspace_id = ? AND job_id = ? AND attempt = ?';
+
+export function readJobLog(reader: Reader, ref: LogRef): Promise<JobLogRow | undefined> {
+  return reader.firstSql<JobLogRow>(`SELECT * FROM job_logs WHERE ${OF_LOG}`, valuesOf(ref));
+}
+
+/** The logs of the latest attempts that have one, latest first. */
+export function listJobLogs(
+  reader: Reader,
+  { workspaceId, jobId }: Omit<LogRef, 'attempt'>,
+  limit: number,
+): Promise<JobLogRow[]> {
+  return reader.allSql<JobLogRow>(
+    `SELECT * FROM job_logs WHERE workspace_id = ? AND job_id = ?
+     ORDER BY attempt DESC LIMIT ?`,
+    [workspaceId, jobId, limit],
+  );
+}
+
+const logColumns = [
+  'line_feeds',
+  'size_bytes',
+  'is_line_open',
+  'first_at',
+  'last_at',
+  'unmarked_bytes',
+  'unmarked_pieces',
+] as const satisfies readonly (keyof JobLogRow)[];
+
+/** Writes the size of a log, for the first time or again. */
+export async function upsertJobLog(tx: Tx, row: JobLogRow): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO job_logs (workspace_id, job_id, attempt, ${logColumns.join(', ')})
+     VALUES (?, ?, ?, ${logColumns.map(() => '?').join(', ')})
+     ON CONFLICT (workspace_id, job_id, attempt) DO UPDATE SET
+       ${logColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    [row.workspace_id, row.job_id, row.attempt, ...logColumns.map((column) => row[column])],
+  );
+}
+
+export async function insertLogMark(tx: Tx, ref: LogRef, mark: LogMark): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO job_log_marks (workspace_id, job_id, attempt, line, seq, byte)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [...valuesOf(ref), mark.line, mark.seq, mark.byte],
+  );
+}
+
+/** The last mark with fewer line feeds before it, so that the start of a line lies behind it. */
+export function findMarkBeforeLine(
+  reader: Reader,
+  ref: LogRef,
+  lineFeeds: number,
+): Promise<LogMark | undefined> {
+  return reader.firstSql<LogMark>(
+    `SELECT line, seq, byte FROM job_log_marks WHERE ${OF_LOG} AND line < ?
+     ORDER BY line DESC, seq DESC LIMIT 1`,
+    [...valuesOf(ref), lineFeeds],
+  );
+}
+
+/** The last mark at a byte or before it. */
+export function findMarkBeforeByte(
+  reader: Reader,
+  ref: LogRef,
+  byte: number,
+): Promise<LogMark | undefined> {
+  return reader.firstSql<LogMark>(
+    `SELECT line, seq, byte FROM job_log_marks WHERE ${OF_LOG} AND byte <= ?
+     ORDER BY line DESC, seq DESC LIMIT 1`,
+    [...valuesOf(ref), byte],
+  );
+}
+
+/** Marks behind one, in order; without one, from the start of the log. */
+export function listLogMarks(
+  reader: Reader,
+  ref: LogRef,
+  after: Pick<LogMark, 'line' | 'seq'> | null,
+  limit: number,
+): Promise<LogMark[]> {
+  const { line, seq } = after ?? { line: 0, seq: 0 };
+  return reader.allSql<LogMark>(
+    `SELECT line, seq, byte FROM job_log_marks WHERE ${OF_LOG} AND (line, seq) > (?, ?)
+     ORDER BY line, seq LIMIT ?`,
+    [...valuesOf(ref), line, seq, limit],
+  );
+}
+
+/** The event before which the log surely ends: where the log of a later attempt begins. */
+export async function readLogEnd(
+  reader: Reader,
+  { workspaceId, jobId, attempt }: LogRef,
+): Promise<number> {
+  const row = await reader.firstSql<{ seq: number }>(
+    `SELECT seq FROM job_log_marks WHERE workspace_id = ? AND job_id = ? AND attempt > ?
+     ORDER BY attempt, line, seq LIMIT 1`,
+    [workspaceId, jobId, attempt],
+  );
+  return row?.seq ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Output has a number; other events of kind log, such as late results, have none. */
+const OUTPUT_OF = `workspace_id = ? AND job_id = ? AND seq >= ? AND seq < ? AND attempt = ?
+  AND kind = 'log' AND substr(data, 1, 9) = '{"logSeq"'`;
+
+const rangeOf = ({ workspaceId, jobId, attempt }: LogRef, from: number, until: number) => [
+  workspaceId,
+  jobId,
+  from,
+  until,
+  attempt,
+];
+
+/** The output of a range of events, as one text. Three times as fast as reading the rows. */
+export async function readLogText(
+  reader: Reader,
+  ref: LogRef,
+  { seq, untilSeq }: { seq: number; untilSeq: number },
+): Promise<string> {
+  const row = await reader.firstSql<{ text: string | null }>(
+    `SELECT string_agg(message, '') AS text FROM (
+       SELECT message FROM job_events WHERE ${OUTPUT_OF} ORDER BY seq) AS pieces`,
+    rangeOf(ref, seq, untilSeq),
+  );
+  return row?.text ?? '';
+}
+
+/** The output of a range of events, piece by piece. */
+export function listLogPieces(
+  reader: Reader,
+  ref: LogRef,
+  { seq, untilSeq }: { seq: number; untilSeq: number },
+): Promise<LogPiece[]> {
+  return reader.allSql<LogPiece>(
+    `SELECT seq, at, message, data FROM job_events WHERE ${OUTPUT_OF} ORDER BY seq`,
+    rangeOf(ref, seq, untilSeq),
+  );
+}
+
+/** Deletes the sizes and marks of logs; their text goes with the timelines. */
+export async function deleteJobLogs(
+  tx: Tx,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<void> {
+  const values = [workspaceId, JSON.stringify(jobIds)];
+  await tx.runSql(
+    `DELETE FROM job_log_marks WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    values,
+  );
+  await tx.runSql(
+    `DELETE FROM job_logs WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    values,
+  );
+}

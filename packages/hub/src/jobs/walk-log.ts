@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Job } from '@signalbox/contract';
+import type { Reader } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
+import { readEntry } from '../queue/store.ts';
+import { type LogMark, type LogRef, listLogMarks, readLogEnd } from './store-log.ts';
+
+/** Output between two marks. */
+export interface LogSegment extends LogMark {
+  /** The event behind the last one. */
+  untilSeq: number;
+}
+
+const MARKS_PAGE = 200;
+
+/**
+ * Finds the log that a request names: of the given attempt, or of the latest one.
+ *
+ * @throws HubError JOB_NOT_FOUND
+ */
+export async function requireLog(
+  reader: Reader,
+  { workspaceId, jobId, attempt }: { workspaceId: string; jobId: string; attempt?: number },
+): Promise<LogRef & { isEnded: boolean }> {
+  const entry = await readEntry(reader, workspaceId, jobId);
+  if (entry === undefined || entry.queue !== 'jobs') throw new HubError('JOB_NOT_FOUND');
+  const wanted = attempt ?? entry.attempt;
+  const status: Job['status'] = entry.status;
+  const isCurrent = wanted === entry.attempt && status === 'running';
+  const isToCome = wanted > entry.attempt || wanted === 0;
+  return { workspaceId, jobId, attempt: wanted, isEnded: !isCurrent && !isToCome };
+}
+
+/**
+ * Walks the segments of a log, a bounded number of bytes each. Other requests have their turn
+ * between two segments, since reads of SQLite never yield by themselves.
+ *
+ * @param first where to begin; undefined: at the start.
+ */
+export async function* walkLog(
+  reader: Reader,
+  ref: LogRef,
+  first: LogMark | undefined,
+): AsyncGenerator<LogSegment> {
+  const endSeq = await readLogEnd(reader, ref);
+  let last = first;
+  for (;;) {
+    const marks = await listLogMarks(reader, ref, last ?? null, MARKS_PAGE);
+    for (const mark of marks) {
+      if (last !== undefined) {
+        yield { ...last, untilSeq: mark.seq };
+        await nextTurn();
+      }
+      last = mark;
+    }
+    if (marks.length < MARKS_PAGE) break;
+  }
+  if (last !== undefined) yield { ...last, untilSeq: endSeq };
+}
+
+/** Joins neighboring segments, so that a long log takes fewer statements. */
+export async function* joinSegments(
+  segments: AsyncIterable<LogSegment>,
+  countMax: number,
+): AsyncGenerator<LogSegment> {
+  let group: LogSegment[] = [];
+  for await (const segment of segments) {
+    group.push(segment);
+    if (group.length < countMax) continue;
+    yield joinGroup(group);
+    group = [];
+  }
+  if (group.length > 0) yield joinGroup(group);
+}
+
+function joinGroup(group: readonly LogSegment[]): LogSegment {
+  const [first] = group;
+  const last = group.at(-1);
+  if (first === undefined || last === undefined) throw new Error('a group has no segment');
+  return { ...first, untilSeq: last.untilSeq };
+}
