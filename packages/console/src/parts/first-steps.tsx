@@ -2,35 +2,51 @@ import { Command } from './copy-button.tsx';
 
 /** The empty job list: the commands that lead to the first job, in order. */
 export function FirstSteps({ slug }: { slug: string }) {
-  const hub = window.location.origin;
+  const { origin: hub, hostname } = window.location;
+  // On the hub's own machine its folder has the command; elsewhere it must be installed.
+  const isHubMachine = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  const signalbox = isHubMachine ? 'npx signalbox' : 'signalbox';
   const steps = [
     {
       title: 'Log this machine in',
       text: 'Opens a page of this console that asks for the code shown in the terminal.',
-      command: `npx signalbox login --url ${hub} --workspace ${slug}`,
+      command: `${signalbox} login --url ${hub} --workspace ${slug}`,
     },
     {
       title: 'Link a repository',
       text: 'Its clone on this machine. Only a hash of its URL and a label leave the machine.',
-      command: 'npx signalbox repo link ~/src/api',
+      command: `${signalbox} repo link ~/src/api`,
     },
     {
       title: 'Enqueue a job',
       text: 'Describe the task as you would to a colleague.',
-      command: 'npx signalbox enqueue "Add a health check to the API" --repo ~/src/api',
+      command: `${signalbox} enqueue "Add a health check to the API" --repo ~/src/api`,
     },
     {
       title: 'Start an agent',
       text: 'It claims the job, works on its own branch, and reports here.',
-      command: 'npx signalbox agent start',
+      command: `${signalbox} agent start`,
     },
   ];
   return (
     <section className="rounded-lg border bg-surface p-5 sm:p-8">
       <h2 className="text-lg font-semibold">No jobs yet</h2>
       <p className="mt-1 text-sm text-muted">
-        Run these four commands in the Signalbox folder to get to your first job. If the command
-        signalbox is installed on your machine, leave out npx and run them in any folder.
+        {isHubMachine ? (
+          <>
+            Run these four commands in the Signalbox folder to get to your first job. If the command
+            signalbox is installed on your machine, leave out npx and run them in any folder.
+          </>
+        ) : (
+          <>
+            Four commands lead to your first job. They need the command signalbox on the machine
+            that has the repository:{' '}
+            <a className="text-accent underline" href="/docs/guides/several-machines">
+              how to install it
+            </a>
+            .
+          </>
+        )}
       </p>
       <ol className="mt-6 grid max-w-2xl grid-cols-[minmax(0,1fr)] gap-6">
         {steps.map((step, index) => (
