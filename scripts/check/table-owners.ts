@@ -31,7 +31,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
   repositories: ['repositories', 'token_repositories'],
-  runs: ['runs'],
+  runs: ['runs', 'run_milestones'],
   tokens: ['tokens'],
   triggers: ['triggers', 'trigger_firings'],
   uncertainties: ['uncertainties', 'resolutions'],

@@ -25,7 +25,24 @@ export type AgentEvent =
   /** `byHub`: a person requested it in the console and can revoke it. */
   | { type: 'draining'; byHub: boolean }
   | { type: 'resumed' }
+  /** A person requested it in the console. `returnsJobs`: the held jobs go back to the queue. */
+  | { type: 'stopping'; returnsJobs: boolean }
   | { type: 'offline' };
+
+/** Events that every agent reports, independent of its kind of jobs. */
+export type LifecycleEvent = Extract<
+  AgentEvent,
+  {
+    type:
+      | 'online'
+      | 'hub-unreachable'
+      | 'hub-back'
+      | 'draining'
+      | 'resumed'
+      | 'stopping'
+      | 'offline';
+  }
+>;
 
 /** Receives diagnostic messages of an agent. */
 export interface AgentLogger {

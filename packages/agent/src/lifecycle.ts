@@ -1,7 +1,7 @@
 import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
 import { type Client, createClient } from '@signalbox/sdk';
 import manifest from '../package.json' with { type: 'json' };
-import type { AgentEvent, AgentLogger } from './agent-events.ts';
+import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
 import { createBackoff } from './loops/backoff.ts';
@@ -12,12 +12,6 @@ import { acquireStateLock, type StateLock } from './state-lock.ts';
 
 /** How long an agent that shuts down waits for the hub to acknowledge that it is draining. */
 const DRAINING_ACK_MS_MAX = 5_000;
-
-/** Events that every agent reports, independent of its kind of jobs. */
-export type LifecycleEvent = Extract<
-  AgentEvent,
-  { type: 'online' | 'hub-unreachable' | 'hub-back' | 'draining' | 'resumed' | 'offline' }
->;
 
 /** The jobs that an agent holds. */
 export interface HeldWork {
@@ -37,7 +31,7 @@ export interface HeldWork {
 
 /** Called by the work to report to the lifecycle. */
 export interface WorkHooks {
-  /** The answer to a renewal contained commands. */
+  /** The answer to a claim or a renewal contained commands. */
   onCommands(commands: readonly AgentCommand[]): void;
   /** A slot became free. */
   onSlotFree(): void;
@@ -81,6 +75,8 @@ export class Lifecycle {
   readonly #hurry = new AbortController();
   #isLeaving = false;
   #isDrainedByHub = false;
+  /** The last command of a person that was obeyed; the hub learns it from the heartbeats. */
+  #commandNumber: number | null = null;
   /** Null until the first heartbeat was answered. */
   #agentId: string | null = null;
   #fault: { error: unknown } | null = null;
@@ -112,9 +108,13 @@ export class Lifecycle {
 
   /** Stops claiming, finishes held jobs while renewing leases, delivers results, shuts down. */
   drain(): Promise<void> {
+    if (!this.#isLeaving) this.#options.emit({ type: 'draining', byHub: false });
+    return this.#startLeaving();
+  }
+
+  #startLeaving(): Promise<void> {
     if (!this.#isLeaving) {
       this.#isLeaving = true;
-      this.#options.emit({ type: 'draining', byHub: false });
       this.#leave().then(() => {
         if (this.#fault === null) this.#left.resolve();
         else this.#left.reject(this.#fault.error);
@@ -164,6 +164,7 @@ export class Lifecycle {
       agentVersion: manifest.version,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
+      commandNumber: () => this.#commandNumber,
       onAgentId: (agentId) => this.#register(agentId),
       onCommands: (commands) => this.#applyCommands(commands),
       onRejected: (error) => {
@@ -194,11 +195,38 @@ export class Lifecycle {
     this.#claims.wake();
   }
 
+  /** Obeys commands. The hub repeats each until a heartbeat says that it was obeyed. */
   #applyCommands(commands: readonly AgentCommand[]): void {
-    for (const { command, jobId } of commands) {
-      if (command !== 'cancel-job') this.#setDrained(command === 'drain');
-      else if (jobId !== undefined) this.#work.held.cancel(jobId);
+    for (const { command, jobId, number } of commands) {
+      // First, because a stop sends a heartbeat at once.
+      if (number !== undefined) this.#acknowledge(number);
+      switch (command) {
+        case 'cancel-job':
+          if (jobId !== undefined) this.#work.held.cancel(jobId);
+          break;
+        case 'drain':
+        case 'resume':
+          this.#setDrained(command === 'drain');
+          break;
+        case 'stop':
+        case 'stop-now':
+          this.#stopByHub(command === 'stop-now');
+      }
     }
+  }
+
+  #acknowledge(number: number): void {
+    if (this.#commandNumber === number) return;
+    this.#commandNumber = number;
+    this.#presence.wake();
+  }
+
+  #stopByHub(returnsJobs: boolean): void {
+    if (this.#hurry.signal.aborted) return;
+    if (!this.#isLeaving || returnsJobs) this.#options.emit({ type: 'stopping', returnsJobs });
+    // `done` reports how it ends.
+    this.#startLeaving().catch(() => {});
+    if (returnsJobs) this.stop('A person stopped the agent at the hub.').catch(() => {});
   }
 
   #setDrained(isDrained: boolean): void {

@@ -62,7 +62,8 @@ export interface AgentProtocol {
      * run on. So send it from a loop that no job can block, also while draining.
      *
      * `commands` repeats an order until it is done; obeying twice must be harmless. `cancel-job`
-     * may name a job that has just ended: ignore it.
+     * may name a job that has just ended: ignore it. The others have a `number`: send it back as
+     * `commandNumber` with every heartbeat of this process. Ignore commands that you do not know.
      */
     heartbeat: AgentCall<Rows['agents']['heartbeat']>;
   };
@@ -71,7 +72,8 @@ export interface AgentProtocol {
      * Claim: takes the next job under a lease, or gives the `reason` without one. With `waitMs`
      * the hub holds the request until a job arrives. The answer can be lost after the hub has given
      * out the job: send the same `claimKey` again, with `waitMs` 0 if the agent is leaving, and the
-     * same job and generation come back. AGENT_NOT_FOUND: send a heartbeat first.
+     * same job and generation come back. AGENT_NOT_FOUND: send a heartbeat first. An answer without
+     * a job may carry `commands`, as a heartbeat does.
      *
      * The lease began some time after the request was sent. Count it from when the request was
      * first sent; if little of it is left by then, renew before starting the tool.

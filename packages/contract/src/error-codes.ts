@@ -27,6 +27,10 @@ export const errorCodes = {
   RUN_NOT_FOUND: [400, 'No such run in this workspace.'],
   JOB_NOT_FOUND: [400, 'No such job in this workspace.'],
   AGENT_NOT_FOUND: [400, 'No such agent in this workspace, or it belongs to another principal.'],
+  AGENT_STOPPING: [
+    400,
+    'The agent is stopping or has stopped; start it on its machine, then send the command.',
+  ],
   UNCERTAINTY_NOT_FOUND: [400, 'No such uncertainty in this workspace.'],
   UPLOAD_NOT_FOUND: [400, 'No such upload in this workspace, or its bytes have not arrived.'],
   UPLOAD_MISMATCH: [

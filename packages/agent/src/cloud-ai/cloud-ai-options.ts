@@ -1,5 +1,5 @@
 import type { AgentProtocol, CloudAiJob, CloudAiJobOutcome, Usage } from '@signalbox/contract';
-import type { AgentEvent, AgentLogger } from '../agent-events.ts';
+import type { AgentLogger, LifecycleEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { CloudAiProvider } from './cloud-ai-provider.ts';
@@ -48,10 +48,7 @@ export const cloudAiDefaults = {
 
 /** Events of a running executor of cloud AI jobs, for display. */
 export type CloudAiEvent =
-  | Extract<
-      AgentEvent,
-      { type: 'online' | 'hub-unreachable' | 'hub-back' | 'draining' | 'resumed' | 'offline' }
-    >
+  | LifecycleEvent
   | { type: 'job-claimed'; job: CloudAiJob; attempt: number }
   /** A call failed temporarily, or its answer was not usable. */
   | { type: 'call-retry'; cloudAiJobId: string; message: string; delayMs: number }

@@ -67,7 +67,7 @@ export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
 
 /** Claims from the queue of cloud AI jobs, for the claim loop. */
 function createClaim(
-  { client, options }: CloudAiWorkOptions,
+  { client, options, onCommands }: CloudAiWorkOptions,
   onClaimed: (claimed: ClaimedCloudAiJob) => void,
 ): ClaimCall {
   const { workspaceId, models, kinds } = options;
@@ -75,7 +75,8 @@ function createClaim(
     const wanted = { models: [...models], ...(kinds === undefined ? {} : { kinds: [...kinds] }) };
     const body = { workspaceId, ...wanted, ...request };
     const answer = await client.cloudAiJobs.claimNext(body, call);
-    const { cloudAiJobId, cloudAiJob: job, claimGeneration } = answer;
+    const { cloudAiJobId, cloudAiJob: job, claimGeneration, commands } = answer;
+    if (commands !== undefined) onCommands(commands);
     if (cloudAiJobId === null || job === null) return false;
     onClaimed({
       ...{ workspaceId, agentId: request.agentId, cloudAiJobId, job, claimSentAtMs: sentAtMs },

@@ -80,7 +80,8 @@ export function startJobWork(parts: JobWorkOptions): Work {
     },
   };
   const repoIds = options.repositories.map(({ repoId }) => repoId);
-  const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin });
+  const { onCommands } = parts;
+  const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin, onCommands });
   return { claim, held: heldWork };
 }
 

@@ -10,12 +10,14 @@ export function createJobClaim(parts: {
   workspaceId: string;
   repoIds: readonly string[];
   onClaimed(claimed: ClaimedJob): void;
+  onCommands(commands: readonly AgentCommand[]): void;
 }): ClaimCall {
   const { client, workspaceId, repoIds } = parts;
   return async ({ sentAtMs, ...request }, call) => {
     const body = { workspaceId, repoIds: [...repoIds], ...request };
     const answer = await client.jobs.claimNext(body, call);
-    const { jobId, job, claimGeneration, jobToken } = answer;
+    const { jobId, job, claimGeneration, jobToken, commands } = answer;
+    if (commands !== undefined) parts.onCommands(commands);
     if (jobId === null || job === null) return false;
     // A hub without the generation extension omits it; the attempt number has the same value.
     const generation = claimGeneration ?? job.attempt;

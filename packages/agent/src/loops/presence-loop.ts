@@ -2,6 +2,7 @@ import {
   AGENT_HEARTBEAT_INTERVAL_MS,
   type AgentCapabilities,
   type AgentCommand,
+  type AgentStatus,
 } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
@@ -14,8 +15,6 @@ const CALL_TIMEOUT_MS = 10_000;
 const INTERVAL_MS_MIN = 500;
 const INTERVAL_MS_MAX = 60_000;
 
-export type AgentStatus = 'online' | 'draining' | 'offline';
-
 export interface PresenceOptions {
   client: Pick<HubClient, 'agents'>;
   workspaceId: string;
@@ -27,6 +26,8 @@ export interface PresenceOptions {
   backoff: Backoff;
   /** Called for every heartbeat. */
   status(): AgentStatus;
+  /** The last command that was obeyed; null if none was. */
+  commandNumber(): number | null;
   onAgentId(agentId: string): void;
   onCommands(commands: readonly AgentCommand[]): void;
   /** The hub rejects this agent's heartbeats permanently: token rejected, or workspace unknown. */
@@ -55,11 +56,13 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
 
   async function send(status: AgentStatus, callOptions: CallOptions) {
     const { workspaceId, displayName, machineFingerprint, capabilities, agentVersion } = options;
+    const commandNumber = options.commandNumber();
     return await client.agents.heartbeat(
       {
         ...{ workspaceId, displayName, machineFingerprint, status, capabilities, agentVersion },
         platform: process.platform,
         arch: process.arch,
+        ...(commandNumber === null ? {} : { commandNumber }),
       },
       callOptions,
     );

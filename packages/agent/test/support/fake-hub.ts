@@ -57,6 +57,8 @@ export class FakeHub {
   readonly calls: { path: string; body: Body }[] = [];
   /** Sent with the next agent heartbeat. */
   commands: AgentCommand[] = [];
+  /** Ends the wait of a claim, which is answered with it. */
+  claimCommands: AgentCommand[] = [];
   intervalMs = 1_000;
   isTokenDead = false;
   private readonly claims = new Map<string, { jobId: string; generation: number }>();
@@ -249,8 +251,15 @@ export class FakeHub {
     if (isDraining) return { jobId: null, job: null, reason: 'agent_draining' };
     const find = () => [...this.jobs.values()].find((held) => this.isClaimable(held, body));
     const isStopped = () => this.server === null;
+    const isCommanded = () => this.claimCommands.length > 0;
+    const isOver = () => find() !== undefined || isStopped() || isCommanded();
     const limitMs = Number(body.waitMs ?? 0);
-    await this.until('a job', () => find() !== undefined || isStopped(), limitMs).catch(() => {});
+    await this.until('a job', isOver, limitMs).catch(() => {});
+    if (isCommanded()) {
+      const commands = this.claimCommands;
+      this.claimCommands = [];
+      return { jobId: null, job: null, reason: 'agent_draining', commands };
+    }
     const held = find();
     if (held === undefined || isStopped())
       return { jobId: null, job: null, reason: 'no_pending_jobs' };

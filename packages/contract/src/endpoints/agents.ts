@@ -16,6 +16,7 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
+import { TITLE_CHARS_MAX } from './job-schemas.ts';
 
 /** The interval between two heartbeats of an agent. */
 export const AGENT_HEARTBEAT_INTERVAL_MS = 15_000;
@@ -53,20 +54,83 @@ export const AgentCapabilities = Type.Object({
 });
 export type AgentCapabilities = Static<typeof AgentCapabilities>;
 
-/** An order to an agent. The hub sends it in answers to heartbeats. */
+/** The commands that a person sends to an agent. */
+export const agentCommandNames = ['drain', 'resume', 'stop', 'stop-now'] as const;
+export type AgentCommandName = (typeof agentCommandNames)[number];
+
+/** A stop that the agent has not received after this time expires. */
+export const STOP_COMMAND_EXPIRES_MS = 60 * 60_000;
+
+const CommandNumber = Integer(
+  1,
+  Number.MAX_SAFE_INTEGER,
+  'Numbers the commands of one agent, so that the agent can say which one it has obeyed.',
+);
+
+/** An order to an agent. The hub sends it in answers to heartbeats, and to claims that wait. */
 export const AgentCommand = Type.Object({
-  command: OneOf(['drain', 'resume', 'cancel-job']),
+  command: OneOf([...agentCommandNames, 'cancel-job']),
   jobId: Type.Optional(Id('job')),
+  number: Type.Optional(CommandNumber),
 });
 export type AgentCommand = Static<typeof AgentCommand>;
+
+/** The states of a command. A command that has no more effect is no longer shown. */
+export const agentCommandStates = [
+  'asked',
+  'draining',
+  'drained',
+  'stopping',
+  'stopped',
+  'expired',
+] as const;
+export type AgentCommandState = (typeof agentCommandStates)[number];
+
+/** The last command that a person sent to an agent, while it has an effect. */
+export const StandingCommand = Type.Object({
+  command: OneOf(agentCommandNames),
+  number: CommandNumber,
+  state: OneOf(agentCommandStates, {
+    description:
+      'asked: the agent has not received it. draining, stopping: it has, and finishes the jobs ' +
+      'that it holds. drained: it holds no job. stopped: its process has ended. expired: it did ' +
+      'not receive a stop within an hour.',
+  }),
+  reason: Nullable(Text(1_000)),
+  askedBy: Text(300, { description: 'The principal that sent it.' }),
+  askedByName: Text(200),
+  askedAt: Timestamp(),
+  acknowledgedAt: Nullable(Timestamp('When the agent said that it obeys.')),
+  expiresAt: Nullable(Timestamp('When a stop expires that the agent has not received.')),
+});
+export type StandingCommand = Static<typeof StandingCommand>;
+
+export const agentStatuses = ['online', 'draining', 'offline'] as const;
+export type AgentStatus = (typeof agentStatuses)[number];
+
+/** Jobs that an agent shows; `heldCount` counts all of them. */
+export const HELD_JOBS_MAX = 20;
+
+const HeldJob = Type.Object({
+  jobId: Id('job'),
+  title: Text(TITLE_CHARS_MAX),
+  startedAt: Nullable(Timestamp()),
+});
 
 export const Agent = Type.Object({
   agentId: Id('agent'),
   workspaceId: Id('workspace'),
   displayName: Text(200),
   machineFingerprint: Text(200),
-  status: OneOf(['online', 'draining', 'offline']),
+  principalId: Text(300, {
+    description: 'Whose token the agent uses: the id of a person, or service: and a name.',
+  }),
+  status: OneOf(agentStatuses),
   capabilities: AgentCapabilities,
+  repoIds: List(Id('repository'), 1_000, 'The repositories that the agent serves.'),
+  held: List(HeldJob, HELD_JOBS_MAX, 'The jobs that the agent holds, newest first.'),
+  heldCount: Integer(0, 1_000_000, 'The number of jobs and cloud AI jobs that the agent holds.'),
+  command: Nullable(StandingCommand),
   agentVersion: Nullable(Text(64)),
   platform: Nullable(Text(64)),
   arch: Nullable(Text(64)),
@@ -82,6 +146,29 @@ const exampleCapabilities = {
   maxConcurrentJobs: 2,
   labels: { os: 'linux' },
 };
+
+const exampleAgent: Agent = {
+  agentId: exampleIds.agent,
+  workspaceId: exampleIds.workspace,
+  displayName: 'build-7',
+  machineFingerprint: '7d2c9d1e5f',
+  principalId: 'service:ci',
+  status: 'online',
+  capabilities: exampleCapabilities,
+  repoIds: [exampleIds.repository],
+  held: [
+    { jobId: exampleIds.job, title: 'Add GET /health', startedAt: '2026-11-02T09:00:10.000Z' },
+  ],
+  heldCount: 1,
+  command: null,
+  agentVersion: '0.1.0',
+  platform: 'linux',
+  arch: 'x64',
+  lastSeenAt: '2026-11-02T09:00:15.000Z',
+  createdAt: '2026-11-02T09:00:00.000Z',
+};
+
+const AgentCount = Integer(0, 1_000_000);
 
 export const agents = {
   heartbeat: defineEndpoint({
@@ -104,11 +191,18 @@ export const agents = {
       workspaceId: Id('workspace'),
       machineFingerprint: Text(200, { minLength: 1, description: 'Identifies the machine.' }),
       displayName: Defaulted(Text(200), ''),
-      status: Defaulted(OneOf(['online', 'draining', 'offline']), 'online'),
+      status: Defaulted(OneOf(agentStatuses), 'online'),
       capabilities: Defaulted(AgentCapabilities, {}),
       agentVersion: Type.Optional(Text(64)),
       platform: Type.Optional(Text(64)),
       arch: Type.Optional(Text(64)),
+      commandNumber: Type.Optional(
+        Integer(
+          1,
+          Number.MAX_SAFE_INTEGER,
+          'The number of the last command that this process of the agent has obeyed.',
+        ),
+      ),
     }),
     response: Ok({
       agentId: Id('agent'),
@@ -144,30 +238,103 @@ export const agents = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List the agents of a workspace',
-    description: 'Newest first.',
-    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
-    response: Ok({ agents: List(Agent, 200), nextCursor: NextCursor }),
+    description:
+      'Newest first. The optional fields are filters. counts has the number of agents in each ' +
+      'status, without the filters.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      statuses: Type.Optional(List(OneOf(agentStatuses), agentStatuses.length)),
+      repoId: Type.Optional(Id('repository', 'Agents that serve this repository.')),
+      limit: ListLimit,
+      cursor: Cursor,
+    }),
+    response: Ok({
+      agents: List(Agent, 200),
+      counts: Type.Object({ online: AgentCount, draining: AgentCount, offline: AgentCount }),
+      nextCursor: NextCursor,
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
         ok: true,
-        agents: [
-          {
-            agentId: exampleIds.agent,
-            workspaceId: exampleIds.workspace,
-            displayName: 'build-7',
-            machineFingerprint: '7d2c9d1e5f',
-            status: 'online',
-            capabilities: exampleCapabilities,
-            agentVersion: '0.1.0',
-            platform: 'linux',
-            arch: 'x64',
-            lastSeenAt: '2026-11-02T09:00:15.000Z',
-            createdAt: '2026-11-02T09:00:00.000Z',
-          },
-        ],
+        agents: [exampleAgent],
+        counts: { online: 1, draining: 0, offline: 0 },
         nextCursor: null,
+      },
+    },
+  }),
+  get: defineEndpoint({
+    name: 'agentsGet',
+    method: 'POST',
+    path: '/control-plane/v1/agents/get',
+    tag: 'Agents',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Read an agent',
+    description: 'Finds the agent by its id, with the jobs that it holds.',
+    request: Type.Object({ workspaceId: Id('workspace'), agentId: Id('agent') }),
+    response: Ok({ agent: Agent }),
+    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, agentId: exampleIds.agent },
+      response: { ok: true, agent: exampleAgent },
+    },
+  }),
+  command: defineEndpoint({
+    name: 'agentsCommand',
+    method: 'POST',
+    path: '/control-plane/v1/agents/command',
+    tag: 'Agents',
+    auth: 'bearer',
+    scopes: ['enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Drain, resume or stop an agent',
+    description:
+      'For people. drain: the agent gets no more jobs and finishes those that it holds, until ' +
+      'resume. stop: the same, and then its process ends. stop-now: it gives its jobs back to ' +
+      'the queue and its process ends. The hub keeps the last command and sends it until the ' +
+      'agent has obeyed. A stop that the agent has not received after an hour expires. To stop ' +
+      'the agent of another principal takes an owner or admin. Audited.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      agentId: Id('agent'),
+      command: OneOf(agentCommandNames),
+      reason: Type.Optional(Text(1_000)),
+    }),
+    response: Ok({ agent: Agent }),
+    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'AGENT_STOPPING', 'NOT_ALLOWED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        agentId: exampleIds.agent,
+        command: 'drain',
+        reason: 'New memory on Monday.',
+      },
+      response: {
+        ok: true,
+        agent: {
+          ...exampleAgent,
+          status: 'draining',
+          command: {
+            command: 'drain',
+            number: 1,
+            state: 'asked',
+            reason: 'New memory on Monday.',
+            askedBy: 'usr_0193a4b2c3d47e5f8a9b0c1d2e3f4a5b',
+            askedByName: 'Ada Lovelace',
+            askedAt: '2026-11-02T09:00:16.000Z',
+            acknowledgedAt: null,
+            expiresAt: null,
+          },
+        },
       },
     },
   }),

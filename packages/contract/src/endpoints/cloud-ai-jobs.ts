@@ -15,6 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   ATTEMPTS_MAX_DEFAULT,
@@ -249,6 +250,9 @@ export const cloudAiJobs = {
           'agent_at_capacity',
           'queue_paused',
         ]),
+      ),
+      commands: Type.Optional(
+        List(AgentCommand, 10, 'Sent when a command ends the wait of this claim.'),
       ),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],

@@ -247,6 +247,9 @@ export const jobs = {
           'queue_paused',
         ]),
       ),
+      commands: Type.Optional(
+        List(AgentCommand, 10, 'Sent when a command ends the wait of this claim.'),
+      ),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
     example: {

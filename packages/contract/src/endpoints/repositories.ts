@@ -28,6 +28,7 @@ export const Repository = Type.Object({
   remoteUrlHash: RemoteUrlHash,
   label: Text(200),
   status: RepositoryStatus,
+  queuePausedAt: Nullable(Timestamp('Since when no job of the repository is handed out.')),
   createdAt: Timestamp(),
   updatedAt: Timestamp(),
 });
@@ -39,6 +40,7 @@ const exampleRepository: Repository = {
   remoteUrlHash: '5b1b0a4f6c1f1d8f0f2a3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7081',
   label: 'acme/api',
   status: 'active',
+  queuePausedAt: null,
   createdAt: '2026-11-02T09:00:00.000Z',
   updatedAt: '2026-11-02T09:00:00.000Z',
 };
@@ -76,7 +78,7 @@ export const repositories = {
     auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
-    console: false,
+    console: true,
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Read a repository',
@@ -97,14 +99,14 @@ export const repositories = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
-    console: false,
+    console: true,
     repeat: 'safe',
     jobToken: 'none',
     summary: 'Create or update a repository by the hash of its remote URL',
     description:
       'Creates the repository if the hash is unknown in the workspace, with label "" and status ' +
       'active as defaults. Otherwise updates the fields that are sent. Jobs of an archived ' +
-      'repository are not claimed.',
+      'repository are not claimed. A change of the label or status is audited.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       remoteUrlHash: RemoteUrlHash,

@@ -4,6 +4,7 @@ import {
   Cursor,
   Id,
   IdempotencyKey,
+  Integer,
   LIST_LIMIT_MAX,
   List,
   ListLimit,
@@ -15,6 +16,14 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
+import { Job, JobCounts } from './job-schemas.ts';
+
+/** Jobs of a run that its sums are made from. */
+export const RUN_JOBS_MAX = 10_000;
+/** Jobs of a run that its graph shows. */
+export const RUN_GRAPH_JOBS_MAX = 500;
+/** Packs of a run that its overview shows. */
+export const RUN_PACKS_MAX = 50;
 
 /** Statuses that the console knows; others are valid (docs/reference/protocol.md, section 5.1). */
 export const knownRunStatuses = [
@@ -65,6 +74,44 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
+/** Milestones kept for a run; older ones are deleted. */
+export const RUN_MILESTONES_MAX = 200;
+
+const RunMilestone = Type.Object(
+  { milestone: Nullable(Milestone), status: RunStatus, at: Timestamp() },
+  { description: 'A milestone or status that the run entered.' },
+);
+
+const RunUsage = Type.Object({
+  jobs: Integer(0, RUN_JOBS_MAX, 'Jobs that reported their usage.'),
+  jobsWithCost: Integer(0, RUN_JOBS_MAX, 'Jobs that reported a cost.'),
+  inputTokens: Integer(0, Number.MAX_SAFE_INTEGER),
+  outputTokens: Integer(0, Number.MAX_SAFE_INTEGER),
+  costUsd: Type.Number({ minimum: 0 }),
+});
+export type RunUsage = Static<typeof RunUsage>;
+
+const RunPack = Type.Object({
+  packId: Id('contextPack'),
+  version: Integer(1, 1_000_000_000),
+  items: Integer(0, 1_000_000),
+  tokenEstimate: Integer(0, 1_000_000_000),
+  createdAt: Timestamp(),
+});
+export type RunPack = Static<typeof RunPack>;
+
+const { jobId, title, status, kind, agentId, parentJobId, dependsOn } = Job.properties;
+const { changed, createdAt, startedAt, finishedAt } = Job.properties;
+
+const RunJob = Type.Object(
+  {
+    ...{ jobId, title, status, kind, agentId, parentJobId, dependsOn },
+    ...{ changed, createdAt, startedAt, finishedAt },
+  },
+  { description: 'A job of the graph: it follows its parent and the jobs that it depends on.' },
+);
+export type RunJob = Static<typeof RunJob>;
+
 /** The fields that both upserts write. Absent ones are null in a new run and keep their value. */
 const writtenFields = {
   status: RunStatus,
@@ -101,7 +148,7 @@ export const runs = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
-    console: false,
+    console: true,
     repeat: 'safe',
     jobToken: 'own-run-by-reference',
     summary: 'Create or update a run by its reference',
@@ -148,7 +195,7 @@ export const runs = {
     auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
-    console: false,
+    console: true,
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'Update a run by its id',
@@ -189,6 +236,94 @@ export const runs = {
     example: {
       request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
       response: { ok: true, run: exampleRun },
+    },
+  }),
+  overview: defineEndpoint({
+    name: 'runsOverview',
+    method: 'POST',
+    path: '/control-plane/v1/runs/overview',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
+    summary: 'Read a run with its milestones, sums and packs',
+    description:
+      'The milestones that the run has entered, oldest first; the number of its jobs in each ' +
+      'status; the sum of the usage that its latest jobs reported with their last attempts; ' +
+      'and its context packs, newest first.',
+    request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
+    response: Ok({
+      run: Run,
+      milestones: List(RunMilestone, RUN_MILESTONES_MAX),
+      jobCounts: JobCounts,
+      usage: RunUsage,
+      packs: List(RunPack, RUN_PACKS_MAX),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
+      response: {
+        ok: true,
+        run: exampleRun,
+        milestones: [
+          { milestone: 'planning', status: 'planned', at: '2026-11-02T09:00:00.000Z' },
+          { milestone: 'implementation', status: 'in_progress', at: '2026-11-02T09:30:00.000Z' },
+        ],
+        jobCounts: { pending: 1, running: 1, done: 3, failed: 0, blocked: 0, canceled: 0 },
+        usage: {
+          jobs: 3,
+          jobsWithCost: 3,
+          inputTokens: 81_250,
+          outputTokens: 9_120,
+          costUsd: 1.84,
+        },
+        packs: [],
+      },
+    },
+  }),
+  graph: defineEndpoint({
+    name: 'runsGraph',
+    method: 'POST',
+    path: '/control-plane/v1/runs/graph',
+    tag: 'Runs',
+    auth: 'bearer',
+    scopes: ['read', 'agent', 'enqueue'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'own-run',
+    summary: 'Read the jobs of a run as a graph',
+    description:
+      'The newest jobs of the run, oldest first, with their edges: parentJobId is the job whose ' +
+      'completion enqueued it, dependsOn the jobs that must be done first. Either may be outside ' +
+      'the answer. isCut: the run has more jobs.',
+    request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
+    response: Ok({ jobs: List(RunJob, RUN_GRAPH_JOBS_MAX), isCut: Type.Boolean() }),
+    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
+      response: {
+        ok: true,
+        jobs: [
+          {
+            jobId: exampleIds.job,
+            title: 'Add GET /health',
+            status: 'running',
+            kind: 'work',
+            agentId: exampleIds.agent,
+            parentJobId: null,
+            dependsOn: [],
+            changed: null,
+            createdAt: '2026-11-02T09:00:00.000Z',
+            startedAt: '2026-11-02T09:00:10.000Z',
+            finishedAt: null,
+          },
+        ],
+        isCut: false,
+      },
     },
   }),
   list: defineEndpoint({

@@ -9,10 +9,20 @@ import { invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { listCancelRequests } from '../queue/store.ts';
-import { type AgentRow, insertAgent, readAgentOfMachine, updateAgent } from './store.ts';
+import { commandAfterHeartbeat, commandsToSend, isHeldBack } from './command-state.ts';
+import {
+  type AgentRow,
+  insertAgent,
+  type NewCommand,
+  readAgentOfMachine,
+  updateAgent,
+} from './store.ts';
 
 /** Each claim of the agent reads them. A thousand repositories take some 40 KB. */
 const CAPABILITIES_BYTES_MAX = 64 * 1_024;
+
+/** An agent that drains or is drained does not claim, so only its heartbeats get it a `resume`. */
+const HELD_BACK_INTERVAL_MS = 5_000;
 
 type HeartbeatInput = RequestInput<typeof endpoints.agents.heartbeat.request>;
 
@@ -53,19 +63,47 @@ export function recordHeartbeat(
       arch: input.arch ?? null,
       last_seen_at: tx.nowMs,
       created_at: known?.created_at ?? tx.nowMs,
+      ...commandColumns(known, input, tx.nowMs),
     };
     if (known === undefined) await insertAgent(tx, row);
     else await updateAgent(tx, row);
     if (known !== undefined && mayClaimDifferently(known, row)) {
       tx.afterCommit(() => waiters.wakeAgent(workspaceId, row.agent_id));
     }
+    const cancels = await listCommands(tx, workspaceId, row.agent_id);
     return {
       agentId: row.agent_id,
-      intervalMs: AGENT_HEARTBEAT_INTERVAL_MS,
-      commands: await listCommands(tx, workspaceId, row.agent_id),
+      intervalMs: isHeldBack(row, tx.nowMs) ? HELD_BACK_INTERVAL_MS : AGENT_HEARTBEAT_INTERVAL_MS,
+      commands: [...cancels, ...commandsToSend(row, input.commandNumber, tx.nowMs)],
     };
   });
 }
+
+type CommandColumns = Pick<AgentRow, 'command' | 'command_acknowledged_at'> & NewCommand;
+
+/** The command of a known agent, which this heartbeat may acknowledge or end. */
+function commandColumns(
+  known: AgentRow | undefined,
+  { status, commandNumber }: HeartbeatInput,
+  nowMs: number,
+): CommandColumns {
+  if (known === undefined) return noCommand;
+  const { command_number, command_reason, command_by, command_by_name, command_asked_at } = known;
+  return {
+    ...{ command_number, command_reason, command_by, command_by_name, command_asked_at },
+    ...commandAfterHeartbeat(known, { status, obeyed: commandNumber }, nowMs),
+  };
+}
+
+const noCommand: CommandColumns = {
+  command: null,
+  command_number: 0,
+  command_reason: null,
+  command_by: null,
+  command_by_name: null,
+  command_asked_at: null,
+  command_acknowledged_at: null,
+};
 
 /** The commands for an agent: it must stop the jobs whose cancellation was requested. */
 export async function listCommands(

@@ -1,5 +1,12 @@
-import { AGENT_OFFLINE_AFTER_MS, type Agent, type AgentCapabilities } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import {
+  AGENT_OFFLINE_AFTER_MS,
+  type Agent,
+  type AgentCapabilities,
+  HELD_JOBS_MAX,
+  type StandingCommand,
+} from '@signalbox/contract';
+import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { commandStateOf, expiryOf, isHeldBack } from './command-state.ts';
 import type { AgentRow } from './store.ts';
 
 export function capabilitiesOf(row: Pick<AgentRow, 'capabilities'>): AgentCapabilities {
@@ -7,9 +14,13 @@ export function capabilitiesOf(row: Pick<AgentRow, 'capabilities'>): AgentCapabi
   return JSON.parse(row.capabilities) as AgentCapabilities;
 }
 
-/** The current status of an agent. A silent agent is offline, regardless of its last report. */
+/**
+ * The current status of an agent. A silent agent is offline, regardless of its last report; one
+ * that was asked to drain or stop is draining before it knows.
+ */
 export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
-  return isSilent(row, nowMs) ? 'offline' : row.status;
+  if (isSilent(row, nowMs)) return 'offline';
+  return row.status === 'online' && isHeldBack(row, nowMs) ? 'draining' : row.status;
 }
 
 /** Whether an agent was not heard from for so long that it counts as offline. */
@@ -17,18 +28,49 @@ export function isSilent({ last_seen_at }: Pick<AgentRow, 'last_seen_at'>, nowMs
   return nowMs - last_seen_at >= AGENT_OFFLINE_AFTER_MS;
 }
 
-export function presentAgent(row: AgentRow, nowMs: number): Agent {
+/** What an agent has beside its row. */
+export interface AgentParts {
+  repoIds: readonly string[];
+  held: Agent['held'];
+  heldCount: number;
+}
+
+export function presentAgent(row: AgentRow, parts: AgentParts, nowMs: number): Agent {
+  const status = agentStatusAt(row, nowMs);
   return {
     agentId: row.agent_id,
     workspaceId: row.workspace_id,
     displayName: row.display_name,
     machineFingerprint: row.machine_fingerprint,
-    status: agentStatusAt(row, nowMs),
+    principalId: row.principal_id,
+    status,
     capabilities: capabilitiesOf(row),
+    repoIds: [...parts.repoIds],
+    held: parts.held.slice(0, HELD_JOBS_MAX),
+    heldCount: parts.heldCount,
+    command: presentCommand(row, { status, held: parts.heldCount, nowMs }),
     agentVersion: row.agent_version,
     platform: row.platform,
     arch: row.arch,
     lastSeenAt: timestampOf(row.last_seen_at),
     createdAt: timestampOf(row.created_at),
+  };
+}
+
+function presentCommand(
+  row: AgentRow,
+  now: { status: Agent['status']; held: number; nowMs: number },
+): StandingCommand | null {
+  if (row.command === null) return null;
+  return {
+    command: row.command,
+    number: row.command_number,
+    state: commandStateOf(row, now),
+    reason: row.command_reason,
+    askedBy: row.command_by ?? '',
+    askedByName: row.command_by_name ?? '',
+    askedAt: timestampOf(row.command_asked_at ?? 0),
+    acknowledgedAt: nullableTimestampOf(row.command_acknowledged_at),
+    expiresAt: nullableTimestampOf(expiryOf(row)),
   };
 }

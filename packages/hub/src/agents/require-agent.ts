@@ -1,9 +1,10 @@
-import type { AgentCapabilities } from '@signalbox/contract';
+import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/store.ts';
 import { requireLiveToken } from '../tokens/require-live-token.ts';
+import { commandsToSend, isHeldBack } from './command-state.ts';
 import { type AgentRow, readAgent, touchAgent } from './store.ts';
 
 /** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */
@@ -56,16 +57,29 @@ export async function requireClaimant(
   return hasNewToken ? { ...agent, token_id: tokenId } : agent;
 }
 
+export interface AgentRefusal {
+  refusal: { reason: 'agent_draining' | 'agent_at_capacity'; commands?: AgentCommand[] };
+  /** A command that the agent does not know yet: a claim that waits is answered with it. */
+  endsWait?: boolean;
+}
+
 /** Why an agent may get no job from any queue now; null if it may. */
 export async function findAgentRefusal(
   tx: Tx,
   agent: AgentRow,
   { maxConcurrentJobs }: AgentCapabilities,
-): Promise<'agent_draining' | 'agent_at_capacity' | null> {
+): Promise<AgentRefusal | null> {
   // An agent that reported itself offline gets no jobs, like a draining one. Silence does not
   // count as offline here: the claim itself shows that the agent is alive.
-  if (agent.status !== 'online') return 'agent_draining';
+  if (agent.status !== 'online' || isHeldBack(agent, tx.nowMs)) {
+    const isKnown = agent.command_acknowledged_at !== null;
+    const commands = isKnown ? [] : commandsToSend(agent, undefined, tx.nowMs);
+    const reason = 'agent_draining';
+    return commands.length === 0
+      ? { refusal: { reason } }
+      : { refusal: { reason, commands }, endsWait: true };
+  }
   if (maxConcurrentJobs === undefined) return null;
   const running = await countRunningOfAgent(tx, agent.workspace_id, agent.agent_id);
-  return running >= maxConcurrentJobs ? 'agent_at_capacity' : null;
+  return running >= maxConcurrentJobs ? { refusal: { reason: 'agent_at_capacity' } } : null;
 }

@@ -1,25 +1,20 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import { decodeCursor, pageOf } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import { commandAgent } from './command.ts';
 import { recordHeartbeat } from './heartbeat.ts';
-import { presentAgent } from './present.ts';
-import { listAgents } from './store.ts';
+import { type AgentReadDeps, describeAgent, listAgentPage } from './read.ts';
 
-export function bindAgentRoutes(
-  api: Api,
-  deps: Pick<HubDeps, 'database' | 'ids' | 'waiters' | 'clock'>,
-): void {
+export function bindAgentRoutes(api: Api, deps: AgentReadDeps & Pick<HubDeps, 'ids'>): void {
   const { agents } = endpoints;
   api.bind(agents.heartbeat, (input, { principal }) => recordHeartbeat(deps, principal, input));
-  api.bind(agents.list, async (input) => {
-    const before = decodeCursor(input.cursor, 'agent');
-    const rows = await listAgents(deps.database, input.workspaceId, { limit: input.limit, before });
-    const page = pageOf(rows, input.limit, (row) => row.agent_id);
+  api.bind(agents.list, (input) => listAgentPage(deps, input));
+  api.bind(agents.get, async ({ workspaceId, agentId }) => {
+    const { reader } = deps.database;
     const nowMs = deps.clock.nowMs();
-    return {
-      agents: page.items.map((row) => presentAgent(row, nowMs)),
-      nextCursor: page.nextCursor,
-    };
+    return { agent: await describeAgent(deps, reader, workspaceId, agentId, nowMs) };
   });
+  api.bind(agents.command, async (input, { principal }) => ({
+    agent: await commandAgent(deps, principal, input),
+  }));
 }

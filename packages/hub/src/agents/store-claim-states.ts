@@ -33,7 +33,8 @@ export function listClaimStates(
        JOIN workspaces AS w ON w.workspace_id = parked.workspace_id
      ),
      parked_agents AS MATERIALIZED (
-       SELECT a.workspace_id, a.agent_id, a.status, a.capabilities, a.token_id
+       SELECT a.workspace_id, a.agent_id, a.status, a.capabilities, a.token_id, a.command,
+         a.command_number
        FROM json_to_recordset(?::json) AS wanted(workspace_id text, agent_id text)
        JOIN agents AS a ON a.workspace_id = wanted.workspace_id AND a.agent_id = wanted.agent_id
      ),
@@ -46,7 +47,8 @@ export function listClaimStates(
        FROM (SELECT DISTINCT workspace_id, token_id FROM parked_agents) AS p
      )
      SELECT a.workspace_id, a.agent_id, md5(concat_ws(' ',
-       places.state, a.status, a.capabilities, a.token_id, parked_tokens.repositories,
+       places.state, a.status, a.capabilities, a.token_id, a.command, a.command_number,
+       parked_tokens.repositories,
        (SELECT COUNT(*) FROM queue_entries AS e
         WHERE e.workspace_id = a.workspace_id AND e.agent_id = a.agent_id
           AND e.status = 'running'),

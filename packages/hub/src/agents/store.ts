@@ -1,4 +1,9 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import {
+  AGENT_OFFLINE_AFTER_MS,
+  type AgentStatus,
+  STOP_COMMAND_EXPIRES_MS,
+} from '@signalbox/contract';
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
 export type AgentRow = AgentsTable;
@@ -43,6 +48,13 @@ const agentColumns = [
   'arch',
   'last_seen_at',
   'created_at',
+  'command',
+  'command_number',
+  'command_reason',
+  'command_by',
+  'command_by_name',
+  'command_asked_at',
+  'command_acknowledged_at',
 ] as const satisfies readonly (keyof AgentRow)[];
 
 const INSERT_AGENT = `INSERT INTO agents (${agentColumns.join(', ')})
@@ -59,7 +71,8 @@ export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
 export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   await tx.runSql(
     `UPDATE agents SET token_id = ?, display_name = ?, status = ?, capabilities = ?,
-       agent_version = ?, platform = ?, arch = ?, last_seen_at = ?
+       agent_version = ?, platform = ?, arch = ?, last_seen_at = ?,
+       command = ?, command_acknowledged_at = ?
      WHERE workspace_id = ? AND agent_id = ?`,
     [
       row.token_id,
@@ -70,6 +83,8 @@ export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
       row.platform,
       row.arch,
       row.last_seen_at,
+      row.command,
+      row.command_acknowledged_at,
       row.workspace_id,
       row.agent_id,
     ],
@@ -89,32 +104,111 @@ export async function touchAgent(
   );
 }
 
-/** Newest first; one more than `limit`, so that the caller sees if there is a next page. */
-export function listAgents(
-  database: Database,
-  workspaceId: string,
-  page: { limit: number; before: string | null },
-): Promise<AgentRow[]> {
-  let query = database.build
-    .selectFrom('agents')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('agent_id', 'desc')
-    .limit(page.limit + 1);
-  if (page.before !== null) query = query.where('agent_id', '<', page.before);
-  return database.reader.all(query);
+export type NewCommand = Pick<
+  AgentRow,
+  | 'command'
+  | 'command_number'
+  | 'command_reason'
+  | 'command_by'
+  | 'command_by_name'
+  | 'command_asked_at'
+>;
+
+/** Replaces the command of an agent, which has not acknowledged the new one. */
+export async function updateCommand(
+  tx: Tx,
+  { workspace_id, agent_id }: Pick<AgentRow, 'workspace_id' | 'agent_id'>,
+  row: NewCommand,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE agents SET command = ?, command_number = ?, command_reason = ?, command_by = ?,
+       command_by_name = ?, command_asked_at = ?, command_acknowledged_at = NULL
+     WHERE workspace_id = ? AND agent_id = ?`,
+    [
+      ...[row.command, row.command_number, row.command_reason, row.command_by],
+      ...[row.command_by_name, row.command_asked_at, workspace_id, agent_id],
+    ],
+  );
 }
 
-/** The agents that are online: those heard from after a time, and not draining. */
+export interface AgentFilter {
+  statuses?: readonly AgentStatus[] | undefined;
+  /** Agents that serve a repository: those that name it, and of the others those with its tokens. */
+  servedBy?: { repoId: string; tokenIds: readonly string[] } | undefined;
+}
+
+/** Newest first; one more than `limit`, so that the caller sees if there is a next page. */
+export function listAgents(
+  reader: Reader,
+  workspaceId: string,
+  { statuses, servedBy }: AgentFilter,
+  page: { nowMs: number; limit: number; before: string | null },
+): Promise<AgentRow[]> {
+  const status = statusSql(page.nowMs);
+  const conditions = ['workspace_id = ?'];
+  const values: SqlValue[] = [workspaceId];
+  const narrow = (condition: string, ...more: SqlValue[]) => {
+    conditions.push(condition);
+    values.push(...more);
+  };
+  if (page.before !== null) narrow('agent_id < ?', page.before);
+  if (statuses !== undefined) {
+    const isOneOf = `${status.text} IN (SELECT value FROM json_each(?))`;
+    narrow(isOneOf, ...status.values, JSON.stringify(statuses));
+  }
+  if (servedBy !== undefined) {
+    // The id cannot occur in a key, and hardly in another value: ids are long and random.
+    narrow(
+      `(capabilities LIKE ? OR (capabilities NOT LIKE '%"reposAllowed"%'
+         AND token_id IN (SELECT value FROM json_each(?))))`,
+      `%"${servedBy.repoId.replace(/[^\w]/g, '')}"%`,
+      JSON.stringify(servedBy.tokenIds),
+    );
+  }
+  return reader.allSql<AgentRow>(
+    `SELECT * FROM agents WHERE ${conditions.join(' AND ')} ORDER BY agent_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
+}
+
+/** The number of agents in each status that occurs. */
+export async function countAgents(
+  reader: Reader,
+  workspaceId: string,
+  nowMs: number,
+): Promise<ReadonlyMap<AgentStatus, number>> {
+  const status = statusSql(nowMs);
+  const rows = await reader.allSql<{ shown: AgentStatus; n: number }>(
+    `SELECT shown, COUNT(*) AS n
+     FROM (SELECT ${status.text} AS shown FROM agents WHERE workspace_id = ?) a GROUP BY shown`,
+    [...status.values, workspaceId],
+  );
+  return new Map(rows.map(({ shown, n }) => [shown, n]));
+}
+
+/** The status of an agent as `agentStatusAt` judges it. */
+function statusSql(nowMs: number): { text: string; values: readonly SqlValue[] } {
+  return {
+    text: `CASE WHEN last_seen_at <= ? THEN 'offline'
+      WHEN status = 'online' AND (command = 'drain' OR (command IN ('stop', 'stop-now')
+        AND (command_acknowledged_at IS NOT NULL OR command_asked_at > ?))) THEN 'draining'
+      ELSE status END`,
+    values: [nowMs - AGENT_OFFLINE_AFTER_MS, nowMs - STOP_COMMAND_EXPIRES_MS],
+  };
+}
+
+/** The agents that are online and that no command keeps from getting jobs. */
 export function listOnlineAgents(
   reader: Reader,
   workspaceId: string,
-  seenAfterMs: number,
+  nowMs: number,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<AgentRow[]> {
+  const status = statusSql(nowMs);
+  // The first condition is for the index.
   return reader.allSql<AgentRow>(
-    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND status = 'online'
+    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND ${status.text} = 'online'
      LIMIT ?`,
-    [workspaceId, seenAfterMs, limit],
+    [workspaceId, nowMs - AGENT_OFFLINE_AFTER_MS, ...status.values, limit],
   );
 }

@@ -8,7 +8,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { Demand } from '../queue/lane-book.ts';
-import { claimLease } from '../queue/leased-work.ts';
+import { claimLease, type RefusedDemand } from '../queue/leased-work.ts';
 import { hasPendingEntry } from '../queue/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { presentCloudAiJob } from './present.ts';
@@ -17,6 +17,7 @@ import { readCloudAiJob } from './store.ts';
 type ClaimInput = RequestInput<typeof endpoints.cloudAiJobs.claimNext.request>;
 type ClaimAnswer = Omit<ResponseOf<typeof endpoints.cloudAiJobs.claimNext>, 'ok'>;
 type EmptyReason = NonNullable<ClaimAnswer['reason']>;
+type Refusal = Pick<ClaimAnswer, 'commands'> & { reason: EmptyReason };
 
 /** Lanes of this queue have no repository. */
 const NO_REPOSITORY: ReadonlySet<string> = new Set(['']);
@@ -37,14 +38,11 @@ export async function claimNextCloudAiJob(
     hasPreferences: false,
     readClaimant: (tx) =>
       Promise.all([requireClaimant(tx, context.principal, input), readWorkspace(tx, workspaceId)]),
-    async findDemand(
-      tx,
-      [agent, workspace],
-    ): Promise<{ reason: EmptyReason } | { demand: Demand }> {
+    async findDemand(tx, [agent, workspace]): Promise<RefusedDemand<Refusal> | { demand: Demand }> {
       const offered = capabilitiesOf(agent);
-      const reason = await findAgentRefusal(tx, agent, offered);
-      if (reason !== null) return { reason };
-      if (workspace?.queue_paused_at != null) return { reason: 'queue_paused' };
+      const refused = await findAgentRefusal(tx, agent, offered);
+      if (refused !== null) return refused;
+      if (workspace?.queue_paused_at != null) return { refusal: { reason: 'queue_paused' } };
       const { models, kinds = null } = input;
       // The models of the request replace those of the agent's heartbeat.
       const capabilities = models === undefined ? offered : { ...offered, models };
@@ -53,12 +51,13 @@ export async function claimNextCloudAiJob(
     // No job token: a model call runs no tool that could use one.
     grantFor: () => ({ agentId, leaseMs, claimKey, jobTokenHash: null }),
     answer: answerClaim,
-    explainEmpty: async (tx, lanes) =>
-      (await hasPendingEntry(tx, workspaceId, lanes.unsuitable))
+    explainEmpty: async (tx, lanes): Promise<Refusal> => ({
+      reason: (await hasPendingEntry(tx, workspaceId, lanes.unsuitable))
         ? 'no_matching_capabilities'
         : 'no_pending_jobs',
+    }),
   });
-  return claim.claimed ?? { cloudAiJobId: null, cloudAiJob: null, reason: claim.reason };
+  return claim.claimed ?? { cloudAiJobId: null, cloudAiJob: null, ...claim.refusal };
 }
 
 async function answerClaim(tx: Tx, entry: Entry): Promise<ClaimAnswer> {

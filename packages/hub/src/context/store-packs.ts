@@ -91,6 +91,22 @@ export function readPack(
       );
 }
 
+/** The packs of a run with the number of their items, newest first. */
+export function listPacks(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+  limit: number,
+): Promise<(PackRow & { items: number })[]> {
+  return reader.allSql<PackRow & { items: number }>(
+    `SELECT p.*, (SELECT COUNT(*) FROM context_pack_items i
+       WHERE i.workspace_id = p.workspace_id AND i.pack_id = p.pack_id) AS items
+     FROM context_packs p WHERE p.workspace_id = ? AND p.run_id = ?
+     ORDER BY p.version DESC LIMIT ?`,
+    [workspaceId, runId, limit],
+  );
+}
+
 /** Deletes the copies of an item from all packs. */
 export async function deletePackCopies(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
   await tx.runSql('DELETE FROM context_pack_items WHERE workspace_id = ? AND item_id = ?', [

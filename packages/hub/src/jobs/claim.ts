@@ -16,7 +16,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { Demand } from '../queue/lane-book.ts';
-import { claimLease } from '../queue/leased-work.ts';
+import { claimLease, type RefusedDemand } from '../queue/leased-work.ts';
 import type { FoundLanes } from '../queue/queue.ts';
 import { hasPendingEntry } from '../queue/store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
@@ -30,6 +30,7 @@ import { recordJobEvent } from './store-events.ts';
 type ClaimInput = RequestInput<typeof endpoints.jobs.claimNext.request>;
 type ClaimAnswer = Omit<ResponseOf<typeof endpoints.jobs.claimNext>, 'ok'>;
 type EmptyReason = NonNullable<ClaimAnswer['reason']>;
+type Refusal = Pick<ClaimAnswer, 'commands'> & { reason: EmptyReason };
 
 interface Claimant {
   agent: AgentRow;
@@ -71,9 +72,11 @@ export async function claimNextJob(
     answer: (tx, entry) => answerClaim(deps, tx, entry, tokenOf),
     record: (tx, entry) =>
       recordJobEvent(deps, tx, entry, { kind: 'claimed', data: { leaseMs: entry.lease_ms } }),
-    explainEmpty: (tx, lanes, demand) => explainEmpty(deps, tx, workspaceId, lanes, demand),
+    explainEmpty: async (tx, lanes, demand): Promise<Refusal> => ({
+      reason: await explainEmpty(deps, tx, workspaceId, lanes, demand),
+    }),
   });
-  return claim.claimed ?? { jobId: null, job: null, reason: claim.reason };
+  return claim.claimed ?? { jobId: null, job: null, ...claim.refusal };
 }
 
 /** The repositories, kinds and capabilities that a claim is for, or why it may claim nothing. */
@@ -81,19 +84,21 @@ async function findDemand(
   tx: Tx,
   { agent, workspace }: Claimant,
   input: ClaimInput,
-): Promise<{ reason: EmptyReason } | { demand: JobDemand }> {
+): Promise<RefusedDemand<Refusal> | { demand: JobDemand }> {
   const { workspaceId } = input;
   const capabilities = capabilitiesOf(agent);
   const { reposAllowed } = capabilities;
-  const [reason, served] = await Promise.all([
+  const [refused, served] = await Promise.all([
     findAgentRefusal(tx, agent, capabilities),
     listServedRepositories(tx, workspaceId, { tokenId: agent.token_id, reposAllowed }),
   ]);
-  if (reason !== null) return { reason };
+  if (refused !== null) return refused;
   const asked = served.filter((repo) => input.repoIds?.includes(repo.repo_id) ?? true);
-  if (asked.length === 0) return { reason: 'no_repositories_served' };
+  if (asked.length === 0) return { refusal: { reason: 'no_repositories_served' } };
   const isPaused = asked.every((repo) => repo.queue_paused_at !== null);
-  if (workspace?.queue_paused_at != null || isPaused) return { reason: 'queue_paused' };
+  if (workspace?.queue_paused_at != null || isPaused) {
+    return { refusal: { reason: 'queue_paused' } };
+  }
   const active = asked.filter((repo) => repo.status === 'active');
   const idsOf = (repositories: RepositoryRow[]) => new Set(repositories.map((r) => r.repo_id));
   return {

@@ -1,4 +1,4 @@
-import { AGENT_OFFLINE_AFTER_MS, type Job, type WaitingFor } from '@signalbox/contract';
+import type { Job, WaitingFor } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
 import { listOnlineAgents } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
@@ -112,8 +112,7 @@ async function explainPause(reader: Reader, { row }: JobRecord): Promise<Waiting
 /** Why no online agent could claim the job now; null when one could. */
 async function explainAgents(deps: HubDeps, { row }: JobRecord): Promise<WaitingFor | null> {
   const { reader } = deps.database;
-  const offlineMs = deps.clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
-  const agents = await listOnlineAgents(reader, row.workspace_id, offlineMs);
+  const agents = await listOnlineAgents(reader, row.workspace_id, deps.clock.nowMs());
   const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
   const needs = needsOf(row.kind as Job['kind'], requirements);
   const servedByToken = new Map<string, boolean>();
@@ -142,7 +141,8 @@ async function explainAgents(deps: HubDeps, { row }: JobRecord): Promise<Waiting
       }
     : {
         reason: 'no_agent_serves_repository',
-        message: 'No online agent serves its repository: start one, or link the repository.',
+        message:
+          'No online agent serves its repository: start or resume one, or link the repository.',
       };
 }
 

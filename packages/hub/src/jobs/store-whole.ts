@@ -1,7 +1,7 @@
 import type { Reader } from '../db/engine.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
-import { PROMPT_BEGINNING, type TitleColumns } from './title.ts';
+import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
 
 /*
  * Read-only snapshots of jobs: entry and row from one statement, so they are consistent. With two
@@ -72,6 +72,20 @@ export function readJobSummaries(
      WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,
     [workspaceId, JSON.stringify(ids)],
   );
+}
+
+/** The titles of jobs by their ids. */
+export async function readJobTitles(
+  reader: Reader,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.allSql<Pick<JobRow, 'job_id'> & TitleColumns>(
+    `SELECT job_id, title, ${PROMPT_BEGINNING} FROM jobs
+     WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
+  );
+  return new Map(rows.map((row) => [row.job_id, titleOfRow(row)]));
 }
 
 /** Ids of jobs of all workspaces that have no entry, which no change leaves behind. */

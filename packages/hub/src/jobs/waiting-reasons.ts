@@ -1,5 +1,4 @@
 import {
-  AGENT_OFFLINE_AFTER_MS,
   type AgentCapabilities,
   type ListedJob,
   type WaitingReason,
@@ -94,10 +93,9 @@ async function explainLanes(
   workspaceId: string,
   rows: readonly PendingRow[],
 ): Promise<ReadonlyMap<string, WaitingReason>> {
-  const seenAfterMs = clock.nowMs() - AGENT_OFFLINE_AFTER_MS;
   const [lanes, agentRows] = await Promise.all([
     readRequirements(reader, workspaceId, distinct(rows, 'lane_id')),
-    listOnlineAgents(reader, workspaceId, seenAfterMs, AGENTS_MAX + 1),
+    listOnlineAgents(reader, workspaceId, clock.nowMs(), AGENTS_MAX + 1),
   ]);
   if (agentRows.length > AGENTS_MAX) return new Map();
   const agents = agentRows.map((row) => ({

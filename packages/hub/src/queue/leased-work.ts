@@ -35,14 +35,14 @@ interface ClaimInput {
 }
 
 /** The steps of a claim that differ by queue. */
-export interface ClaimSteps<Claimant, Answer, Reason, Asked extends Demand> {
+export interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
   queue: QueueName;
   /** Whether entries may be reserved for the agent that held them. */
   hasPreferences: boolean;
   /** Reads and locks the agent, and reads with it what a refusal depends on. */
   readClaimant(tx: Tx): Promise<Claimant>;
-  /** Finds the demand of the agent now, or the reason why it may claim nothing. */
-  findDemand(tx: Tx, claimant: Claimant): Promise<{ reason: Reason } | { demand: Asked }>;
+  /** Finds the demand of the agent now, or why it may claim nothing. */
+  findDemand(tx: Tx, claimant: Claimant): Promise<RefusedDemand<Refusal> | { demand: Asked }>;
   /** Makes the grant for the entry and generation that will be claimed. */
   grantFor(entryId: string, generation: number): LeaseGrant;
   /** Reads the row of a claimed entry and makes the answer; runs again for a repeated claim. */
@@ -50,18 +50,24 @@ export interface ClaimSteps<Claimant, Answer, Reason, Asked extends Demand> {
   /** Records a new claim. */
   record?(tx: Tx, entry: Entry): Promise<void>;
   /** Why the lanes had no ready entry. */
-  explainEmpty(tx: Tx, lanes: FoundLanes, demand: Asked): Promise<Reason>;
+  explainEmpty(tx: Tx, lanes: FoundLanes, demand: Asked): Promise<Refusal>;
 }
 
-type ClaimResult<Answer, Reason> = { claimed: Answer } | { claimed: null; reason: Reason };
+export interface RefusedDemand<Refusal> {
+  refusal: Refusal;
+  /** The refusal is news to the agent: a claim that waited when it came up is answered at once. */
+  endsWait?: boolean;
+}
+
+type ClaimResult<Answer, Refusal> = { claimed: Answer } | { claimed: null; refusal: Refusal };
 
 /** Claims the next entry that suits an agent. With `waitMs` the request waits for one. */
-export function claimLease<Claimant, Answer, Reason, Asked extends Demand>(
+export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
   deps: HubDeps,
   input: ClaimInput,
   context: { readonly signal: AbortSignal },
-  steps: ClaimSteps<Claimant, Answer, Reason, Asked>,
-): Promise<ClaimResult<Answer, Reason>> {
+  steps: ClaimSteps<Claimant, Answer, Refusal, Asked>,
+): Promise<ClaimResult<Answer, Refusal>> {
   const { workspaceId, agentId, waitMs } = input;
   const claim = {
     workspaceId,
@@ -79,12 +85,12 @@ export function claimLease<Claimant, Answer, Reason, Asked extends Demand>(
   );
 }
 
-async function tryClaim<Claimant, Answer, Reason, Asked extends Demand>(
+async function tryClaim<Claimant, Answer, Refusal, Asked extends Demand>(
   deps: HubDeps,
   tx: Tx,
   { workspaceId, agentId, claimKey }: ClaimInput,
-  steps: ClaimSteps<Claimant, Answer, Reason, Asked>,
-): Promise<ClaimAttempt<Answer, Reason>> {
+  steps: ClaimSteps<Claimant, Answer, Refusal, Asked>,
+): Promise<ClaimAttempt<Answer, Refusal>> {
   // Independent statements are sent together: one round trip on PostgreSQL.
   const [claimant, held, preferred] = await Promise.all([
     steps.readClaimant(tx),
@@ -95,7 +101,7 @@ async function tryClaim<Claimant, Answer, Reason, Asked extends Demand>(
   ]);
   if (held !== undefined) return { claimed: await steps.answer(tx, held), laneId: null };
   const found = await steps.findDemand(tx, claimant);
-  if ('reason' in found) return { claimed: null, reason: found.reason, suits: null };
+  if ('refusal' in found) return { claimed: null, suits: null, ...found };
   const { demand } = found;
   const lanes = await deps.queue.findLanes(tx, workspaceId, demand);
   // An entry reserved for this agent goes first: no other agent may claim it now.
@@ -107,8 +113,8 @@ async function tryClaim<Claimant, Answer, Reason, Asked extends Demand>(
     entry = await take(steps.hasPreferences ? await listPreferred(tx, workspaceId, agentId) : []);
   }
   if (entry === null) {
-    const reason = await steps.explainEmpty(tx, lanes, demand);
-    return { claimed: null, reason, suits: (laneId) => deps.queue.laneSuits(laneId, demand) };
+    const refusal = await steps.explainEmpty(tx, lanes, demand);
+    return { claimed: null, refusal, suits: (laneId) => deps.queue.laneSuits(laneId, demand) };
   }
   const [claimed] = await Promise.all([steps.answer(tx, entry), steps.record?.(tx, entry)]);
   return { claimed, laneId: entry.lane_id };
@@ -122,18 +128,17 @@ async function freeEntries(deps: HubDeps, tx: Tx, workspaceId: string): Promise<
 }
 
 /** The result of one look at the queue. */
-export type ClaimAttempt<Answer, Reason> =
+export type ClaimAttempt<Answer, Refusal> =
   | {
       claimed: Answer;
       /** The lane of the entry; null when the agent held it before. */
       laneId: string | null;
     }
-  | {
+  | (RefusedDemand<Refusal> & {
       claimed: null;
-      reason: Reason;
       /** The lanes whose entries may help; null when the agent may claim nothing as it is now. */
       suits: ((laneId: string) => boolean) | null;
-    };
+    });
 
 /**
  * Looks at the queue once. With `waitMs` it then parks the request until an entry that may suit it
@@ -141,14 +146,15 @@ export type ClaimAttempt<Answer, Reason> =
  *
  * @param tryOnce one look at the queue, in a transaction of its own.
  */
-export async function claimOrWait<Answer, Reason>(
+export async function claimOrWait<Answer, Refusal>(
   { waiters, clock }: { waiters: ClaimWaiters; clock: HubDeps['clock'] },
   claim: { workspaceId: string; agentId: string; waitMs: number; signal: AbortSignal },
-  tryOnce: () => Promise<ClaimAttempt<Answer, Reason>>,
-): Promise<ClaimResult<Answer, Reason>> {
+  tryOnce: () => Promise<ClaimAttempt<Answer, Refusal>>,
+): Promise<ClaimResult<Answer, Refusal>> {
   const { workspaceId, agentId } = claim;
   const endMs = clock.nowMs() + claim.waitMs;
   let wokenBy: string | null = null;
+  let hasWaited = false;
   // If this claim does not take the entry that woke it, the entry may suit another waiter.
   const passOn = () => {
     if (wokenBy !== null) waiters.wakeNext(workspaceId, wokenBy);
@@ -159,22 +165,24 @@ export async function claimOrWait<Answer, Reason>(
       passOn();
       throw error;
     });
-    if (!('reason' in attempt)) {
+    if (!('refusal' in attempt)) {
       if (attempt.laneId !== wokenBy) passOn();
       return attempt;
     }
-    const { reason } = attempt;
+    const { refusal } = attempt;
     // An agent that may claim nothing now waits for its own state to change, not for entries.
     const suits = attempt.suits ?? (() => false);
     // If the lane suits, this claim has looked there and the entry is taken: no need to pass on.
     if (wokenBy !== null && !suits(wokenBy)) passOn();
+    if (hasWaited && attempt.endsWait) return { claimed: null, refusal };
     const waiter = { workspaceId, agentId, suits };
     const woken = await waiters.wait(waiter, version, endMs - clock.nowMs(), claim.signal);
-    if (woken === 'timeout') return { claimed: null, reason };
+    if (woken === 'timeout') return { claimed: null, refusal };
+    hasWaited = true;
     wokenBy = woken.laneId;
     if (claim.signal.aborted) {
       passOn();
-      return { claimed: null, reason };
+      return { claimed: null, refusal };
     }
   }
 }

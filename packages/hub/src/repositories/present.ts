@@ -1,5 +1,5 @@
 import type { Repository } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { RepositoryRow } from './store.ts';
 
 export function presentRepository(row: RepositoryRow): Repository {
@@ -9,6 +9,7 @@ export function presentRepository(row: RepositoryRow): Repository {
     remoteUrlHash: row.remote_url_hash,
     label: row.label,
     status: row.status,
+    queuePausedAt: nullableTimestampOf(row.queue_paused_at),
     createdAt: timestampOf(row.created_at),
     updatedAt: timestampOf(row.updated_at),
   };

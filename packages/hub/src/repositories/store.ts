@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import type { RepositoriesTable } from '../db/schema/tables.ts';
+import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
 
 export type RepositoryRow = RepositoriesTable;
@@ -149,6 +149,32 @@ export async function hasTokenRepository(
     [workspaceId, tokenId, repoId],
   );
   return row !== undefined;
+}
+
+/** The repositories that some tokens have named. */
+export function listTokenRepositories(
+  reader: Reader,
+  workspaceId: string,
+  tokenIds: readonly string[],
+): Promise<TokenRepositoriesTable[]> {
+  return reader.allSql<TokenRepositoriesTable>(
+    `SELECT * FROM token_repositories
+     WHERE workspace_id = ? AND token_id IN (SELECT value FROM json_each(?)) ORDER BY repo_id`,
+    [workspaceId, JSON.stringify(tokenIds)],
+  );
+}
+
+/** The tokens that have named a repository. */
+export async function listTokensOfRepository(
+  reader: Reader,
+  workspaceId: string,
+  repoId: string,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ token_id: string }>(
+    'SELECT token_id FROM token_repositories WHERE workspace_id = ? AND repo_id = ?',
+    [workspaceId, repoId],
+  );
+  return rows.map((row) => row.token_id);
 }
 
 /** The repositories that an agent serves: those it lists, or else those its token has named. */

@@ -1,4 +1,6 @@
 import type { endpoints, RequestInput } from '@signalbox/contract';
+import { appendAudit } from '../audit/append.ts';
+import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import {
@@ -38,8 +40,33 @@ export function upsertRepository(
     };
     if (known === undefined) await insertRepository(database, tx, row);
     else await updateRepository(database, tx, row);
-    await insertTokenRepository(tx, workspaceId, principal.tokenId, row.repo_id);
+    // People do not run agents.
+    if (principal.kind !== 'person') {
+      await insertTokenRepository(tx, workspaceId, principal.tokenId, row.repo_id);
+    }
+    if (known !== undefined) await auditChange(tx, principal, known, row);
     tx.afterCommit(() => waiters.wakeWorkspace(workspaceId));
     return { row, created: known === undefined };
+  });
+}
+
+/** Records a changed label or status. */
+async function auditChange(
+  tx: Tx,
+  principal: Principal,
+  before: RepositoryRow,
+  after: RepositoryRow,
+): Promise<void> {
+  const data = {
+    ...(before.label === after.label ? {} : { label: after.label }),
+    ...(before.status === after.status ? {} : { status: after.status }),
+  };
+  if (Object.keys(data).length === 0) return;
+  await appendAudit(tx, {
+    workspaceId: after.workspace_id,
+    actor: principal.principalId,
+    action: 'repository.update',
+    subject: after.repo_id,
+    data,
   });
 }

@@ -1,6 +1,7 @@
 import type { IdSource } from '@signalbox/contract';
 import type { Database, Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
+import { recordMilestone } from './milestones.ts';
 import { insertRun, type RunRow, readRunByRef } from './store.ts';
 
 export interface NewRun {
@@ -37,7 +38,10 @@ export async function ensureRun(
     created_at: tx.nowMs,
     updated_at: tx.nowMs,
   };
-  if ((await insertRun(database, tx, row)).added) return row;
+  if ((await insertRun(database, tx, row)).added) {
+    await recordMilestone(tx, row);
+    return row;
+  }
   const existing = await readRunByRef(tx, workspaceId, repoId, runRef);
   assert(existing !== undefined, 'the run that blocked the insert exists');
   return existing;

@@ -1,11 +1,12 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
+import { type RunReadDeps, readRunGraph, readRunOverview } from './overview.ts';
 import { presentRun } from './present.ts';
 import { listRuns } from './store.ts';
 import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upsert.ts';
 
-export function bindRunRoutes(api: Api, deps: RunDeps): void {
+export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
   const { runs } = endpoints;
   api.bind(runs.upsertV1, (input, { principal }) => upsertRunByRef(deps, principal, input));
   api.bind(runs.upsertV2, async (input) => {
@@ -16,6 +17,8 @@ export function bindRunRoutes(api: Api, deps: RunDeps): void {
     const row = await requireRun(deps.database.reader, workspaceId, runId);
     return { run: presentRun(row) };
   });
+  api.bind(runs.overview, (input) => readRunOverview(deps, input));
+  api.bind(runs.graph, (input) => readRunGraph(deps, input));
   api.bind(runs.list, async (input) => {
     const before = decodeCursor(input.cursor, 'run');
     const { workspaceId, limit } = input;

@@ -4,6 +4,7 @@ import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
+import { recordMilestone } from './milestones.ts';
 import { mayWriteRun } from './policy.ts';
 import { presentRun } from './present.ts';
 import {
@@ -92,12 +93,13 @@ async function saveRun(
   };
   // If two requests create the run at once, one inserts it and the other one updates it.
   if (known === undefined && (await insertRun(deps.database, tx, row)).added) {
+    await recordMilestone(tx, row);
     return { row, created: true };
   }
   const existing = known ?? (await readRunByRef(tx, workspaceId, repoId, runRef));
   if (existing === undefined) throw new Error('a run disappeared within the transaction');
-  await updateRun(deps.database, tx, existing, changes);
-  return { row: { ...existing, ...changes, updated_at: tx.nowMs }, created: false };
+  const updated = await changeRun(deps, tx, existing, changes);
+  return { row: updated, created: false };
 }
 
 /** Version 2: updates the run with this id; never creates one. */
@@ -105,10 +107,20 @@ export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow
   const { workspaceId, runId } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const row = await requireRun(tx, workspaceId, runId);
-    const changes = await makeChanges(deps, tx, input);
-    await updateRun(deps.database, tx, row, changes);
-    return { ...row, ...changes, updated_at: tx.nowMs };
+    return changeRun(deps, tx, row, await makeChanges(deps, tx, input));
   });
+}
+
+async function changeRun(
+  { database }: RunDeps,
+  tx: Tx,
+  row: RunRow,
+  changes: RunChanges,
+): Promise<RunRow> {
+  await updateRun(database, tx, row, changes);
+  const changed = { ...row, ...changes, updated_at: tx.nowMs };
+  await recordMilestone(tx, changed);
+  return changed;
 }
 
 /** @throws HubError RUN_NOT_FOUND, the same for unknown and foreign ids. */

@@ -106,12 +106,23 @@ const agentQuestions = (
   }),
 );
 
+const agentQuestion: IdQuestion = {
+  endpoint: agents.get,
+  field: 'agentId',
+  unknown: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+  foreign: ({ other }) => other.agentId,
+  error: 'AGENT_NOT_FOUND',
+  body: (world, agentId) => inHome(world, { agentId }),
+};
+
 const modelCall = { kind: 'ask', input: { messages: [{ role: 'user', content: 'Say yes.' }] } };
 const asked = { prompt: 'Which?', kind: 'choice', confidence: 0 };
 
 const runQuestions = (
   [
     [runs.get, {}],
+    [runs.overview, {}],
+    [runs.graph, {}],
     [runs.upsertV2, { status: 'done' }],
     [uncertainties.createWithAutoPromotion, asked],
     [jobs.enqueue, draft],
@@ -191,6 +202,8 @@ const workspaceQuestions = [
   jobEvents.append,
   agents.heartbeat,
   agents.list,
+  agents.get,
+  agents.command,
   repositories.resolve,
   repositories.get,
   repositories.upsert,
@@ -230,6 +243,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   ...jobQuestions,
   ...cloudAiJobQuestions,
   ...repositoryQuestions,
+  agentQuestion,
   ...agentQuestions,
   ...runQuestions,
   ...uncertaintyQuestions,

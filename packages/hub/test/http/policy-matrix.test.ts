@@ -100,6 +100,9 @@ const verdicts = {
   workspacesResolve: anyToken,
   agentsHeartbeat: { ...fullOnly, agentOnly: 'ok' },
   agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  agentsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  // An action of people: programs may not, with any scopes.
+  agentsCommand: { ...fullOnly, full: 'NOT_ALLOWED' },
   reposResolve: readers,
   reposGet: readers,
   reposList: readers,
@@ -127,6 +130,8 @@ const verdicts = {
   runsUpsertV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
   runsUpsertV2: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
   runsGet: { ...readers, ownJob: 'ok' },
+  runsOverview: { ...readers, ownJob: 'ok' },
+  runsGraph: { ...readers, ownJob: 'ok' },
   runsList: readers,
   uncertaintiesCreateWithAutoPromotion: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
   // Answering for a person needs its own scope, which a job token never has.

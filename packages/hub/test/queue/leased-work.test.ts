@@ -27,7 +27,7 @@ const empty =
   (...laneIds: string[]) =>
   async (): Promise<Attempt> => ({
     claimed: null,
-    reason: 'empty',
+    refusal: 'empty',
     suits: (laneId) => laneIds.includes(laneId),
   });
 
@@ -63,7 +63,7 @@ test('a claim woken for a lane that no longer matches it passes the wake on', as
   waiters.wakeNext('ws', 'a');
   assert.deepEqual(await second, { claimed: 'left over', laneId: 'a' });
   waiters.close();
-  assert.deepEqual(await changed, { claimed: null, reason: 'empty' });
+  assert.deepEqual(await changed, { claimed: null, refusal: 'empty' });
 });
 
 test('a claim that fails when it is woken passes the wake on', async () => {
@@ -86,5 +86,5 @@ test('a claim whose client disconnects as it is woken takes nothing and passes t
   waiters.wakeNext('ws', 'a');
   client.abort();
   assert.deepEqual(await second, { claimed: 'left over', laneId: 'a' });
-  assert.deepEqual(await gone, { claimed: null, reason: 'empty' });
+  assert.deepEqual(await gone, { claimed: null, refusal: 'empty' });
 });

@@ -94,6 +94,7 @@ runScenarios('repos/resolve, get and list', [
         assert.deepEqual(Object.keys(repo).sort(), [
           'createdAt',
           'label',
+          'queuePausedAt',
           'remoteUrlHash',
           'repoId',
           'status',

@@ -55,6 +55,12 @@ export function describeLifecycle(event: LifecycleEvent, { green, yellow, dim }:
       return `${green('●')} the hub is back`;
     case 'draining':
       return `${dim('●')} ${event.byHub ? "draining at the hub's request" : 'accepting no more jobs'}`;
+    case 'stopping': {
+      const jobs = event.returnsJobs
+        ? 'returning the jobs to the queue'
+        : 'finishing the jobs first';
+      return `${dim('●')} stopping at the hub's request, ${jobs}`;
+    }
     case 'resumed':
       return `${green('●')} accepting jobs again`;
     case 'offline':

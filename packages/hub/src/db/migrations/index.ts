@@ -20,6 +20,7 @@ import { jobTrees } from './0019-job-trees.ts';
 import { addressBlocks } from './0020-address-blocks.ts';
 import { hubNames } from './0021-hub-names.ts';
 import { jobTitles } from './0023-job-titles.ts';
+import { agentCommands } from './0024-agent-commands.ts';
 import { jobLogs } from './0025-job-logs.ts';
 import { queuePauses } from './0026-queue-pauses.ts';
 import { decisionInbox } from './0028-decision-inbox.ts';
@@ -55,6 +56,7 @@ export const migrations: readonly Migration[] = [
   { version: 20, name: 'address-blocks', statements: addressBlocks },
   { version: 21, name: 'hub-names', statements: hubNames },
   { version: 23, name: 'job-titles', statements: jobTitles },
+  { version: 24, name: 'agent-commands', statements: agentCommands },
   { version: 25, name: 'job-logs', statements: jobLogs },
   { version: 26, name: 'queue-pauses', statements: queuePauses },
   { version: 28, name: 'decision-inbox', statements: decisionInbox },

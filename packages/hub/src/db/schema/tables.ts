@@ -139,6 +139,15 @@ export interface AgentsTable {
   arch: string | null;
   last_seen_at: number;
   created_at: number;
+  /** The last command of a person, while it has an effect. `agents/command-state.ts` reads it. */
+  command: 'drain' | 'resume' | 'stop' | 'stop-now' | null;
+  /** Of the last command; also when none stands. */
+  command_number: number;
+  command_reason: string | null;
+  command_by: string | null;
+  command_by_name: string | null;
+  command_asked_at: number | null;
+  command_acknowledged_at: number | null;
 }
 
 export interface RepositoriesTable {
@@ -167,6 +176,16 @@ export interface RunsTable {
   blocked_by_decision_request_id: string | null;
   created_at: number;
   updated_at: number;
+}
+
+export interface RunMilestonesTable {
+  workspace_id: string;
+  run_id: string;
+  /** Rises by one within the run. */
+  seq: number;
+  milestone: string | null;
+  status: string;
+  at: number;
 }
 
 /** `queue/queue.ts` explains lanes and holds. */
@@ -358,6 +377,7 @@ export interface Schema
   agents: AgentsTable;
   repositories: RepositoriesTable;
   runs: RunsTable;
+  run_milestones: RunMilestonesTable;
   queue_lanes: QueueLanesTable;
   queue_entries: QueueEntriesTable;
   queue_dependencies: QueueDependenciesTable;

@@ -1,0 +1,48 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { RunMilestonesTable } from '../db/schema/tables.ts';
+
+export type MilestoneRow = RunMilestonesTable;
+type RunKey = Pick<MilestoneRow, 'workspace_id' | 'run_id'>;
+
+export function readLastMilestone(
+  reader: Reader,
+  { workspace_id, run_id }: RunKey,
+): Promise<MilestoneRow | undefined> {
+  return reader.firstSql<MilestoneRow>(
+    `SELECT * FROM run_milestones WHERE workspace_id = ? AND run_id = ?
+     ORDER BY seq DESC LIMIT 1`,
+    [workspace_id, run_id],
+  );
+}
+
+/** Oldest first. */
+export function listMilestones(
+  reader: Reader,
+  { workspace_id, run_id }: RunKey,
+): Promise<MilestoneRow[]> {
+  return reader.allSql<MilestoneRow>(
+    'SELECT * FROM run_milestones WHERE workspace_id = ? AND run_id = ? ORDER BY seq',
+    [workspace_id, run_id],
+  );
+}
+
+export async function appendMilestone(tx: Tx, row: MilestoneRow): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO run_milestones (workspace_id, run_id, seq, milestone, status, at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [row.workspace_id, row.run_id, row.seq, row.milestone, row.status, row.at],
+  );
+}
+
+/** Deletes the milestones up to a number. */
+export async function deleteMilestones(
+  tx: Tx,
+  { workspace_id, run_id }: RunKey,
+  untilSeq: number,
+): Promise<void> {
+  await tx.runSql('DELETE FROM run_milestones WHERE workspace_id = ? AND run_id = ? AND seq <= ?', [
+    workspace_id,
+    run_id,
+    untilSeq,
+  ]);
+}
