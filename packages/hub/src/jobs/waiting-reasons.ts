@@ -1,8 +1,4 @@
-import {
-  type AgentCapabilities,
-  type ListedJob,
-  type WaitingReason,
-} from '@signalbox/contract';
+import type { AgentCapabilities, ListedJob, WaitingReason } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
 import { listOnlineAgents } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
