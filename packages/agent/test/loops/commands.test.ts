@@ -44,7 +44,7 @@ test('stop ends the agent when its jobs are done, and it claims no more', async 
   assert.deepEqual(eventOf(events, 'stopping'), { type: 'stopping', returnsJobs: false });
   const second = hub.enqueue({ repoId });
   const heartbeats = hub.agentHeartbeats.length;
-  await hub.until('heartbeats go on', () => hub.agentHeartbeats.length > heartbeats);
+  await hub.until('heartbeats continue', () => hub.agentHeartbeats.length > heartbeats);
   assert.equal(second.generation, 0);
   await writeFile(join(directory, 'go'), '');
   await agent.done;

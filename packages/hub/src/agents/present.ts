@@ -28,7 +28,7 @@ export function isSilent({ last_seen_at }: Pick<AgentRow, 'last_seen_at'>, nowMs
   return nowMs - last_seen_at >= AGENT_OFFLINE_AFTER_MS;
 }
 
-/** What an agent has beside its row. */
+/** The parts of an agent that are not in its row. */
 export interface AgentParts {
   repoIds: readonly string[];
   held: Agent['held'];

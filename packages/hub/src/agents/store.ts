@@ -133,7 +133,7 @@ export async function updateCommand(
 
 export interface AgentFilter {
   statuses?: readonly AgentStatus[] | undefined;
-  /** Agents that serve a repository: those that name it, and of the others those with its tokens. */
+  /** Agents that name a repository, and those of its tokens that name none. */
   servedBy?: { repoId: string; tokenIds: readonly string[] } | undefined;
 }
 

@@ -9,14 +9,13 @@ import {
 } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
-import type { Entry } from '../queue/entry.ts';
-import type { JobRow } from './store.ts';
 import { countJobs } from './store-list.ts';
-import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
+import { type RunJobRow, readRunJobs } from './store-whole.ts';
+import { titleOfRow } from './title.ts';
 
 /*
- * The jobs of one run, for its overview and its graph. Each is one statement, whatever the number
- * of jobs.
+ * The jobs of one run, for its overview and its graph. The number of statements
+ * does not depend on the number of jobs.
  */
 
 export async function countJobsOfRun(
@@ -51,24 +50,13 @@ export async function sumUsageOfRun(
   };
 }
 
-type RunJobRow = Pick<Entry, 'status' | 'agent_id' | 'enqueued_at' | 'started_at' | 'finished_at'> &
-  Pick<JobRow, 'job_id' | 'kind' | 'parent_job_id' | 'depends_on' | 'changed'> &
-  TitleColumns;
-
 /** The newest jobs of a run, oldest first, with their edges. */
 export async function listJobsOfRun(
   reader: Reader,
   workspaceId: string,
   runId: string,
 ): Promise<{ jobs: RunJob[]; isCut: boolean }> {
-  const rows = await reader.allSql<RunJobRow>(
-    `SELECT e.status, e.agent_id, e.enqueued_at, e.started_at, e.finished_at, j.job_id, j.kind,
-       j.parent_job_id, j.depends_on, j.changed, j.title, ${PROMPT_BEGINNING}
-     FROM jobs AS j
-     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
-     WHERE j.workspace_id = ? AND j.run_id = ? ORDER BY j.job_id DESC LIMIT ?`,
-    [workspaceId, runId, RUN_GRAPH_JOBS_MAX + 1],
-  );
+  const rows = await readRunJobs(reader, workspaceId, runId, RUN_GRAPH_JOBS_MAX + 1);
   const shown = rows.slice(0, RUN_GRAPH_JOBS_MAX).reverse();
   return { jobs: shown.map(presentRunJob), isCut: rows.length > RUN_GRAPH_JOBS_MAX };
 }

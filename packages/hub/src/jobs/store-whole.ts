@@ -74,6 +74,30 @@ export function readJobSummaries(
   );
 }
 
+export type RunJobRow = Pick<
+  Entry,
+  'status' | 'agent_id' | 'enqueued_at' | 'started_at' | 'finished_at'
+> &
+  Pick<JobRow, 'job_id' | 'kind' | 'parent_job_id' | 'depends_on' | 'changed'> &
+  TitleColumns;
+
+/** The newest jobs of a run, newest first. Reads no long text. */
+export function readRunJobs(
+  reader: Reader,
+  workspaceId: string,
+  runId: string,
+  limit: number,
+): Promise<RunJobRow[]> {
+  return reader.allSql<RunJobRow>(
+    `SELECT e.status, e.agent_id, e.enqueued_at, e.started_at, e.finished_at, j.job_id, j.kind,
+       j.parent_job_id, j.depends_on, j.changed, j.title, ${PROMPT_BEGINNING}
+     FROM jobs AS j
+     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE j.workspace_id = ? AND j.run_id = ? ORDER BY j.job_id DESC LIMIT ?`,
+    [workspaceId, runId, limit],
+  );
+}
+
 /** The titles of jobs by their ids. */
 export async function readJobTitles(
   reader: Reader,

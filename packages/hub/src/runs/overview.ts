@@ -13,7 +13,7 @@ import { presentRun } from './present.ts';
 import { listMilestones } from './store-milestones.ts';
 import { requireRun } from './upsert.ts';
 
-/** What other modules keep of a run. Given in `app.ts`, since they import runs. */
+/** Reads of other modules about a run. Given in `app.ts`, since they import runs. */
 export interface RunReadDeps extends Pick<HubDeps, 'database'> {
   countJobsOfRun(reader: Reader, workspaceId: string, runId: string): Promise<JobCounts>;
   sumUsageOfRun(reader: Reader, workspaceId: string, runId: string): Promise<RunUsage>;
