@@ -42,6 +42,8 @@ declare module 'fastify' {
     accessVersion: number;
     /** When that was, by `performance.now()`. */
     authenticatedAtMs: number;
+    /** Lets the caller's next call begin although this one is not answered yet. */
+    leaveSlot: () => void;
   }
 
   interface FastifyContextConfig {
@@ -147,6 +149,7 @@ export class Api {
     server.decorateRequest('principal', null);
     server.decorateRequest('accessVersion', 0);
     server.decorateRequest('authenticatedAtMs', 0);
+    server.decorateRequest('leaveSlot', noSlot);
   }
 
   /** The rows that have a handler; `openapi.json` describes these. */
@@ -313,7 +316,9 @@ export class Api {
       throw error;
     });
     limiter.admitCaller(principal, ip, cost);
-    if (cost.isLongRead) await limiter.awaitReadSlot(principal, ip, reply.raw);
+    const slot = limiter.takeSlot(principal, ip, cost, reply.raw);
+    request.leaveSlot = slot.leave;
+    if (slot.ready !== null) await slot.ready;
   }
 
   /**
@@ -346,6 +351,9 @@ export class Api {
     return entered;
   }
 }
+
+/** Of a request that takes none. */
+function noSlot(): void {}
 
 /** Awaits a handler. A caller who has lost access meanwhile gets the refusal, not the answer. */
 async function endContext<T>(context: HttpContext, handled: Promise<T>): Promise<T> {

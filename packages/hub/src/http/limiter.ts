@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import type { CallCost } from './call-cost.ts';
-import { ReadSlots } from './read-slots.ts';
+import { CallSlots, type Slot } from './call-slots.ts';
 import { type Payment, TokenBuckets } from './token-buckets.ts';
 
 /** Units a second (`CallCost.units`) over all hubs of the database; 0: no limit. */
@@ -29,16 +29,28 @@ const SINGLE_CALLER_SHARE = 0.1;
 /** A refused token or session: a guess costs a look into the database and tells the caller more. */
 const REFUSED_UNITS = 10;
 
+/** Long reads that one caller may have under way: more would only wait for the event loop. */
+const READS_MAX = 8;
+const READS_WAITING_MAX = 120;
+/**
+ * Other calls that one caller may have under way; the hub serves them in about 10 ms. The others
+ * wait, so that between any two of them the calls of everybody else have their turn.
+ */
+const CALLS_MAX = 64;
+/** More than the agents of a large fleet that share a token. */
+const CALLS_WAITING_MAX = 20_000;
+
 /**
  * Limits what callers may take of the hub, before the body of a request is read
- * (docs/decisions/0020). A caller with a valid token or session pays by it and, for a token, by its
+ * (docs/decisions/0020 and 0040). A caller with a valid token or session pays by it and, for a token, by its
  * workspace; all others pay by their address. So strangers behind the same address or proxy never
  * take anything from those who are authenticated.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #buckets = new TokenBuckets();
-  readonly #reads = new ReadSlots();
+  readonly #reads = new CallSlots({ busyMax: READS_MAX, waitingMax: READS_WAITING_MAX });
+  readonly #calls = new CallSlots({ busyMax: CALLS_MAX, waitingMax: CALLS_WAITING_MAX });
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -83,24 +95,23 @@ export class Limiter {
   }
 
   /**
-   * Waits for a slot for a long read; the end of the answer frees it.
-   * @throws HubError RATE_LIMITED when too many reads of the caller wait.
+   * Takes a slot for a call. The end of the answer frees it.
+   * @throws HubError RATE_LIMITED when too many calls of the caller wait.
    */
-  async awaitReadSlot(
-    principal: Principal,
-    address: string,
-    response: ServerResponse,
-  ): Promise<void> {
-    const leave = await this.#reads.enter(callerOf(principal, address));
-    if (leave === null) {
+  takeSlot(principal: Principal, address: string, cost: CallCost, response: ServerResponse): Slot {
+    const caller = callerOf(principal, address);
+    const slot = cost.isLongRead
+      ? this.#reads.enter(caller)
+      : this.#calls.enter(cost.isLease ? `lease ${caller}` : caller);
+    if (slot === null) {
       throw new HubError(
         'RATE_LIMITED',
-        'Too many long reads of this caller are under way: wait for their answers.',
+        'Too many requests of this caller are under way: wait for their answers.',
         { retryAfterMs: 1_000 },
       );
     }
-    if (response.destroyed) leave();
-    else response.once('close', leave);
+    response.once('close', slot.leave);
+    return slot;
   }
 
   /** Each hub takes its share, so that a caller who uses several gets the limit once. */

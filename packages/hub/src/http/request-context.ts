@@ -42,6 +42,8 @@ export class HttpContext implements RequestContext {
 
   get signal(): AbortSignal {
     if (this.#ending === null) {
+      // Only requests that wait need the signal, and they take nothing of the hub meanwhile.
+      this.#request.leaveSlot();
       const ending = new AbortController();
       const { raw } = this.#reply;
       this.#ending = ending;

@@ -115,6 +115,59 @@ test('long reads over the slots of a caller wait and are answered', async (t) =>
   assert.equal(more.status, 200, 'answers free their slots');
 });
 
+test('a caller has 64 calls under way; its leases and other callers do not wait for them', async (t) => {
+  const { hub, home, send, addWorkspace } = await startLimited(t, {});
+  const other = await addWorkspace('other');
+  const { workspaceId, repoId, token } = home;
+  const { hostname, port } = new URL(hub.baseUrl);
+  // Each has a slot until its body has arrived.
+  const held = Array.from({ length: 64 }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST ${jobs.enqueue.path} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 100\r\n` +
+        `content-type: application/json\r\nauthorization: Bearer ${token}\r\n\r\n{`,
+    );
+    return socket;
+  });
+  const ofOther = () => send(tokens.whoami.path, {}, other.token);
+  await Promise.all(held.map((socket) => once(socket, 'connect')));
+  await ofOther();
+  let isAnswered = false;
+  const draft = { workspaceId, repoId, kind: 'work', prompt: 'Do it.' };
+  const next = send(jobs.enqueue.path, draft).finally(() => {
+    isAnswered = true;
+  });
+  const agent = { workspaceId, displayName: 'one', machineFingerprint: 'one', capabilities: {} };
+  for (let count = 0; count < 20; count++) {
+    assert.equal((await ofOther()).status, 200);
+    assert.equal((await send(agents.heartbeat.path, agent)).status, 200);
+  }
+  const hasWaited = !isAnswered;
+  for (const socket of held) socket.destroy();
+  assert.equal((await next).status, 200);
+  assert.ok(hasWaited);
+});
+
+test('requests that wait for a job leave the slots of their caller to others', async (t) => {
+  const { home, send, call } = await startLimited(t, {});
+  const { workspaceId, repoId } = home;
+  const claims = await Promise.all(
+    Array.from({ length: 80 }, async (_, number) => {
+      const { agentId } = await call(agents.heartbeat, {
+        ...{ workspaceId, displayName: 'one', machineFingerprint: `machine ${number}` },
+        capabilities: { canWrite: true, reposAllowed: [repoId] },
+      });
+      return { answer: send(jobs.claimNext.path, { workspaceId, agentId, waitMs: 20_000 }) };
+    }),
+  );
+  assert.equal((await send(tokens.whoami.path, {})).status, 200);
+  for (const _claim of claims) {
+    await call(jobs.enqueue, { workspaceId, repoId, kind: 'work', prompt: 'Do it.' });
+  }
+  const jobIds = await Promise.all(claims.map(async ({ answer }) => (await answer).body.jobId));
+  assert.equal(new Set(jobIds).size, claims.length, 'each claim gets a job');
+});
+
 test('every list is a long read, long polls are not, and lease calls cost one unit', () => {
   for (const row of [...endpointList, ...consoleEndpointList]) {
     const cost = costOf(row);

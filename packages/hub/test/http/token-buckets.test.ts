@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressBlockOf } from '../../src/address-block.ts';
-import { ReadSlots } from '../../src/http/read-slots.ts';
+import { CallSlots } from '../../src/http/call-slots.ts';
 import { TokenBuckets } from '../../src/http/token-buckets.ts';
 
 const NOW_MS = 1_000_000;
@@ -68,22 +68,32 @@ for (const [address, block] of blocks) {
   test(`${address} counts as ${block}`, () => assert.equal(addressBlockOf(address), block));
 }
 
-test('a caller has eight long reads under way, the next wait in order, and no more than 120', async () => {
-  const slots = new ReadSlots();
-  const leaves = await Promise.all(Array.from({ length: 8 }, () => slots.enter('a')));
+test('a caller has some calls under way, the next wait in order, and not too many', async () => {
+  const slots = new CallSlots({ busyMax: 2, waitingMax: 3 });
+  const enter = (key = 'a') => {
+    const slot = slots.enter(key);
+    assert.ok(slot !== null);
+    return slot;
+  };
+  const [first, second] = [enter(), enter()];
+  assert.deepEqual([first.ready, second.ready], [null, null]);
   const entered: number[] = [];
-  const waiting = Array.from({ length: 120 }, async (_, number) => {
-    const leave = await slots.enter('a');
-    entered.push(number);
-    return leave;
+  const waiting = [0, 1, 2].map((number) => {
+    const slot = enter();
+    void slot.ready?.then(() => entered.push(number));
+    return slot;
   });
-  assert.equal(await slots.enter('a'), null);
-  assert.notEqual(await slots.enter('b'), null, 'other callers have slots of their own');
-  assert.deepEqual(entered, []);
-  leaves[0]?.();
-  const next = await waiting[0];
-  assert.deepEqual(entered, [0]);
-  next?.();
-  await waiting[1];
-  assert.deepEqual(entered, [0, 1]);
+  assert.equal(slots.enter('a'), null);
+  assert.equal(enter('b').ready, null, 'other callers have slots of their own');
+  first.leave();
+  first.leave();
+  await waiting[0]?.ready;
+  assert.deepEqual(entered, [0], 'a call frees its slot once');
+  waiting[1]?.leave();
+  const last = enter();
+  second.leave();
+  await waiting[2]?.ready;
+  assert.deepEqual(entered, [0, 2], 'a call that left the line has no turn');
+  for (const slot of [...waiting, last]) slot.leave();
+  assert.equal(enter().ready, null);
 });
