@@ -30,7 +30,7 @@ export function keepEarlier(
     .filter(({ verdicts }) => !verdicts.some(({ measure }) => taken.has(measure)))
     .map((section) => noteOrigin(section, before));
   const sections = [...report.sections, ...kept].toSorted((a, b) =>
-    firstMeasure(a).localeCompare(firstMeasure(b)),
+    firstMeasure(a).localeCompare(firstMeasure(b), 'en', { numeric: true }),
   );
   return { ...report, sections };
 }

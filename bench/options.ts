@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 
 /** The measures of this bench; each is a row of the table of targets. */
-export const measureNames = ['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9'] as const;
+export const measureNames = [
+  ...(['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P11', 'P12'] as const),
+] as const;
 export type MeasureName = (typeof measureNames)[number];
 
 export interface Options {
@@ -17,7 +19,9 @@ export interface Options {
 
 export const usage = `npm run bench -- [options]
 
-  --only P1,P4     only these measures, of P1 to P9
+  attack           the same as --only P11
+  limiter          the same as --only P12
+  --only P1,P4     only these measures, of P1 to P9, P11 and P12
   --quick          small numbers and short times; takes at most two minutes
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --dir PATH       directory for the data of servers; default: in bench/
@@ -28,8 +32,9 @@ export const usage = `npm run bench -- [options]
 
 /** @throws Error with a message for invalid options. */
 export function parseOptions(argv: readonly string[]): Options {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...argv],
+    allowPositionals: true,
     options: {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
@@ -38,9 +43,10 @@ export function parseOptions(argv: readonly string[]): Options {
       'write-summary': { type: 'boolean', default: false },
     },
   });
-  const isWhole = values.only === undefined && !values.quick;
+  const named = [...positionals, ...(values.only?.split(',') ?? [])].map(readName);
+  const isWhole = named.length === 0 && !values.quick;
   return {
-    only: new Set(values.only === undefined ? measureNames : values.only.split(',').map(readName)),
+    only: new Set(named.length === 0 ? measureNames : named),
     quick: values.quick,
     rounds: readRounds(values.rounds ?? (values.quick ? '1' : '5')),
     isQuoted: isWhole || values['write-summary'],
@@ -48,8 +54,11 @@ export function parseOptions(argv: readonly string[]): Options {
   };
 }
 
+/** Measures that also have a name in words. */
+const words: Readonly<Record<string, MeasureName>> = { attack: 'P11', limiter: 'P12' };
+
 function readName(text: string): MeasureName {
-  const name = measureNames.find((known) => known === text.trim().toUpperCase());
+  const name = words[text] ?? measureNames.find((known) => known === text.trim().toUpperCase());
   if (name === undefined) throw new Error(`${text} is not a measure; choose from ${measureNames}.`);
   return name;
 }

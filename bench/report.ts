@@ -32,7 +32,7 @@ export function formatReport(report: Report): string {
 export function formatSummary(report: Report): string {
   const verdicts = report.sections
     .flatMap((section) => section.verdicts)
-    .toSorted((a, b) => a.measure.localeCompare(b.measure));
+    .toSorted((a, b) => a.measure.localeCompare(b.measure, 'en', { numeric: true }));
   const table = {
     head: ['', 'measured', 'target', 'figure', ''],
     rows: verdicts.map(formatVerdict),

@@ -6,9 +6,11 @@ import { projectRoot } from './child.ts';
 import { keepEarlier, readReport } from './earlier-sections.ts';
 import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
+import { measureAttack } from './measures/attack.ts';
 import { measureCrowd } from './measures/crowd.ts';
 import { measureDelivery } from './measures/delivery.ts';
 import { measureGrowth } from './measures/growth.ts';
+import { measureLimiter } from './measures/limiter.ts';
 import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
@@ -36,6 +38,8 @@ const measures: readonly Measure[] = [
   { names: ['P6'], title: 'crowd', measure: measureCrowd },
   { names: ['P7'], title: 'start', measure: measureStart },
   { names: ['P9'], title: 'context packs', measure: measurePacks },
+  { names: ['P11'], title: 'attack', measure: measureAttack },
+  { names: ['P12'], title: 'limiter', measure: measureLimiter },
 ];
 
 /** Runs the selected measures, writes `results/` and prints the table. */
@@ -85,9 +89,9 @@ async function openBench(options: Options, say: (line: string) => void): Promise
   };
 }
 
-/** All measures except P2 need PostgreSQL. */
+/** All measures except P2 and P12 need PostgreSQL. */
 async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
-  if (only.isSubsetOf(new Set(['P2']))) return { absentBecause: 'not asked for' };
+  if (only.isSubsetOf(new Set(['P2', 'P12']))) return { absentBecause: 'not asked for' };
   return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
 }
 

@@ -42,11 +42,25 @@ export interface HubPlace {
   readonly tokens: readonly string[];
 }
 
+/** The process of a hub, where it is not as users start it. */
+export interface HubProcess {
+  /** Further flags of Node. */
+  readonly nodeFlags?: readonly string[];
+  /** Whether it has an IPC channel. */
+  readonly hasChannel?: boolean;
+  /** Settings other than the default. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Starts hubs as users do, with default settings. */
-export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
+export async function startHubs(
+  store: HubStore,
+  count = 1,
+  options: HubProcess = {},
+): Promise<Child[]> {
   const hubs: Child[] = [];
   try {
-    for (let number = 0; number < count; number++) hubs.push(await startHub(store));
+    for (let number = 0; number < count; number++) hubs.push(await startHub(store, options));
   } catch (error) {
     await stopHubs(hubs);
     throw error;
@@ -54,13 +68,17 @@ export async function startHubs(store: HubStore, count = 1): Promise<Child[]> {
   return hubs;
 }
 
-async function startHub(store: HubStore): Promise<Child> {
-  const hub = await startChild(process.execPath, [...hubFlags, hubScript], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function startHub(
+  store: HubStore,
+  { nodeFlags = [], hasChannel = false, settings = {} }: HubProcess,
+): Promise<Child> {
+  const hub = await startChild(process.execPath, [...hubFlags, ...nodeFlags, hubScript], {
+    stdio: ['ignore', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
     env: cleanEnvironment({
       // The same cache as `npm start`.
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/signalbox'),
       ...settingsOf(store),
+      ...settings,
       SVC_PORT: '0',
     }),
   });
@@ -122,13 +140,18 @@ export async function withHubs<World extends HubWorld, T>(
   }
 }
 
+interface WorldOptions extends HubProcess {
+  readonly hubCount?: number;
+  readonly tokenCount?: number;
+}
+
 /** Starts hubs on a new store with a workspace, a repository and tokens. */
 export async function startHubWorld(
   store: HubStore,
-  { hubCount = 1, tokenCount = 1 } = {},
+  { hubCount = 1, tokenCount = 1, ...options }: WorldOptions = {},
 ): Promise<HubWorld> {
   const { workspaceId, tokens } = await prepareWorkspace(store, tokenCount);
-  const hubs = await startHubs(store, hubCount);
+  const hubs = await startHubs(store, hubCount, options);
   try {
     const targets = hubs.map(targetOf);
     const client = createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });

@@ -117,7 +117,9 @@ test('the chart draws a bar in proportion to its figure and escapes its label', 
 
 test('options select measures, and unknown ones are rejected', () => {
   assert.deepEqual([...parseOptions(['--only', 'P1,p4']).only], ['P1', 'P4']);
-  assert.equal(parseOptions([]).only.size, 9);
+  assert.deepEqual([...parseOptions(['attack']).only], ['P11']);
+  assert.equal(parseOptions(['attack']).isQuoted, false);
+  assert.equal(parseOptions([]).only.size, 11);
   assert.equal(parseOptions([]).rounds, 5);
   assert.equal(parseOptions(['--quick']).rounds, 1);
   assert.throws(() => parseOptions(['--only', 'P10']), /P10 is not a measure/);
