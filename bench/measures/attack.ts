@@ -67,13 +67,14 @@ export async function measureAttack(bench: Bench): Promise<Section> {
       rows: standings.flatMap(describe),
     },
     notes: [
-      `The hub runs with default settings and a heap of ${HEAP_MB} MB. The attacker is the owner of ` +
-        'another workspace, with its service token, job token, integration secret and session, and ' +
-        'repeats each request as soon as it is answered, also when it is refused.',
+      `The hub runs with default settings and a heap of ${HEAP_MB} MB. The attacker is the owner ` +
+        'of another workspace, with its service token, job token, integration secret and session, ' +
+        'and repeats each request as soon as it is answered, also when it is refused.',
       'Each agent works with the SDK: it enqueues a job, claims it, sends output each second, ' +
-        'renews the lease, completes after four seconds, and sends heartbeats. Times contain retries.',
-      'The event loop is measured inside the hub: it does not contain the time that requests wait ' +
-        'for a processor. The attacker’s process yields to the others.',
+        'renews the lease, completes after four seconds, and sends heartbeats. Times contain ' +
+        'retries.',
+      'The event loop is measured inside the hub: it does not contain the time that requests ' +
+        'wait for a processor. The attacker’s process yields to the others.',
     ],
     verdicts: standings.flatMap(judge),
     bars: [],

@@ -42,9 +42,9 @@ const CALLS_WAITING_MAX = 20_000;
 
 /**
  * Limits what callers may take of the hub, before the body of a request is read
- * (docs/decisions/0020 and 0040). A caller with a valid token or session pays by it and, for a token, by its
- * workspace; all others pay by their address. So strangers behind the same address or proxy never
- * take anything from those who are authenticated.
+ * (docs/decisions/0020, 0040). A caller with a valid token or session pays by it and, for a token,
+ * by its workspace; all others pay by their address. So strangers behind the same address or proxy
+ * never take anything from those who are authenticated.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
