@@ -4,7 +4,7 @@ import { INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
 import type { Answer } from '../load/answer-reader.ts';
 import { Connection, type Target } from '../load/connection.ts';
 
-/** Who sends a request: a bearer token, a console session, an integration secret, or nobody. */
+/** Who sends a request: a bearer token, a console session, an integration secret; null: none. */
 export type Credential =
   | { readonly token: string }
   | { readonly cookie: string }
