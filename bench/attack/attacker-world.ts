@@ -1,11 +1,5 @@
-import {
-  consoleEndpoints,
-  type Endpoint,
-  type RequestOf,
-  type ResponseOf,
-} from '@signalbox/contract';
+import { consoleEndpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
 import { createClient } from '@signalbox/sdk';
-import type { TObject } from 'typebox';
 import type { Target } from '../load/connection.ts';
 import { baseUrlOf } from '../subjects/hub.ts';
 
@@ -95,10 +89,7 @@ async function signUp(baseUrl: string, hubOutput: string) {
   const linkToken = /#token=([\w-]+)/.exec(hubOutput)?.[1];
   if (linkToken === undefined) throw new Error('the hub printed no link for the first owner');
   let cookie = '';
-  const call = async <Req extends TObject, Res extends TObject>(
-    { path }: Endpoint<Req, Res>,
-    body: RequestOf<Endpoint<Req, Res>>,
-  ) => {
+  const call = async <E extends { readonly path: string }>({ path }: E, body: RequestOf<E>) => {
     const response = await fetch(baseUrl + path, {
       method: 'POST',
       headers: {
@@ -109,7 +100,7 @@ async function signUp(baseUrl: string, hubOutput: string) {
     });
     cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? cookie;
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
-    return (await response.json()) as ResponseOf<Endpoint<Req, Res>>;
+    return (await response.json()) as ResponseOf<E>;
   };
   const { workspaces } = await call(consoleEndpoints.firstOwner.create, {
     ...{ linkToken, email: 'mallory@example.test', name: 'Mallory' },
