@@ -6,7 +6,7 @@ import { createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
 import { makeClone } from '../git-clone.ts';
 import { type HubProcess, startHubProcess } from '../hub-process.ts';
 import type { ProcessEnd } from '../node-process.ts';
-import { makeOwner, owner, type SignedIn } from '../person.ts';
+import { callConsole, makeOwner, owner, type SignedIn } from '../person.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 import { makeToolPlace, type ToolPlace } from './tool-place.ts';
@@ -28,6 +28,8 @@ export interface ToolBench {
   /** Runs one job with an agent of `agent start --once`, and returns what became of it. */
   work(tool: 'claude' | 'codex', prompt: string, options?: WorkOptions): Promise<Worked>;
   readJob(jobId: string): Promise<JobAnswer>;
+  /** Cancels a job as its owner does, so that no later agent takes it. */
+  cancel(jobId: string): Promise<void>;
   /** Asserts that the model expected every request, and that nothing else was contacted. */
   checkRequests(): void;
   close(): Promise<void>;
@@ -112,6 +114,10 @@ export async function startToolBench(
       const end = await machine.run(line);
       const answer = await readJob(jobId);
       return { ...answer, log: logOf(answer), agent: end };
+    },
+    async cancel(jobId) {
+      const body = { workspaceId: person.workspaceId, jobId };
+      await callConsole(hub.baseUrl, 'jobs/cancel', body, person.cookie);
     },
     checkRequests() {
       assert.deepEqual(model.unexpected, []);

@@ -13,6 +13,8 @@ export interface Spent {
 export type Call =
   | { tool: 'shell'; command: string }
   | { tool: 'write'; path: string; text: string }
+  /** Writes the result file that the prompt names. */
+  | { tool: 'result'; json: object }
   /** By the tool's own name and input. */
   | { tool: 'native'; name: string; input: object };
 

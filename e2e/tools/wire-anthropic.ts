@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import type { Call } from './turns.ts';
-import type { JsonBody, Wire, WireEvent } from './wire.ts';
+import { type JsonBody, resolveCall, type Wire, type WireEvent } from './wire.ts';
 
 /** Anthropic's Messages API, as Claude Code calls it: `POST /v1/messages` with a stream. */
 export const anthropicWire: Wire = {
@@ -101,7 +101,8 @@ function answer(
   return events.map((data) => ({ event: (data as { type: string }).type, data }));
 }
 
-function translate(call: Call, body: JsonBody): { name: string; input: object } {
+function translate(asked: Call, body: JsonBody): { name: string; input: object } {
+  const call = resolveCall(asked, anthropicWire.personTexts(body));
   if (call.tool === 'native') return { name: call.name, input: call.input };
   if (call.tool === 'shell') {
     return { name: 'Bash', input: { command: call.command, description: 'A command' } };

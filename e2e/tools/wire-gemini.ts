@@ -1,5 +1,4 @@
-import type { Call } from './turns.ts';
-import type { JsonBody, Wire } from './wire.ts';
+import { type JsonBody, resolveCall, type Wire } from './wire.ts';
 
 const callPath = /^\/v1(?:beta)?\/models\/([^/:]+):(?:streamGenerateContent|generateContent)$/;
 
@@ -18,11 +17,14 @@ export const geminiWire: Wire = {
         (content.parts ?? []).map((part: JsonBody) => part.text ?? ''),
       ),
   modelOf: (_body, path) => callPath.exec(path)?.[1] ?? '',
-  events({ text, calls, stop, spent }, { serial }) {
+  events({ text, calls, stop, spent }, { body, serial }) {
     const parts = [
       ...(text === '' ? [] : [{ text }]),
       ...calls.map((call, index) => ({
-        functionCall: { id: `call_${serial}_${index}`, ...translate(call) },
+        functionCall: {
+          id: `call_${serial}_${index}`,
+          ...translate(resolveCall(call, geminiWire.personTexts(body))),
+        },
       })),
     ];
     const reasons = { end: 'STOP', max_tokens: 'MAX_TOKENS', refusal: 'SAFETY' };
@@ -40,7 +42,7 @@ export const geminiWire: Wire = {
   }),
 };
 
-function translate(call: Call): { name: string; args: object } {
+function translate(call: ReturnType<typeof resolveCall>): { name: string; args: object } {
   if (call.tool === 'native') return { name: call.name, args: call.input };
   if (call.tool === 'shell') {
     return { name: 'run_shell_command', args: { command: call.command } };

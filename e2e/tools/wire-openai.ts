@@ -1,5 +1,4 @@
-import type { Call } from './turns.ts';
-import type { JsonBody, Wire } from './wire.ts';
+import { type JsonBody, resolveCall, type Wire } from './wire.ts';
 
 /** OpenAI's Responses API, as Codex calls it: `POST /v1/responses` with a stream. */
 export const openAiWire: Wire = {
@@ -16,7 +15,9 @@ export const openAiWire: Wire = {
   modelOf: (body) => String(body?.model ?? ''),
   events({ text, calls, stop, spent }, { body, serial }) {
     const id = `resp_${serial}`;
-    const items = calls.map((call, index) => itemOf(call, `${serial}_${index}`));
+    const items = calls.map((call, index) =>
+      itemOf(resolveCall(call, openAiWire.personTexts(body)), `${serial}_${index}`),
+    );
     if (text !== '' || stop !== 'end') items.push(messageOf(text, serial));
     const usage = {
       input_tokens: spent.input + spent.cached,
@@ -55,7 +56,7 @@ function messageOf(text: string, serial: number): object {
   };
 }
 
-function itemOf(call: Call, id: string): object {
+function itemOf(call: ReturnType<typeof resolveCall>, id: string): object {
   const ids = { id: `item_${id}`, call_id: `call_${id}` };
   if (call.tool === 'write') {
     const lines = call.text.replace(/\n$/, '').split('\n');

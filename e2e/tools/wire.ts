@@ -1,4 +1,4 @@
-import type { Turn } from './turns.ts';
+import type { Call, Turn } from './turns.ts';
 
 /** How one provider's API reads requests and writes answers. */
 export interface Wire {
@@ -34,3 +34,14 @@ export interface WireEvent {
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of foreign programs, read defensively.
 export type JsonBody = any;
+
+/** Fills in the path of the result file, which the agent tells in the prompt. */
+export function resolveCall(
+  call: Call,
+  personTexts: readonly string[],
+): Exclude<Call, { tool: 'result' }> {
+  if (call.tool !== 'result') return call;
+  const [, path] = /to the file (\/\S+)/.exec(personTexts.join('\n')) ?? [];
+  if (path === undefined) throw new Error('The prompt names no result file.');
+  return { tool: 'write', path, text: `${JSON.stringify(call.json)}\n` };
+}

@@ -1,11 +1,24 @@
 import type { Job, JobOutcome } from '@signalbox/contract';
 import type { StopReason } from './job/attempt.ts';
 
-/** Events of a running agent, for display. */
-export type AgentEvent =
+/** Events that every agent reports, independent of its kind of jobs. */
+export type LifecycleEvent =
   | { type: 'online'; agentId: string }
   | { type: 'hub-unreachable'; message: string }
   | { type: 'hub-back' }
+  /** `byHub`: a person requested it in the console and can revoke it. */
+  | { type: 'draining'; byHub: boolean }
+  | { type: 'resumed' }
+  /** The agent claims nothing until then, because the provider of its model does not serve it. */
+  | { type: 'paused'; code: string; message: string; untilMs: number }
+  | { type: 'unpaused' }
+  /** A person requested it in the console. `returnsJobs`: the held jobs go back to the queue. */
+  | { type: 'stopping'; returnsJobs: boolean }
+  | { type: 'offline' };
+
+/** Events of a running agent, for display. */
+export type AgentEvent =
+  | LifecycleEvent
   | { type: 'job-claimed'; job: Job; attempt: number }
   | { type: 'job-progress'; jobId: string; message: string }
   /** The work must stop; its process is being ended. */
@@ -21,28 +34,7 @@ export type AgentEvent =
       branch: string | null;
     }
   | { type: 'result-accepted'; jobId: string; attempt: number; status: string }
-  | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string }
-  /** `byHub`: a person requested it in the console and can revoke it. */
-  | { type: 'draining'; byHub: boolean }
-  | { type: 'resumed' }
-  /** A person requested it in the console. `returnsJobs`: the held jobs go back to the queue. */
-  | { type: 'stopping'; returnsJobs: boolean }
-  | { type: 'offline' };
-
-/** Events that every agent reports, independent of its kind of jobs. */
-export type LifecycleEvent = Extract<
-  AgentEvent,
-  {
-    type:
-      | 'online'
-      | 'hub-unreachable'
-      | 'hub-back'
-      | 'draining'
-      | 'resumed'
-      | 'stopping'
-      | 'offline';
-  }
->;
+  | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string };
 
 /** Receives diagnostic messages of an agent. */
 export interface AgentLogger {

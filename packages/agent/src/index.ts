@@ -1,5 +1,10 @@
 export { startAgent } from './agent.ts';
-export { type AgentEvent, type AgentLogger, silentLogger } from './agent-events.ts';
+export {
+  type AgentEvent,
+  type AgentLogger,
+  type LifecycleEvent,
+  silentLogger,
+} from './agent-events.ts';
 export { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { startCloudAiAgent } from './cloud-ai/cloud-ai-agent.ts';
@@ -20,8 +25,16 @@ export {
   cloudAiProviderNames,
   createCloudAiProvider,
 } from './cloud-ai/cloud-ai-provider.ts';
-export { type ClaudeExecutorOptions, createClaudeExecutor } from './executors/claude.ts';
-export { type CodexExecutorOptions, createCodexExecutor } from './executors/codex.ts';
+export {
+  type ClaudeExecutorOptions,
+  claudePermissionModes,
+  createClaudeExecutor,
+} from './executors/claude.ts';
+export {
+  type CodexExecutorOptions,
+  codexSandboxes,
+  createCodexExecutor,
+} from './executors/codex.ts';
 export { createCommandExecutor } from './executors/command.ts';
 export {
   type Executor,

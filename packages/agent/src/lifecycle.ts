@@ -3,15 +3,20 @@ import { type Client, createClient } from '@signalbox/sdk';
 import manifest from '../package.json' with { type: 'json' };
 import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
+import type { ToolFailure } from './executors/tool-failure.ts';
 import type { HubClient } from './hub-client.ts';
+import { fitText } from './job/text-limits.ts';
 import { createBackoff } from './loops/backoff.ts';
 import { type ClaimCall, type ClaimLoop, startClaimLoop } from './loops/claim-loop.ts';
+import { type ClaimPause, createClaimPause, type PauseState } from './loops/claim-pause.ts';
 import { type PresenceLoop, startPresenceLoop } from './loops/presence-loop.ts';
 import { openStateDirectory, type StateDirectory } from './state-directory.ts';
 import { acquireStateLock, type StateLock } from './state-lock.ts';
 
 /** How long an agent that shuts down waits for the hub to acknowledge that it is draining. */
 const DRAINING_ACK_MS_MAX = 5_000;
+/** The contract's limit of the reason for a pause, with room for its escapes. */
+const PAUSE_BYTES_MAX = 900;
 
 /** The jobs that an agent holds. */
 export interface HeldWork {
@@ -33,6 +38,10 @@ export interface HeldWork {
 export interface WorkHooks {
   /** The answer to a claim or a renewal contained commands. */
   onCommands(commands: readonly AgentCommand[]): void;
+  /** The model of the agent's tool answered. */
+  onModelAnswer(): void;
+  /** The tool failed; some failures concern all jobs of this agent. */
+  onToolFailure(failure: ToolFailure): void;
   /** A slot became free. */
   onSlotFree(): void;
   /** The agent cannot continue: a defect, or a provider that rejects it. */
@@ -71,6 +80,7 @@ export class Lifecycle {
   readonly #work: Work;
   readonly #presence: PresenceLoop;
   readonly #claims: ClaimLoop;
+  readonly #pause: ClaimPause;
   readonly #left = Promise.withResolvers<void>();
   readonly #hurry = new AbortController();
   #isLeaving = false;
@@ -88,7 +98,13 @@ export class Lifecycle {
     this.#options = options;
     // Callers may ignore `done`; without a handler its rejection would end the process.
     this.#left.promise.catch(() => {});
+    this.#pause = createClaimPause({
+      ...{ clock: options.clock, random: options.random },
+      onChange: (state) => this.#showPause(state),
+    });
     this.#work = createWork({
+      onModelAnswer: () => this.#pause.end(),
+      onToolFailure: (failure) => this.#pause.begin(failure),
       onCommands: (commands) => this.#applyCommands(commands),
       onSlotFree: () => this.#claims.wake(),
       onFault: (error) => this.#fail(error),
@@ -143,6 +159,7 @@ export class Lifecycle {
     // `stop` may have been called before the claim just settled, so stop that job too.
     if (signal.aborted) this.#work.held.stopAll(String(signal.reason));
     await this.#work.held.settle(this.#fault === null);
+    this.#pause.stop();
     await this.#presence.stop();
     // A hub that rejects this agent's heartbeats would also reject this final one.
     if (!this.#isRejected) await this.#presence.leave();
@@ -160,7 +177,8 @@ export class Lifecycle {
     const { client, workspaceId, displayName, machineFingerprint, capabilities } = this.#options;
     const { clock, random, emit } = this.#options;
     return startPresenceLoop({
-      ...{ client, workspaceId, displayName, machineFingerprint, capabilities, clock, emit },
+      ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
+      capabilities: () => withPause(capabilities, this.#pause.state()),
       agentVersion: manifest.version,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
@@ -182,10 +200,22 @@ export class Lifecycle {
       ...{ clock, random, leaseMs, claim },
       backoff: createBackoff(random),
       agentId: () => this.#agentId,
-      mayClaim: () => !this.#isLeaving && !this.#isDrainedByHub && held.count() < slots,
+      mayClaim: () =>
+        !this.#isLeaving &&
+        !this.#isDrainedByHub &&
+        this.#pause.state() === null &&
+        held.count() < this.#pause.slots(slots),
       onUnknownAgent: () => this.#presence.wake(),
       onDefect: (error) => this.#fail(error),
     });
+  }
+
+  #showPause(state: PauseState | null): void {
+    const { emit } = this.#options;
+    if (state === null) emit({ type: 'unpaused' });
+    else emit({ type: 'paused', ...state });
+    this.#presence.wake();
+    this.#claims.wake();
   }
 
   #register(agentId: string): void {
@@ -236,6 +266,15 @@ export class Lifecycle {
     this.#presence.wake();
     this.#claims.wake();
   }
+}
+
+/** Shows other people why the agent claims nothing. */
+function withPause(capabilities: AgentCapabilities, pause: PauseState | null): AgentCapabilities {
+  if (pause === null) return capabilities;
+  const { code, message, untilMs } = pause;
+  const until = new Date(untilMs).toISOString();
+  const paused = { code, message: fitText(message, PAUSE_BYTES_MAX), until };
+  return { ...capabilities, paused };
 }
 
 /**

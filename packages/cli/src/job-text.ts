@@ -58,6 +58,9 @@ export function reasonText(reason: OutcomeReason | null): string | null {
   return label === undefined ? summary : `${summary} (${label})`;
 }
 
+/** Refused commands that are named; the rest is counted. */
+const REFUSED_SHOWN = 3;
+
 /** The evidence of a job as text; null if it has none. */
 export function changeText(job: Pick<Job, 'evidence' | 'changed'>): string | null {
   return job.changed === false ? 'No changes: there is no commit.' : evidenceText(job);
@@ -68,4 +71,49 @@ export function evidenceText({ evidence }: Pick<Job, 'evidence'>): string | null
   if (commitSha === undefined) return null;
   const count = changedFiles?.length ?? 0;
   return `commit ${commitSha}${count === 0 ? '' : `, ${count} file${count === 1 ? '' : 's'} changed`}`;
+}
+
+/** The fields of the agent's evidence beside those of the contract; each may be missing. */
+interface AgentEvidence {
+  branch?: unknown;
+  executor?: { name?: unknown; version?: unknown; sessionId?: unknown; denied?: unknown };
+}
+
+/** The branch with the changes; null if the job has no commit. */
+export function branchText({ evidence }: Pick<Job, 'evidence'>): string | null {
+  const { branch } = (evidence ?? {}) as AgentEvidence;
+  return typeof branch === 'string' ? branch : null;
+}
+
+/** The coding tool with its version and session; null if the evidence does not name it. */
+export function toolText({ evidence }: Pick<Job, 'evidence'>): string | null {
+  const { name, version, sessionId } = ((evidence ?? {}) as AgentEvidence).executor ?? {};
+  if (typeof name !== 'string') return null;
+  const number = typeof version === 'string' ? `, ${version}` : '';
+  return `${name}${number}${typeof sessionId === 'string' ? `, session ${sessionId}` : ''}`;
+}
+
+/** The commands that the tool may not run, and what would allow them; null if it ran all. */
+export function refusedText({ evidence }: Pick<Job, 'evidence'>): string | null {
+  const { denied } = ((evidence ?? {}) as AgentEvidence).executor ?? {};
+  if (!Array.isArray(denied) || denied.length === 0) return null;
+  const shown = denied.slice(0, REFUSED_SHOWN).join(', ');
+  const more = denied.length > REFUSED_SHOWN ? ', …' : '';
+  const count = `${denied.length} command${denied.length === 1 ? '' : 's'}`;
+  const fix = "allow with: signalbox agent start --executor claude --allow 'Bash(COMMAND:*)'";
+  return `${count}: ${shown}${more}; ${fix}`;
+}
+
+/** The tokens and the cost; null if they are unknown. */
+export function usageText({ usage }: Pick<Job, 'usage'>): string | null {
+  if (usage === null) return null;
+  const { inputTokens, cachedInputTokens, outputTokens, costUsd, model } = usage;
+  const cached = cachedInputTokens ? ` (${cachedInputTokens.toLocaleString('en')} cached)` : '';
+  const parts = [
+    inputTokens === undefined ? null : `${inputTokens.toLocaleString('en')} tokens in${cached}`,
+    outputTokens === undefined ? null : `${outputTokens.toLocaleString('en')} out`,
+    costUsd === undefined ? null : `$${costUsd.toFixed(2)}`,
+    model ?? null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(', ');
 }

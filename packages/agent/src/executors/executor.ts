@@ -1,4 +1,5 @@
 import type { Job, Usage } from '@signalbox/contract';
+import type { ToolFailure } from './tool-failure.ts';
 
 /** The tool that works on a job: any command, Claude Code or Codex. */
 export interface Executor {
@@ -10,6 +11,8 @@ export interface Executor {
   check(env: NodeJS.ProcessEnv): Promise<ExecutorTool>;
   /** Returns how to run the tool for one job. */
   plan(request: ExecutorRequest): ExecutorPlan;
+  /** Says in a few words how the tool is restricted, for the person who starts the agent. */
+  describe?(): string[];
 }
 
 export interface ExecutorTool {
@@ -21,6 +24,12 @@ export interface ExecutorRequest {
   job: Job;
   /** The job's prompt, with the answers to its earlier questions. */
   promptText: string;
+  /** The tool's working directory. */
+  worktree: string;
+  /** The directory in which the tool may write files for the agent. */
+  toolFiles: string;
+  /** In `toolFiles`: where the tool may write its result (`result-file.ts`). */
+  resultFile: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
 }
@@ -29,6 +38,8 @@ export interface ExecutorPlan {
   file: string;
   args: readonly string[];
   stdin: string;
+  /** Variables beside those of the job. */
+  env?: Readonly<Record<string, string>>;
   /** Reads JSON events from standard output. Absent: the output is plain text for people. */
   reader?: OutputReader;
 }
@@ -36,8 +47,12 @@ export interface ExecutorPlan {
 /** Converts the tool's events to text for the timeline and collects what they report. */
 export interface OutputReader {
   readLine(line: string): ReadLine;
-  /** Returns the tool's report. Call it after the tool has ended. */
-  report(): ExecutorReport;
+  /**
+   * Returns the tool's report. Call it after the tool has ended.
+   *
+   * @param env of the tool, which says where it keeps its sessions.
+   */
+  report(env: NodeJS.ProcessEnv): ExecutorReport | Promise<ExecutorReport>;
 }
 
 export interface ReadLine {
@@ -45,11 +60,15 @@ export interface ReadLine {
   text: string;
   /** The tool's current activity, in a few words. */
   progress?: string;
+  /** The model answered: the provider serves this agent. */
+  hasAnswer?: true;
 }
 
 export interface ExecutorReport {
   /** The tool itself reports a failure, independent of its exit code. */
-  failure?: { code: string; summary: string };
+  failure?: ToolFailure;
+  /** Tool calls that were refused for lack of permission, such as `Bash: npm test`. */
+  denied?: string[];
   /** The tool's last message: the result for people. */
   message?: string;
   usage?: Usage;

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { AgentCommand } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
+import type { ToolFailure } from '../executors/tool-failure.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { HubClient } from '../hub-client.ts';
 import { createBackoff } from '../loops/backoff.ts';
@@ -40,6 +41,9 @@ export interface HeldJobOptions {
   emit(event: AgentEvent): void;
   onCommands(commands: readonly AgentCommand[]): void;
   onDefect(error: unknown): void;
+  onModelAnswer(): void;
+  /** The tool failed; some failures concern all jobs of this agent. */
+  onToolFailure(failure: ToolFailure): void;
 }
 
 /** Starts the work on a claimed job: lease renewal, log upload and command run concurrently. */
@@ -81,12 +85,15 @@ export function holdJob(options: HeldJobOptions): HeldJob {
       leaseConfirmed: lease.confirmed,
       logBytesMax: options.logBytesMax,
       onLogGrowth: () => logLoop.wake(),
+      onModelAnswer: options.onModelAnswer,
       onProgress(message) {
         lease.report(message);
         emit({ type: 'job-progress', jobId: claimed.jobId, message });
       },
     });
     ended.abort();
+    // Before the slot is free, so that the next claim knows.
+    if (end.toolFailure !== null) options.onToolFailure(end.toolFailure);
     await logLoop.stop();
     if (end.completion !== null) await putResult(options, end.completion, logLoop);
     emit(finishedEvent(claimed, end.completion));

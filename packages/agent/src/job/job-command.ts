@@ -30,14 +30,17 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { executor, clock, killGraceMs } = work.settings;
   const promptText = composePrompt(work.claimed.job);
   const { isReadOnly } = work;
-  const plan = executor.plan({ job: work.claimed.job, promptText, isReadOnly });
+  const { toolFiles, resultFile } = work.directory;
+  const plan = executor.plan({
+    ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
+  });
   const { reader } = plan;
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
   work.exit = await runProcess({
     file: plan.file,
     args: plan.args,
     cwd,
-    env: work.env,
+    env: { ...work.env, ...plan.env },
     user: work.settings.toolUser,
     mark: work.mark,
     stdin: plan.stdin,
@@ -55,7 +58,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     clock,
   });
   await readStdout?.('\n');
-  if (reader !== undefined) work.executorReport = reader.report();
+  if (reader !== undefined) work.executorReport = await reader.report(work.env);
 }
 
 /**
@@ -70,6 +73,7 @@ function createLineReader(work: JobWork, reader: OutputReader): (text: string) =
     for (const line of lines) {
       if (line.trim() === '') continue;
       const read = reader.readLine(line);
+      if (read.hasAnswer) work.onModelAnswer();
       if (read.progress !== undefined) work.report(work.redactor.redact(read.progress));
       if (read.text !== '') await work.log.write('stdout', read.text);
     }

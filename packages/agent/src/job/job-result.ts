@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ChildJob, JobOutcome, OutcomeReason } from '@signalbox/contract';
+import { providerFailures, type ToolFailure } from '../executors/tool-failure.ts';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
@@ -69,13 +70,14 @@ export function completionOf(
 ): CompleteBody {
   const { claimed, settings, redactor } = work;
   const { outcome, outcomeReason, children, usage } = result;
-  const sessionId = work.executorReport?.sessionId;
+  const { sessionId, denied } = work.executorReport ?? {};
   const evidence = {
     ...gitEvidence,
     executor: {
       name: settings.executor.name,
       version: settings.tool.version,
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(denied === undefined ? {} : { denied: denied.map((call) => redactor.redact(call)) }),
     },
   };
   return {
@@ -117,13 +119,22 @@ export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number
 function failureOfExit(work: JobWork): JobFailure | null {
   const { code, signal } = work.exit ?? { code: null, signal: null };
   const said = work.executorReport?.failure;
-  if (said !== undefined && code === 0) return new JobFailure('execution', said.code, said.summary);
+  // Coding tools end with 1 for every reason; what they say is more.
+  if (said !== undefined && (code === 0 || said.code !== 'no_result')) return failureOfTool(said);
   if (code === 0) return null;
   const how = code === null ? `was killed by ${signal}` : `exited with ${code}`;
-  const lastWords =
-    said?.summary ?? lastLine(work, work.tail.stderr) ?? lastLine(work, work.tail.stdout);
+  const lastWords = lastLine(work, work.tail.stderr) ?? lastLine(work, work.tail.stdout);
   const summary = `The command ${how}.${lastWords === undefined ? '' : ` ${lastWords}`}`;
   return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
+}
+
+function failureOfTool({ code, summary }: ToolFailure): JobFailure {
+  const rule = providerFailures[code];
+  if (rule === undefined) return new JobFailure('execution', code, summary);
+  const { spendsAttempt, pauseMs } = rule;
+  // This agent pauses; another one, with another account, may take the job at once.
+  const recommendedDelayMs = spendsAttempt ? pauseMs : 0;
+  return new JobFailure('provider', code, summary, { recommendedDelayMs, spendsAttempt });
 }
 
 function cleanReason(work: JobWork, reason: OutcomeReason): OutcomeReason {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ToolFailure } from '../executors/tool-failure.ts';
 import {
   commitLeftovers,
   type GitEvidence,
@@ -37,6 +38,7 @@ export interface JobRunOptions {
   logBytesMax: number;
   onLogGrowth(): void;
   onProgress(progress: string): void;
+  onModelAnswer(): void;
 }
 
 /** Why the work was stopped, with a message for people. */
@@ -48,6 +50,8 @@ export interface JobStop {
 export interface JobEnd {
   /** The request to send; null when this agent may not report (canceled, lease lost). */
   completion: CompleteBody | null;
+  /** The tool's own failure, for every outcome of the job. */
+  toolFailure: ToolFailure | null;
   /** Removes the worktree. Separate, because the result must be stored on disk first. */
   cleanUp(): Promise<void>;
 }
@@ -72,7 +76,8 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       result &&= resultOfFailure(failure);
     }
     const completion = result === null ? null : completionOf(work, result, evidence);
-    return { completion, cleanUp: () => (isKept ? Promise.resolve() : cleanUp(work)) };
+    const toolFailure = work.executorReport?.failure ?? null;
+    return { completion, toolFailure, cleanUp: () => (isKept ? Promise.resolve() : cleanUp(work)) };
   } finally {
     await work.log.close();
   }
@@ -105,6 +110,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
     signal: options.signal,
     leaseConfirmed: options.leaseConfirmed,
     report: options.onProgress,
+    onModelAnswer: options.onModelAnswer,
     tail: { stdout: '', stderr: '' },
   };
 }

@@ -47,6 +47,8 @@ export interface JobWork {
   leaseConfirmed: Promise<void>;
   /** Reports progress for the timeline. */
   report(progress: string): void;
+  /** Called when the tool's model answers. */
+  onModelAnswer(): void;
   worktree?: Worktree;
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
@@ -60,10 +62,10 @@ export class JobFailure extends Error {
   readonly reason: Exclude<OutcomeReason, string>;
 
   constructor(
-    category: 'environment' | 'execution' | 'agent',
+    category: 'environment' | 'execution' | 'agent' | 'provider',
     code: string,
     summary: string,
-    retry: { recommendedDelayMs: number } | null = null,
+    retry: { recommendedDelayMs: number; spendsAttempt?: boolean } | null = null,
   ) {
     super(summary);
     this.reason = { category, code, retryable: retry !== null, summary, ...retry };

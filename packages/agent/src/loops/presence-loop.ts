@@ -21,7 +21,8 @@ export interface PresenceOptions {
   displayName: string;
   machineFingerprint: string;
   agentVersion: string;
-  capabilities: AgentCapabilities;
+  /** Called for every heartbeat. */
+  capabilities(): AgentCapabilities;
   clock: Clock;
   backoff: Backoff;
   /** Called for every heartbeat. */
@@ -55,7 +56,8 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
   const listeners = new Set<(round: number) => void>();
 
   async function send(status: AgentStatus, callOptions: CallOptions) {
-    const { workspaceId, displayName, machineFingerprint, capabilities, agentVersion } = options;
+    const { workspaceId, displayName, machineFingerprint, agentVersion } = options;
+    const capabilities = options.capabilities();
     const commandNumber = options.commandNumber();
     return await client.agents.heartbeat(
       {

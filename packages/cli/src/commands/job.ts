@@ -12,12 +12,16 @@ import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import {
+  branchText,
   changeText,
   colorStatus,
   exitCodeOf,
   reasonText,
+  refusedText,
   shortId,
   statusText,
+  toolText,
+  usageText,
 } from '../job-text.ts';
 import { readAgentNames } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
@@ -100,7 +104,7 @@ async function follow(
 }
 
 function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): void {
-  const { bold, yellow } = io.styles;
+  const { bold } = io.styles;
   const { agentId, status } = job;
   io.print(`${colorStatus(io.styles, status, statusText(status))}  ${bold(job.jobId)}`);
   io.print();
@@ -120,8 +124,20 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
     ['Result', job.message === null ? null : oneLine(job.message)],
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
-    ['Evidence', job.changed === false ? yellow(changeText(job) ?? '') : changeText(job)],
+    ...evidenceFields(io, job),
   ]);
+}
+
+function evidenceFields({ styles: { yellow } }: Io, job: Job): [string, string | null][] {
+  const shown = (text: string | null) => (text === null ? null : oneLine(text));
+  const refused = shown(refusedText(job));
+  return [
+    ['Evidence', job.changed === false ? yellow(changeText(job) ?? '') : changeText(job)],
+    ['Branch', shown(branchText(job))],
+    ['Tool', shown(toolText(job))],
+    ['Usage', shown(usageText(job))],
+    ['Refused', refused === null ? null : yellow(refused)],
+  ];
 }
 
 function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: number | null): void {

@@ -51,6 +51,20 @@ export const AgentCapabilities = Type.Object({
   maxConcurrentJobs: Type.Optional(
     Integer(1, 1_000, 'How many jobs the agent holds at a time. If absent, there is no limit.'),
   ),
+  paused: Type.Optional(
+    Type.Object(
+      {
+        code: Text(100),
+        message: Text(1_000),
+        until: Timestamp(),
+      },
+      {
+        description:
+          'Why the agent claims nothing until then, such as usage_limit or not_logged_in. Absent ' +
+          'while it claims.',
+      },
+    ),
+  ),
 });
 export type AgentCapabilities = Static<typeof AgentCapabilities>;
 

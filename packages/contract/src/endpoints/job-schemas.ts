@@ -95,6 +95,22 @@ export const Usage = Type.Object({
   outputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
   costUsd: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 })),
   model: Type.Optional(Text(128)),
+  cachedInputTokens: Type.Optional(
+    Integer(0, 1_000_000_000_000, 'How many of inputTokens were read from a cache.'),
+  ),
+  models: Type.Optional(
+    List(
+      Type.Object({
+        model: Text(128),
+        inputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
+        outputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
+        cachedInputTokens: Type.Optional(Integer(0, 1_000_000_000_000)),
+        costUsd: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 })),
+      }),
+      20,
+      'The same for each model, if the tool used more than one.',
+    ),
+  ),
 });
 export type Usage = Static<typeof Usage>;
 
@@ -109,6 +125,13 @@ export const OutcomeReason = Type.Union([
       }),
     ),
     recommendedDelayMs: Type.Optional(Integer(0, 86_400_000)),
+    spendsAttempt: Type.Optional(
+      Type.Boolean({
+        description:
+          'If false, a retryable attempt does not count: the job gets one more. For an agent that ' +
+          'could not begin, such as at the limit of its account.',
+      }),
+    ),
     summary: Type.Optional(Text(10_000)),
     details: Type.Optional(Json()),
   }),

@@ -88,7 +88,10 @@ async function acceptCompletion(
   const moved =
     retryDelayMs === null
       ? await deps.queue.finish(tx, entry, input.outcome)
-      : await deps.queue.requeue(tx, entry, 'retryable-outcome', { delayMs: retryDelayMs });
+      : await deps.queue.requeue(tx, entry, 'retryable-outcome', {
+          delayMs: retryDelayMs,
+          attemptsMax: entry.attempts_max + (spendsAttempt(input) ? 0 : 1),
+        });
   const isRetried = retryDelayMs !== null;
   const spawnedJobIds: string[] = [];
   // The next attempt sends its own children: those of this one would be there twice.
@@ -142,7 +145,16 @@ function resultOf(row: JobRow, input: CompleteInput): JobResult {
 function findRetryDelay(deps: HubDeps, entry: Entry, input: CompleteInput): number | null {
   const { outcome, outcomeReason: reason } = input;
   if (outcome === 'done' || typeof reason !== 'object' || reason.retryable !== true) return null;
-  return deps.queue.hasAttemptsLeft(entry) ? (reason.recommendedDelayMs ?? 0) : null;
+  const hasAnother = deps.queue.hasAttemptsLeft(entry) || !spendsAttempt(input);
+  return hasAnother ? (reason.recommendedDelayMs ?? 0) : null;
+}
+
+/** An agent that can never begin must not keep a job from failing for ever. */
+const UNSPENT_ATTEMPTS_MAX = 1_000;
+
+function spendsAttempt({ outcomeReason: reason, claimGeneration = 1 }: CompleteInput): boolean {
+  if (typeof reason !== 'object' || reason.spendsAttempt !== false) return true;
+  return claimGeneration >= UNSPENT_ATTEMPTS_MAX;
 }
 
 /** Enqueues a child of a completion. Fields that it omits are those of its parent. */

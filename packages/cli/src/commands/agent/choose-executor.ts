@@ -1,4 +1,6 @@
 import {
+  type ClaudeExecutorOptions,
+  type CodexExecutorOptions,
   createClaudeExecutor,
   createCodexExecutor,
   createCommandExecutor,
@@ -14,6 +16,10 @@ export interface ExecutorChoice {
   executor?: (typeof executorNames)[number];
   command?: string;
   model?: string;
+  allow?: string[];
+  permissionMode?: NonNullable<ClaudeExecutorOptions['permissionMode']>;
+  sandbox?: NonNullable<CodexExecutorOptions['sandbox']>;
+  trustRepository?: true;
 }
 
 /**
@@ -21,21 +27,24 @@ export interface ExecutorChoice {
  * @throws {CliError} USAGE, EXECUTOR_MISSING.
  */
 export async function chooseExecutor(
-  { executor, command, model }: ExecutorChoice,
+  choice: ExecutorChoice,
   env: NodeJS.ProcessEnv,
 ): Promise<Executor> {
-  const options = model === undefined ? {} : { model };
+  const { executor, command } = choice;
   const name = executor ?? (command === undefined ? undefined : 'command');
   if (name !== 'command' && name !== undefined && command !== undefined) {
     throw usage(`--executor ${name} and --command cannot be combined.`);
   }
+  checkPermissions(choice, name);
   if (name === 'command') {
     if (command === undefined) throw usage('The command is missing. Add --command "…".');
     return createCommandExecutor({ command });
   }
-  if (name === 'claude') return createClaudeExecutor(options);
-  if (name === 'codex') return createCodexExecutor(options);
-  for (const candidate of [createClaudeExecutor(options), createCodexExecutor(options)]) {
+  const claude = createClaudeExecutor(claudeOptions(choice));
+  const codex = createCodexExecutor(codexOptions(choice));
+  if (name === 'claude') return claude;
+  if (name === 'codex') return codex;
+  for (const candidate of [claude, codex]) {
     if (await isAvailable(candidate, env)) return candidate;
   }
   throw new CliError(
@@ -44,6 +53,44 @@ export async function chooseExecutor(
     'Neither claude nor codex is on the PATH.',
     { fix: 'Install one of them, or use any command: signalbox agent start --command "…"' },
   );
+}
+
+/** The options of `agent start` that only one tool has. */
+const optionsOf = {
+  claude: {
+    allow: '--allow',
+    permissionMode: '--permission-mode',
+    trustRepository: '--trust-repository',
+  },
+  codex: { sandbox: '--sandbox' },
+} as const;
+
+/** Refuses a permission that the tool does not know: it would be ignored without a word. */
+function checkPermissions(choice: ExecutorChoice, name: ExecutorChoice['executor']): void {
+  const given = new Set(
+    Object.keys(choice).filter((key) => choice[key as keyof ExecutorChoice] !== undefined),
+  );
+  for (const [tool, flags] of Object.entries(optionsOf)) {
+    const wrong = Object.entries(flags).find(([key]) => given.has(key) && name !== tool);
+    if (wrong !== undefined) throw usage(`${wrong[1]} needs --executor ${tool}.`);
+  }
+}
+
+function claudeOptions(choice: ExecutorChoice): ClaudeExecutorOptions {
+  const { model, allow, permissionMode, trustRepository } = choice;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(allow === undefined ? {} : { allowedTools: allow }),
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    ...(trustRepository === undefined ? {} : { trustRepository }),
+  };
+}
+
+function codexOptions({ model, sandbox }: ExecutorChoice): CodexExecutorOptions {
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  };
 }
 
 async function isAvailable(executor: Executor, env: NodeJS.ProcessEnv): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { AgentEvent, CloudAiEvent } from '@signalbox/agent';
+import type { LifecycleEvent } from '@signalbox/agent';
 import { formatClock } from '../../duration.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -13,9 +13,6 @@ export interface EventLog<Event> {
   /** The exit code of the last result; 0 without any result. */
   resultCode(): ExitCode;
 }
-
-/** Lifecycle events that both kinds of agents share. */
-type LifecycleEvent = Extract<AgentEvent, CloudAiEvent>;
 
 /**
  * @param describe Returns the line for an event; null if it has none.
@@ -63,6 +60,13 @@ export function describeLifecycle(event: LifecycleEvent, { green, yellow, dim }:
     }
     case 'resumed':
       return `${green('●')} accepting jobs again`;
+    case 'paused':
+      return (
+        `${yellow('●')} paused until ${formatClock(new Date(event.untilMs))}, ` +
+        `${event.code}: ${oneLine(event.message)}`
+      );
+    case 'unpaused':
+      return `${green('●')} claiming again`;
     case 'offline':
       return `${dim('○')} offline`;
   }

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import {
   AgentAlreadyRunningError,
+  claudePermissionModes,
+  codexSandboxes,
   ExecutorMissingError,
   startAgent,
   ToolUserError,
@@ -59,6 +61,22 @@ export const command = defineCommand<Options>({
       )
       .option('--command <line>', 'run this for each job: prompt on standard input, in a worktree')
       .option('--model <name>', 'the model for claude or codex')
+      .option(
+        '--allow <rule>',
+        "what claude may do without asking, such as 'Bash(npm test:*)'; repeatable",
+        collect,
+      )
+      .addOption(
+        new Option('--permission-mode <mode>', 'of claude (default: acceptEdits)').choices(
+          claudePermissionModes,
+        ),
+      )
+      .addOption(
+        new Option('--sandbox <mode>', 'of codex (default: workspace-write)').choices(
+          codexSandboxes,
+        ),
+      )
+      .option('--trust-repository', "let the repository's own hooks of claude run")
       .option('--once', 'claim one job, finish it, and exit with its outcome');
     addJobOptions(program.optionsGroup('Which jobs, and how:'));
     addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
@@ -66,6 +84,10 @@ export const command = defineCommand<Options>({
     addExamples(program, [
       ['signalbox agent start', 'with the coding tool on the PATH'],
       ['signalbox agent start --command "./fix.sh" --once', 'any command, one job, for CI'],
+      [
+        "signalbox agent start --executor claude --allow 'Bash(npm test:*)'",
+        'Claude may run tests',
+      ],
       ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
     ]);
     program.addHelpText(
@@ -89,8 +111,11 @@ export const command = defineCommand<Options>({
 
 type Program = Parameters<typeof addJsonOption>[0];
 
+function collect(value: string, values: string[] = []): string[] {
+  return [...values, value];
+}
+
 function addJobOptions(program: Program): void {
-  const collect = (path: string, paths: string[] = []) => [...paths, path];
   program
     .option('--jobs <number>', 'concurrent jobs', parseInteger({ min: 1, max: 1_000 }), 1)
     .option('--repo <path|id>', 'only this linked clone; repeatable', collect)
@@ -168,9 +193,13 @@ async function runAgent(
       if (options.once && event.type === 'job-claimed') signals.drain();
     },
   });
-  log.sayStart({ name: options.name, session, tool: executor.name, clones, options });
+  log.sayStart({ name: options.name, session, tool: describeTool(executor), clones, options });
   await signals.untilDone(agent);
   return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
+}
+
+function describeTool({ name, describe }: Equipment['executor']): string {
+  return [name, ...(describe?.() ?? [])].join(' · ');
 }
 
 function explainStart(error: unknown): unknown {

@@ -1,0 +1,49 @@
+import type { Usage } from '@signalbox/contract';
+import { countOf, isObject, type JsonObject, objectOf } from './json-fields.ts';
+
+/**
+ * Reads the tokens of a whole run from Claude Code's last result; undefined when it used none.
+ *
+ * `modelUsage` is the sum over all turns and sub-agents. `usage` is the main conversation's last
+ * turn alone, and is used only where an older version reports nothing else.
+ */
+export function usageOfClaude(result: JsonObject, model: string): Usage | undefined {
+  const cost = result.total_cost_usd;
+  const costs = typeof cost === 'number' && cost >= 0 ? { costUsd: cost } : {};
+  if (!isObject(result.modelUsage)) {
+    return { ...countTokens(objectOf(result.usage)), ...costs, ...(model === '' ? {} : { model }) };
+  }
+  const models = Object.entries(result.modelUsage).map(([name, counts]) => ({
+    model: name,
+    ...countTokens(objectOf(counts)),
+    ...costOf(objectOf(counts).costUSD),
+  }));
+  if (models.length === 0) return undefined;
+  const sum = (pick: (one: (typeof models)[number]) => number) =>
+    models.reduce((total, one) => total + pick(one), 0);
+  return {
+    inputTokens: sum((one) => one.inputTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    cachedInputTokens: sum((one) => one.cachedInputTokens),
+    ...costs,
+    ...(model === '' ? {} : { model }),
+    ...(models.length > 1 ? { models } : {}),
+  };
+}
+
+/** Cached input counts as input: the model read it, and it is billed at its own price. */
+function countTokens(counts: JsonObject) {
+  const cached = countOf(counts.cacheReadInputTokens ?? counts.cache_read_input_tokens);
+  return {
+    inputTokens:
+      countOf(counts.inputTokens ?? counts.input_tokens) +
+      countOf(counts.cacheCreationInputTokens ?? counts.cache_creation_input_tokens) +
+      cached,
+    outputTokens: countOf(counts.outputTokens ?? counts.output_tokens),
+    cachedInputTokens: cached,
+  };
+}
+
+function costOf(cost: unknown): { costUsd?: number } {
+  return typeof cost === 'number' && cost >= 0 ? { costUsd: cost } : {};
+}

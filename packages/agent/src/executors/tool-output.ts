@@ -1,0 +1,24 @@
+/** Characters kept of the beginning and the end of one command's output. */
+const HEAD_CHARS = 800;
+const TAIL_CHARS = 2_000;
+
+/**
+ * Shortens the output of a command to its beginning and its end, where commands say what failed.
+ */
+export function shortenOutput(text: string): string {
+  const left = text.length - HEAD_CHARS - TAIL_CHARS;
+  if (left <= 0) return text;
+  const head = text.slice(0, HEAD_CHARS).toWellFormed();
+  const tail = text.slice(-TAIL_CHARS).toWellFormed();
+  return `${head}\n… ${left} characters left out …\n${tail}`;
+}
+
+export function indent(text: string, by = '  '): string {
+  if (text.trim() === '') return '';
+  return `${text.trimEnd().replace(/^/gm, by)}\n`;
+}
+
+/** Shows paths in the worktree as people know them: relative to the repository. */
+export function withoutWorktree(text: string, worktree: string): string {
+  return text.replaceAll(`${worktree}/`, '').replaceAll(worktree, '.');
+}

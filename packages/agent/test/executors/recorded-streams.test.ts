@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { createClaudeReader } from '../../src/executors/claude-reader.ts';
+import { createCodexReader } from '../../src/executors/codex-reader.ts';
+import type { ExecutorReport, OutputReader, ReadLine } from '../../src/executors/executor.ts';
+
+/** Plays a stream that a real tool has printed (`e2e/tools/`), with a scripted model. */
+async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } & ExecutorReport> {
+  const worktree = '/srv/agent/w';
+  const reader: OutputReader = stream.startsWith('claude')
+    ? createClaudeReader({ worktree })
+    : createCodexReader({ worktree });
+  const file = join(import.meta.dirname, 'streams', `${stream}.jsonl`);
+  const text = readFileSync(file, 'utf8');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => reader.readLine(line));
+  return { ...(await reader.report({})), lines, log: lines.map((line) => line.text).join('') };
+}
+
+const failures: Readonly<Record<string, string>> = {
+  'claude-weekly': 'usage_limit',
+  'claude-credit': 'usage_limit',
+  'claude-plain429': 'provider_busy',
+  'claude-overloaded': 'provider_busy',
+  'claude-dropped': 'provider_busy',
+  'claude-unauthorized': 'not_logged_in',
+  'claude-forbidden': 'not_logged_in',
+  'claude-no-model': 'model_unknown',
+  'claude-too-long': 'context_too_long',
+  'claude-max-tokens': 'output_limit',
+  'claude-turns': 'max_turns',
+  'claude-refusal': 'refused',
+  'codex-weekly': 'usage_limit',
+  'codex-quota': 'usage_limit',
+  'codex-plain429': 'provider_busy',
+  'codex-five-hundred': 'provider_busy',
+  'codex-five-o-three': 'provider_busy',
+  'codex-dropped': 'provider_busy',
+  'codex-unauthorized': 'not_logged_in',
+  'codex-no-model': 'model_unknown',
+  'codex-too-long': 'context_too_long',
+  'codex-max-tokens': 'output_limit',
+};
+
+for (const [stream, code] of Object.entries(failures)) {
+  test(`${stream} is read as ${code}`, async () => {
+    const { failure, usage } = await play(stream);
+    assert.equal(failure?.code, code);
+    assert.ok((failure?.summary ?? '').length > 10);
+    // Unknown tokens are absent, never 0.
+    assert.ok(usage === undefined || (usage.inputTokens ?? 0) > 0);
+  });
+}
+
+test('a retry that worked in the end is no failure, and each try is shown', async () => {
+  const { failure, message, lines, log } = await play('claude-retry');
+  assert.equal(failure, undefined);
+  assert.equal(message, 'Then it worked.');
+  assert.match(log, /… The model answered 500 \(server_error\): try 1 of 3, next in \d s\.\n/);
+  assert.match(log, /try 2 of 3/);
+  const retries = lines.filter(({ progress }) => progress?.includes('try '));
+  assert.equal(retries.length, 2);
+  const answer = lines.findIndex(({ hasAnswer }) => hasAnswer);
+  assert.ok(answer > lines.indexOf(retries[1] as ReadLine));
+});
+
+test('each try of Codex is shown, and its last error once', async () => {
+  const { log } = await play('codex-five-o-three');
+  assert.match(log, /… The model did not answer: try 5 of 5\. unexpected status 503/);
+  assert.equal(log.match(/^error: /gm)?.length ?? 0, 0);
+});
+
+test('a refused command is shown and reported', async () => {
+  const { denied, log } = await play('claude-denied');
+  assert.deepEqual(denied, ['Bash: npm test']);
+  assert.match(log, /→ Bash: npm test\n✋ refused: Bash: npm test\n {2}✖ failed\n/);
+});
+
+test('the outputs of calls at the same time say which call they belong to', async () => {
+  const { log } = await play('claude-parallel');
+  assert.match(log, /← Bash: npm test\n {2}✖ failed\n {2}This command requires approval\n/);
+  assert.match(log, /← Bash: ls -la\n/);
+  assert.match(log, /✖ exit code 1\n {2}cat: nothing\.txt/);
+});
+
+test('a long output keeps its beginning and its end, after its exit code', async () => {
+  const claude = await play('claude-long');
+  assert.match(claude.log, / {2}✖ exit code 3\n {2}1\n {2}2\n/);
+  assert.match(claude.log, /… [\d]+ characters left out …\n/);
+  assert.match(claude.log, / {2}2000\n/);
+  const codex = await play('codex-long');
+  assert.match(codex.log, /→ seq 1 2000; exit 3\n {2}✖ exit code 3\n {2}1\n/);
+  assert.match(codex.log, / {2}2000\n/);
+});
+
+test('the tokens of a sub-agent count, and its work is marked', async () => {
+  const { usage, log } = await play('claude-sub');
+  assert.equal(usage?.inputTokens, 100 + 5_000 + 7_000 + 100);
+  assert.equal(usage?.outputTokens, 1_020);
+  assert.equal(usage?.cachedInputTokens, 2_000);
+  assert.equal(usage?.costUsd, 0.0616);
+  assert.match(log, /→ Task: Look\n│ → Bash: ls\n/);
+  assert.doesNotMatch(log, /do not mention to user/);
+});
+
+test('a command in the background adds to the tokens and begins no second session', async () => {
+  const { usage, message, log } = await play('claude-background');
+  assert.equal(usage?.inputTokens, 300);
+  assert.equal(message, 'It has ended.');
+  assert.equal(log.match(/\[session /g)?.length, 1);
+  assert.equal(log.match(/It has ended\./g)?.length, 1);
+});
+
+test('a prompt that Claude Code took for its own command is not done', () => {
+  const reader = createClaudeReader();
+  const result = {
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: '',
+    modelUsage: {},
+  };
+  reader.readLine(JSON.stringify(result));
+  const report = reader.report({}) as ExecutorReport;
+  assert.equal(report.failure?.code, 'no_model_call');
+  assert.equal(report.usage, undefined);
+});
