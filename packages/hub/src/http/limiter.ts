@@ -30,15 +30,15 @@ const SINGLE_CALLER_SHARE = 0.1;
 const REFUSED_UNITS = 10;
 
 /** Long reads that one caller may have under way: more would only wait for the event loop. */
-const READS_MAX = 8;
-const READS_WAITING_MAX = 120;
+export const READS_MAX = 8;
+export const READS_WAITING_MAX = 120;
 /**
  * Other calls that one caller may have under way; the hub serves them in about 10 ms. The others
  * wait, so that between any two of them the calls of everybody else have their turn.
  */
-const CALLS_MAX = 64;
+export const CALLS_MAX = 64;
 /** More than the agents of a large fleet that share a token. */
-const CALLS_WAITING_MAX = 20_000;
+export const CALLS_WAITING_MAX = 20_000;
 
 /**
  * Limits what callers may take of the hub, before the body of a request is read
