@@ -12,6 +12,8 @@ export type ConsoleRows = typeof consoleEndpoints & typeof mirroredEndpoints;
 
 /** Longer than the hub's own request limit, so that the hub's answer arrives first. */
 const CALL_TIMEOUT_MS = 35_000;
+/** Below the 64 KB of all such requests of a page, in any script. */
+const KEEPALIVE_CHARS_MAX = 10_000;
 
 /**
  * Calls one endpoint with the session cookie; types come from its row. Throws HubError only: with
@@ -52,13 +54,17 @@ interface Signals {
 }
 
 async function send(path: string, request: unknown, signals: Signals): Promise<Response> {
+  const body = JSON.stringify(request);
   try {
     return await fetch(path, {
       method: 'POST',
+      // An action is not canceled when the page closes. Reads are: they bring a signal. Browsers
+      // limit such bodies.
+      keepalive: signals.caller === undefined && body.length <= KEEPALIVE_CHARS_MAX,
       credentials: 'same-origin',
       redirect: 'error',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
+      body,
       signal: signals.any,
     });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { getRouteApi, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ToastHost } from '../parts/toast-host.tsx';
+import { OpenDecisionsTitle } from '../shell/open-decisions.tsx';
 import { BottomBar, TopBar } from '../shell/phone-bars.tsx';
 import { ShellKeys } from '../shell/shell-keys.tsx';
 import { shellGrid } from '../shell/shell-layout.ts';
@@ -32,6 +33,7 @@ export function Shell() {
       </main>
       <BottomBar membership={membership} />
       <ShellKeys slug={membership.slug} />
+      <OpenDecisionsTitle workspaceId={membership.workspaceId} />
       <ToastHost />
     </div>
   );

@@ -5,6 +5,7 @@ import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
+import { OpenDecisionsBadge } from './open-decisions.tsx';
 import { topBarClasses } from './shell-layout.ts';
 import { WorkspaceMenu } from './workspace-menu.tsx';
 
@@ -29,12 +30,13 @@ export function TopBar({ person, workspaces, membership }: TopBarProps) {
 }
 
 const entryClasses = classNames(
-  'flex h-full min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-muted',
+  'relative flex h-full min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-muted',
   'aria-[current=page]:font-medium aria-[current=page]:text-accent',
 );
 
 /** The navigation of phones, 56 px at the lower edge, where a thumb reaches it. */
-export function BottomBar({ membership: { slug } }: { membership: Membership }) {
+export function BottomBar({ membership }: { membership: Membership }) {
+  const { slug } = membership;
   const entries = useNavEntries();
   const isHere = (at: number) => at < PHONE_ENTRIES_MAX && !entries[at]?.apart;
   const more = entries.filter((_, at) => !isHere(at));
@@ -49,6 +51,11 @@ export function BottomBar({ membership: { slug } }: { membership: Membership }) 
           <NavLink key={entry.path} entry={entry} slug={slug} className={entryClasses}>
             <entry.icon className="size-5" />
             <span className="max-w-full truncate">{entry.word}</span>
+            {entry.path === 'inbox' && (
+              <span className="absolute top-0.5 left-1/2 ml-1">
+                <OpenDecisionsBadge workspaceId={membership.workspaceId} />
+              </span>
+            )}
           </NavLink>
         ))}
       {more.length > 0 && (

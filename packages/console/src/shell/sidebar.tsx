@@ -4,6 +4,7 @@ import { classNames } from '../class-names.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { type NavEntry, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
+import { OpenDecisionsBadge } from './open-decisions.tsx';
 import { sidebarClasses } from './shell-layout.ts';
 import { toggleSidebar } from './sidebar-width.ts';
 import { WorkspaceMenu } from './workspace-menu.tsx';
@@ -15,7 +16,7 @@ interface SidebarProps {
 }
 
 const linkClasses = classNames(
-  'flex h-8 items-center gap-2 rounded-md px-2 text-sm font-medium text-muted',
+  'relative flex h-8 items-center gap-2 rounded-md px-2 text-sm font-medium text-muted',
   'hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:text-ink',
   'pointer-coarse:h-11',
 );
@@ -28,7 +29,12 @@ export function Sidebar({ person, workspaces, membership }: SidebarProps) {
       <li key={entry.path}>
         <NavLink entry={entry} slug={membership.slug} className={linkClasses}>
           <entry.icon />
-          <span className="min-w-0 truncate narrow:sr-only">{entry.word}</span>
+          <span className="min-w-0 grow truncate narrow:sr-only">{entry.word}</span>
+          {entry.path === 'inbox' && (
+            <span className="narrow:absolute narrow:top-0 narrow:right-0 narrow:scale-75">
+              <OpenDecisionsBadge workspaceId={membership.workspaceId} />
+            </span>
+          )}
         </NavLink>
       </li>
     ));

@@ -1,0 +1,80 @@
+import type { ListedUncertainty, ResponseOf } from '@signalbox/contract';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { type ConsoleRows, callHub } from './hub-call.ts';
+
+/** Filters of the inbox; all are part of the URL. */
+export interface InboxFilters {
+  /** Absent: the open ones. */
+  show?: 'answered' | undefined;
+  mine?: true | undefined;
+  repo?: string | undefined;
+  run?: string | undefined;
+}
+
+/** A row of the inbox. */
+export type DecisionRow = ListedUncertainty;
+/** All that a decision card shows. */
+export type DecisionView = Omit<ResponseOf<ConsoleRows['uncertainties']['get']>, 'ok'>;
+
+/** The only interval of this file, for as long as the hub does not push changes. */
+const DECISION_REFRESH_MS = 2_000;
+const PAGE_DECISIONS = 50;
+
+export function decisionsQuery(workspaceId: string, filters: InboxFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['uncertainties', workspaceId, filters],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'uncertainties',
+        'list',
+        {
+          workspaceId,
+          view: 'summary',
+          status: filters.show === 'answered' ? 'resolved' : 'open',
+          limit: PAGE_DECISIONS,
+          ...(filters.mine && { mine: true }),
+          ...(filters.repo && { repoId: filters.repo }),
+          ...(filters.run && { runId: filters.run }),
+          ...(pageParam && { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: DECISION_REFRESH_MS,
+  });
+}
+
+/** The number of open decision requests, for the badge and the title. */
+export function decisionCountsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['uncertainty-counts', workspaceId],
+    queryFn: ({ signal }) => callHub('uncertainties', 'counts', { workspaceId }, signal),
+    refetchInterval: DECISION_REFRESH_MS,
+  });
+}
+
+/** One question, with its answers and what waits for it. */
+export function decisionQuery(workspaceId: string, uncertaintyId: string) {
+  return queryOptions({
+    queryKey: ['uncertainty', workspaceId, uncertaintyId],
+    queryFn: ({ signal }) =>
+      callHub('uncertainties', 'get', { workspaceId, uncertaintyId }, signal),
+    refetchInterval: DECISION_REFRESH_MS,
+  });
+}
+
+/** The open questions of a job, for example to name them before a retry. */
+export function openDecisionsOfJobQuery(workspaceId: string, jobId: string) {
+  return queryOptions({
+    queryKey: ['uncertainties', workspaceId, { jobId }],
+    queryFn: ({ signal }) =>
+      callHub(
+        'uncertainties',
+        'list',
+        { workspaceId, jobId, status: 'open', view: 'summary' },
+        signal,
+      ),
+  });
+}

@@ -1,0 +1,271 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useParams } from '@tanstack/react-router';
+import { Inbox } from 'lucide-react';
+import { useEffect } from 'react';
+import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
+import { repositoriesQuery } from '../api/job-queries.ts';
+import { classNames } from '../class-names.ts';
+import { plainText } from '../format/text.ts';
+import { useKeys } from '../keys/use-keys.ts';
+import { Button, buttonClasses } from '../parts/button.tsx';
+import { DecisionCard } from '../parts/decision-card.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { FilterChip } from '../parts/filter-chip.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { InboxRow } from '../parts/inbox-row.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+import { SkeletonRows } from '../parts/skeleton.tsx';
+import { useWide } from '../parts/use-wide.ts';
+
+const workspace = getRouteApi('/w/$slug');
+const route = getRouteApi('/w/$slug/inbox');
+
+/** The questions that wait for a person: a list and a card; on phones, one after the other. */
+export function InboxPage() {
+  const { membership } = workspace.useRouteContext();
+  usePageTitle(`Inbox · ${membership.name}`);
+  const isWide = useWide();
+  const { uncertaintyId } = useParams({ strict: false });
+  const inbox = useInbox();
+  // On wide windows the first question is open beside the list.
+  const shownId = uncertaintyId ?? (isWide ? inbox.rows[0]?.uncertaintyId : undefined);
+  useMoves(inbox.rows, shownId);
+  const isListShown = isWide || uncertaintyId === undefined;
+  return (
+    <div
+      className={classNames(
+        'mx-auto grid grid-cols-[minmax(0,1fr)] items-start gap-4',
+        isWide && shownId !== undefined
+          ? 'max-w-6xl lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)] lg:gap-6'
+          : 'max-w-3xl',
+      )}
+    >
+      {isListShown && <InboxList inbox={inbox} shownId={isWide ? shownId : undefined} />}
+      {shownId !== undefined && (
+        <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3">
+          {!isListShown && <BackToList slug={membership.slug} filters={inbox.filters} />}
+          <DecisionCard
+            key={shownId}
+            workspace={membership}
+            uncertaintyId={shownId}
+            level={isListShown ? 2 : 1}
+            next={<NextLink rows={inbox.rows} shownId={shownId} />}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useInbox() {
+  const { membership } = workspace.useRouteContext();
+  const filters = route.useSearch();
+  const list = useInfiniteQuery(decisionsQuery(membership.workspaceId, filters));
+  const rows = byUrgency(list.data?.pages.flatMap((page) => page.uncertainties) ?? []);
+  return { filters, list, rows };
+}
+
+/** Open questions with a deadline come first, the nearest at the top; the others newest first. */
+function byUrgency(rows: readonly DecisionRow[]): DecisionRow[] {
+  const dueMs = ({ deadlineAt, answer }: DecisionRow) =>
+    deadlineAt == null || answer ? Number.POSITIVE_INFINITY : Date.parse(deadlineAt);
+  return rows.toSorted((a, b) => (dueMs(a) === dueMs(b) ? 0 : dueMs(a) - dueMs(b)));
+}
+
+/** `j` and `k` move through the list. */
+function useMoves(rows: readonly DecisionRow[], shownId: string | undefined): void {
+  const navigate = route.useNavigate();
+  const move = (step: 1 | -1) => {
+    const at = rows.findIndex((row) => row.uncertaintyId === shownId);
+    const next = at === -1 ? rows[0] : rows[at + step];
+    if (next === undefined) return;
+    void navigate({
+      to: '/w/$slug/inbox/$uncertaintyId',
+      params: (now) => ({ ...now, uncertaintyId: next.uncertaintyId }),
+      search: (now) => now,
+      replace: shownId !== undefined,
+      resetScroll: false,
+    });
+  };
+  useKeys([
+    { keys: 'j', label: 'Next question', group: 'Inbox', act: () => move(1) },
+    { keys: 'k', label: 'Previous question', group: 'Inbox', act: () => move(-1) },
+  ]);
+}
+
+interface InboxListProps {
+  inbox: ReturnType<typeof useInbox>;
+  shownId: string | undefined;
+}
+
+function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) {
+  const { membership } = workspace.useRouteContext();
+  const repositories = useQuery(repositoriesQuery(membership.workspaceId));
+  const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
+  useCurrentInView(shownId);
+  return (
+    <section
+      aria-label="Questions"
+      className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3 lg:sticky lg:top-5"
+    >
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
+        <h1 className="text-xl font-semibold tracking-tight">Inbox</h1>
+      </div>
+      <Filters filters={filters} labels={labels} />
+      {list.isPending && <SkeletonRows what="the questions" rows={6} />}
+      {list.isError && (
+        <ErrorNotice
+          error={list.error}
+          action={
+            <Button busy={list.isFetching} onClick={() => list.refetch()}>
+              Try again
+            </Button>
+          }
+        />
+      )}
+      {list.data && rows.length === 0 && <NoQuestions filters={filters} />}
+      {rows.length > 0 && (
+        <ol
+          aria-label={filters.show === 'answered' ? 'Answered questions' : 'Open questions'}
+          className="overflow-y-auto rounded-lg border bg-surface lg:max-h-[calc(100dvh-9rem)]"
+        >
+          {rows.map((row) => (
+            <InboxRow
+              key={row.uncertaintyId}
+              row={row}
+              slug={membership.slug}
+              filters={filters}
+              repositoryLabel={labels.get(row.repoId ?? '')}
+              isCurrent={row.uncertaintyId === shownId}
+            />
+          ))}
+        </ol>
+      )}
+      {list.hasNextPage && (
+        <Button
+          className="justify-self-center"
+          busy={list.isFetchingNextPage}
+          onClick={() => list.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+    </section>
+  );
+}
+
+/** Keeps the row of the shown question in view while the keys move through the list. */
+function useCurrentInView(shownId: string | undefined): void {
+  useEffect(() => {
+    if (shownId === undefined) return;
+    document.querySelector('[aria-label="Questions"] [aria-current]')?.scrollIntoView({
+      block: 'nearest',
+    });
+  }, [shownId]);
+}
+
+const showOptions = [{ value: 'answered', word: 'answered' }] as const;
+const mineOptions = [{ value: 'mine', word: 'from my jobs' }] as const;
+
+function Filters({ filters, labels }: { filters: InboxFilters; labels: Map<string, string> }) {
+  const navigate = route.useNavigate();
+  const narrow = (change: InboxFilters) =>
+    navigate({ to: '.', search: (now) => ({ ...now, ...change }), replace: true });
+  const repositories = [...labels].map(([value, label]) => ({
+    value,
+    word: plainText(label) || value,
+  }));
+  return (
+    <search aria-label="Filters" className="flex flex-wrap gap-2">
+      <FilterChip
+        label="State"
+        value={filters.show}
+        options={showOptions}
+        onChange={(show) => narrow({ show })}
+      />
+      <FilterChip
+        label="Whose"
+        value={filters.mine && 'mine'}
+        options={mineOptions}
+        onChange={(value) => narrow({ mine: value && true })}
+      />
+      {(repositories.length > 1 || filters.repo !== undefined) && (
+        <FilterChip
+          label="Repository"
+          value={filters.repo}
+          options={repositories}
+          onChange={(repo) => narrow({ repo })}
+        />
+      )}
+      {filters.run !== undefined && (
+        <FilterChip
+          label="Run"
+          value={filters.run}
+          options={[{ value: filters.run, word: filters.run }]}
+          onChange={(run) => narrow({ run })}
+        />
+      )}
+    </search>
+  );
+}
+
+function NoQuestions({ filters }: { filters: InboxFilters }) {
+  const { membership } = workspace.useRouteContext();
+  if (Object.keys(filters).length > 0) {
+    return (
+      <EmptyState
+        icon={Inbox}
+        title="No question matches"
+        action={
+          <Link
+            to="/w/$slug/inbox"
+            params={{ slug: membership.slug }}
+            search={{}}
+            className={buttonClasses()}
+          >
+            Show all open questions
+          </Link>
+        }
+      >
+        Other questions may be open.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={Inbox} title="No open questions">
+      An agent that is unsure asks here, and its job waits for the answer.
+    </EmptyState>
+  );
+}
+
+function BackToList({ slug, filters }: { slug: string; filters: InboxFilters }) {
+  return (
+    <Link
+      to="/w/$slug/inbox"
+      params={{ slug }}
+      search={filters}
+      className="inline-flex h-8 items-center gap-1 justify-self-start rounded-md text-sm text-muted hover:text-ink pointer-coarse:h-11"
+    >
+      <Icon name="arrowLeft" />
+      Inbox
+    </Link>
+  );
+}
+
+/** Beside an answer: the next open question of the list. */
+function NextLink({ rows, shownId }: { rows: readonly DecisionRow[]; shownId: string }) {
+  const { membership } = workspace.useRouteContext();
+  const next = rows.find((row) => row.uncertaintyId !== shownId && !row.answer);
+  if (next === undefined) return null;
+  return (
+    <Link
+      to="/w/$slug/inbox/$uncertaintyId"
+      params={{ slug: membership.slug, uncertaintyId: next.uncertaintyId }}
+      search={(now) => now}
+      className={buttonClasses('plain', 'ml-auto h-9')}
+    >
+      Next question
+    </Link>
+  );
+}

@@ -1,0 +1,133 @@
+import type { Resolution, Uncertainty } from '@signalbox/contract';
+import { Undo2 } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { hasCode } from '../api/hub-error.ts';
+import { capText, choicesOf, resolutionWords } from '../format/decision-words.ts';
+import { formatAbsolute, formatClock } from '../format/time.ts';
+import { ActionButton } from './action-button.tsx';
+import { Button } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { Icon } from './icon.tsx';
+import { useNow } from './relative-time.tsx';
+import type { useDecision } from './use-decision.ts';
+
+const VALUE_CHARS_MAX = 1_200;
+
+interface DecisionAnswerProps {
+  uncertainty: Uncertainty;
+  resolution: Resolution;
+  decision: ReturnType<typeof useDecision>;
+  personId: string;
+  isReplacing: boolean;
+  onReplace: () => void;
+  disabledReason: string | undefined;
+  next: ReactNode;
+}
+
+/** The answer that applies: what, by whom and when; and the ways back. */
+export function DecisionAnswer(props: DecisionAnswerProps) {
+  const { uncertainty, resolution, decision, personId } = props;
+  const boxRef = useRef<HTMLElement>(null);
+  const isMine = resolution.createdById === personId;
+  const isJustGiven = decision.answer.isSuccess;
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (isJustGiven) boxRef.current?.focus();
+  }, [isJustGiven]);
+  const hasLost = hasCode(decision.answer.error, 'ALREADY_RESOLVED') && !isMine;
+  return (
+    <section
+      ref={boxRef}
+      tabIndex={-1}
+      aria-label="Answer"
+      className="grid gap-3 rounded-lg bg-done-soft p-4 outline-none"
+    >
+      {hasLost && (
+        <p role="alert" className="font-medium">
+          Your answer was not sent, because {resolutionWords(resolution)} first.
+        </p>
+      )}
+      <div className="flex items-start gap-2">
+        <Icon name="checkCircle" className="mt-0.5 text-done" />
+        <div className="grid min-w-0 gap-1">
+          <p role="status" className="text-sm">
+            <span className="font-medium">
+              {isMine ? mineWords(resolution) : resolutionWords(resolution)}
+            </span>
+            <span className="text-muted">
+              {', '}
+              <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
+                {formatClock(resolution.createdAt)}
+              </time>
+            </span>
+          </p>
+          <AnswerText uncertainty={uncertainty} resolution={resolution} />
+        </div>
+      </div>
+      {decision.withdraw.isError && <ErrorNotice error={decision.withdraw.error} />}
+      <Ways {...props} isMine={isMine} />
+    </section>
+  );
+}
+
+function mineWords({ mode }: Resolution): string {
+  return mode === 'dismissed' ? 'You dismissed the question' : 'You answered';
+}
+
+function AnswerText({
+  uncertainty,
+  resolution,
+}: {
+  uncertainty: Uncertainty;
+  resolution: Resolution;
+}) {
+  const { mode, value } = resolution;
+  if (mode === 'dismissed') {
+    return <p className="text-sm text-muted">The job continues without an answer.</p>;
+  }
+  const choice = choicesOf(uncertainty).find((each) => each.value === value);
+  return (
+    <>
+      {mode === 'assumed' && <p className="text-sm text-muted">The assumed value applies:</p>}
+      <p className="font-medium whitespace-pre-wrap wrap-anywhere">
+        {choice ? choice.label : capText(value, VALUE_CHARS_MAX)}
+      </p>
+    </>
+  );
+}
+
+function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
+  const { uncertainty, resolution, decision, isMine, isReplacing, onReplace, next } = props;
+  const { handOverAt, jobId } = uncertainty;
+  const secondsLeft = useNow((nowMs) =>
+    handOverAt === null ? 0 : Math.max(0, Math.ceil((Date.parse(handOverAt) - nowMs) / 1_000)),
+  );
+  const mayUndo = isMine && handOverAt !== null;
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {mayUndo && (
+        <Button
+          className="h-9"
+          disabled={secondsLeft === 0}
+          busy={decision.withdraw.isPending}
+          onClick={() => decision.withdraw.mutate(resolution.resolutionId)}
+        >
+          <Undo2 />
+          Undo
+        </Button>
+      )}
+      {handOverAt !== null && (
+        <p className="text-sm text-muted" aria-hidden="true">
+          {jobId === null ? 'Takes effect' : 'The job gets it'}{' '}
+          {secondsLeft === 0 ? 'now' : `in ${secondsLeft} s`}
+        </p>
+      )}
+      {handOverAt === null && !isReplacing && (
+        <ActionButton look="quiet" disabledReason={props.disabledReason} onClick={onReplace}>
+          Replace the answer
+        </ActionButton>
+      )}
+      {next}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, CircleHelp, CircleSlash, Clock } from 'lucide-react';
+import type { DecisionRow, InboxFilters } from '../api/decision-queries.ts';
+import { classNames } from '../class-names.ts';
+import { plainText } from '../format/text.ts';
+import { formatDuration } from '../format/time.ts';
+import { RelativeTime, useNow } from './relative-time.tsx';
+
+interface InboxRowProps {
+  row: DecisionRow;
+  slug: string;
+  filters: InboxFilters;
+  repositoryLabel: string | undefined;
+  isCurrent: boolean;
+}
+
+/** A question in the list, two lines high: the question; repository, deadline and age. */
+export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: InboxRowProps) {
+  const { uncertaintyId, title, createdAt, deadlineAt, resolvedAt, answer } = row;
+  return (
+    <li className="border-b last:border-b-0">
+      <Link
+        to="/w/$slug/inbox/$uncertaintyId"
+        params={{ slug, uncertaintyId }}
+        search={filters}
+        resetScroll={false}
+        aria-current={isCurrent ? 'true' : undefined}
+        className={classNames(
+          'grid grid-cols-[1rem_minmax(0,1fr)] gap-x-3 gap-y-0.5 px-3 py-2.5 -outline-offset-2 hover:bg-hover sm:px-4',
+          isCurrent && 'bg-hover shadow-[inset_3px_0_0_var(--color-attention)]',
+        )}
+      >
+        <RowSign row={row} />
+        <span className="line-clamp-2 font-medium wrap-anywhere">
+          {plainText(title) || uncertaintyId}
+        </span>
+        <span className="col-start-2 flex min-w-0 items-center gap-2 text-xs text-muted">
+          <span className="min-w-0 truncate">
+            {answer ? answerWords(answer) : plainText(repositoryLabel ?? '')}
+          </span>
+          <span className="ml-auto flex shrink-0 items-center gap-2">
+            {deadlineAt && !answer && <DeadlineNote deadlineAt={deadlineAt} />}
+            <RelativeTime at={resolvedAt ?? createdAt} />
+          </span>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function RowSign({ row: { answer } }: { row: DecisionRow }) {
+  if (answer === undefined) return <CircleHelp className="mt-0.5 text-attention" />;
+  return answer.mode === 'dismissed' ? (
+    <CircleSlash className="mt-0.5 text-canceled" />
+  ) : (
+    <CircleCheck className="mt-0.5 text-done" />
+  );
+}
+
+function answerWords({ mode, by, title }: NonNullable<DecisionRow['answer']>): string {
+  const who = by === null ? 'Deadline' : plainText(by);
+  return mode === 'dismissed' ? `${who}: dismissed` : `${who}: ${plainText(title)}`;
+}
+
+function DeadlineNote({ deadlineAt }: { deadlineAt: string }) {
+  const leftMs = Date.parse(deadlineAt);
+  const words = useNow((nowMs) =>
+    leftMs <= nowMs ? 'Overdue' : `due in ${formatDuration(leftMs - nowMs)}`,
+  );
+  return (
+    <span className="inline-flex items-center gap-1 font-medium text-warning">
+      <Clock className="size-3" />
+      {words}
+    </span>
+  );
+}
