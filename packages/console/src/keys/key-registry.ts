@@ -33,8 +33,11 @@ export function activeKeys(): readonly KeyAction[] {
 }
 
 /** Where letters are text, or where a part of the page handles its keys itself. */
-const typingPlaces =
-  'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable="true"], [role=menu], [role=listbox], [role=dialog], [role=alertdialog]';
+const typingPlaces = [
+  ...['input:not([type=radio], [type=checkbox])', 'textarea', 'select'],
+  ...['[contenteditable="true"]', '[role=menu]', '[role=listbox]'],
+  ...['[role=dialog]', '[role=alertdialog]'],
+].join(', ');
 
 /** Runs the action of a key. Wired once, in the shell. */
 export function handleKey(event: KeyboardEvent): void {
