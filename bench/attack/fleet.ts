@@ -14,7 +14,8 @@ export interface FleetOrder {
   readonly agentCount: number;
 }
 
-export type FleetQuestion = { readonly start: FleetOrder } | 'collect' | 'stop';
+/** `mark` begins a new span; `collect` asks for the calls that began in the span before it. */
+export type FleetQuestion = { readonly start: FleetOrder } | 'mark' | 'collect' | 'stop';
 
 export interface FleetSeen {
   readonly latency: Latency | null;
@@ -32,26 +33,38 @@ const CLAIM_WAIT_MS = 5_000;
 /** The output of a tool in a second. */
 const OUTPUT = 'ran 12 tests, all passed. '.repeat(20);
 
-let latenciesMs: number[] = [];
-let jobs = 0;
-let failures: Record<string, number> = {};
+/** A span between two marks, with the calls that began in it. */
+interface CallSpan {
+  readonly latenciesMs: number[];
+  readonly failures: Record<string, number>;
+  jobs: number;
+  open: number;
+}
+
+const newSpan = (): CallSpan => ({ latenciesMs: [], failures: {}, jobs: 0, open: 0 });
+let before = newSpan();
+let current = newSpan();
 let isOver = false;
 let working: Promise<unknown> = Promise.resolve();
 
 /** Calls and notes how long it took, retries included. @returns null after a failure. */
 async function timed<T>(call: Promise<T>): Promise<T | null> {
+  const span = current;
   const beganMs = performance.now();
+  span.open += 1;
   try {
     const answer = await call;
-    latenciesMs.push(performance.now() - beganMs);
+    span.latenciesMs.push(performance.now() - beganMs);
     return answer;
   } catch (error) {
-    countFailure('failed', error);
+    countFailure(span, 'failed', error);
     return null;
+  } finally {
+    span.open -= 1;
   }
 }
 
-function countFailure(how: 'failed' | 'repeated', error: unknown): void {
+function countFailure({ failures }: CallSpan, how: 'failed' | 'repeated', error: unknown): void {
   const { code, name } = error as { code?: unknown; name?: unknown };
   const what = `${how} ${typeof code === 'string' ? code : String(name)}`;
   failures[what] = (failures[what] ?? 0) + 1;
@@ -91,12 +104,12 @@ async function workOnce(
     }
   }
   await timed(client.jobs.complete({ ...held, outcome: 'done', message: 'Done.' }));
-  jobs += 1;
+  current.jobs += 1;
 }
 
 async function start(order: FleetOrder): Promise<void> {
   const { baseUrl, tokens, agentCount } = order;
-  const onRetry = ({ error }: { error: Error }) => countFailure('repeated', error);
+  const onRetry = ({ error }: { error: Error }) => countFailure(current, 'repeated', error);
   const clients = tokens.map((token) => createClient({ baseUrl, token, onRetry }));
   const agents = Array.from({ length: agentCount }, (_, number) =>
     work(clients[number % clients.length] as Client, order, number),
@@ -104,16 +117,24 @@ async function start(order: FleetOrder): Promise<void> {
   working = Promise.all(agents);
 }
 
+/** The calls of the span before the last mark. One that is still open counts as a failure. */
 function collect(): FleetSeen {
-  const seen = { latency: summarizeLatency(latenciesMs), jobs, failures };
-  latenciesMs = [];
-  jobs = 0;
-  failures = {};
-  return seen;
+  const { latenciesMs, failures, jobs, open } = before;
+  return {
+    latency: summarizeLatency(latenciesMs),
+    jobs,
+    failures: open === 0 ? failures : { ...failures, 'not answered yet': open },
+  };
+}
+
+function mark(): void {
+  before = current;
+  current = newSpan();
 }
 
 answerQuestions(async (question: FleetQuestion) => {
   if (question === 'collect') return collect();
+  if (question === 'mark') return mark();
   if (question !== 'stop') return start(question.start);
   isOver = true;
   return working;

@@ -22,6 +22,8 @@ export class HealthWatch {
   #worstMs = 0;
   #refusals = 0;
   #residentBytes: number | null = null;
+  /** Of a question that is not answered yet. */
+  #sentMs: number | null = null;
 
   constructor(target: Target, pid: number) {
     this.#target = target;
@@ -33,8 +35,9 @@ export class HealthWatch {
 
   /** Returns the values since the last call. */
   collect(): HealthSeen {
+    const openMs = this.#sentMs === null ? 0 : performance.now() - this.#sentMs;
     const seen = {
-      worstMs: this.#worstMs,
+      worstMs: Math.max(this.#worstMs, openMs),
       refusals: this.#refusals,
       residentBytes: this.#residentBytes,
     };
@@ -57,7 +60,9 @@ export class HealthWatch {
     const connection = await Connection.open(this.#target);
     while (!this.#isOver) {
       const sentMs = performance.now();
+      this.#sentMs = sentMs;
       const { status } = await connection.send(request);
+      this.#sentMs = null;
       this.#worstMs = Math.max(this.#worstMs, performance.now() - sentMs);
       if (status !== 200) this.#refusals += 1;
       const bytes = readResidentBytes(this.#pid);

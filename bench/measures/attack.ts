@@ -114,7 +114,7 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
     ...{ baseUrl: baseUrlOf(target), workspaceId, repoId, tokens, agentCount: AGENTS },
   };
   const times = bench.options.quick
-    ? { warmUpMs: 4_000, measureMs: 2_000, pauseMs: 250 }
+    ? { warmUpMs: 4_000, measureMs: 1_500, pauseMs: 500 }
     : { warmUpMs: 15_000, measureMs: 15_000, pauseMs: 3_000 };
   const peers = await startPeers();
   const probe = new Asker(hub);
@@ -126,15 +126,18 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
     for (const phase of phases) {
       watch.collect();
       await probe.ask<LoopDelay>('collect');
-      await peers.fleet.ask('collect' satisfies FleetQuestion);
+      await peers.fleet.ask('mark' satisfies FleetQuestion);
       const attack: AttackOrder = { world: attackerWorld, ids: phase.ids, ms: times.measureMs };
       const got = await peers.attacker.ask<Tally>(attack);
       const loop = await probe.ask<LoopDelay>('collect');
+      const health = watch.collect();
+      await peers.fleet.ask('mark' satisfies FleetQuestion);
+      // Calls that began beside the attack end in the pause.
+      await sleep(times.pauseMs);
       const good = await peers.fleet.ask<FleetSeen>('collect' satisfies FleetQuestion);
-      const one = { ...phase, health: watch.collect(), good, loop, got };
+      const one = { ...phase, health, good, loop, got };
       seen.push(one);
       bench.say(`  ${describeOne(engine, one).join(' · ')}`);
-      await sleep(times.pauseMs);
     }
     await watch.stop();
     return seen;
