@@ -33,7 +33,8 @@ export type Repeat = 'safe' | 'once' | { readonly withKey: RetryKey };
  * - `always`: the call is allowed; it reaches nothing beyond what the token itself names.
  * - `own-job`: `jobId` must be the job of the token.
  * - `own-run`: `runId` must be sent and be the run of the token's job.
- * - `own-run-and-job`: as `own-run`; and `jobId`, if sent, must be the job of the token.
+ * - `own-run-and-job`: as `own-run`; and `jobId`, if sent, must be the job of the token. Without
+ *   `runId`, `jobId` must be sent.
  * - `own-run-by-reference`: the token's job must have a run. The request names a run by
  *   repository and `runRef`; the operation looks it up and refuses every other run.
  * - `by-operation`: the operation decides after it has read the record that the call is about.

@@ -70,7 +70,7 @@ const openUncertainty: Uncertainty = {
   handOverAt: null,
   createdAt: '2026-11-02T09:03:00.000Z',
   promotedAt: '2026-11-02T09:03:00.000Z',
-  resolvedAt: null,
+  ...{ resolvedAt: null, actionKey: null, takenAt: null },
 };
 
 const exampleResolution: Resolution = {
@@ -149,7 +149,8 @@ export const uncertainties = {
     description:
       'Promotes it to a decision request in the inbox exactly when confidence is below ' +
       'autoPromoteThreshold. Otherwise decisionRequestId is null, the assumed value applies and ' +
-      'is recorded as such, and a person can still promote it.',
+      'is recorded as such, and a person can still promote it. With an actionKey of which the job ' +
+      'has an uncertainty that is open, or answered and not taken, that one is the answer.',
     request: Type.Object({
       ...CreateUncertaintyRequest.properties,
       idempotencyKey: Type.Optional(IdempotencyKey),
@@ -164,6 +165,12 @@ export const uncertainties = {
       'WORKSPACE_NOT_FOUND',
       'RUN_NOT_FOUND',
       'JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
       'IDEMPOTENCY_CONFLICT',
       'NOT_ALLOWED',
     ],
@@ -397,12 +404,56 @@ export const uncertainties = {
     request: Type.Object({
       ...UncertaintyRef,
       waitMs: Defaulted(Integer(0, DECISION_WAIT_MS_MAX), DECISION_WAIT_MS_DEFAULT),
+      peek: Defaulted(
+        Type.Boolean({ description: 'The job has not received the answer yet: it takes it later.' }),
+        false,
+      ),
     }),
     response: Ok({ uncertainty: Uncertainty }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { ...exampleRef, waitMs: 60_000 },
       response: { ok: true, uncertainty: resolvedUncertainty },
+    },
+  }),
+  takeAnswer: defineEndpoint({
+    name: 'uncertaintiesTakeAnswer',
+    method: 'POST',
+    path: '/control-plane/v1/uncertainties/take-answer',
+    tag: 'Uncertainties',
+    auth: 'bearer',
+    scopes: ['agent'],
+    origin: 'extension',
+    console: false,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Take the answer for the action that it is about',
+    description:
+      'Marks the answer as received and used. The agent that holds the job takes it, fenced by ' +
+      'its claim. Taken is false if the answer is missing or can still be withdrawn, or if ' +
+      'another agent has taken it before.',
+    request: Type.Object({
+      ...UncertaintyRef,
+      jobId: Id('job'),
+      agentId: Id('agent'),
+      claimGeneration: Integer(1, 1_000_000),
+    }),
+    response: Ok({ taken: Type.Boolean(), uncertainty: Uncertainty }),
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'UNCERTAINTY_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_ALREADY_FINISHED',
+      'JOB_CANCELED',
+      'NOT_ALLOWED',
+    ],
+    example: {
+      request: { ...exampleRef, jobId: exampleIds.job, agentId: exampleIds.agent, claimGeneration: 1 },
+      response: { ok: true, taken: true, uncertainty: resolvedUncertainty },
     },
   }),
 } as const;

@@ -82,12 +82,26 @@ const askedFields = {
   confidence: Confidence,
 } as const;
 
+const ActionKey = Text(128, {
+  minLength: 1,
+  description:
+    'Names the action of a tool that the question is about, within its job. An answer to such a ' +
+    'question is taken at most once, and dies with the job.',
+});
+
 export const CreateUncertaintyRequest = Type.Object({
   workspaceId: Id('workspace'),
-  runId: Id('run'),
+  runId: Type.Optional(
+    Id('run', 'Required without jobId. Default: the run of the job, which is made if it has none.'),
+  ),
   jobId: Type.Optional(
     Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
   ),
+  agentId: Type.Optional(Id('agent', 'With claimGeneration: the agent that holds the job.')),
+  claimGeneration: Type.Optional(
+    Integer(1, 1_000_000, 'If sent, the claim fences the question like every other write.'),
+  ),
+  actionKey: Type.Optional(ActionKey),
   ...askedFields,
   context: Defaulted(
     Text(TEXT_CHARS_MAX, { description: 'Background for the person who answers.' }),
@@ -172,6 +186,8 @@ export const Uncertainty = Type.Object(
     createdAt: Timestamp(),
     promotedAt: Nullable(Timestamp()),
     resolvedAt: Nullable(Timestamp('When the resolution that applies was added.')),
+    actionKey: Nullable(ActionKey),
+    takenAt: Nullable(Timestamp('When an agent took the answer for the action that it is about.')),
   },
   {
     description:

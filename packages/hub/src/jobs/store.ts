@@ -173,6 +173,19 @@ export async function updateJobDecisions(
   ]);
 }
 
+/** Writes the run of a job that had none. */
+export async function updateJobRun(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  runId: string,
+): Promise<void> {
+  await tx.runSql('UPDATE jobs SET run_id = ? WHERE workspace_id = ? AND job_id = ?', [
+    runId,
+    row.workspace_id,
+    row.job_id,
+  ]);
+}
+
 /** Writes the open decision request that a blocked job waits on, or null. */
 export async function updateJobWait(
   tx: Tx,

@@ -102,6 +102,30 @@ async function saveRun(
   return { row: updated, created: false };
 }
 
+/**
+ * Returns the run of a job. A job that has none gets one of its own, so that its questions have a
+ * place.
+ */
+export async function ensureRunOfJob(
+  deps: Pick<RunDeps, 'database' | 'ids'>,
+  tx: Tx,
+  job: { workspace_id: string; repo_id: string; job_id: string; run_id: string | null },
+  title: string | null,
+): Promise<string> {
+  const { workspace_id: workspaceId, repo_id: repoId } = job;
+  if (job.run_id !== null) return job.run_id;
+  const runRef = `job/${job.job_id}`;
+  const known = await readRunByRef(tx, workspaceId, repoId, runRef);
+  if (known !== undefined) return known.run_id;
+  const runId = deps.ids('run');
+  await insertRun(deps.database, tx, {
+    ...{ workspace_id: workspaceId, run_id: runId, repo_id: repoId, run_ref: runRef, title },
+    ...{ status: 'in_progress', current_milestone: null, run_state_path: null, goal: null },
+    ...{ blocked_by_decision_request_id: null, created_at: tx.nowMs, updated_at: tx.nowMs },
+  });
+  return runId;
+}
+
 /** Version 2: updates the run with this id; never creates one. */
 export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow> {
   const { workspaceId, runId } = input;

@@ -4,13 +4,14 @@ import { invalidField } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { requireJob } from '../jobs/require-job.ts';
-import { readJob } from '../jobs/store.ts';
+import { type JobRecord, requireJob, requireJobOfAgent } from '../jobs/require-job.ts';
+import { readJob, updateJobRun } from '../jobs/store.ts';
 import type { Principal } from '../principal.ts';
-import { requireRun } from '../runs/upsert.ts';
+import { requireClaim } from '../queue/leased-work.ts';
+import { ensureRunOfJob, requireRun } from '../runs/upsert.ts';
 import { recordWait } from './hand-over.ts';
 import { isPromoted } from './policy.ts';
-import { insertUncertainty, type UncertaintyRow } from './store.ts';
+import { insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
 
 type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
 type CreateInput = RequestInput<CreateEndpoint['request']>;
@@ -27,31 +28,77 @@ export function createUncertainty(
   principal: Principal,
   input: CreateInput,
 ): Promise<CreateAnswer> {
-  const { idempotencyKey: key, ...body } = input;
+  // The fence is no part of the question: a later attempt repeats the same question.
+  const { idempotencyKey: key, agentId: _agent, claimGeneration: _claim, ...body } = input;
   const { principalId } = principal;
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
-      const row = makeRow(deps, tx, principal, input);
+      const record = await readAsker(tx, principal, input);
+      const known = await findKnownAction(tx, input);
+      if (known !== undefined) return answerOf(known);
+      const runId = await findRun(deps, tx, input, record);
+      const row = makeRow(deps, tx, principal, { ...input, runId });
       row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
-      const record = row.job_id === null ? null : await requireJob(tx, workspaceId, row.job_id);
-      const jobRunId = record?.row.run_id ?? null;
-      if (jobRunId !== null && jobRunId !== row.run_id) {
-        throw invalidField('/jobId', 'must name a job of the same run');
-      }
       row.requested_by = await findRequester(tx, principal, row);
       await insertUncertainty(deps.database, tx, row);
       if (record !== null) await recordWait(tx, record);
-      const promoted = row.decision_request_id !== null;
-      if (promoted) await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
-      return {
-        uncertaintyId: row.uncertainty_id,
-        decisionRequestId: row.decision_request_id,
-        promoted,
-      };
+      const isRequested = row.decision_request_id !== null;
+      if (isRequested) await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
+      return answerOf(row);
     }),
   );
+}
+
+function answerOf(row: UncertaintyRow): CreateAnswer {
+  return {
+    uncertaintyId: row.uncertainty_id,
+    decisionRequestId: row.decision_request_id,
+    promoted: row.decision_request_id !== null,
+  };
+}
+
+/** The job that asks, fenced by its claim if the caller names it; null: no job asks. */
+async function readAsker(
+  tx: Tx,
+  principal: Principal,
+  { workspaceId, jobId, agentId, claimGeneration }: CreateInput,
+): Promise<JobRecord | null> {
+  if (jobId === undefined) return null;
+  if (agentId === undefined) return await requireJob(tx, workspaceId, jobId);
+  const record = await requireJobOfAgent(tx, principal, { workspaceId, jobId, agentId });
+  requireClaim(record.entry, { agentId, claimGeneration });
+  return record;
+}
+
+/** The same question, asked before about the same action, whose answer is not taken yet. */
+async function findKnownAction(
+  tx: Tx,
+  { workspaceId, jobId, actionKey }: CreateInput,
+): Promise<UncertaintyRow | undefined> {
+  if (actionKey === undefined) return undefined;
+  if (jobId === undefined) throw invalidField('/jobId', 'is required with actionKey');
+  return await readUntakenAction(tx, workspaceId, jobId, actionKey);
+}
+
+async function findRun(
+  deps: HubDeps,
+  tx: Tx,
+  { workspaceId, runId }: CreateInput,
+  record: JobRecord | null,
+): Promise<string> {
+  const jobRunId = record?.row.run_id ?? null;
+  if (runId !== undefined) {
+    if (jobRunId === null || jobRunId === runId) return runId;
+    await requireRun(tx, workspaceId, runId);
+    throw invalidField('/jobId', 'must name a job of the same run');
+  }
+  if (record === null) throw invalidField('/runId', 'is required without jobId');
+  const { row } = record;
+  const made = await ensureRunOfJob(deps, tx, row, row.title);
+  if (jobRunId === null) await updateJobRun(tx, row, made);
+  return made;
 }
 
 /** Who enqueued the job that asks; a tool may ask for its run, without naming its job. */
@@ -65,7 +112,7 @@ function makeRow(
   { ids }: HubDeps,
   tx: Tx,
   principal: Principal,
-  input: CreateInput,
+  input: CreateInput & { runId: string },
 ): UncertaintyRow {
   const promoted = isPromoted(input);
   const deadlineMs = input.deadlineAt === undefined ? null : Date.parse(input.deadlineAt);
@@ -100,5 +147,8 @@ function makeRow(
     answer_job_id: null,
     answer_seen_at: null,
     hand_over_at: null,
+    action_key: input.actionKey ?? null,
+    taken_at: null,
+    taken_by_agent_id: null,
   };
 }

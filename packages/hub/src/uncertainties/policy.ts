@@ -10,14 +10,14 @@ export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): bo
 
 /**
  * Whether an answer needs an `apply_decision` job when the job that asked cannot take it. A
- * dismissal needs none. An answer to an uncertainty that was never promoted needs one only if it
- * differs from the assumed value.
+ * dismissal needs no such job, nor does an answer about one action of a tool. An answer to an
+ * uncertainty that was never promoted needs one only if it differs from the assumed value.
  */
 export function isToBeApplied(
-  uncertainty: Pick<UncertaintyRow, 'decision_request_id' | 'assumed_value'>,
+  uncertainty: Pick<UncertaintyRow, 'decision_request_id' | 'assumed_value' | 'action_key'>,
   resolution: Pick<ResolutionRow, 'mode' | 'value'>,
 ): boolean {
-  if (resolution.mode === 'dismissed') return false;
+  if (resolution.mode === 'dismissed' || uncertainty.action_key !== null) return false;
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 

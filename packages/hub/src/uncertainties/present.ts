@@ -69,6 +69,8 @@ export function presentUncertainty(
     createdAt: timestampOf(row.created_at),
     promotedAt: nullableTimestampOf(row.promoted_at),
     resolvedAt: nullableTimestampOf(row.resolved_at),
+    actionKey: row.action_key,
+    takenAt: nullableTimestampOf(row.taken_at),
   };
 }
 

@@ -93,7 +93,7 @@ export async function resolveUncertainty(
   const { workspace_id, uncertainty_id } = row;
   const handOverAtMs = undoMs === 0 ? null : tx.nowMs + undoMs;
   if (!(await updateResolved(tx, row, { supersede, handOverAtMs }))) return null;
-  const resolution = await appendResolution(deps.database, tx, {
+  const resolution = await appendResolution(tx, {
     workspace_id,
     uncertainty_id,
     resolution_id: deps.ids('resolution'),

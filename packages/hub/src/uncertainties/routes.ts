@@ -6,6 +6,7 @@ import { createUncertainty } from './create.ts';
 import { promoteUncertainty } from './promote.ts';
 import { countByStatus, getUncertainty, listPage } from './read.ts';
 import { addResolution } from './resolve.ts';
+import { takeAnswer } from './take-answer.ts';
 import { waitForAnswer } from './wait.ts';
 import { withdrawResolution } from './withdraw.ts';
 
@@ -23,6 +24,7 @@ function bindAskers(api: Api, deps: HubDeps): void {
   api.bind(uncertainties.wait, async (input, context) => ({
     uncertainty: await waitForAnswer(deps, context, input),
   }));
+  api.bind(uncertainties.takeAnswer, (input, { principal }) => takeAnswer(deps, principal, input));
 }
 
 /** The calls of people: read the inbox, and answer. The console has them too. */

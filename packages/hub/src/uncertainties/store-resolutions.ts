@@ -5,7 +5,6 @@ export type ResolutionRow = ResolutionsTable;
 
 /** Appends a resolution to those of its uncertainty, and returns it. */
 export async function appendResolution(
-  database: Database,
   tx: Tx,
   draft: Omit<ResolutionRow, 'seq'>,
 ): Promise<ResolutionRow> {
@@ -14,7 +13,17 @@ export async function appendResolution(
     [draft.workspace_id, draft.uncertainty_id],
   );
   const row = { ...draft, seq: (last?.seq ?? 0) + 1 };
-  await tx.run(database.build.insertInto('resolutions').values(row));
+  await tx.runSql(
+    `INSERT INTO resolutions
+       (workspace_id, uncertainty_id, seq, resolution_id, mode, value, confidence, commit_sha,
+        created_by_job_id, created_by, created_by_id, created_at, is_held)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[row.workspace_id, row.uncertainty_id, row.seq, row.resolution_id, row.mode, row.value],
+      ...[row.confidence, row.commit_sha, row.created_by_job_id, row.created_by],
+      ...[row.created_by_id, row.created_at, row.is_held],
+    ],
+  );
   return row;
 }
 

@@ -210,6 +210,52 @@ export function readOpenOfJob(
   );
 }
 
+/** The newest uncertainty about an action of a job that is open, or whose answer is not taken. */
+export function readUntakenAction(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  actionKey: string,
+): Promise<UncertaintyRow | undefined> {
+  return reader.firstSql<UncertaintyRow>(
+    `SELECT * FROM uncertainties
+     WHERE workspace_id = ? AND job_id = ? AND action_key = ? AND taken_at IS NULL
+     ORDER BY uncertainty_id DESC LIMIT 1`,
+    [workspaceId, jobId, actionKey],
+  );
+}
+
+/** The open questions about actions of a job. */
+export function listOpenActions(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<UncertaintyRow[]> {
+  return reader.allSql<UncertaintyRow>(
+    `SELECT * FROM uncertainties
+     WHERE workspace_id = ? AND job_id = ? AND status = 'open' AND action_key IS NOT NULL
+     ORDER BY uncertainty_id`,
+    [workspaceId, jobId],
+  );
+}
+
+/**
+ * Writes that an answer is taken. The first one wins.
+ *
+ * @param agentId null: the job has ended, so that no agent takes it any more.
+ */
+export async function updateTaken(
+  tx: Tx,
+  row: UncertaintyRow,
+  agentId: string | null,
+): Promise<void> {
+  await tx.runSql(
+    `UPDATE uncertainties SET taken_at = ?, taken_by_agent_id = ?
+     WHERE workspace_id = ? AND uncertainty_id = ? AND taken_at IS NULL`,
+    [tx.nowMs, agentId, row.workspace_id, row.uncertainty_id],
+  );
+}
+
 /** Overdue decision requests of all workspaces that resolve with their assumed value. */
 export function listDueDecisions(
   reader: Reader,

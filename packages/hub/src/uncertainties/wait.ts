@@ -21,7 +21,7 @@ import type { UncertaintyRow } from './store.ts';
 export async function waitForAnswer(
   deps: HubDeps,
   { principal, signal }: RequestContext,
-  { waitMs, ...ref }: UncertaintyRef & { waitMs: number },
+  { waitMs, peek, ...ref }: UncertaintyRef & { waitMs: number; peek: boolean },
 ): Promise<Uncertainty> {
   const { reader } = deps.database;
   const parked = deps.decisionWaiters.park(ref.workspaceId, ref.uncertaintyId, waitMs, signal);
@@ -33,7 +33,7 @@ export async function waitForAnswer(
   }
   const row = await requireReadable(reader, principal, ref);
   // A client that has disconnected receives nothing.
-  const isDelivered = !signal.aborted && (await isAsker(reader, principal, row));
+  const isDelivered = !peek && !signal.aborted && (await isAsker(reader, principal, row));
   return isDelivered ? deliverAnswer(deps, ref) : readWhole(deps, row, presentToAsker);
 }
 

@@ -140,6 +140,7 @@ const verdicts = {
   uncertaintiesWithdrawResolution: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
   uncertaintiesWait: { ...inboxReaders, ownJob: 'ok' },
+  uncertaintiesTakeAnswer: { ...holders, ownJob: 'NOT_ALLOWED' },
   uncertaintiesList: inboxReaders,
   uncertaintiesCounts: inboxReaders,
   cloudAiJobsEnqueue: enqueuers,

@@ -48,7 +48,11 @@ export async function fillExample(
   if (namesRun(endpoint)) {
     const runId = await ensureRun(world);
     if ('runId' in body) body.runId = runId;
-    if ('uncertaintyId' in body) body.uncertaintyId = await openDecision(world, runId);
+    if ('uncertaintyId' in body) {
+      // Only `take-answer` names the job that asked.
+      const asker = 'claimGeneration' in body ? { jobId } : {};
+      body.uncertaintyId = await openDecision(world, runId, asker);
+    }
   }
   if ('jobs' in body && jobId !== '') body.jobs = [{ jobId }];
   if ('uploadId' in body) body.uploadId = await upload(world, 'text');

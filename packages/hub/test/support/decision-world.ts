@@ -22,9 +22,13 @@ export async function ensureRun({ call, home }: HomeWorld, workspace = home): Pr
 export const question = { prompt: 'Which colour?', kind: 'choice', confidence: 0.2 } as const;
 
 /** A decision request in the inbox of `home`. */
-export async function openDecision(harness: HomeWorld, runId: string): Promise<string> {
+export async function openDecision(
+  harness: HomeWorld,
+  runId: string,
+  asker: { jobId?: string } = {},
+): Promise<string> {
   const { workspaceId } = harness.home;
-  const body = { workspaceId, runId, ...question };
+  const body = { workspaceId, runId, ...question, ...asker };
   return (await harness.call(uncertainties.createWithAutoPromotion, body)).uncertaintyId;
 }
 

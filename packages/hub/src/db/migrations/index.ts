@@ -23,6 +23,7 @@ import { jobTitles } from './0023-job-titles.ts';
 import { agentCommands } from './0024-agent-commands.ts';
 import { jobLogs } from './0025-job-logs.ts';
 import { queuePauses } from './0026-queue-pauses.ts';
+import { actionQuestions } from './0027-action-questions.ts';
 import { decisionInbox } from './0028-decision-inbox.ts';
 import { longReferences } from './0030-long-references.ts';
 
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   { version: 24, name: 'agent-commands', statements: agentCommands },
   { version: 25, name: 'job-logs', statements: jobLogs },
   { version: 26, name: 'queue-pauses', statements: queuePauses },
+  { version: 27, name: 'action-questions', statements: actionQuestions },
   { version: 28, name: 'decision-inbox', statements: decisionInbox },
   { version: 30, name: 'long-references', statements: longReferences },
 ];

@@ -40,6 +40,11 @@ export interface UncertaintiesTable {
   answer_seen_at: number | null;
   /** When the last resolution is handed over; null: without one, or afterwards. */
   hand_over_at: number | null;
+  /** The action of a tool that it is about, within its job; null: it is about no action. */
+  action_key: string | null;
+  /** When an agent took the answer for that action; null: not yet. */
+  taken_at: number | null;
+  taken_by_agent_id: string | null;
 }
 
 /** All resolutions of an uncertainty; the one with the highest seq is current. */
