@@ -23,6 +23,8 @@ export interface AgentOptions {
   maxConcurrentJobs?: number | undefined;
   /** Default 600,000. The lease is renewed at every third of this time. */
   leaseMs?: number | undefined;
+  /** How long a tool waits for a person before its job is parked; default 5 minutes. */
+  holdMs?: number | undefined;
   /** Time limit of one job; default 6 hours. */
   jobTimeLimitMs?: number | undefined;
   /** Merged into the capabilities that the agent detects. `canWrite` defaults to true. */
@@ -58,6 +60,7 @@ export const agentDefaults = {
   maxConcurrentJobs: 1,
   leaseMs: LEASE_MS_DEFAULT,
   jobTimeLimitMs: 6 * 60 * 60_000,
+  holdMs: 5 * 60_000,
   logBytesMax: 256 * 1024 * 1024,
   /** product.md: SIGTERM to the process group, SIGKILL after 10 s. */
   killGraceMs: 10_000,

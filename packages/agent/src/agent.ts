@@ -31,11 +31,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const recovery = await recoverState(state, outbox, killGraceMs, clock);
     logger.info('The state directory is ready.', { ...recovery });
     const { baseUrl, token, hooksDir, workspaceId, displayName, executor } = options;
+    const client = options.client ?? createHubClient('signalbox-agent', options);
     const settings: JobSettings = {
       ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
+      ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },
       canWrite: options.capabilities?.canWrite ?? true,
     };
-    const client = options.client ?? createHubClient('signalbox-agent', options);
     const machineFingerprint =
       options.machineFingerprint ?? (await readMachineFingerprint(options.stateDir));
     const lifecycle = new Lifecycle(
@@ -69,7 +70,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 
 /** Lets the user of tools reach the directories of its jobs and the objects that they borrow. */
 async function admitToolUser(state: StateDirectory, user: ToolUser | null): Promise<void> {
-  for (const path of [state.path, state.jobs, state.mirrors]) await admitUser(path, user);
+  for (const path of [state.path, state.jobs, state.mirrors, state.sessions])
+    await admitUser(path, user);
   await checkReach(state.jobs, user);
 }
 

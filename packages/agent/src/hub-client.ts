@@ -18,6 +18,11 @@ export interface HubClient {
     complete: Call<typeof endpoints.jobs.complete>;
   };
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
+  uncertainties: {
+    createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;
+    wait: Call<typeof endpoints.uncertainties.wait>;
+    takeAnswer: Call<typeof endpoints.uncertainties.takeAnswer>;
+  };
 }
 
 export type CompleteBody = RequestOf<typeof endpoints.jobs.complete>;

@@ -25,6 +25,8 @@ export {
   cloudAiProviderNames,
   createCloudAiProvider,
 } from './cloud-ai/cloud-ai-provider.ts';
+export { acpAgentNames } from './executors/acp/acp-agents.ts';
+export { type AcpExecutorOptions, createAcpExecutor } from './executors/acp/acp-executor.ts';
 export {
   type ClaudeExecutorOptions,
   claudePermissionModes,
@@ -46,6 +48,14 @@ export {
   type OutputReader,
   type ReadLine,
 } from './executors/executor.ts';
+export {
+  PermissionFileError,
+  readPermissionFile,
+} from './executors/permissions/permission-file.ts';
+export {
+  createPermissionPolicy,
+  type PermissionPolicy,
+} from './executors/permissions/permission-policy.ts';
 export { GitError } from './git/git.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
 export { type ResolvedRemote, resolveRemote } from './git/git-remote.ts';

@@ -12,6 +12,8 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, process.json, evidence.git/,
  *                 worktree/ and tool/, which belong to the tool; result.json is in tool/
+ * sessions/<job>/ the worktree of a job whose tool has sessions, over all its attempts here:
+ *                 session.json, worktree/, evidence.git/
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person
@@ -23,6 +25,7 @@ export interface StateDirectory {
   readonly machineIdFile: string;
   readonly mirrors: string;
   readonly jobs: string;
+  readonly sessions: string;
   readonly kept: string;
   readonly outbox: string;
   readonly refused: string;
@@ -50,11 +53,12 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
     machineIdFile: join(path, 'machine-id'),
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),
+    sessions: join(path, 'sessions'),
     kept: join(path, 'kept'),
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  for (const part of [path, state.mirrors, state.jobs, state.kept, state.refused]) {
+  for (const part of [path, state.mirrors, state.jobs, state.sessions, state.kept, state.refused]) {
     await mkdir(part, { recursive: true, mode: 0o700 });
   }
   return state;

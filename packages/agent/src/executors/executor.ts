@@ -1,9 +1,12 @@
 import type { Job, Usage } from '@signalbox/contract';
+import type { ConversationHost } from './conversation.ts';
 import type { ToolFailure } from './tool-failure.ts';
 
 /** The tool that works on a job: any command, Claude Code or Codex. */
 export interface Executor {
   readonly name: string;
+  /** Its tool has sessions: a job that is interrupted continues in the same directory. */
+  readonly hasSessions?: true;
   /**
    * Checks that the tool is installed, before any job is claimed. Throws `ExecutorMissingError`
    * with a message that says what to do.
@@ -42,6 +45,8 @@ export interface ExecutorPlan {
   env?: Readonly<Record<string, string>>;
   /** Reads JSON events from standard output. Absent: the output is plain text for people. */
   reader?: OutputReader;
+  /** Talks with the tool while it runs, instead of `stdin` and `reader`. It can ask people. */
+  converse?(host: ConversationHost): Promise<ExecutorReport>;
 }
 
 /** Converts the tool's events to text for the timeline and collects what they report. */
@@ -69,6 +74,10 @@ export interface ExecutorReport {
   failure?: ToolFailure;
   /** Tool calls that were refused for lack of permission, such as `Bash: npm test`. */
   denied?: string[];
+  /** The tool waits for a person. It was ended; the answer lets it continue. */
+  blocked?: { summary: string };
+  /** The tool's name and version by its own words. */
+  tool?: { name: string; version: string };
   /** The tool's last message: the result for people. */
   message?: string;
   usage?: Usage;

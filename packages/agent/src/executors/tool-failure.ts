@@ -2,6 +2,8 @@
 export interface ToolFailure {
   code: ToolFailureCode;
   summary: string;
+  /** Another attempt after this time may succeed. Absent: it would fail alike. */
+  retryMs?: number;
 }
 
 export type ToolFailureCode =
@@ -20,6 +22,16 @@ export type ToolFailureCode =
   /** The tool ended without asking the model: it took the prompt for a command of its own. */
   | 'no_model_call'
   | 'no_result'
+  /** A person or a rule refused a permission, and the tool ended its work. */
+  | 'permission_refused'
+  | 'turn_canceled'
+  | 'stop_reason_unknown'
+  /** The tool does not have the model, mode or effort that was asked for. */
+  | 'setting_unknown'
+  | 'protocol_unsupported'
+  | 'message_too_large'
+  | 'tool_silent'
+  | 'tool_crashed'
   | 'tool_error';
 
 /** Says how a tool's failure is handled. */

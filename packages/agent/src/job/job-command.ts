@@ -1,29 +1,16 @@
 import type { OutputReader } from '../executors/executor.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
-import { writeFileDurably } from '../state-directory.ts';
+import { runConversation } from './job-conversation.ts';
 import { composePrompt } from './job-prompt.ts';
 import type { JobWork } from './job-work.ts';
+import { writeProcessRecord } from './process-record.ts';
 import { tailOf } from './text-limits.ts';
 
 /** Characters kept of a command's last output, for its result. */
 const TAIL_CHARS_MAX = 4_000;
 /** A tool event may contain a whole file. Longer events are skipped. */
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
-
-/** Lets a restarted agent find the processes of its crashed predecessor. */
-export interface ProcessRecord {
-  mark: string;
-  pid: number | null;
-  startedAt: string | null;
-}
-
-/**
- * Records the mark before the attempt's first process; from then on the mark is enough to find it.
- */
-export async function recordMark(work: JobWork): Promise<void> {
-  await writeRecord(work, { mark: work.mark, pid: null, startedAt: null });
-}
 
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork, cwd: string): Promise<void> {
@@ -34,7 +21,8 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
   });
-  const { reader } = plan;
+  const { reader, converse } = plan;
+  if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
   work.exit = await runProcess({
     file: plan.file,
@@ -51,7 +39,8 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     },
     async onStart(pid) {
       const row = await findProcess(pid);
-      if (row !== null) await writeRecord(work, { mark: work.mark, pid, startedAt: row.startedAt });
+      if (row !== null)
+        await writeProcessRecord(work, { mark: work.mark, pid, startedAt: row.startedAt });
     },
     signal: work.signal,
     killGraceMs,
@@ -78,8 +67,4 @@ function createLineReader(work: JobWork, reader: OutputReader): (text: string) =
       if (read.text !== '') await work.log.write('stdout', read.text);
     }
   };
-}
-
-async function writeRecord(work: JobWork, record: ProcessRecord): Promise<void> {
-  await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);
 }

@@ -36,6 +36,7 @@ export async function readResult(work: JobWork): Promise<JobResult> {
   const report = work.executorReport ?? {};
   const usage = file?.usage ?? report.usage;
   const common = usage === undefined ? {} : { usage };
+  if (report.blocked !== undefined) return { ...common, ...resultOfBlock(report.blocked) };
   const failure = failureOfExit(work);
   // A command that reports `done` and then exits with an error did not finish. Any other reported
   // outcome takes precedence over the exit code.
@@ -45,6 +46,12 @@ export async function readResult(work: JobWork): Promise<JobResult> {
   }
   if (failure !== null) return { ...common, ...resultOfFailure(failure) };
   return { ...common, outcome: 'done', message: report.message ?? outputMessage(work) };
+}
+
+/** The result of work that waits for a person, and continues with the answer. */
+function resultOfBlock({ summary }: { summary: string }): JobResult {
+  const reason = { category: 'decision', code: 'waiting_for_answer', retryable: false, summary };
+  return { outcome: 'blocked', message: summary, outcomeReason: reason };
 }
 
 /** The result when a step failed. */
@@ -76,6 +83,7 @@ export function completionOf(
     executor: {
       name: settings.executor.name,
       version: settings.tool.version,
+      ...work.executorReport?.tool,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(denied === undefined ? {} : { denied: denied.map((call) => redactor.redact(call)) }),
     },
@@ -128,9 +136,12 @@ function failureOfExit(work: JobWork): JobFailure | null {
   return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
 }
 
-function failureOfTool({ code, summary }: ToolFailure): JobFailure {
+function failureOfTool({ code, summary, retryMs }: ToolFailure): JobFailure {
   const rule = providerFailures[code];
-  if (rule === undefined) return new JobFailure('execution', code, summary);
+  if (rule === undefined) {
+    const retry = retryMs === undefined ? null : { recommendedDelayMs: retryMs };
+    return new JobFailure('execution', code, summary, retry);
+  }
   const { spendsAttempt, pauseMs } = rule;
   // This agent pauses; another one, with another account, may take the job at once.
   const recommendedDelayMs = spendsAttempt ? pauseMs : 0;

@@ -26,6 +26,7 @@ import {
 import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
+import { openToolSession, sessionPath, type ToolSession } from './tool-session.ts';
 
 /** Input of one attempt's work. */
 export interface JobRunOptions {
@@ -77,7 +78,10 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     }
     const completion = result === null ? null : completionOf(work, result, evidence);
     const toolFailure = work.executorReport?.failure ?? null;
-    return { completion, toolFailure, cleanUp: () => (isKept ? Promise.resolve() : cleanUp(work)) };
+    const stop = stopOf(options.signal)?.reason ?? null;
+    const isLeft = isKept || isContinuable(work, result, stop);
+    const clean = () => (isLeft ? Promise.resolve() : cleanUp(work));
+    return { completion, toolFailure, cleanUp: clean };
   } finally {
     await work.log.close();
   }
@@ -91,6 +95,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
   await rm(directory.path, { recursive: true, force: true });
   await mkdir(directory.path, { recursive: true, mode: 0o700 });
   await admitUser(directory.path, settings.toolUser);
+  const session = await openSession(settings, claimed, key);
   const redactor = createRedactor([settings.token ?? '', claimed.jobToken ?? '']);
   redactor.learn(settings.env);
   const log = await openJobLog({
@@ -101,9 +106,11 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
     onGrowth: options.onLogGrowth,
   });
   return {
-    ...{ settings, claimed, directory, redactor, log },
+    ...{ settings, claimed, redactor, log },
+    directory: { ...directory, ...placesOf(session) },
+    ...(session === undefined ? {} : { session }),
     repository: options.repository,
-    branch: branchOf(key),
+    branch: session?.branch ?? branchOf(key),
     isReadOnly: !settings.canWrite || isReadOnlyJob(claimed.job),
     mark: randomBytes(16).toString('hex'),
     env: {},
@@ -113,6 +120,25 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
     onModelAnswer: options.onModelAnswer,
     tail: { stdout: '', stderr: '' },
   };
+}
+
+async function openSession(
+  settings: JobSettings,
+  claimed: ClaimedJob,
+  key: string,
+): Promise<ToolSession | undefined> {
+  const { executor, state } = settings;
+  if (executor.hasSessions !== true) return undefined;
+  const branch = branchOf(key);
+  const session = await openToolSession({ state, claimed, executor: executor.name, branch });
+  await admitUser(sessionPath(state, claimed.jobId), settings.toolUser);
+  return session;
+}
+
+/** The files of a session stay where they are, so that the tool finds them at the same place. */
+function placesOf(session: ToolSession | undefined) {
+  if (session === undefined) return {};
+  return { worktree: session.worktree, evidenceDir: session.evidenceDir };
 }
 
 /** Null: nothing may be reported. */
@@ -149,9 +175,19 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   return evidence;
 }
 
+/** Whether the next attempt of the job may continue the session on this machine. */
+function isContinuable(work: JobWork, result: JobResult | null, stop: StopReason | null): boolean {
+  if (work.session === undefined) return false;
+  if (stop === 'agent_stopped' || stop === 'lease_lost') return true;
+  const reason = result?.outcomeReason;
+  const isRetried = typeof reason === 'object' && reason.retryable === true;
+  return result?.outcome === 'blocked' || isRetried;
+}
+
 async function cleanUp(work: JobWork): Promise<void> {
   const mirror = mirrorOf(work.settings.state, work.repository);
   await removeWorktree(mirror, work.directory.worktree, work.branch);
+  await work.session?.remove();
 }
 
 /** Keeps the worktree when it cannot be published (clone deleted, merge left unfinished). */

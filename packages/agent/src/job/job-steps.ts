@@ -5,11 +5,12 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
-import { recordMark, runCommand } from './job-command.ts';
+import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
 import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
+import { recordMark } from './process-record.ts';
 
 /** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
@@ -89,10 +90,17 @@ async function checkOut(work: JobWork): Promise<void> {
   const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
+  const knownBase = work.session?.baseSha ?? null;
+  if (knownBase !== null) {
+    const known = { path, evidenceDir, branch: work.branch, baseSha: knownBase, mirror, user };
+    work.worktree = known;
+    return;
+  }
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha, mirror, user },
     signal,
   );
+  await work.session?.keepBase(baseSha);
 }
 
 /** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */

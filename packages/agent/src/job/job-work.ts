@@ -3,12 +3,14 @@ import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
+import type { HubClient } from '../hub-client.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
 import type { Redactor } from './redaction.ts';
+import type { ToolSession } from './tool-session.ts';
 
 /** Settings shared by all jobs of an agent. */
 export interface JobSettings {
@@ -22,6 +24,9 @@ export interface JobSettings {
   token: string | undefined;
   hooksDir: string | undefined;
   killGraceMs: number;
+  client: HubClient;
+  /** How long a tool waits for a person before its job is parked. */
+  holdMs: number;
   /** The user that tools run as; null: the agent's own. */
   toolUser: ToolUser | null;
   /** False: all jobs of this agent are read-only. */
@@ -49,6 +54,8 @@ export interface JobWork {
   report(progress: string): void;
   /** Called when the tool's model answers. */
   onModelAnswer(): void;
+  /** Present if the executor has sessions. */
+  session?: ToolSession;
   worktree?: Worktree;
   exit?: ProcessExit;
   executorReport?: ExecutorReport;

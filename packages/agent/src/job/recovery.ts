@@ -6,7 +6,8 @@ import type { Outbox } from '../loops/outbox.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
-import type { ProcessRecord } from './job-command.ts';
+import type { ProcessRecord } from './process-record.ts';
+import { pruneSessions } from './tool-session.ts';
 
 /** The results of recovery, by attempt key. */
 export interface Recovery {
@@ -32,6 +33,7 @@ export async function recoverState(
     gitDir: join(state.mirrors, name),
     clonePath: '',
   }));
+  await pruneSessions(state, clock.nowMs());
   const recovery: Recovery = { abandonedKeys: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../clock.ts';
 import { type ProcessTree, stopTree } from './process-tree.ts';
@@ -15,7 +15,8 @@ export interface ProcessOptions {
   user: ToolUser | null;
   /** Value of the mark variable in `env`. */
   mark: string;
-  stdin: string;
+  /** The whole input, or a function that gets the open input. */
+  stdin: string | ((stdin: Writable) => void);
   /**
    * Awaited before more is read: a slow consumer slows the process down instead of filling memory.
    */
@@ -24,8 +25,8 @@ export interface ProcessOptions {
   onStart?(pid: number): Promise<void>;
   /** Ends the process and all its descendants. */
   signal: AbortSignal;
-  /** Time between SIGTERM and SIGKILL. */
-  killGraceMs: number;
+  /** Time between SIGTERM and SIGKILL, read when the signal has fired. */
+  readonly killGraceMs: number;
   clock: Clock;
 }
 
@@ -69,7 +70,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
   const tree: ProcessTree = { sessionId: child.pid ?? null, mark: options.mark };
   // A command that does not read its input may close it.
   child.stdin.on('error', () => {});
-  child.stdin.end(options.stdin);
+  if (typeof options.stdin === 'string') child.stdin.end(options.stdin);
+  else options.stdin(child.stdin);
   const output = Promise.all([
     pump(child.stdout, (text) => options.onOutput('stdout', text)),
     pump(child.stderr, (text) => options.onOutput('stderr', text)),

@@ -26,6 +26,12 @@ export function namesRun({ example }: Endpoint): boolean {
   return ['runId', 'runRef', 'uncertaintyId'].some((name) => name in example.request);
 }
 
+async function fillRun(world: World, body: Record<string, unknown>): Promise<void> {
+  const runId = await ensureRun(world);
+  if ('runId' in body) body.runId = runId;
+  if ('uncertaintyId' in body) body.uncertaintyId = await openDecision(world, runId, body);
+}
+
 /** The endpoint's own example with real ids in place of its. */
 export async function fillExample(
   world: World,
@@ -45,15 +51,7 @@ export async function fillExample(
     if (typeof value === 'string') body[name] = real[value] ?? value;
   }
   if ('cloudAiJobId' in body) body.cloudAiJobId = await startCloudAiJob(world, home, agentId);
-  if (namesRun(endpoint)) {
-    const runId = await ensureRun(world);
-    if ('runId' in body) body.runId = runId;
-    if ('uncertaintyId' in body) {
-      // Only `take-answer` names the job that asked.
-      const asker = 'claimGeneration' in body ? { jobId } : {};
-      body.uncertaintyId = await openDecision(world, runId, asker);
-    }
-  }
+  if (namesRun(endpoint)) await fillRun(world, body);
   if ('jobs' in body && jobId !== '') body.jobs = [{ jobId }];
   if ('uploadId' in body) body.uploadId = await upload(world, 'text');
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');

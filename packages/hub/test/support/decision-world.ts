@@ -25,9 +25,11 @@ export const question = { prompt: 'Which colour?', kind: 'choice', confidence: 0
 export async function openDecision(
   harness: HomeWorld,
   runId: string,
-  asker: { jobId?: string } = {},
+  taker: Record<string, unknown> = {},
 ): Promise<string> {
   const { workspaceId } = harness.home;
+  // Only `take-answer` names the job that asked.
+  const asker = 'claimGeneration' in taker ? { jobId: String(taker.jobId) } : {};
   const body = { workspaceId, runId, ...question, ...asker };
   return (await harness.call(uncertainties.createWithAutoPromotion, body)).uncertaintyId;
 }

@@ -1,0 +1,117 @@
+import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import type { ConversationHost } from '../conversation.ts';
+import type { Executor, ExecutorReport } from '../executor.ts';
+import { objectOf } from '../json-fields.ts';
+import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
+import type { ToolFailure } from '../tool-failure.ts';
+import { type AcpAgent, findAcpAgent } from './acp-agents.ts';
+import { AcpReader, type ShareChanges } from './acp-messages.ts';
+import type { SessionSettings } from './acp-session.ts';
+import { runAcpTool } from './acp-tool.ts';
+import type { AcpTurn } from './acp-turn.ts';
+import type { ShareApprovals } from './approval.ts';
+
+export interface AcpExecutorOptions extends SessionSettings {
+  /** A name of the table (claude, codex, opencode, gemini), or a command line for a shell. */
+  agent: string;
+  /** Default: the rules of `defaultRules`. */
+  permissions?: PermissionPolicy;
+  /** How much of an action leaves the machine when a person is asked. Default `command`. */
+  shareApprovals?: ShareApprovals;
+  /** How much of changed files leaves the machine with the log. Default `stat`. */
+  shareChanges?: ShareChanges;
+  /** MCP servers that every session of a job gets. */
+  mcpServers?: (host: ConversationHost) => readonly McpServer[];
+}
+
+/** A tool that crashes is started again, with its session, this often in an attempt. */
+const STARTS_MAX = 3;
+/** Refused actions that the evidence names. */
+const DENIED_MAX = 50;
+
+/**
+ * Runs a tool that speaks the Agent Client Protocol (https://agentclientprotocol.com). It can ask
+ * people: permissions and questions become decision requests.
+ */
+export function createAcpExecutor(options: AcpExecutorOptions): Executor {
+  const permissions = options.permissions ?? createPermissionPolicy();
+  let found: AcpAgent | null = null;
+  return {
+    name: 'acp',
+    hasSessions: true,
+    async check(env) {
+      found = await findAcpAgent(options.agent, env);
+      return { version: null };
+    },
+    plan() {
+      if (found === null) throw new Error('plan is called after check');
+      const agent = found;
+      return {
+        file: agent.file,
+        args: agent.args,
+        stdin: '',
+        converse: (host) => converse(host, agent, { ...options, permissions }),
+      };
+    },
+  };
+}
+
+async function converse(
+  host: ConversationHost,
+  agent: AcpAgent,
+  options: AcpExecutorOptions & { permissions: PermissionPolicy },
+): Promise<ExecutorReport> {
+  const share = options.shareChanges ?? 'stat';
+  const reader = new AcpReader({ cwd: host.cwd, share });
+  const settings = settingsOf(host, agent, options);
+  const turn: AcpTurn = {
+    ...{ host, agent, reader, settings, permissions: options.permissions },
+    shareApprovals: options.shareApprovals ?? 'command',
+    mcpServers: options.mcpServers?.(host) ?? [],
+    about: null,
+    denied: [],
+  };
+  for (let starts = 1; ; starts++) {
+    const end = await runAcpTool(turn);
+    if (end.kind === 'crashed' && starts < STARTS_MAX && host.session.sessionId !== null) {
+      await host.note(`signalbox: ${end.summary} Its session is resumed.`);
+      continue;
+    }
+    return reportOf(turn, end);
+  }
+}
+
+/** The job's requirements go before the agent's configuration. */
+function settingsOf(
+  { job, isReadOnly }: ConversationHost,
+  agent: AcpAgent,
+  options: AcpExecutorOptions,
+): SessionSettings {
+  const wanted = objectOf(job.requirements);
+  const pick = (name: 'model' | 'mode' | 'effort') => {
+    const value = wanted[name];
+    return typeof value === 'string' ? value : options[name];
+  };
+  const mode = pick('mode') ?? (isReadOnly ? agent.readOnlyMode : undefined);
+  return { model: pick('model'), mode, effort: pick('effort') };
+}
+
+function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): ExecutorReport {
+  const { reader, host } = turn;
+  const { sessionId } = host.session;
+  const usage = reader.usage();
+  const message = reader.lastMessage();
+  return {
+    ...(sessionId === null ? {} : { sessionId }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(message === '' ? {} : { message }),
+    ...(turn.about === null ? {} : { tool: turn.about }),
+    ...(end.kind === 'parked' ? { blocked: { summary: end.summary } } : {}),
+    ...(end.kind === 'crashed' || end.kind === 'failed' ? { failure: failureOf(end) } : {}),
+    ...(turn.denied.length === 0 ? {} : { denied: turn.denied.slice(0, DENIED_MAX) }),
+  };
+}
+
+function failureOf({ code, summary, retryMs }: ToolFailure): ToolFailure {
+  return { code, summary, ...(retryMs === undefined ? {} : { retryMs }) };
+}

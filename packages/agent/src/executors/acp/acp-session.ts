@@ -1,0 +1,160 @@
+import * as acp from '@agentclientprotocol/sdk/unstable';
+import { listOf, objectOf, textOf } from '../json-fields.ts';
+import type { AcpConnection } from './acp-connection.ts';
+
+/** The settings of a session, from the job or the agent's configuration. */
+export interface SessionSettings {
+  model?: string | undefined;
+  mode?: string | undefined;
+  effort?: string | undefined;
+}
+
+/** The tool does not have a setting that was asked for; the message names what it has. */
+export class SettingUnknownError extends Error {
+  override name = 'SettingUnknownError';
+}
+
+export interface OpenedSession {
+  sessionId: string;
+  /** The tool knows the conversation so far. */
+  isResumed: boolean;
+  configOptions: unknown;
+}
+
+interface OpenOptions {
+  connection: AcpConnection;
+  cwd: string;
+  /** A session of an earlier attempt; null: begin one. */
+  knownId: string | null;
+  mcpServers: readonly acp.McpServer[];
+  settings: SessionSettings;
+}
+
+const { agent: methods } = acp.methods;
+
+/**
+ * Resumes the session of an earlier attempt, or begins one. A session that the tool does not know
+ * any more is replaced by a new one.
+ *
+ * @throws {SettingUnknownError}
+ */
+export async function openSession(options: OpenOptions): Promise<OpenedSession> {
+  const { connection, settings } = options;
+  const opened = (await resume(options)) ?? (await begin(options));
+  const { agent } = connection;
+  let { configOptions } = opened;
+  for (const [category, value] of settingsOf(settings)) {
+    configOptions = await applySetting(agent, { ...opened, configOptions }, category, value);
+  }
+  return { ...opened, configOptions };
+}
+
+type Opened = OpenedSession & { modes: acp.SessionModeState | null };
+
+async function resume(options: OpenOptions): Promise<Opened | null> {
+  const { connection, knownId: sessionId } = options;
+  if (sessionId === null) return null;
+  const { agent, about } = connection;
+  const capabilities = about.agentCapabilities;
+  const body = { sessionId, cwd: options.cwd, mcpServers: [...options.mcpServers] };
+  try {
+    if (capabilities?.sessionCapabilities?.resume) {
+      const answer: acp.ResumeSessionResponse = await agent.request(methods.session.resume, body);
+      return openedOf(sessionId, true, answer);
+    }
+    if (capabilities?.loadSession === true) {
+      const answer: acp.LoadSessionResponse = await agent.request(methods.session.load, body);
+      return openedOf(sessionId, true, answer);
+    }
+  } catch (error) {
+    // Its files may be gone, or of another version of the tool. A lost connection is no such case.
+    if (!(error instanceof acp.RequestError)) throw error;
+  }
+  return null;
+}
+
+async function begin({ connection, cwd, mcpServers }: OpenOptions): Promise<Opened> {
+  const answer = await connection.agent.request(methods.session.new, {
+    cwd,
+    mcpServers: [...mcpServers],
+  });
+  return openedOf(answer.sessionId, false, answer);
+}
+
+function openedOf(
+  sessionId: string,
+  isResumed: boolean,
+  answer: { modes?: acp.SessionModeState | null; configOptions?: unknown },
+): Opened {
+  const { modes = null, configOptions = [] } = answer;
+  return { sessionId, isResumed, modes, configOptions };
+}
+
+type Category = 'model' | 'mode' | 'thought_level';
+
+function settingsOf({ model, mode, effort }: SessionSettings): [Category, string][] {
+  const all: [Category, string | undefined][] = [
+    ['model', model],
+    ['mode', mode],
+    ['thought_level', effort],
+  ];
+  return all.filter((one): one is [Category, string] => one[1] !== undefined);
+}
+
+const names: Record<Category, readonly string[]> = {
+  model: ['model'],
+  mode: ['mode'],
+  thought_level: ['thought_level', 'effort', 'reasoning_effort'],
+};
+
+async function applySetting(
+  agent: acp.ClientContext,
+  { sessionId, modes, configOptions }: Opened,
+  category: Category,
+  value: string,
+): Promise<unknown> {
+  const option = listOf(configOptions)
+    .map(objectOf)
+    .find(({ category: found, id }) =>
+      names[category].some((name) => name === found || name === id),
+    );
+  if (option !== undefined) {
+    const offered = valuesOf(option.options);
+    const chosen = offered.find((one) => one.value === value || one.name === value);
+    if (chosen === undefined)
+      throw unknown(
+        category,
+        value,
+        offered.map((one) => one.value),
+      );
+    const configId = textOf(option.id);
+    const body = { sessionId, configId, value: chosen.value };
+    const answer: acp.SetSessionConfigOptionResponse = await agent.request(
+      methods.session.setConfigOption,
+      body,
+    );
+    return answer.configOptions;
+  }
+  if (category !== 'mode') throw unknown(category, value, []);
+  const ids = (modes?.availableModes ?? []).map(({ id }) => id);
+  if (!ids.includes(value)) throw unknown(category, value, ids);
+  await agent.request(methods.session.setMode, { sessionId, modeId: value });
+  return configOptions;
+}
+
+/** A select has a flat list of options, or groups of them. */
+function valuesOf(options: unknown): { value: string; name: string }[] {
+  return listOf(options)
+    .map(objectOf)
+    .flatMap((one) =>
+      Array.isArray(one.options)
+        ? valuesOf(one.options)
+        : [{ value: textOf(one.value), name: textOf(one.name) }],
+    );
+}
+
+function unknown(category: Category, value: string, offered: readonly string[]) {
+  const what = category === 'thought_level' ? 'effort' : category;
+  const choice = offered.length === 0 ? 'It offers none.' : `It offers ${offered.join(', ')}.`;
+  return new SettingUnknownError(`The tool does not have the ${what} "${value}". ${choice}`);
+}

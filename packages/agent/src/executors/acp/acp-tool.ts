@@ -1,0 +1,172 @@
+import * as acp from '@agentclientprotocol/sdk/unstable';
+import type { KnownAnswer, ToolProcess } from '../conversation.ts';
+import type { ToolFailure } from '../tool-failure.ts';
+import { type AcpConnection, connectTool } from './acp-connection.ts';
+import { failureOf } from './acp-failure.ts';
+import { currentModel } from './acp-messages.ts';
+import { People } from './acp-people.ts';
+import { openSession } from './acp-session.ts';
+import type { AcpTurn } from './acp-turn.ts';
+
+export type AcpEnd =
+  | { kind: 'done' }
+  /** A person is asked, and has not answered for a while. */
+  | { kind: 'parked'; summary: string }
+  | ({ kind: 'failed' | 'crashed' } & ToolFailure);
+
+/** A tool that parks has so long to write its session down, before and after SIGTERM. */
+const PARK_CANCEL_MS = 250;
+const PARK_GRACE_MS = 300;
+/** A tool that is done may tidy up; its processes are ended after this time. */
+const DONE_GRACE_MS = 2_000;
+/** A person's reasons lead to further prompts; a tool that refuses them ends in this number. */
+const PROMPTS_MAX = 20;
+const CRASH_RETRY_MS = 30_000;
+
+/** Runs one process of the tool: from its start to the end of the job, a park, or a crash. */
+export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
+  const { host, agent } = turn;
+  const tool = await host.startTool(agent);
+  const parking = Promise.withResolvers<AcpEnd>();
+  const people = new People(turn, (summary) => parking.resolve({ kind: 'parked', summary }));
+  let connection: AcpConnection | null = null;
+  const talk = async (): Promise<AcpEnd> => {
+    connection = await connectTool(tool, { ...people.handlers, onUpdate: updates(turn, people) });
+    return await work(turn, connection, people);
+  };
+  const ended = tool.exited.then((exit): AcpEnd => ({ kind: 'crashed', ...crashOf(tool, exit) }));
+  const talked = talk().catch((error: unknown): AcpEnd | Promise<AcpEnd> => {
+    const failure = failureOf(error, agent);
+    // A connection breaks because the tool ends: its exit says more.
+    return failure === null ? ended : { kind: 'failed', ...failure };
+  });
+  try {
+    const end = await Promise.race([talked, parking.promise, ended]);
+    if (end.kind === 'parked' && connection !== null) await cancelTurn(turn, connection, talked);
+    people.stop();
+    await tool.stop(end.kind === 'parked' ? PARK_GRACE_MS : DONE_GRACE_MS);
+    await people.settled();
+    host.signal.throwIfAborted();
+    return end;
+  } finally {
+    people.stop();
+    await tool.stop(DONE_GRACE_MS);
+  }
+}
+
+/** Ends the turn in the tool's own way, so that it writes its session down. */
+async function cancelTurn(
+  { host }: AcpTurn,
+  { agent }: AcpConnection,
+  talked: Promise<AcpEnd>,
+): Promise<void> {
+  const { sessionId } = host.session;
+  if (sessionId === null) return;
+  await agent.notify(acp.methods.agent.session.cancel, { sessionId });
+  await Promise.race([talked, host.clock.sleep(PARK_CANCEL_MS)]);
+}
+
+/** Messages become text of the timeline in the order in which they came. */
+function updates({ reader, host }: AcpTurn, people: People) {
+  return ({ update, sessionId }: acp.SessionNotification) => {
+    // While a session is loaded, its history comes again. Sub-agents may have their own sessions.
+    if (!people.isListening || sessionId !== host.session.sessionId) return;
+    const { text, progress, usedToolCallId } = reader.read(update);
+    if (update.sessionUpdate === 'agent_message_chunk') host.onModelAnswer();
+    if (usedToolCallId !== undefined) people.onToolCallUsed(usedToolCallId);
+    if (progress !== undefined) host.report(progress);
+    if (text !== '') people.later(() => host.log(text));
+  };
+}
+
+async function work(turn: AcpTurn, connection: AcpConnection, people: People): Promise<AcpEnd> {
+  const { host, reader } = turn;
+  const { agentInfo } = connection.about;
+  if (agentInfo) turn.about = { name: agentInfo.name, version: agentInfo.version };
+  const session = await openSession({
+    ...{ connection, cwd: host.cwd, settings: turn.settings, mcpServers: turn.mcpServers },
+    knownId: host.session.sessionId,
+  });
+  const { sessionId, isResumed } = session;
+  await host.session.keepSessionId(sessionId);
+  const model = currentModel(session.configOptions);
+  const words = [isResumed ? 'resumed session' : 'session', sessionId, ...(model ? [model] : [])];
+  await host.log(`[${words.join(' ')}]\n`);
+  reader.read({
+    sessionUpdate: 'config_option_update',
+    configOptions: (session.configOptions ?? []) as acp.SessionConfigOption[],
+  });
+  people.listen();
+  const answers = host.session.newAnswers();
+  let text = isResumed ? resumedPrompt(answers) : host.promptText;
+  for (let prompts = 1; ; prompts++) {
+    const prompt: acp.ContentBlock[] = [{ type: 'text', text }];
+    const response = connection.agent.request(acp.methods.agent.session.prompt, {
+      ...{ sessionId, prompt },
+    });
+    // From here on the tool knows them; they are also in the session that a restart resumes.
+    await host.session.keepTold(answers);
+    const { stopReason, ...rest } = await response;
+    reader.readTurn({ stopReason, ...rest });
+    await people.onTurnEnd();
+    const reasons = people.takeReasons();
+    if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
+    text = reasonsPrompt(reasons);
+  }
+}
+
+function endOf(stopReason: acp.StopReason, people: People): AcpEnd {
+  const failed = (code: ToolFailure['code'], summary: string): AcpEnd => ({
+    ...{ kind: 'failed', code, summary },
+  });
+  switch (stopReason) {
+    case 'end_turn':
+      return { kind: 'done' };
+    case 'refusal':
+      return failed('refused', 'The model refused to work on this.');
+    case 'max_tokens':
+      return failed('output_limit', 'The model reached its limit of output before it was done.');
+    case 'max_turn_requests':
+      return failed('max_turns', 'The tool reached its limit of model calls before it was done.');
+    case 'cancelled':
+      return people.hasRefused
+        ? failed('permission_refused', 'A permission was refused, and the tool ended its work.')
+        : failed('turn_canceled', 'The tool canceled its work by itself.');
+    default:
+      return failed('stop_reason_unknown', `The tool stopped for a reason unknown: ${stopReason}.`);
+  }
+}
+
+/** Some tools show an interruption to the model as a refusal, so this says that it was not one. */
+export function resumedPrompt(answers: readonly KnownAnswer[]): string {
+  const lines = answers.map(({ prompt, mode, label, isAboutAction }) => {
+    const question = `- Question: ${prompt}`;
+    if (mode === 'dismissed') return `${question}\n  A person dismissed it: continue without it.`;
+    const hint = isAboutAction
+      ? ' If it allows the action and you still need it, do it again.'
+      : '';
+    return `${question}\n  Answer (${mode}): ${label}${hint}`;
+  });
+  const told = lines.length === 0 ? [] : ['Answers by a person:', ...lines];
+  return [
+    'Signalbox: your work on this job was interrupted from outside and continues now, in the',
+    'same directory. The interruption was no refusal: an action that it stopped may be repeated.',
+    ...told,
+    'Continue the job until it is done.',
+  ].join('\n');
+}
+
+function reasonsPrompt(reasons: readonly string[]): string {
+  return [
+    'Signalbox: a person refused an action of yours, and says:',
+    ...reasons.map((reason) => `- ${reason}`),
+    'Take that into account, do not try the same again, and continue the job.',
+  ].join('\n');
+}
+
+function crashOf(tool: ToolProcess, exit: { code: number | null; signal: string | null }) {
+  const how = exit.code === null ? `was killed by ${exit.signal}` : `exited with ${exit.code}`;
+  const words = tool.lastWords().split('\n').at(-1) ?? '';
+  const summary = `The tool ${how} before it was done.${words === '' ? '' : ` ${words}`}`;
+  return { code: 'tool_crashed', summary, retryMs: CRASH_RETRY_MS } as const;
+}

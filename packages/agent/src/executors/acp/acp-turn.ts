@@ -1,0 +1,22 @@
+import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import type { ConversationHost } from '../conversation.ts';
+import type { PermissionPolicy } from '../permissions/permission-policy.ts';
+import type { AcpAgent } from './acp-agents.ts';
+import type { AcpReader } from './acp-messages.ts';
+import type { SessionSettings } from './acp-session.ts';
+import type { ShareApprovals } from './approval.ts';
+
+/** The parts that stay the same while a tool is started, crashes and is started again. */
+export interface AcpTurn {
+  host: ConversationHost;
+  agent: AcpAgent;
+  reader: AcpReader;
+  settings: SessionSettings;
+  permissions: PermissionPolicy;
+  shareApprovals: ShareApprovals;
+  mcpServers: readonly McpServer[];
+  /** Actions that a rule refused, for the evidence. */
+  denied: string[];
+  /** The tool's name and version by its own words; null until it has said them. */
+  about: { name: string; version: string } | null;
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { ToolCallContent, ToolKind } from '@agentclientprotocol/sdk/unstable';
+import { isObject, objectOf, textOf } from '../json-fields.ts';
+
+/** A tool call, merged from all messages about it. */
+export interface ToolCallState {
+  toolCallId: string;
+  title: string;
+  kind: ToolKind;
+  /** The tool's own name, such as Bash, if it tells. */
+  toolName: string;
+  /** The MCP server that the tool belongs to, or ''. */
+  mcpServer: string;
+  rawInput: unknown;
+  content: readonly ToolCallContent[];
+  paths: readonly string[];
+}
+
+/** An action that a tool wants to take. */
+export interface ToolAction {
+  /** Identifies the action within the job, also when another process asks for it again. */
+  key: string;
+  kind: ToolKind | 'mcp';
+  title: string;
+  toolName: string;
+  /** The command line; '' unless it is a command. */
+  command: string;
+  /** Files, relative to the worktree where they are in it. */
+  paths: readonly string[];
+  /** Whether all files are in the worktree. */
+  isInside: boolean;
+  changes: readonly FileChange[];
+  /** An address, for `fetch`. */
+  url: string;
+}
+
+export interface FileChange {
+  path: string;
+  oldText: string;
+  newText: string;
+  added: number;
+  removed: number;
+}
+
+/** Fields of a tool's input that differ each time the same action is asked for. */
+const volatileFields = new Set(
+  ['call_id', 'callId', 'turn_id', 'turnId', 'item_id', 'itemId', 'thread_id', 'threadId']
+    .concat(['approval_id', 'approvalId', 'tool_use_id', 'description', 'justification', 'reason'])
+    .concat(['availableDecisions', 'proposedExecpolicyAmendment', 'startedAtMs', 'timeout']),
+);
+
+/** Describes the action of a tool call for rules, for people, and as a key. */
+export function describeAction(call: ToolCallState, cwd: string): ToolAction {
+  const input = objectOf(call.rawInput);
+  const command = call.kind === 'execute' ? commandOf(input, call) : '';
+  const changes = changesOf(call.content, cwd);
+  const found = [...call.paths, ...changes.map(({ path }) => path), ...pathsOf(input)];
+  const paths = [...new Set(found.map((path) => placeOf(path, cwd)))];
+  return {
+    key: keyOf(call, { command, changes, cwd }),
+    kind: call.mcpServer === '' ? call.kind : 'mcp',
+    title: call.title,
+    toolName: call.toolName,
+    command,
+    paths,
+    isInside: paths.every((path) => !isOutside(path)),
+    changes,
+    url: textOf(input.url),
+  };
+}
+
+/** Whether a path, as `placeOf` gives it, is outside the worktree or in its git directory. */
+export function isOutside(path: string): boolean {
+  return isAbsolute(path) || path.split('/')[0] === '.git';
+}
+
+function placeOf(path: string, cwd: string): string {
+  const inside = relative(cwd, resolve(cwd, path));
+  return inside === '..' || inside.startsWith('../') ? resolve(cwd, path) : inside || '.';
+}
+
+function commandOf(input: Record<string, unknown>, call: ToolCallState): string {
+  const { command, cmd } = input;
+  const given = command ?? cmd;
+  if (Array.isArray(given)) return unwrapShell(given.map(String));
+  if (textOf(given) !== '') return textOf(given);
+  return call.title.replace(/^`(.*)`$/s, '$1');
+}
+
+/** `bash -lc '…'` is the tool's way to run a line; people and rules look at the line. */
+function unwrapShell(words: readonly string[]): string {
+  const [shell = '', flag = '', line] = words;
+  const isShell = /(^|\/)(ba|z|da)?sh$/.test(shell) && /^-[a-z]*c$/.test(flag);
+  return isShell && line !== undefined && words.length === 3 ? line : words.join(' ');
+}
+
+function pathsOf(input: Record<string, unknown>): string[] {
+  return ['file_path', 'path', 'filePath', 'notebook_path', 'absolute_path']
+    .map((name) => textOf(input[name]))
+    .filter((path) => path !== '');
+}
+
+function changesOf(content: readonly ToolCallContent[], cwd: string): FileChange[] {
+  return content.flatMap((part) => {
+    if (part.type !== 'diff') return [];
+    const oldText = part.oldText ?? '';
+    const { newText } = part;
+    return [{ path: placeOf(part.path, cwd), oldText, newText, ...countLines(oldText, newText) }];
+  });
+}
+
+/** Counts lines that only one side has. It is a size for people, not a minimal diff. */
+function countLines(oldText: string, newText: string): { added: number; removed: number } {
+  const left = new Map<string, number>();
+  const lines = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+  for (const line of lines(oldText)) left.set(line, (left.get(line) ?? 0) + 1);
+  let added = 0;
+  for (const line of lines(newText)) {
+    const count = left.get(line) ?? 0;
+    if (count === 0) added += 1;
+    else left.set(line, count - 1);
+  }
+  return { added, removed: [...left.values()].reduce((sum, count) => sum + count, 0) };
+}
+
+function keyOf(
+  call: ToolCallState,
+  { command, changes, cwd }: { command: string; changes: readonly FileChange[]; cwd: string },
+): string {
+  const what = identityOf(call, command, changes);
+  const text = JSON.stringify([call.kind, call.mcpServer, what]).replaceAll(cwd, '.');
+  return `${call.kind}:${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+}
+
+function identityOf(call: ToolCallState, command: string, changes: readonly FileChange[]) {
+  if (command !== '') return { command };
+  if (changes.length > 0) {
+    return changes.map(({ path, oldText, newText }) => [path, oldText, newText]);
+  }
+  return isObject(call.rawInput) ? canonical(call.rawInput) : call.title;
+}
+
+/** Sorts fields and leaves out those that differ each time. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isObject(value)) return value;
+  return Object.keys(value)
+    .filter((name) => !volatileFields.has(name))
+    .sort()
+    .map((name) => [name, canonical(value[name])]);
+}

@@ -1,0 +1,119 @@
+import type { Job } from '@signalbox/contract';
+import type { Clock } from '../clock.ts';
+import type { RepositoryMapping } from '../git/git-mirror.ts';
+import type { ProcessExit } from '../process/process-run.ts';
+
+/** The means of an executor to talk with its tool during one attempt of a job. */
+export interface ConversationHost {
+  readonly job: Job;
+  /** The job's prompt, with the answers to its earlier questions. */
+  readonly promptText: string;
+  /** The worktree. It has the same path in every attempt of the job on this machine. */
+  readonly cwd: string;
+  /** The job may read but not change files. */
+  readonly isReadOnly: boolean;
+  readonly repository: RepositoryMapping;
+  /** Fires when the work must stop. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly session: SessionMemory;
+  readonly questions: QuestionDesk;
+  /** Starts the tool. Its standard error is logged. */
+  startTool(plan: ToolStart): Promise<ToolProcess>;
+  /** Appends text to the timeline. Resolves when more may be written. */
+  log(text: string): Promise<void>;
+  /** Appends a line of the agent itself to the timeline. */
+  note(line: string): Promise<void>;
+  /** Shows the current activity, in a few words. */
+  report(progress: string): void;
+  /** The model has answered: the provider serves this agent. */
+  onModelAnswer(): void;
+  /** Removes secrets from a text that leaves the machine. */
+  redact(text: string): string;
+}
+
+export interface ToolStart {
+  file: string;
+  args: readonly string[];
+  /** Added to the environment of the job. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** A running tool whose input stays open. */
+export interface ToolProcess {
+  readonly input: WritableStream<Uint8Array>;
+  readonly output: ReadableStream<Uint8Array>;
+  /** Resolves when the tool and all processes that it started have ended. */
+  readonly exited: Promise<ProcessExit>;
+  /** The end of its standard error. */
+  lastWords(): string;
+  /** Ends the tool with all its processes: SIGTERM, then SIGKILL after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The memory of a tool's session on this machine, over attempts and restarts. */
+export interface SessionMemory {
+  /** The tool's own session, to be resumed; null: begin one. */
+  readonly sessionId: string | null;
+  keepSessionId(sessionId: string): Promise<void>;
+  /** Answers that the tool has not been told of in a prompt of this session, oldest first. */
+  newAnswers(): KnownAnswer[];
+  /** Durable: these answers are not told again. */
+  keepTold(answers: readonly KnownAnswer[]): Promise<void>;
+}
+
+/** An answer to a question of the job. */
+export interface KnownAnswer {
+  uncertaintyId: string;
+  /** The question. */
+  prompt: string;
+  mode: string;
+  value: string;
+  /** The value in words for people, such as the name of an option. */
+  label: string;
+  /** It is about one action of the tool, which asks again before it acts. */
+  isAboutAction: boolean;
+}
+
+/** A question for a person. */
+export interface Question {
+  /** Identifies the question within the job: asked again, it has the same answer. */
+  actionKey: string;
+  kind: 'approval' | 'choice' | 'missing_fact';
+  prompt: string;
+  context: string;
+  options: readonly QuestionOption[];
+}
+
+export interface QuestionOption {
+  value: string;
+  label: string;
+  description?: string;
+  /** Its meaning to the tool, kept with the answer. */
+  meaning?: string;
+}
+
+export interface Reply {
+  mode: 'answered' | 'assumed' | 'dismissed';
+  value: string;
+  /** The meaning of the option that was chosen; null: the value is no option with a meaning. */
+  meaning: string | null;
+  /** Call it when the tool has used the reply: the same question is a new one from then on. */
+  used(): Promise<void>;
+}
+
+/** No person answered within the time for which the tool waits. */
+export class HoldOverError extends Error {
+  override name = 'HoldOverError';
+}
+
+/** Asks people, and keeps their answers until the tool has used them. */
+export interface QuestionDesk {
+  /**
+   * Asks a person and waits. A question that was asked before the tool or the agent was restarted
+   * is not asked twice.
+   *
+   * @throws {HoldOverError} the time for waiting is over; the question stays open.
+   */
+  ask(question: Question, signal: AbortSignal): Promise<Reply>;
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conversation.ts';
+import type { ExecutorPlan } from '../executors/executor.ts';
+import { createBackoff } from '../loops/backoff.ts';
+import { findProcess } from '../process/process-list.ts';
+import { runProcess } from '../process/process-run.ts';
+import { composePrompt } from './job-prompt.ts';
+import { JobStopped, type JobWork } from './job-work.ts';
+import { writeProcessRecord } from './process-record.ts';
+import { HubQuestions } from './questions.ts';
+import { tailOf } from './text-limits.ts';
+
+/** Characters kept of what a tool printed on standard error. */
+const TAIL_CHARS_MAX = 4_000;
+
+/** Talks with the tool until the job is done, or until it waits for a person for too long. */
+export async function runConversation(
+  work: JobWork,
+  cwd: string,
+  plan: ExecutorPlan & Required<Pick<ExecutorPlan, 'converse'>>,
+): Promise<void> {
+  const { session, settings, claimed } = work;
+  if (session === undefined) throw new Error('a conversation has a session');
+  const { clock } = settings;
+  const redact = (text: string) => work.redactor.redact(text);
+  const note = (line: string) => work.log.note(redact(line));
+  const host: ConversationHost = {
+    ...{ job: claimed.job, cwd, clock, session, redact, note },
+    ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
+    promptText: composePrompt(claimed.job),
+    questions: new HubQuestions({
+      ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
+      client: settings.client,
+      backoff: () => createBackoff(Math.random),
+      holdMs: settings.holdMs,
+    }),
+    startTool: (start) => startTool(work, cwd, start),
+    log: (text) => work.log.write('stdout', text),
+    onModelAnswer: () => work.onModelAnswer(),
+    report: (progress) => work.report(redact(progress)),
+  };
+  try {
+    work.executorReport = await plan.converse(host);
+  } catch (error) {
+    if (work.signal.aborted) throw new JobStopped();
+    throw error;
+  }
+  // A tool that is still needed has ended by itself only in failures, which the report names.
+  work.exit = { code: 0, signal: null };
+}
+
+async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<ToolProcess> {
+  const { settings, mark } = work;
+  const stopping = new AbortController();
+  let killGraceMs = settings.killGraceMs;
+  let lastWords = '';
+  const started = Promise.withResolvers<Writable>();
+  const received = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = received.writable.getWriter();
+  const encoder = new TextEncoder();
+  const exited = runProcess({
+    ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
+    env: { ...work.env, ...start.env },
+    user: settings.toolUser,
+    stdin: (stdin) => started.resolve(stdin),
+    async onOutput(stream, text) {
+      if (stream === 'stdout') return await deliver(writer, encoder.encode(text));
+      lastWords = tailOf(lastWords + text, TAIL_CHARS_MAX);
+      await work.log.write('stderr', text);
+    },
+    async onStart(pid) {
+      const row = await findProcess(pid);
+      if (row !== null) await writeProcessRecord(work, { mark, pid, startedAt: row.startedAt });
+    },
+    signal: AbortSignal.any([work.signal, stopping.signal]),
+    get killGraceMs() {
+      return killGraceMs;
+    },
+  });
+  const ended = exited.finally(() => {
+    // The reader may be gone.
+    writer.close().catch(() => {});
+  });
+  // Callers that await the end get its errors; a tool that does not start fails at once, below.
+  ended.catch((error: unknown) => started.reject(error));
+  const stdin = await started.promise;
+  return {
+    input: writableOf(stdin),
+    output: received.readable,
+    exited: ended,
+    lastWords: () => work.redactor.redact(lastWords).trim(),
+    async stop(graceMs) {
+      killGraceMs = graceMs;
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** A reader that has gone away reads nothing more; the process is being ended then. */
+async function deliver(
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  bytes: Uint8Array,
+): Promise<void> {
+  await writer.write(bytes).catch(() => {});
+}
+
+/** A tool that has ended closes its input; the connection finds that out by its output. */
+function writableOf(stdin: Writable): WritableStream<Uint8Array> {
+  return new WritableStream({
+    async write(bytes) {
+      if (stdin.destroyed || stdin.writableEnded) return;
+      if (!stdin.write(bytes)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+    },
+    close: () => {
+      stdin.end();
+    },
+  });
+}

@@ -1,0 +1,184 @@
+import type { Clock } from '../clock.ts';
+import {
+  HoldOverError,
+  type Question,
+  type QuestionDesk,
+  type Reply,
+} from '../executors/conversation.ts';
+import { type HubClient, judgeFailure } from '../hub-client.ts';
+import type { Backoff } from '../loops/backoff.ts';
+import type { Attempt } from './attempt.ts';
+import { JobFailure } from './job-work.ts';
+import { cleanText, fitText } from './text-limits.ts';
+import type { QuestionRecord, ToolSession } from './tool-session.ts';
+
+/** Below 30 s, after which many proxies close an idle connection. */
+const WAIT_MS_MAX = 25_000;
+const CALL_TIMEOUT_MS = 15_000;
+const PROMPT_BYTES_MAX = 8_000;
+const CONTEXT_BYTES_MAX = 120_000;
+/** The contract's limit of options. */
+const OPTIONS_MAX = 50;
+
+export interface QuestionOptions {
+  client: Pick<HubClient, 'uncertainties'>;
+  attempt: Attempt;
+  runId: string | null;
+  session: ToolSession;
+  clock: Clock;
+  backoff: () => Backoff;
+  /** How long the tool waits for a person before the job is parked. */
+  holdMs: number;
+  redact(text: string): string;
+  note(line: string): Promise<void>;
+}
+
+/**
+ * Asks people through the hub. An answer goes through four steps, each durable before the next: the
+ * hub has it; this machine has stored it; the hub knows that this machine has taken it; the tool
+ * has used it. Wherever a process is killed, the next one continues from the last step.
+ */
+export class HubQuestions implements QuestionDesk {
+  readonly #options: QuestionOptions;
+  /** Actions that are being asked about now. Two alike at once are two questions. */
+  readonly #live = new Set<string>();
+
+  constructor(options: QuestionOptions) {
+    this.#options = options;
+  }
+
+  async ask(question: Question, signal: AbortSignal): Promise<Reply> {
+    const { session } = this.#options;
+    const actionKey = freeKey(question.actionKey, this.#live);
+    this.#live.add(actionKey);
+    try {
+      const known = session.findQuestion(actionKey);
+      const answered = known?.answer
+        ? known
+        : await this.#askHub({ ...question, actionKey }, signal);
+      await this.#take(answered, signal);
+      return replyOf(answered, session);
+    } finally {
+      this.#live.delete(actionKey);
+    }
+  }
+
+  async #askHub(question: Question, signal: AbortSignal): Promise<QuestionRecord> {
+    const { client, attempt, runId, session, clock, holdMs, redact, note } = this.#options;
+    const untilMs = clock.monotonicMs() + holdMs;
+    const body = bodyOf(question, attempt, redact);
+    const { uncertaintyId } = await this.#retry(signal, (timeoutMs) =>
+      client.uncertainties.createWithAutoPromotion(
+        { ...body, ...(runId === null ? {} : { runId }) },
+        { signal, timeoutMs },
+      ),
+    );
+    const record = recordOf(question, uncertaintyId);
+    await session.keepQuestion(record);
+    await note(`signalbox: waiting for an answer: ${question.prompt}`);
+    const stored = { ...record, answer: await this.#answerOf(uncertaintyId, untilMs, signal) };
+    await session.keepQuestion(stored);
+    return stored;
+  }
+
+  /** The hub does not count the answer as received until it is taken. */
+  async #answerOf(uncertaintyId: string, untilMs: number, signal: AbortSignal) {
+    const { client, clock, attempt } = this.#options;
+    const { workspaceId } = attempt;
+    for (;;) {
+      const leftMs = untilMs - clock.monotonicMs();
+      const waitMs = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, leftMs)));
+      const { uncertainty } = await this.#retry(signal, (timeoutMs) =>
+        client.uncertainties.wait(
+          { workspaceId, uncertaintyId, waitMs, peek: true },
+          { signal, timeoutMs: timeoutMs + waitMs },
+        ),
+      );
+      const { resolution } = uncertainty;
+      if (resolution !== null) return { mode: resolution.mode, value: resolution.value };
+      if (leftMs <= 0) throw new HoldOverError('No person has answered yet.');
+    }
+  }
+
+  /** Fenced by the claim: an attempt that has lost the job uses no answer. */
+  async #take(record: QuestionRecord, signal: AbortSignal): Promise<void> {
+    const { client, session, attempt } = this.#options;
+    const { workspaceId, jobId, agentId, claimGeneration } = attempt;
+    const { uncertaintyId } = record;
+    const { taken } = await this.#retry(signal, (timeoutMs) =>
+      client.uncertainties.takeAnswer(
+        { workspaceId, uncertaintyId, jobId, agentId, claimGeneration },
+        { signal, timeoutMs },
+      ),
+    );
+    if (taken) return;
+    await session.keepQuestion({ ...record, isUsed: true });
+    const summary = 'Another agent has used the answer to a question of this job.';
+    throw new JobFailure('agent', 'answer_taken', summary, { recommendedDelayMs: 0 });
+  }
+
+  /** Repeats a call until the hub answers: an unavailable hub costs time, and no answer. */
+  async #retry<Answer>(
+    signal: AbortSignal,
+    call: (timeoutMs: number) => Promise<Answer>,
+  ): Promise<Answer> {
+    const backoff = this.#options.backoff();
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await call(CALL_TIMEOUT_MS);
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = judgeFailure(error);
+        if (failure.kind === 'refused') {
+          throw new JobFailure('agent', 'question_refused', failure.message);
+        }
+        const retryAfterMs = failure.kind === 'retry' ? failure.retryAfterMs : 0;
+        await this.#options.clock.sleep(backoff.nextDelayMs(retryAfterMs), signal);
+      }
+    }
+  }
+}
+
+function bodyOf(
+  { prompt, context, kind, actionKey, options }: Question,
+  { workspaceId, jobId, agentId, claimGeneration }: Attempt,
+  redact: (text: string) => string,
+) {
+  const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
+  return {
+    ...{ workspaceId, jobId, agentId, claimGeneration, kind, actionKey },
+    prompt: clean(prompt, PROMPT_BYTES_MAX),
+    context: clean(context, CONTEXT_BYTES_MAX),
+    // Silence is never consent: no value is assumed, and there is no deadline.
+    ...{ confidence: 0, autoPromoteThreshold: 1, onDeadline: 'keep_waiting' as const },
+    options: options.slice(0, OPTIONS_MAX).map(({ value, label, description }) => ({
+      ...{ value: cleanText(value).slice(0, 2_000), label: clean(label, 200) },
+      ...(description === undefined ? {} : { description: clean(description, 2_000) }),
+    })),
+  };
+}
+
+function recordOf({ actionKey, kind, options }: Question, uncertaintyId: string): QuestionRecord {
+  return {
+    ...{ uncertaintyId, actionKey, answer: null, isUsed: false },
+    isAboutAction: kind === 'approval',
+    labels: Object.fromEntries(options.map(({ value, label }) => [value, label])),
+    meanings: Object.fromEntries(
+      options.flatMap(({ value, meaning }) => (meaning === undefined ? [] : [[value, meaning]])),
+    ),
+  };
+}
+
+function replyOf(record: QuestionRecord, session: ToolSession): Reply {
+  const { answer } = record;
+  if (answer === null) throw new Error('a question without an answer was taken');
+  const used = () => session.keepQuestion({ ...record, isUsed: true });
+  return { ...answer, meaning: record.meanings[answer.value] ?? null, used };
+}
+
+function freeKey(actionKey: string, live: ReadonlySet<string>): string {
+  let key = actionKey;
+  for (let number = 2; live.has(key); number++) key = `${actionKey}#${number}`;
+  return key;
+}

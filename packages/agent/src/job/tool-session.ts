@@ -1,0 +1,169 @@
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Job } from '@signalbox/contract';
+import type { KnownAnswer, Reply, SessionMemory } from '../executors/conversation.ts';
+import { isObject } from '../executors/json-fields.ts';
+import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
+import { type ClaimedJob, pathName } from './attempt.ts';
+
+/** The memory of a job whose tool can be resumed: `sessions/<job>/session.json`. */
+interface SessionRecord {
+  workspaceId: string;
+  jobId: string;
+  executor: string;
+  /** The last attempt that used the session. */
+  claimGeneration: number;
+  sessionId: string | null;
+  branch: string;
+  /** The commit that the worktree began with; null: there is no worktree yet. */
+  baseSha: string | null;
+  questions: QuestionRecord[];
+  /** Uncertainties whose answers the tool was told of. */
+  told: string[];
+}
+
+/** A question that the tool of a job has asked. */
+export interface QuestionRecord {
+  uncertaintyId: string;
+  actionKey: string;
+  labels: Record<string, string>;
+  /** The meanings of the options, by their values. */
+  meanings: Record<string, string>;
+  isAboutAction: boolean;
+  /** Null: it is open. Written durably before the answer is taken at the hub. */
+  answer: Pick<Reply, 'mode' | 'value'> | null;
+  /** The tool has used the answer: asked again, it is another question. */
+  isUsed: boolean;
+}
+
+/** A session of a job on this machine, kept until the job has ended. */
+export interface ToolSession extends SessionMemory {
+  /** The worktree of the job, at the same place in every attempt. */
+  readonly worktree: string;
+  readonly evidenceDir: string;
+  readonly branch: string;
+  /** The first commit of a worktree that is there already; null: make one. */
+  readonly baseSha: string | null;
+  keepBase(baseSha: string): Promise<void>;
+  /** The answer or the open question about an action that the tool has not used yet. */
+  findQuestion(actionKey: string): QuestionRecord | undefined;
+  keepQuestion(question: QuestionRecord): Promise<void>;
+  /** Forgets everything, with the worktree. */
+  remove(): Promise<void>;
+}
+
+/** A parked job whose answer came to another machine, or never, is forgotten after this time. */
+const RETENTION_MS = 14 * 24 * 60 * 60_000;
+const QUESTIONS_MAX = 1_000;
+
+/**
+ * Opens the session of a job. One that an earlier attempt on this machine has left is continued if
+ * that was the last attempt: otherwise the job has gone on elsewhere, and its files are old.
+ */
+export async function openToolSession(options: {
+  state: StateDirectory;
+  claimed: ClaimedJob;
+  executor: string;
+  branch: string;
+}): Promise<ToolSession> {
+  const { state, claimed } = options;
+  const path = sessionPath(state, claimed.jobId);
+  const file = join(path, 'session.json');
+  const fresh: SessionRecord = {
+    ...{ workspaceId: claimed.workspaceId, jobId: claimed.jobId, executor: options.executor },
+    ...{ claimGeneration: claimed.claimGeneration, sessionId: null, branch: options.branch },
+    ...{ baseSha: null, questions: [], told: [] },
+  };
+  const found = (await readJsonFile(file)) as SessionRecord | null;
+  const isMine = isObject(found) && isContinued(found, fresh);
+  if (!isMine) await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const record = isMine ? { ...found, claimGeneration: claimed.claimGeneration } : fresh;
+  let saved = Promise.resolve();
+  const save = () => {
+    saved = saved.then(() => writeFileDurably(file, `${JSON.stringify(record, null, 2)}\n`));
+    return saved;
+  };
+  await save();
+  return createSession(record, save, path, claimed.job);
+}
+
+function isContinued(found: SessionRecord, fresh: SessionRecord): boolean {
+  return (
+    found.workspaceId === fresh.workspaceId &&
+    found.jobId === fresh.jobId &&
+    found.executor === fresh.executor &&
+    found.claimGeneration === fresh.claimGeneration - 1
+  );
+}
+
+function createSession(
+  record: SessionRecord,
+  save: () => Promise<void>,
+  path: string,
+  job: Job,
+): ToolSession {
+  const baseAtStart = record.baseSha;
+  return {
+    worktree: join(path, 'worktree'),
+    evidenceDir: join(path, 'evidence.git'),
+    branch: record.branch,
+    baseSha: baseAtStart,
+    get sessionId() {
+      return record.sessionId;
+    },
+    async keepSessionId(sessionId) {
+      record.sessionId = sessionId;
+      await save();
+    },
+    async keepBase(baseSha) {
+      record.baseSha = baseSha;
+      await save();
+    },
+    findQuestion: (actionKey) =>
+      record.questions.findLast((one) => one.actionKey === actionKey && !one.isUsed),
+    async keepQuestion(question) {
+      const others = record.questions.filter(
+        ({ uncertaintyId }) => uncertaintyId !== question.uncertaintyId,
+      );
+      record.questions = [...others, question].slice(-QUESTIONS_MAX);
+      await save();
+    },
+    newAnswers: () => newAnswers(record, job),
+    async keepTold(answers) {
+      const ids = answers.map(({ uncertaintyId }) => uncertaintyId);
+      record.told = [...new Set([...record.told, ...ids])];
+      await save();
+    },
+    remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** Answers of the hub that came with the claim, and those that this machine has stored. */
+function newAnswers(record: SessionRecord, job: Job): KnownAnswer[] {
+  const byId = new Map(record.questions.map((one) => [one.uncertaintyId, one]));
+  return job.decisions
+    .filter(({ uncertaintyId }) => !record.told.includes(uncertaintyId))
+    .filter(({ uncertaintyId }) => byId.get(uncertaintyId)?.isUsed !== true)
+    .map(({ uncertaintyId, prompt, mode, value }): KnownAnswer => {
+      const asked = byId.get(uncertaintyId);
+      const label = asked?.labels[value] ?? value;
+      return {
+        ...{ uncertaintyId, prompt, mode, value, label },
+        isAboutAction: asked?.isAboutAction ?? false,
+      };
+    });
+}
+
+export function sessionPath(state: StateDirectory, jobId: string): string {
+  return join(state.sessions, pathName(jobId));
+}
+
+/** Removes sessions that were not continued for a long time. */
+export async function pruneSessions(state: StateDirectory, nowMs: number): Promise<void> {
+  for (const name of await readdir(state.sessions)) {
+    const path = join(state.sessions, name);
+    const { mtimeMs } = await stat(path);
+    if (nowMs - mtimeMs > RETENTION_MS) await rm(path, { recursive: true, force: true });
+  }
+}
