@@ -405,7 +405,9 @@ export const uncertainties = {
       ...UncertaintyRef,
       waitMs: Defaulted(Integer(0, DECISION_WAIT_MS_MAX), DECISION_WAIT_MS_DEFAULT),
       peek: Defaulted(
-        Type.Boolean({ description: 'The job has not received the answer yet: it takes it later.' }),
+        Type.Boolean({
+          description: 'The job has not received the answer yet: it takes it later.',
+        }),
         false,
       ),
     }),
@@ -452,7 +454,12 @@ export const uncertainties = {
       'NOT_ALLOWED',
     ],
     example: {
-      request: { ...exampleRef, jobId: exampleIds.job, agentId: exampleIds.agent, claimGeneration: 1 },
+      request: {
+        ...exampleRef,
+        jobId: exampleIds.job,
+        agentId: exampleIds.agent,
+        claimGeneration: 1,
+      },
       response: { ok: true, taken: true, uncertainty: resolvedUncertainty },
     },
   }),
