@@ -23,6 +23,8 @@ export interface ToolBench {
   readonly place: ToolPlace;
   readonly machine: Machine;
   readonly clone: string;
+  /** The same machine with other variables. */
+  machineWith(env: Readonly<Record<string, string>>): Machine;
   /** Enqueues a job and returns its ID. */
   enqueue(prompt: string, ...args: string[]): Promise<string>;
   /** Runs one job with an agent of `agent start --once`, and returns what became of it. */
@@ -59,6 +61,7 @@ export interface JobView {
     commitSha?: string;
     branch?: string;
     changedFiles?: string[];
+    secretsIn?: string[];
     executor?: Record<string, unknown>;
   } | null;
   usage: Record<string, unknown> | null;
@@ -104,6 +107,7 @@ export async function startToolBench(
   let jobs = 0;
   return {
     ...{ folder, hub, person, model, proxy, place, machine, clone, enqueue, readJob },
+    machineWith: (other) => createMachine(folder, { ...place.env, ...env, ...other }),
     async work(tool, prompt, { turns, job = [], agent = [] } = {}) {
       jobs += 1;
       const scenario = `job-${jobs}`;

@@ -70,6 +70,8 @@ export const agentDefaults = {
 /** A running agent. */
 export interface RunningAgent {
   readonly machineFingerprint: string;
+  /** The version that the coding tool prints; null when it prints none. */
+  readonly toolVersion: string | null;
   /** IDs of the jobs held now. */
   heldJobIds(): string[];
   /**

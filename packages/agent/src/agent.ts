@@ -18,13 +18,14 @@ import { readMachineFingerprint, type StateDirectory } from './state-directory.t
  * @throws {AgentAlreadyRunningError} another agent uses the state directory.
  * @throws {ToolUserError} tools cannot run as the user of `runAs`.
  * @throws {ExecutorMissingError} the coding tool is not on the PATH.
+ * @throws {ExecutorLoginError} the coding tool is not logged in.
  * @throws {TypeError} an option is invalid.
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
   const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
   const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
-  const tool = await options.executor.check(env);
+  const tool = await options.executor.check(env, toolUser !== null);
   return withLockedState(options.stateDir, async (state, lock) => {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
@@ -60,6 +61,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     );
     return {
       machineFingerprint,
+      toolVersion: tool.version,
       heldJobIds: () => lifecycle.heldJobIds(),
       drain: () => lifecycle.drain(),
       stop: () => lifecycle.stop(),

@@ -40,6 +40,7 @@ export {
 export { createCommandExecutor } from './executors/command.ts';
 export {
   type Executor,
+  ExecutorLoginError,
   ExecutorMissingError,
   type ExecutorPlan,
   type ExecutorReport,

@@ -1,5 +1,11 @@
+import { readClaudeLogin } from './claude-login.ts';
 import { createClaudeReader } from './claude-reader.ts';
-import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
+import {
+  type Executor,
+  ExecutorLoginError,
+  ExecutorMissingError,
+  type ExecutorRequest,
+} from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
@@ -53,11 +59,16 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
 
   return {
     name: 'claude',
-    async check(env) {
+    async check(env, isOtherUser = false) {
       const file = await findOnPath('claude', env);
       if (file === null) {
         throw new ExecutorMissingError(
           'claude is not on the PATH; install Claude Code and log it in, or choose another executor.',
+        );
+      }
+      if (!isOtherUser && (await readClaudeLogin(file, env)) === false) {
+        throw new ExecutorLoginError(
+          'Claude Code is not logged in: run claude and log in there, or set ANTHROPIC_API_KEY.',
         );
       }
       return { version: await readVersion(file, env) };

@@ -8,10 +8,13 @@ export interface Executor {
   /** Its tool has sessions: a job that is interrupted continues in the same directory. */
   readonly hasSessions?: true;
   /**
-   * Checks that the tool is installed, before any job is claimed. Throws `ExecutorMissingError`
-   * with a message that says what to do.
+   * Checks that the tool is installed and logged in, before any job is claimed.
+   *
+   * @param isOtherUser the tool will run as another user, whose login this process cannot see.
+   * @throws {ExecutorMissingError} with a message that says what to do.
+   * @throws {ExecutorLoginError}
    */
-  check(env: NodeJS.ProcessEnv): Promise<ExecutorTool>;
+  check(env: NodeJS.ProcessEnv, isOtherUser?: boolean): Promise<ExecutorTool>;
   /** Returns how to run the tool for one job. */
   plan(request: ExecutorRequest): ExecutorPlan;
   /** Says in a few words how the tool is restricted, for the person who starts the agent. */
@@ -82,6 +85,11 @@ export interface ExecutorReport {
   message?: string;
   usage?: Usage;
   sessionId?: string;
+}
+
+/** The tool is not logged in: it would fail every job. */
+export class ExecutorLoginError extends Error {
+  override name = 'ExecutorLoginError';
 }
 
 /** The tool is not on the PATH. */

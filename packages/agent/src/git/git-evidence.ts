@@ -17,6 +17,8 @@ export interface GitEvidence extends Evidence {
   branch?: string;
   /** Number of changed files left out of `changedFiles`. */
   changedFilesOmitted?: number;
+  /** Changed files that contain a secret of the agent. They are committed all the same. */
+  secretsIn?: string[];
 }
 
 /** Half of a request body. The rest is for the message and the reason. */
@@ -79,6 +81,38 @@ export async function readChanges(worktree: Worktree): Promise<ToolChanges> {
   await stage(git, ['--others', '--exclude-standard']);
   const treeSha = (await runGit(['write-tree'], git)).trim();
   return { headSha, treeSha, hasLeftovers: treeSha !== headTree.trim() };
+}
+
+/** Files larger than this are no place where a tool puts a secret by accident. */
+const ADDED_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * Lists the changed files whose added lines match. Null when git cannot show the changes, for
+ * instance because they are too large.
+ */
+export async function findInChanges(
+  worktree: Worktree,
+  { treeSha }: ToolChanges,
+  matches: (text: string) => boolean,
+): Promise<string[] | null> {
+  const args = ['diff-tree', '-r', '-p', '--unified=0', '--no-renames', '--no-ext-diff'];
+  const git = { ...readingTool(worktree), outputBytesMax: ADDED_BYTES_MAX };
+  let patch: string;
+  try {
+    const ends = [`${worktree.baseSha}^{tree}`, treeSha];
+    patch = await runGit([...args, '--no-textconv', ...ends], git);
+  } catch (error) {
+    if (error instanceof GitError) return null;
+    throw error;
+  }
+  const found: string[] = [];
+  for (const part of patch.split(/^diff --git /m)) {
+    const [, name] = /^\+\+\+ b\/(.*)$/m.exec(part) ?? [];
+    if (name === undefined) continue;
+    const added = part.split('\n').filter((line) => line.startsWith('+'));
+    if (matches(added.map((line) => line.slice(1)).join('\n'))) found.push(name);
+  }
+  return found;
 }
 
 async function stage(git: GitOptions, which: readonly string[]): Promise<void> {

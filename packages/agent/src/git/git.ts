@@ -34,6 +34,8 @@ export interface GitOptions {
   /** Standard input. */
   input?: string;
   signal?: AbortSignal | undefined;
+  /** Default `OUTPUT_BYTES_MAX`. A call that prints more fails. */
+  outputBytesMax?: number;
   /** Default `CALL_MS_MAX`. */
   limitMs?: number;
 }
@@ -72,6 +74,7 @@ export function hideUrlCredentials(text: string): string {
 /** Runs git and returns its output. A call that takes too long is ended. */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
+  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX } = options;
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
   const env = options.exactEnv ?? {
     ...cleanEnvironment(options.env ?? process.env, undefined),
@@ -80,7 +83,7 @@ export function runGit(args: readonly string[], options: GitOptions = {}): Promi
     ...(options.isAfterTool ? noPersonConfig : {}),
   };
   const settings: ExecFileOptions = {
-    ...{ env, maxBuffer: OUTPUT_BYTES_MAX, timeout: limitMs, killSignal: 'SIGKILL' },
+    ...{ env, maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
     ...identityOf(user),
     ...(cwd === undefined ? {} : { cwd }),
     ...(signal === undefined ? {} : { signal }),

@@ -4,12 +4,20 @@ import { join } from 'node:path';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import {
   commitLeftovers,
+  findInChanges,
   type GitEvidence,
   importCommits,
   readChanges,
+  type ToolChanges,
 } from '../git/git-evidence.ts';
 import { mirrorOf, type RepositoryMapping } from '../git/git-mirror.ts';
-import { branchOf, keepWorktree, publishBranch, removeWorktree } from '../git/git-worktree.ts';
+import {
+  branchOf,
+  keepWorktree,
+  publishBranch,
+  removeWorktree,
+  type Worktree,
+} from '../git/git-worktree.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
@@ -169,8 +177,9 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
     }
     return { changedFiles: [] };
   }
+  const secretsIn = await findSecrets(work, worktree, changes);
   const commitSha = await commitLeftovers(worktree, changes, work.claimed.job);
-  const evidence = await importCommits(worktree, commitSha);
+  const evidence = { ...(await importCommits(worktree, commitSha)), ...secretsIn };
   if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
   return evidence;
 }
@@ -182,6 +191,23 @@ function isContinuable(work: JobWork, result: JobResult | null, stop: StopReason
   const reason = result?.outcomeReason;
   const isRetried = typeof reason === 'object' && reason.retryable === true;
   return result?.outcome === 'blocked' || isRetried;
+}
+
+/** Names the changed files with secrets. The commits stay on this machine, so they are kept. */
+async function findSecrets(
+  { redactor, log }: JobWork,
+  worktree: Worktree,
+  changes: ToolChanges,
+): Promise<{ secretsIn?: string[] }> {
+  const found = await findInChanges(worktree, changes, (text) => redactor.finds(text));
+  if (found === null) {
+    await log.note('signalbox: the changes could not be searched for secrets.');
+    return {};
+  }
+  for (const name of found) {
+    await log.note(`signalbox: ${name} contains a secret of this agent; do not push it.`);
+  }
+  return found.length === 0 ? {} : { secretsIn: found };
 }
 
 async function cleanUp(work: JobWork): Promise<void> {

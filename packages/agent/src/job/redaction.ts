@@ -10,6 +10,8 @@ import { type VisibleText, visibleText } from './visible-text.ts';
  */
 export interface Redactor {
   redact(text: string): string;
+  /** Whether a text contains a secret that is known, in any of its forms. */
+  finds(text: string): boolean;
   /** Adds the secrets of an environment (a hook may export some); earlier ones stay known. */
   learn(env: NodeJS.ProcessEnv): void;
   /**
@@ -38,6 +40,8 @@ const secretName =
   /(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|_AUTH$|_PAT$|_DSN$)/i;
 /** Names that match `secretName` but hold a path or an address, not a secret. */
 const placeName = /(_FILE|_PATH|_DIR|_SOCK|_URL_PREFIX)$/i;
+/** An assignment as in the output of `env`: a name in capitals, without spaces. */
+const assignment = /\b([A-Z][A-Z0-9_]{2,80})=(["']?[^\s"']{6,}["']?)/g;
 /** The end of a text that may be the beginning of a contract token. */
 const tokenBeginning = /sbx_[dsj]_[0-9A-Za-z]*$/;
 
@@ -64,8 +68,10 @@ export function createRedactor(known: readonly string[]): Redactor {
   return {
     redact(text) {
       const lines = replaceForms(text, forms).split('\n');
-      return hideUrlCredentials(redactTokens(lines.map(replaceSplitTokens).join('\n')));
+      const shown = redactTokens(lines.map(replaceSplitTokens).join('\n'));
+      return hideUrlCredentials(hideAssignments(shown));
     },
+    finds: (text) => findForms(visibleText(text).text, forms).length > 0,
     learn(env) {
       for (const [name, value] of Object.entries(env)) {
         if (value !== undefined && secretName.test(name) && !placeName.test(name)) add(value);
@@ -78,6 +84,23 @@ export function createRedactor(known: readonly string[]): Redactor {
       return at === null ? text.length : visible.offsetOf(at);
     },
   };
+}
+
+/**
+ * Hides the values of variables with a secret name, as `env` prints them. Tools set some that the
+ * agent has never seen, such as Claude Code's CLAUDE_CODE_MESSAGING_TOKEN.
+ */
+function hideAssignments(text: string): string {
+  return text.replace(assignment, (whole, name: string, value: string) =>
+    secretName.test(name) && !placeName.test(name) && !isReference(value)
+      ? `${name}=${PLACEHOLDER}`
+      : whole,
+  );
+}
+
+/** Code that reads a variable, and what is hidden already. */
+function isReference(value: string): boolean {
+  return value.startsWith('$') || value.startsWith('[redacted]');
 }
 
 /** The secret itself and its encodings, as they stand within longer encoded texts. */

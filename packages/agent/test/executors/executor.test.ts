@@ -18,6 +18,7 @@ function playStream(parts: Setup, tool: string, stream: string, exitCode = 0) {
     join(bin, tool),
     `#!/bin/sh
 if [ "$1" = --version ]; then echo "${tool} 9.9.9"; exit 0; fi
+if [ "$1" = auth ]; then echo '{"loggedIn": true}'; exit 0; fi
 printf '%s\\n' "$@" > ${parts.directory}/arguments
 cat > ${parts.directory}/input
 echo changed > README.md

@@ -55,13 +55,17 @@ async function checkMachine(io: Io, options: HubOptions): Promise<Finding[]> {
   return [
     { name: 'Node', state: 'ok', message: process.versions.node },
     await checkProgram('git', 'wrong', 'not installed; agents need git for their worktrees'),
-    await checkProgram('claude', 'missing', 'not installed; needed for --executor claude'),
-    await checkProgram('codex', 'missing', 'not installed; needed for --executor codex'),
+    ...(await checkTools(io)),
     { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
     await check('Hub', () => checkHub(io, options)),
     await check('Login', () => checkLogin(io, options)),
     await check('Clones', () => checkClones(io, options)),
   ];
+}
+
+async function checkTools(io: Io): Promise<Finding[]> {
+  const { diagnoseTools } = await import('./agent/diagnose-tools.ts');
+  return diagnoseTools(io.env);
 }
 
 async function check(name: string, read: () => Promise<string>): Promise<Finding> {

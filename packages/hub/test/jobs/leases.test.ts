@@ -165,6 +165,31 @@ test('a retryable outcome makes the job pending after its delay while attempts r
   assert.equal(last.result.status, 'failed');
 });
 
+test('an attempt that is not spent leaves the job as many attempts as before', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 1 });
+  const outcomeReason = { code: 'usage_limit', retryable: true, spendsAttempt: false };
+  for (const generation of [1, 2, 3]) {
+    assert.equal((await h.claim()).claimGeneration, generation);
+    const { result } = await h.complete(jobId, { outcome: 'failed', outcomeReason });
+    assert.equal(result.status, 'pending');
+  }
+  assert.equal((await h.get(jobId)).job.maxAttempts, 4);
+  await h.claim();
+  const spent = { ...outcomeReason, spendsAttempt: true };
+  const last = await h.complete(jobId, { outcome: 'failed', outcomeReason: spent });
+  assert.equal(last.result.status, 'failed');
+});
+
+test('an attempt that is not retryable is final, spent or not', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue({ maxAttempts: 5 });
+  await h.claim();
+  const outcomeReason = { code: 'refused', spendsAttempt: false };
+  const { result } = await h.complete(jobId, { outcome: 'failed', outcomeReason });
+  assert.equal(result.status, 'failed');
+});
+
 /** The fields of a job that tell how an attempt ended. */
 const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed }: Job) => ({
   ...{ outcome, outcomeReason, message, evidence, usage, changed },

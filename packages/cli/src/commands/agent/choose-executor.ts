@@ -5,6 +5,7 @@ import {
   createCodexExecutor,
   createCommandExecutor,
   type Executor,
+  ExecutorLoginError,
   ExecutorMissingError,
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
@@ -99,6 +100,8 @@ async function isAvailable(executor: Executor, env: NodeJS.ProcessEnv): Promise<
     return true;
   } catch (error) {
     if (error instanceof ExecutorMissingError) return false;
+    // The start says what is wrong with it.
+    if (error instanceof ExecutorLoginError) return true;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import {
   AgentAlreadyRunningError,
   claudePermissionModes,
   codexSandboxes,
+  ExecutorLoginError,
   ExecutorMissingError,
   startAgent,
   ToolUserError,
@@ -193,13 +194,21 @@ async function runAgent(
       if (options.once && event.type === 'job-claimed') signals.drain();
     },
   });
-  log.sayStart({ name: options.name, session, tool: describeTool(executor), clones, options });
+  log.sayStart({
+    name: options.name,
+    session,
+    tool: describeTool(executor, agent.toolVersion),
+    clones,
+    options,
+  });
   await signals.untilDone(agent);
   return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
 }
 
-function describeTool({ name, describe }: Equipment['executor']): string {
-  return [name, ...(describe?.() ?? [])].join(' · ');
+function describeTool({ name, describe }: Equipment['executor'], version: string | null): string {
+  const [number] = /\d+(\.\d+)+\S*/.exec(version ?? '') ?? [];
+  const known = number === undefined ? name : `${name} ${number}`;
+  return [known, ...(describe?.() ?? [])].join(' · ');
 }
 
 function explainStart(error: unknown): unknown {
@@ -209,6 +218,9 @@ function explainStart(error: unknown): unknown {
       fix: 'Use any command instead: signalbox agent start --command "…"',
       cause: error,
     });
+  }
+  if (error instanceof ExecutorLoginError) {
+    return new CliError(exitCodes.usage, 'EXECUTOR_NOT_LOGGED_IN', error.message, { cause: error });
   }
   if (error instanceof ToolUserError) {
     return new CliError(exitCodes.usage, 'RUN_AS_REFUSED', error.message, { cause: error });

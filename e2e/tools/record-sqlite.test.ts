@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { git } from '../git-clone.ts';
+import { toolMissing } from './install-tool.ts';
+import { startToolBench, type ToolBench } from './tool-bench.ts';
+import { say, shell, use, write } from './turns.ts';
+
+/** As `npx` and `npm run` set it: Signalbox's own packages and settings. */
+const npmEnvironment = {
+  npm_execpath: '/opt/signalbox/npm-cli.js',
+  npm_config_ignore_scripts: 'true',
+  npm_config_prefix: '/opt/signalbox',
+  INIT_CWD: '/opt/signalbox',
+};
+
+describe('the record of a job of the real tool', { skip: toolMissing('claude', 'codex') }, () => {
+  let bench: ToolBench;
+  before(async () => {
+    bench = await startToolBench(['claude', 'codex'], npmEnvironment);
+  });
+  afterEach(() => bench.checkRequests());
+  after(() => bench?.close());
+
+  const allowAll = ['--allow', 'Bash(*)'];
+
+  for (const tool of ['claude', 'codex'] as const) {
+    const agent = tool === 'claude' ? allowAll : [];
+
+    it(`D8: ${tool} gets nothing of the npm that started the agent`, async () => {
+      const turns = [shell('env | sort'), say('Shown.')];
+      const { log } = await bench.work(tool, 'Show.', { turns, agent });
+      assert.match(log, /SIGNALBOX_JOB_ID=/);
+      assert.doesNotMatch(log, /npm_|INIT_CWD|\/opt\/signalbox/);
+    });
+
+    it(`D10: ${tool}, a failing command shows its exit code and its end`, async () => {
+      const turns = [shell('seq 1 2000; echo the only failure; exit 3'), say('Failed.')];
+      const { log } = await bench.work(tool, 'Test.', { turns, agent });
+      assert.match(log, /✖ exit code 3\n {2}1\n/);
+      assert.match(log, /characters left out/);
+      assert.match(log, / {2}the only failure\n/);
+      assert.doesNotMatch(log, /bash -lc/);
+      assert.doesNotMatch(log, /jobs\/[^/]+\/worktree/);
+    });
+  }
+
+  it('D10: the output of each of several commands at once names its command', async () => {
+    const calls = ['echo one', 'echo two'].map((command) => ({ tool: 'shell', command }) as const);
+    const { log } = await bench.work('claude', 'Go.', {
+      turns: [use(calls), say('x')],
+      agent: allowAll,
+    });
+    assert.match(log, /Bash: echo one\n {2}one\n/);
+    assert.match(log, /Bash: echo two\n {2}two\n/);
+  });
+
+  it('D4: Codex writes its question to the result file, and the job is blocked', async () => {
+    const json = { outcome: 'blocked', message: 'Which database is it?' };
+    const turns = [
+      shell(`echo '${JSON.stringify(json)}' > "$SIGNALBOX_RESULT_FILE"`),
+      say('Asked.'),
+    ];
+    const { job, log } = await bench.work('codex', 'Add a table.', { turns });
+    assert.equal(job.status, 'blocked', log);
+    assert.equal(job.message, 'Which database is it?');
+  });
+
+  it('D3: --sandbox of Codex is in the header, and counts', async () => {
+    const turns = [write('new.txt', 'x\n'), say('Tried.')];
+    const agent = ['--sandbox', 'read-only'];
+    const worked = await bench.work('codex', 'Write.', { turns, agent });
+    assert.match(worked.agent.stdout, /codex [\d.]+ · sandbox read-only/);
+    assert.deepEqual(worked.job.evidence?.changedFiles, []);
+  });
+
+  it('D13: a variable with a secret name is not shown, whichever program set it', async () => {
+    const turns = [shell('export MESSAGING_TOKEN=abcdef-123456; env | grep MESSAGING_'), say('x')];
+    const { log } = await bench.work('claude', 'Show.', { turns, agent: allowAll });
+    assert.match(log, /MESSAGING_TOKEN=\[redacted\]/);
+    assert.doesNotMatch(log, /abcdef-123456/);
+  });
+
+  it('D13: a secret of the agent in a changed file is named in the log and the evidence', async () => {
+    const turns = [shell('echo "key = $SCRIPTED_MODEL_KEY" > settings.txt'), say('Written.')];
+    const { job, log } = await bench.work('claude', 'Write.', { turns, agent: allowAll });
+    assert.match(log, /signalbox: settings\.txt contains a secret of this agent/);
+    assert.deepEqual(job.evidence?.secretsIn, ['settings.txt']);
+    assert.equal(git(bench.clone, 'status', '--porcelain'), '');
+  });
+});

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { parseObject } from './json-fields.ts';
+
+const PROBE_MS_MAX = 15_000;
+
+/**
+ * Asks Claude Code whether it is logged in, by an account, a key or a provider of its own. It
+ * contacts no server, so an expired login counts as one.
+ *
+ * @returns null when this Claude Code does not say.
+ */
+export function readClaudeLogin(file: string, env: NodeJS.ProcessEnv): Promise<boolean | null> {
+  const options = { env, timeout: PROBE_MS_MAX, cwd: tmpdir() };
+  return new Promise((resolve) => {
+    // It ends with 1 when it is not logged in, after the same JSON.
+    execFile(file, ['auth', 'status'], options, (_error, stdout) => {
+      const { loggedIn } = parseObject(stdout) ?? {};
+      resolve(typeof loggedIn === 'boolean' ? loggedIn : null);
+    });
+  });
+}
