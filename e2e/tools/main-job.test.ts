@@ -45,7 +45,8 @@ for (const tool of ['claude', 'codex'] as const) {
 
     async function waitForStatus(word: string): Promise<void> {
       const status = page.getByRole('status', { name: 'Status' });
-      await status.getByText(word, { exact: true }).waitFor();
+      // A tool on a busy machine takes its time to start.
+      await status.getByText(word, { exact: true }).waitFor({ timeout: 120_000 });
       assert.equal(await page.evaluate('window.isSamePage'), true);
     }
 
