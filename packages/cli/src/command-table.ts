@@ -11,6 +11,7 @@ export interface CommandEntry {
 const groups = {
   machine: 'This machine:',
   jobs: 'Jobs:',
+  fleet: 'Agents and repositories of the workspace:',
   hub: 'The hub:',
 } as const;
 
@@ -47,6 +48,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/repo-list.ts'),
   },
   {
+    words: ['repo', 'unlink'],
+    group: groups.machine,
+    summary: 'unlink a clone, so that agents on this machine no longer work on it',
+    load: () => import('./commands/repo-unlink.ts'),
+  },
+  {
     words: ['agent', 'start'],
     group: groups.machine,
     summary: 'claim jobs and run them with a coding tool',
@@ -75,6 +82,54 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.jobs,
     summary: 'show one job: what it waits for, and its timeline',
     load: () => import('./commands/job.ts'),
+  },
+  {
+    words: ['runs'],
+    group: groups.jobs,
+    summary: 'list runs, or show one: its milestones, jobs and cost',
+    load: () => import('./commands/runs.ts'),
+  },
+  {
+    words: ['agents'],
+    group: groups.fleet,
+    summary: 'list the agents of the workspace and what each holds',
+    load: () => import('./commands/agents.ts'),
+  },
+  {
+    words: ['agent', 'drain'],
+    group: groups.fleet,
+    summary: 'let an agent finish its jobs and give it no more',
+    load: () => import('./commands/agent-drain.ts'),
+  },
+  {
+    words: ['agent', 'resume'],
+    group: groups.fleet,
+    summary: 'give a drained agent jobs again',
+    load: () => import('./commands/agent-resume.ts'),
+  },
+  {
+    words: ['agent', 'stop'],
+    group: groups.fleet,
+    summary: 'end an agent after its jobs, or now',
+    load: () => import('./commands/agent-stop.ts'),
+  },
+  {
+    words: ['repo', 'pause'],
+    group: groups.fleet,
+    summary: 'hand out no job of a repository',
+    load: () => import('./commands/repo-pause.ts'),
+  },
+  {
+    words: ['repo', 'resume'],
+    group: groups.fleet,
+    summary: 'hand out the jobs of a repository again',
+    load: () => import('./commands/repo-resume.ts'),
+  },
+  {
+    words: ['repo', 'archive'],
+    group: groups.fleet,
+    summary: 'archive a repository, or make it active again',
+    load: () => import('./commands/repo-archive.ts'),
   },
   {
     words: ['serve'],
@@ -146,8 +201,8 @@ export const commandTable: readonly CommandEntry[] = [
 
 /** Descriptions of commands that only group others. */
 export const parentSummaries: Readonly<Record<string, string>> = {
-  repo: 'Link clones, list repositories.',
-  agent: 'Start an agent.',
+  repo: 'Link clones; list, pause and archive repositories.',
+  agent: 'Start an agent; drain, resume and stop agents.',
   admin: 'Administer a hub through direct access to its database.',
   'admin workspace': 'Create workspaces.',
   'admin member': 'Invite people to workspaces.',

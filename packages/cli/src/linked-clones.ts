@@ -39,6 +39,16 @@ export async function linkClone(
   });
 }
 
+/** Unlinks a clone. Does nothing if it is not linked. */
+export async function unlinkClone(env: NodeJS.ProcessEnv, linked: LinkedClone): Promise<void> {
+  await updateConfigFile(env, FILE_NAME, (before) => {
+    const isOther = (clone: LinkedClone) =>
+      !isSameWorkspace(clone, linked) || clone.repoId !== linked.repoId;
+    const after = { version: 1, repositories: clonesOf(before).filter(isOther) };
+    return { after, result: undefined };
+  });
+}
+
 function isSameWorkspace(a: Place, b: Place): boolean {
   return a.url === b.url && a.workspaceId === b.workspaceId;
 }

@@ -16,7 +16,7 @@ interface EmptyStateProps {
 /** In place of a list that has nothing yet: what belongs here, and the exact next step. */
 export function EmptyState({ icon: Sign, title, children, command, action }: EmptyStateProps) {
   return (
-    <section className="grid justify-items-center gap-3 rounded-lg border border-dashed px-4 py-10 text-center">
+    <section className="grid grid-cols-[minmax(0,1fr)] justify-items-center gap-3 rounded-lg border border-dashed px-4 py-10 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-pending-soft text-muted">
         <Sign className="size-5" />
       </span>

@@ -1,11 +1,11 @@
+import { commandName } from '../format/command-name.ts';
 import { Command } from './copy-button.tsx';
 
 /** The empty job list: the commands that lead to the first job, in order. */
 export function FirstSteps({ slug }: { slug: string }) {
-  const { origin: hub, hostname } = window.location;
-  // On the hub's own machine its folder has the command; elsewhere it must be installed.
-  const isHubMachine = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  const signalbox = isHubMachine ? 'npx signalbox' : 'signalbox';
+  const hub = window.location.origin;
+  const signalbox = commandName();
+  const isHubMachine = signalbox.startsWith('npx');
   const steps = [
     {
       title: 'Log this machine in',

@@ -1,2 +1,24 @@
-/** Repositories: no page exists yet. */
-export const repositoryRoutes = [] as const;
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { pausesQuery, repositoryPagesQuery, repositoryQuery } from '../api/fleet-queries.ts';
+import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { workspaceRoute } from './workspace.ts';
+
+const repositoriesRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/repositories',
+  loader: ({ context: { client, membership } }) =>
+    readFirstPage(client, repositoryPagesQuery(membership.workspaceId)),
+  component: lazyRouteComponent(() => import('../pages/repositories.tsx'), 'RepositoriesPage'),
+});
+
+const repositoryRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/repositories/$repoId',
+  loader: ({ context: { client, membership }, params }) => {
+    void readFirst(client, pausesQuery(membership.workspaceId));
+    return readFirst(client, repositoryQuery(membership.workspaceId, params.repoId));
+  },
+  component: lazyRouteComponent(() => import('../pages/repository.tsx'), 'RepositoryPage'),
+});
+
+export const repositoryRoutes = [repositoriesRoute, repositoryRoute] as const;

@@ -1,2 +1,34 @@
-/** Runs: no page exists yet. */
-export const runRoutes = [] as const;
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { runGraphQuery, runQuery, runsQuery } from '../api/fleet-queries.ts';
+import { repositoriesQuery } from '../api/job-queries.ts';
+import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { workspaceRoute } from './workspace.ts';
+
+export const runTabs = ['graph', 'list'] as const;
+export type RunTab = (typeof runTabs)[number];
+
+const runsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/runs',
+  loader: ({ context: { client, membership } }) => {
+    void readFirst(client, repositoriesQuery(membership.workspaceId));
+    return readFirstPage(client, runsQuery(membership.workspaceId));
+  },
+  component: lazyRouteComponent(() => import('../pages/runs.tsx'), 'RunsPage'),
+});
+
+const runRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/runs/$runId',
+  validateSearch: (search: Record<string, unknown>): { tab?: RunTab } => {
+    const tab = runTabs.find((each) => each === search.tab);
+    return tab === undefined ? {} : { tab };
+  },
+  loader: ({ context: { client, membership }, params }) => {
+    void readFirst(client, runGraphQuery(membership.workspaceId, params.runId));
+    return readFirst(client, runQuery(membership.workspaceId, params.runId));
+  },
+  component: lazyRouteComponent(() => import('../pages/run.tsx'), 'RunPage'),
+});
+
+export const runRoutes = [runsRoute, runRoute] as const;

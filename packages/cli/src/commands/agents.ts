@@ -1,0 +1,86 @@
+import type { Agent } from '@signalbox/contract';
+import { agentName, agentStatusText, colorAgentStatus, heldText } from '../agent-text.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
+import { formatAge } from '../duration.ts';
+import { openHubSession } from '../hub-session.ts';
+import { shortId } from '../job-text.ts';
+import { collectPages } from '../pages.ts';
+import { printTable } from '../table.ts';
+import { oneLine } from '../text.ts';
+
+/**
+ * `signalbox agents`: lists the agents of the workspace and what each holds. With `--json`: `{ok,
+ * agents, counts}`.
+ */
+export const command = defineCommand<HubOptions & { all?: true }>({
+  describe(program) {
+    program.option('--all', 'offline agents, too');
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [['signalbox agents --all --json | jq .counts', 'for a script']]);
+  },
+
+  async run({ io, options }) {
+    const { client, workspaceId } = await openHubSession(io, options);
+    const filter = options.all ? {} : { statuses: ['online' as const, 'draining' as const] };
+    let counts = { online: 0, draining: 0, offline: 0 };
+    const { rows } = await collectPages(Infinity, async (page) => {
+      const answer = await client.agents.list(
+        { workspaceId, ...filter, ...page },
+        { signal: io.signal },
+      );
+      counts = answer.counts;
+      return { rows: answer.agents, nextCursor: answer.nextCursor };
+    });
+    if (io.json) return io.printJson({ ok: true, agents: rows, counts });
+    if (rows.length > 0) printAgents(io, rows);
+    const { offline } = counts;
+    if (rows.length === 0 && offline === 0) {
+      io.print(`No agents yet. ${asTyped('Start one: signalbox agent start')}`);
+    } else if (rows.length === 0) {
+      io.print(`No agent is online; ${offline} offline. List them: add --all.`);
+    } else if (!options.all && offline > 0) {
+      io.note(`${offline} offline: add --all.`);
+    }
+    return undefined;
+  },
+});
+
+function printAgents(io: Parameters<typeof printTable>[0], agents: readonly Agent[]): void {
+  const { styles } = io;
+  const nowMs = Date.now();
+  printTable<Agent>(
+    io,
+    [
+      {
+        title: 'STATUS',
+        text: agentStatusText,
+        style: (text, agent) => colorAgentStatus(styles, agent, text),
+      },
+      { title: 'AGENT', text: agentName, style: styles.bold },
+      { title: 'HOLDS', text: heldText, isFlexible: true },
+      { title: 'SEEN', text: ({ lastSeenAt }) => formatAge(lastSeenAt, nowMs), style: styles.dim },
+      { title: 'ID', text: ({ agentId }) => shortId(agentId), style: styles.dim, isOptional: true },
+      {
+        title: 'VERSION',
+        text: ({ agentVersion }) => oneLine(agentVersion ?? '–'),
+        style: styles.dim,
+        isOptional: true,
+      },
+      {
+        title: 'PLATFORM',
+        text: ({ platform, arch }) => oneLine([platform, arch].filter(Boolean).join(' ')) || '–',
+        style: styles.dim,
+        isOptional: true,
+      },
+    ],
+    agents,
+  );
+}

@@ -1,0 +1,164 @@
+import type { Agent, AgentStatus, ResponseOf } from '@signalbox/contract';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type ConsoleRows, callHub } from './hub-call.ts';
+
+/** How often the pages of agents, repositories and runs read again. */
+const FLEET_REFRESH_MS = 4_000;
+const PAGE_ROWS = 50;
+/** Agents of one repository, and last jobs, on its page. */
+const REPOSITORY_ROWS = 10;
+
+export type { Agent, Repository, Run, RunJob } from '@signalbox/contract';
+export type RunOverview = ResponseOf<ConsoleRows['runs']['overview']>;
+
+/** The agents in some statuses, in pages, newest first; and the counts of all statuses. */
+export function agentGroupQuery(workspaceId: string, statuses: readonly AgentStatus[]) {
+  return infiniteQueryOptions({
+    queryKey: ['agents', workspaceId, 'group', ...statuses],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'agents',
+        'list',
+        {
+          workspaceId,
+          statuses: [...statuses],
+          limit: PAGE_ROWS,
+          ...(pageParam && { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function agentQuery(workspaceId: string, agentId: string) {
+  return queryOptions({
+    queryKey: ['agents', workspaceId, 'one', agentId],
+    queryFn: ({ signal }) => callHub('agents', 'get', { workspaceId, agentId }, signal),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+/** The agents that serve a repository and may work on its jobs. */
+export function servingAgentsQuery(workspaceId: string, repoId: string) {
+  return queryOptions({
+    queryKey: ['agents', workspaceId, 'serving', repoId],
+    queryFn: ({ signal }) =>
+      callHub(
+        'agents',
+        'list',
+        { workspaceId, repoId, statuses: ['online', 'draining'], limit: REPOSITORY_ROWS },
+        signal,
+      ),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+/** The people of the workspace, whose machines run agents. */
+export function peopleQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['people', workspaceId],
+    queryFn: ({ signal }) => callHub('members', 'list', { workspaceId, limit: 200 }, signal),
+    staleTime: 60_000,
+  });
+}
+
+export function repositoryPagesQuery(workspaceId: string) {
+  return infiniteQueryOptions({
+    queryKey: ['repositories', workspaceId, 'pages'],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'repositories',
+        'list',
+        { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function repositoryQuery(workspaceId: string, repoId: string) {
+  return queryOptions({
+    queryKey: ['repositories', workspaceId, 'one', repoId],
+    queryFn: ({ signal }) => callHub('repositories', 'get', { workspaceId, repoId }, signal),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+/** The queues that are paused: since when, by whom and why. */
+export function pausesQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['queue-pauses', workspaceId],
+    queryFn: ({ signal }) => callHub('queue', 'listPauses', { workspaceId }, signal),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function lastJobsQuery(workspaceId: string, repoId: string) {
+  return queryOptions({
+    queryKey: ['jobs', workspaceId, 'last', repoId],
+    queryFn: ({ signal }) =>
+      callHub(
+        'jobs',
+        'list',
+        { workspaceId, repoId, view: 'summary', limit: REPOSITORY_ROWS },
+        signal,
+      ),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function runsQuery(workspaceId: string) {
+  return infiniteQueryOptions({
+    queryKey: ['runs', workspaceId, 'pages'],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'runs',
+        'list',
+        { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function runQuery(workspaceId: string, runId: string) {
+  return queryOptions({
+    queryKey: ['runs', workspaceId, 'one', runId],
+    queryFn: ({ signal }) => callHub('runs', 'overview', { workspaceId, runId }, signal),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function runGraphQuery(workspaceId: string, runId: string) {
+  return queryOptions({
+    queryKey: ['runs', workspaceId, 'graph', runId],
+    queryFn: ({ signal }) => callHub('runs', 'graph', { workspaceId, runId }, signal),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+export function runDecisionsQuery(workspaceId: string, runId: string) {
+  return queryOptions({
+    queryKey: ['uncertainties', workspaceId, 'run', runId],
+    queryFn: ({ signal }) =>
+      callHub(
+        'uncertainties',
+        'list',
+        { workspaceId, runId, view: 'summary', limit: PAGE_ROWS },
+        signal,
+      ),
+    refetchInterval: FLEET_REFRESH_MS,
+  });
+}
+
+/** The name of an agent; its ID if it has none. */
+export function nameOfAgent({ displayName, agentId }: Pick<Agent, 'displayName' | 'agentId'>) {
+  return displayName === '' ? agentId : displayName;
+}

@@ -1,0 +1,63 @@
+import type { Agent, AgentCommandName, AgentStatus, StandingCommand } from '@signalbox/contract';
+
+export const agentStatusWords: Readonly<Record<AgentStatus, string>> = {
+  online: 'Online',
+  draining: 'Draining',
+  offline: 'Offline',
+};
+
+const asked: Readonly<Record<AgentCommandName, string>> = {
+  drain: 'Asked to drain',
+  resume: 'Asked to resume',
+  stop: 'Asked to stop',
+  'stop-now': 'Asked to stop now',
+};
+
+/** The state of a command in two or three words. */
+export function commandWords({ command, state }: StandingCommand): string {
+  switch (state) {
+    case 'asked':
+      return asked[command];
+    case 'draining':
+      return 'Draining';
+    case 'drained':
+      return 'Drained';
+    case 'stopping':
+      return 'Stopping';
+    case 'stopped':
+      return 'Stopped';
+    case 'expired':
+      return 'Stop expired';
+  }
+}
+
+/** What happens next, in a sentence. */
+export function commandOutlook({ status, heldCount, command }: Agent): string {
+  if (command === null) return '';
+  const jobs = heldCount === 1 ? 'the job that it holds' : `the ${heldCount} jobs that it holds`;
+  switch (command.state) {
+    case 'asked':
+      return askedOutlook(status, command);
+    case 'draining':
+      return `It finishes ${jobs} and gets no more.`;
+    case 'drained':
+      return 'It holds no job and gets none until it is resumed, also after a restart.';
+    case 'stopping':
+      if (command.command === 'stop-now') return 'It gives its jobs back to the queue and ends.';
+      return heldCount === 0 ? 'Its process ends.' : `It finishes ${jobs}; then its process ends.`;
+    case 'stopped':
+      return 'Its process has ended. Start it again on its machine.';
+    case 'expired':
+      return 'It did not report within an hour, so it was not stopped. It gets jobs again.';
+  }
+}
+
+function askedOutlook(status: AgentStatus, { command }: StandingCommand): string {
+  if (command === 'resume') return 'It learns of this with its next report.';
+  const held = 'The hub gives it no more jobs.';
+  if (status !== 'offline') return `${held} It learns of this within seconds.`;
+  const isStop = command !== 'drain';
+  return isStop
+    ? `${held} It is offline: the stop waits for its next report for an hour, then it expires.`
+    : `${held} It is offline: it learns of this when it comes back.`;
+}

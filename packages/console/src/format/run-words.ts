@@ -1,0 +1,25 @@
+import type { RunUsage } from '@signalbox/contract';
+
+/** A status or milestone as a person reads it: `in_progress` becomes `In progress`. */
+export function openWord(value: string): string {
+  const text = value.replaceAll(/[_-]+/g, ' ').trim();
+  return text === '' ? value : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+const amounts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+export function formatCost(costUsd: number): string {
+  return costUsd > 0 && costUsd < 0.01 ? '< $0.01' : dollars.format(costUsd);
+}
+
+export function formatAmount(amount: number): string {
+  return amounts.format(amount);
+}
+
+/** Which jobs a sum of costs is about. */
+export function costNote({ jobs, jobsWithCost }: RunUsage): string {
+  if (jobs === 0) return 'No job has reported its usage.';
+  if (jobsWithCost === jobs) return `Reported by ${jobs === 1 ? '1 job' : `${jobs} jobs`}.`;
+  return `${jobsWithCost} of ${jobs} jobs reported a cost.`;
+}

@@ -1,0 +1,72 @@
+import type { AgentStatus } from '@signalbox/contract';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Bot } from 'lucide-react';
+import { agentGroupQuery } from '../api/fleet-queries.ts';
+import { agentStatusWords } from '../format/agent-words.ts';
+import { commandName } from '../format/command-name.ts';
+import { AgentRow } from '../parts/agent-row.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { ListPage, MoreButton, TryAgain } from '../parts/page-parts.tsx';
+import { usePageTitle } from '../parts/page-title.ts';
+import { useRepositoryLabels } from '../parts/repository-labels.ts';
+import { SkeletonRows } from '../parts/skeleton.tsx';
+
+const workspace = getRouteApi('/w/$slug');
+const groups: readonly AgentStatus[] = ['online', 'draining', 'offline'];
+
+/** The agents of a workspace by status: what each holds, serves and runs on. */
+export function AgentsPage() {
+  const { membership } = workspace.useRouteContext();
+  usePageTitle(`Agents · ${membership.name}`);
+  const online = useInfiniteQuery(agentGroupQuery(membership.workspaceId, ['online']));
+  const counts = online.data?.pages[0]?.counts;
+  const isEmpty = counts !== undefined && counts.online + counts.draining + counts.offline === 0;
+  return (
+    <ListPage title="Agents">
+      {isEmpty ? (
+        <EmptyState icon={Bot} title="No agents yet" command={`${commandName()} agent start`}>
+          An agent runs on a machine that has a clone of a repository, claims its jobs and does them
+          with a coding tool. Log the machine in and link the clone first.
+        </EmptyState>
+      ) : (
+        groups
+          .filter((status) => status === 'online' || counts === undefined || counts[status] > 0)
+          .map((status) => <Group key={status} status={status} count={counts?.[status]} />)
+      )}
+    </ListPage>
+  );
+}
+
+function Group({ status, count }: { status: AgentStatus; count: number | undefined }) {
+  const { membership } = workspace.useRouteContext();
+  const list = useInfiniteQuery(agentGroupQuery(membership.workspaceId, [status]));
+  const agents = list.data?.pages.flatMap((page) => page.agents) ?? [];
+  const repoIds = agents.flatMap((agent) => agent.repoIds);
+  const labels = useRepositoryLabels(membership.workspaceId, repoIds);
+  const title = agentStatusWords[status];
+  return (
+    <section aria-label={title} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+      <h2 className="flex items-baseline gap-2 text-sm font-semibold">
+        {title}
+        <span className="font-normal text-muted tabular-nums">{count}</span>
+      </h2>
+      {list.isPending && <SkeletonRows what="the agents" rows={3} />}
+      {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
+      {list.data && agents.length === 0 && (
+        <p className="rounded-lg border border-dashed px-4 py-3 text-sm text-muted">
+          No agent is {title.toLowerCase()}. Jobs wait until one is.
+        </p>
+      )}
+      {agents.length > 0 && (
+        <ol aria-label={`${title} agents`} className="overflow-hidden rounded-lg border bg-surface">
+          {agents.map((agent) => (
+            <AgentRow key={agent.agentId} agent={agent} slug={membership.slug} labels={labels} />
+          ))}
+        </ol>
+      )}
+      <MoreButton list={list}>Show more agents</MoreButton>
+    </section>
+  );
+}
