@@ -127,11 +127,15 @@ export interface HubPlace extends Place {
   workspaceSlug: string;
 }
 
-/** Starts a hub with its first owner signed in at the console, and a workspace. */
-export async function startHub(): Promise<HubPlace> {
+/**
+ * Starts a hub with its first owner signed in at the console, and a workspace.
+ *
+ * @param env settings of the hub.
+ */
+export async function startHub(env: NodeJS.ProcessEnv = {}): Promise<HubPlace> {
   const place = makePlace();
   const dataDir = join(place.directory, 'data');
-  const hub = place.start(['serve', '--port', '0', '--data-dir', dataDir]);
+  const hub = place.start(['serve', '--port', '0', '--data-dir', dataDir], { env });
   const [, url = ''] = await hub.says(/listens on (http:\/\/\S+)/);
   const [, linkToken = ''] = await hub.says(/#token=(\S+)\n/);
   const workspaceSlug = 'acme';

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { classNames } from '../class-names.ts';
 import { Icon } from './icon.tsx';
+import { keepReachable } from './scroll-box.tsx';
 
 const CONFIRM_MS = 1_500;
 const signs = { idle: 'copy', copied: 'check', failed: 'alert' } as const;
@@ -67,7 +68,10 @@ export function CopyId({ id, what }: { id: string; what: string }) {
 export function Command({ text }: { text: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border bg-well py-1 pr-1 pl-3">
-      <code className="min-w-0 grow overflow-x-auto py-1 font-mono text-xs whitespace-pre">
+      <code
+        ref={keepReachable}
+        className="min-w-0 grow overflow-x-auto py-1 font-mono text-xs whitespace-pre"
+      >
         {text}
       </code>
       <CopyButton text={text} what="command" />

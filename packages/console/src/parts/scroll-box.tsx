@@ -2,10 +2,11 @@ import type { ReactNode } from 'react';
 import { classNames } from '../class-names.ts';
 
 /** Makes a box a tab stop while it has something to scroll, so that keyboards can scroll it. */
-function keepReachable(box: HTMLElement | null) {
+export function keepReachable(box: HTMLElement | null) {
   if (box === null) return undefined;
   const observer = new ResizeObserver(() => {
-    if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = box;
+    if (scrollHeight > clientHeight || scrollWidth > clientWidth) box.tabIndex = 0;
     else box.removeAttribute('tabindex');
   });
   observer.observe(box);
