@@ -13,7 +13,7 @@ export const command = defineCommand<AgentCommandOptions & { now?: true }>({
     addReasonOption(program);
     addExamples(program, [
       ['signalbox agent stop build-7', 'after the jobs that it holds'],
-      ['signalbox agent stop build-7 --now', 'now; another agent begins its jobs anew'],
+      ['signalbox agent stop build-7 --now', 'now; another agent begins its jobs again'],
     ]);
   },
 

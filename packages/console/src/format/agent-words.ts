@@ -31,7 +31,7 @@ export function commandWords({ command, state }: StandingCommand): string {
   }
 }
 
-/** What happens next, in a sentence. */
+/** The next step of a command, in a sentence. */
 export function commandOutlook({ status, heldCount, command }: Agent): string {
   if (command === null) return '';
   const jobs = heldCount === 1 ? 'the job that it holds' : `the ${heldCount} jobs that it holds`;

@@ -79,7 +79,7 @@ function linksOf(jobs: readonly RunJob[]): Link[] {
   });
 }
 
-/** The column of each job. A job that was made later follows only older ones, so no cycle exists. */
+/** The column of each job. Jobs follow older ones; a circle is cut where it would close. */
 function levelsOf(
   jobs: readonly RunJob[],
   followed: ReadonlyMap<string, readonly Link[]>,

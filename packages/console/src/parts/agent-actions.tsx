@@ -63,7 +63,7 @@ export function AgentActions({ agent }: { agent: Agent }) {
         <ReasonButton
           label="Stop now"
           title={`Stop ${name} now?`}
-          description={`It gives ${jobs} back to the queue, where another agent may begin anew. Its process ends.`}
+          description={`It gives ${jobs} back to the queue, where another agent may begin them again. Its process ends.`}
           confirmLook="danger"
           asksReason
           disabledReason={stopReason}

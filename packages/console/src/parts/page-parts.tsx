@@ -11,7 +11,7 @@ export const rowLinkClasses =
 export const innerLinkClasses =
   'relative inline-flex h-6 max-w-full items-center text-ink underline-offset-2 hover:underline pointer-coarse:h-11';
 
-/** A page with a heading, and what stands beside it. */
+/** A page with a heading and a note. */
 export function ListPage({
   title,
   note,

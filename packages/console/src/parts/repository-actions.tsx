@@ -19,7 +19,7 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
   const reason = viewerReason(membership.role);
   const settle = useSettle(workspaceId);
   const upsert = (change: { label?: string; status?: Repository['status'] }) =>
-    callHub('repositories', 'upsert', { workspaceId, remoteUrlHash, ...change }).finally(settle);
+    settle(callHub('repositories', 'upsert', { workspaceId, remoteUrlHash, ...change }));
   const isArchived = repo.status === 'archived';
   return (
     <div className="flex flex-wrap items-start gap-2">
@@ -36,10 +36,12 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
           asksReason
           disabledReason={reason}
           onConfirm={(why) =>
-            callHub('queue', 'pause', {
-              ...{ workspaceId, repoId },
-              ...(why !== undefined && { reason: why }),
-            }).finally(settle)
+            settle(
+              callHub('queue', 'pause', {
+                ...{ workspaceId, repoId },
+                ...(why !== undefined && { reason: why }),
+              }),
+            )
           }
         />
       ) : (
@@ -49,7 +51,7 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
           description="Agents get its waiting jobs again."
           look="primary"
           disabledReason={reason}
-          onConfirm={() => callHub('queue', 'resume', { workspaceId, repoId }).finally(settle)}
+          onConfirm={() => settle(callHub('queue', 'resume', { workspaceId, repoId }))}
         />
       )}
       <ReasonButton
@@ -68,15 +70,19 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
   );
 }
 
-/** Reads again what a change of a repository may have changed. */
+/** Waits for a change, and reads again what it may have changed. */
 function useSettle(workspaceId: string) {
   const client = useQueryClient();
-  return async () => {
-    await Promise.all([
-      client.invalidateQueries({ queryKey: ['repositories', workspaceId] }),
-      client.invalidateQueries({ queryKey: ['queue-pauses', workspaceId] }),
-      client.invalidateQueries({ queryKey: ['jobs', workspaceId] }),
-    ]);
+  return async (change: Promise<unknown>): Promise<void> => {
+    try {
+      await change;
+    } finally {
+      await Promise.all([
+        client.invalidateQueries({ queryKey: ['repositories', workspaceId] }),
+        client.invalidateQueries({ queryKey: ['queue-pauses', workspaceId] }),
+        client.invalidateQueries({ queryKey: ['jobs', workspaceId] }),
+      ]);
+    }
   };
 }
 
