@@ -178,7 +178,7 @@ describe('the main job, from a linked clone to evidence on the page', {
 
   it('lists both jobs, newest first, and filters them by status', async () => {
     await page.getByRole('link', { name: 'All jobs' }).click();
-    const rows = page.getByRole('list', { name: 'Jobs' }).getByRole('listitem');
+    const rows = page.getByRole('list', { name: 'Jobs' }).getByRole('link');
     await rows.first().getByText('Work until somebody says stop.').waitFor();
     assert.equal(await rows.count(), 2);
     await page.getByRole('combobox', { name: 'Status' }).selectOption({ label: 'Done' });

@@ -26,6 +26,7 @@ function pathsOf(groups: Groups): Record<string, Record<string, string>> {
 export function contractData(): Plugin {
   const exports = {
     endpointPaths: pathsOf({ ...contract.consoleEndpoints, ...contract.mirroredEndpoints }),
+    enqueuePath: contract.endpoints.jobs.enqueue.path,
     jobKinds: contract.jobKinds,
     jobStatuses: contract.jobStatuses,
     passwordCharsMin: contract.PASSWORD_CHARS_MIN,

@@ -10,3 +10,12 @@ export function parseInteger(limits: { min: number; max: number }): (text: strin
     return value;
   };
 }
+
+/** Parses an amount of money above zero. */
+export function parseAmount(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0) {
+    throw new InvalidArgumentError('It must be an amount such as 2.50.');
+  }
+  return value;
+}

@@ -13,6 +13,8 @@ declare module 'virtual:contract-data' {
   export const endpointPaths: {
     readonly [Group in keyof Rows]: { readonly [Action in keyof Rows[Group]]: string };
   };
+  /** The path of `jobs/enqueue` for programs. */
+  export const enqueuePath: string;
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];
   export const passwordCharsMin: number;

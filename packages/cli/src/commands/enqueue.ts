@@ -23,7 +23,7 @@ import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import { exitCodeOf, shortId } from '../job-text.ts';
-import { parseInteger } from '../numbers.ts';
+import { parseAmount, parseInteger } from '../numbers.ts';
 import { askText } from '../prompts.ts';
 import { findRepository } from '../repository-reference.ts';
 import { readText } from '../stdin-text.ts';
@@ -40,6 +40,7 @@ interface Options extends HubOptions {
   concurrencyKey?: string;
   maxAttempts?: number;
   run?: string;
+  budget?: number;
   wait?: true;
   timeout?: number;
 }
@@ -79,7 +80,7 @@ export const command = defineCommand<Options>({
     const { signal } = io;
     const dependsOn: string[] = [];
     for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, signal));
-    const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run } = options;
+    const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
     const answer = await client.jobs.enqueue(
       {
         workspaceId,
@@ -93,6 +94,7 @@ export const command = defineCommand<Options>({
         ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
         ...(maxAttempts === undefined ? {} : { maxAttempts }),
         ...(run === undefined ? {} : { runId: run }),
+        ...(budget === undefined ? {} : { budget: { costUsd: budget } }),
       },
       { signal },
     );
@@ -128,6 +130,7 @@ function addQueueOptions(program: Program): void {
     )
     .option('--role <role>', 'role of the agent (default: implementer)')
     .option('--run <id>', 'the run of the job')
+    .option('--budget <usd>', 'limit of cost in US dollars, passed on to the agent', parseAmount)
     .option(
       '--max-attempts <number>',
       `limit of attempts (default: ${ATTEMPTS_MAX_DEFAULT})`,

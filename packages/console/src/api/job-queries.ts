@@ -1,60 +1,94 @@
-import type { JobEvent, JobKind, JobStatus } from '@signalbox/contract';
+import type { endpoints, JobEvent, JobStatus, RequestOf } from '@signalbox/contract';
 import {
   infiniteQueryOptions,
   keepPreviousData,
   type QueryClient,
   queryOptions,
 } from '@tanstack/react-query';
+import { type JobFilters, wireFilters } from '../format/job-filters.ts';
 import { callHub } from './hub-call.ts';
 
-/** Filters of the job list; both are part of the URL. */
-export interface JobFilters {
-  status?: JobStatus | undefined;
-  kind?: JobKind | undefined;
-}
-
 const LIST_REFRESH_MS = 5_000;
-/** A refresh reads every page again, so a long list refreshes less often. */
-const LONG_LIST_REFRESH_MS = 20_000;
-const LONG_LIST_PAGES = 3;
-const PAGE_JOBS = 50;
+/** Jobs that a list reads at once while a person scrolls. */
+const MORE_JOBS = 200;
 const LIVE_REFRESH_MS = 2_000;
 /** Events per read; an output event can contain 64 KB. */
 export const EVENTS_PAGE = 300;
 const NAMES_STALE_MS = 60_000;
 
-export function jobsQuery(workspaceId: string, filters: JobFilters) {
+/** The first jobs of a list, newest first. */
+export function jobsQuery(
+  workspaceId: string,
+  filters: JobFilters,
+  { statuses, limit }: { statuses: readonly JobStatus[] | undefined; limit: number },
+) {
+  return queryOptions({
+    queryKey: ['jobs', workspaceId, filters, statuses, limit],
+    queryFn: ({ signal }) =>
+      callHub('jobs', 'list', listRequest(workspaceId, filters, statuses, limit), signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: LIST_REFRESH_MS,
+  });
+}
+
+/**
+ * The jobs of a list after its first ones, from a cursor on. They are as they were when they were
+ * read: a refresh of everything that a person has scrolled through would take hundreds of calls.
+ */
+export function moreJobsQuery(
+  workspaceId: string,
+  filters: JobFilters,
+  { statuses, cursor }: { statuses: readonly JobStatus[] | undefined; cursor: string | null },
+) {
   return infiniteQueryOptions({
-    queryKey: ['jobs', workspaceId, filters],
+    queryKey: ['more-jobs', workspaceId, filters, statuses, cursor],
     queryFn: ({ pageParam, signal }) =>
       callHub(
         'jobs',
         'list',
-        {
-          workspaceId,
-          view: 'summary',
-          limit: PAGE_JOBS,
-          ...(filters.status && { status: filters.status }),
-          ...(filters.kind && { kind: filters.kind }),
-          ...(pageParam && { cursor: pageParam }),
-        },
+        { ...listRequest(workspaceId, filters, statuses, MORE_JOBS), cursor: pageParam },
         signal,
       ),
-    initialPageParam: '',
+    initialPageParam: cursor ?? '',
     getNextPageParam: (page) => page.nextCursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: (query) =>
-      (query.state.data?.pages.length ?? 0) > LONG_LIST_PAGES
-        ? LONG_LIST_REFRESH_MS
-        : LIST_REFRESH_MS,
+    enabled: cursor !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
 }
 
+function listRequest(
+  workspaceId: string,
+  filters: JobFilters,
+  statuses: readonly JobStatus[] | undefined,
+  limit: number,
+): RequestOf<typeof endpoints.jobs.list> {
+  return {
+    ...{ workspaceId, view: 'summary', fields: ['waitingReason'], limit },
+    ...wireFilters(filters, Date.now()),
+    ...(statuses && { statuses: [...statuses] }),
+    ...(filters.q && { text: filters.q }),
+  };
+}
+
 /** The number of jobs in each status. */
-export function jobCountsQuery(workspaceId: string) {
+export function jobCountsQuery(workspaceId: string, filters: JobFilters = {}) {
+  const { status: _status, q: _q, ...counted } = filters;
   return queryOptions({
-    queryKey: ['job-counts', workspaceId],
-    queryFn: ({ signal }) => callHub('jobs', 'counts', { workspaceId }, signal),
+    queryKey: ['job-counts', workspaceId, counted],
+    queryFn: ({ signal }) =>
+      callHub('jobs', 'counts', { workspaceId, ...wireFilters(counted, Date.now()) }, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: LIST_REFRESH_MS,
+  });
+}
+
+/** The pauses of a workspace and its repositories. */
+export function pausesQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['pauses', workspaceId],
+    queryFn: ({ signal }) => callHub('queue', 'listPauses', { workspaceId }, signal),
     refetchInterval: LIST_REFRESH_MS,
   });
 }
@@ -124,6 +158,15 @@ export function repositoriesQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['repositories', workspaceId],
     queryFn: ({ signal }) => callHub('repositories', 'list', { workspaceId, limit: 200 }, signal),
+    staleTime: NAMES_STALE_MS,
+  });
+}
+
+/** The latest runs of a workspace, to choose from. */
+export function runChoicesQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['run-choices', workspaceId],
+    queryFn: ({ signal }) => callHub('runs', 'list', { workspaceId, limit: 50 }, signal),
     staleTime: NAMES_STALE_MS,
   });
 }

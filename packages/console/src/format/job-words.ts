@@ -50,6 +50,15 @@ export const waitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
   decision: "Waiting for a person's decision",
 };
 
+/** The words of a waiting job's row; `waitingWords` are whole sentences. */
+export const shortWaitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
+  ...waitingWords,
+  concurrency_key: 'Waiting for a job with the same key',
+  no_agent_serves_repository: 'No online agent serves it',
+  no_agent_with_capabilities: 'No online agent has what it needs',
+  agents_at_capacity: 'Every agent is busy',
+};
+
 /** Whether the job's status is final. */
 export function isFinished(status: JobStatus): boolean {
   return status === 'done' || status === 'failed' || status === 'canceled';

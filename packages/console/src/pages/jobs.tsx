@@ -1,143 +1,229 @@
-import { jobKinds, jobStatuses } from 'virtual:contract-data';
-import type { JobStatus } from '@signalbox/contract';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import {
-  type JobFilters,
-  jobCountsQuery,
-  jobsQuery,
-  repositoriesQuery,
-} from '../api/job-queries.ts';
-import { kindWords, statusWords } from '../format/job-words.ts';
-import { Button } from '../parts/button.tsx';
+import { Plus } from 'lucide-react';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { agentsQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { isFiltered, type JobFilters } from '../format/job-filters.ts';
+import { BulkBar } from '../job-list/bulk-bar.tsx';
+import { JobFilterBar } from '../job-list/job-filter-bar.tsx';
+import { JobLines } from '../job-list/job-lines.tsx';
+import { PauseBanners } from '../job-list/pause-banner.tsx';
+import { useJobList } from '../job-list/use-job-list.ts';
+import { type Selection, useSelection } from '../job-list/use-selection.ts';
+import { useKeys } from '../keys/use-keys.ts';
+import { viewerReason } from '../parts/action-button.tsx';
+import { Button, buttonClasses } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
-import { SelectField } from '../parts/field.tsx';
 import { FirstSteps } from '../parts/first-steps.tsx';
-import { JobRow } from '../parts/job-row.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { SkeletonRows } from '../parts/skeleton.tsx';
+import { showToast } from '../parts/toast.ts';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/jobs');
 
-const statusOptions = jobStatuses.map((value) => ({ value, word: statusWords[value] }));
-const kindOptions = jobKinds.map((value) => ({ value, word: kindWords[value] }));
+type FilterChange = { [Name in keyof JobFilters]: JobFilters[Name] | undefined };
 
-/** The jobs of a workspace, newest first. */
+/** The jobs of a workspace: by state, or newest first where a status or a text is chosen. */
 export function JobsPage() {
   const { membership } = workspace.useRouteContext();
+  const { workspaceId, slug } = membership;
   usePageTitle(`Jobs · ${membership.name}`);
   const filters = route.useSearch();
-  const navigate = route.useNavigate();
-  const narrow = (change: JobFilters) =>
-    navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const list = useJobList(workspaceId, filters);
+  const order = useMemo(() => list.jobs.map((job) => job.jobId), [list.jobs]);
+  const selection = useSelection(order);
+  const [currentId, setCurrentId] = useState<string>();
+  const names = useNames(workspaceId);
+  const searchRef = useRef<HTMLInputElement>(null);
+  const change = useFilterChange();
+  const disabledReason = viewerReason(membership.role);
+  useListKeys({ order, currentId, setCurrentId, selection, searchRef, slug });
   return (
-    <div className="mx-auto grid max-w-5xl grid-cols-[minmax(0,1fr)] gap-4">
+    <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
-        <CountLinks />
-        <search className="flex flex-wrap gap-2">
-          <SelectField
-            label="Status"
-            anyWord="Any status"
-            value={filters.status}
-            options={statusOptions}
-            onChange={(status) => narrow({ status })}
-          />
-          <SelectField
-            label="Kind"
-            anyWord="Any kind"
-            value={filters.kind}
-            options={kindOptions}
-            onChange={(kind) => narrow({ kind })}
-          />
-        </search>
+        <div className="flex gap-2">
+          {!selection.isSelecting && list.jobs.length > 0 && (
+            <Button onClick={selection.begin}>Select</Button>
+          )}
+          <Link to="/w/$slug/jobs/new" params={{ slug }} className={buttonClasses('primary')}>
+            <Plus />
+            New job
+          </Link>
+        </div>
       </div>
-      <JobList filters={filters} />
+      <PauseBanners
+        workspaceId={workspaceId}
+        labels={names.labels}
+        repoId={filters.repo}
+        disabledReason={disabledReason}
+      />
+      <JobFilterBar
+        filters={filters}
+        labels={names.labels}
+        agentNames={names.agentNames}
+        searchRef={searchRef}
+        onChange={change}
+      />
+      {list.error && (
+        <ErrorNotice
+          error={list.error}
+          action={
+            <Button busy={list.isFetching} onClick={list.refetch}>
+              Try again
+            </Button>
+          }
+        />
+      )}
+      {list.jobs.length > 0 ? (
+        <JobLines
+          list={list}
+          slug={slug}
+          {...names}
+          selection={selection}
+          currentId={currentId}
+          onCurrent={setCurrentId}
+        />
+      ) : (
+        <NoRows list={list} filters={filters} slug={slug} />
+      )}
+      {selection.isSelecting && (
+        <BulkBar
+          workspaceId={workspaceId}
+          selection={selection}
+          jobs={list.jobs}
+          disabledReason={disabledReason}
+        />
+      )}
     </div>
   );
 }
 
-/** The jobs that have not ended, most urgent first. Each number leads to its jobs. */
-const countWords: readonly { status: JobStatus; words: string }[] = [
-  { status: 'blocked', words: 'waiting for a person' },
-  { status: 'running', words: 'running' },
-  { status: 'pending', words: 'queued' },
-];
-
-function CountLinks() {
-  const { membership } = workspace.useRouteContext();
-  const { data } = useQuery(jobCountsQuery(membership.workspaceId));
-  if (!data) return null;
-  const shown = countWords.filter(({ status }) => data.counts[status] > 0);
-  return (
-    <ul aria-label="In progress" className="mr-auto flex flex-wrap gap-x-3 text-sm text-muted">
-      {shown.map(({ status, words }) => (
-        <li key={status}>
-          <Link
-            from="/w/$slug/jobs"
-            search={{ status }}
-            className="inline-flex h-8 items-center rounded-md underline-offset-2 hover:text-ink hover:underline pointer-coarse:h-11"
-          >
-            {data.counts[status].toLocaleString('en')}
-            {data.capped.includes(status) && '+'} {words}
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
+interface NoRowsProps {
+  list: ReturnType<typeof useJobList>;
+  filters: JobFilters;
+  slug: string;
 }
 
-function JobList({ filters }: { filters: JobFilters }) {
-  const { membership } = workspace.useRouteContext();
+/** In place of rows: the skeleton, the first steps, or the reason why the list is empty. */
+function NoRows({ list, filters, slug }: NoRowsProps) {
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(jobsQuery(membership.workspaceId, filters));
-  const repositories = useQuery(repositoriesQuery(membership.workspaceId));
-  if (list.isPending) return <Loading what="the jobs" />;
-  if (!list.data) return <ErrorNotice error={list.error} action={<Again list={list} />} />;
-
-  const jobs = list.data.pages.flatMap((page) => page.jobs);
-  const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
-  if (jobs.length === 0 && filters.status === undefined && filters.kind === undefined) {
-    return <FirstSteps slug={membership.slug} />;
-  }
+  if (list.isPending) return list.error ? null : <SkeletonRows what="the jobs" rows={12} />;
+  if (!isFiltered(filters)) return list.error ? null : <FirstSteps slug={slug} />;
+  const { readMore } = list;
   return (
-    <>
-      {list.isError && <ErrorNotice error={list.error} action={<Again list={list} />} />}
-      {jobs.length === 0 ? (
-        <div className="grid justify-items-center gap-3 rounded-lg border border-dashed py-12 text-sm text-muted">
-          <p>No job matches these filters.</p>
-          <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>
-        </div>
-      ) : (
-        <ol aria-label="Jobs" className="overflow-hidden rounded-lg border bg-surface">
-          {jobs.map((job) => (
-            <JobRow
-              key={job.jobId}
-              job={job}
-              slug={membership.slug}
-              repositoryLabel={labels.get(job.repoId)}
-            />
-          ))}
-        </ol>
-      )}
-      {list.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          busy={list.isFetchingNextPage}
-          onClick={() => list.fetchNextPage()}
-        >
-          Show more jobs
-        </Button>
-      )}
-    </>
+    <div className="grid justify-items-center gap-3 rounded-lg border border-dashed px-4 py-12 text-center text-sm text-muted">
+      <p>
+        {readMore === null
+          ? 'No job matches these filters.'
+          : 'None of the newest jobs matches. Older ones have not been searched.'}
+      </p>
+      <div className="flex flex-wrap justify-center gap-2">
+        {readMore !== null && (
+          <Button busy={list.isReadingMore} onClick={readMore}>
+            Search older jobs
+          </Button>
+        )}
+        <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>
+      </div>
+    </div>
   );
 }
 
-function Again({ list }: { list: { refetch: () => unknown; isFetching: boolean } }) {
-  return (
-    <Button busy={list.isFetching} onClick={() => list.refetch()}>
-      Try again
-    </Button>
+/** The names of repositories and agents by their IDs. */
+function useNames(workspaceId: string) {
+  const { data: repositories } = useQuery(repositoriesQuery(workspaceId));
+  const { data: agents } = useQuery(agentsQuery(workspaceId));
+  const labels = useMemo(
+    () => new Map(repositories?.repos.map((repo) => [repo.repoId, repo.label])),
+    [repositories],
+  );
+  const agentNames = useMemo(
+    () => new Map(agents?.agents.map((agent) => [agent.agentId, agent.displayName])),
+    [agents],
+  );
+  return { labels, agentNames };
+}
+
+/** Changes filters in the URL; an undefined one is taken out of it. */
+function useFilterChange(): (change: FilterChange) => void {
+  const navigate = route.useNavigate();
+  return useCallback(
+    (change) => {
+      void navigate({
+        search: (now) => {
+          const next = Object.entries({ ...now, ...change });
+          return Object.fromEntries(next.filter(([, value]) => value !== undefined));
+        },
+        replace: true,
+        resetScroll: false,
+      });
+    },
+    [navigate],
+  );
+}
+
+interface ListKeys {
+  order: readonly string[];
+  currentId: string | undefined;
+  setCurrentId: (jobId: string) => void;
+  selection: Selection;
+  searchRef: { current: HTMLInputElement | null };
+  slug: string;
+}
+
+function useListKeys(keys: ListKeys): void {
+  const { order, currentId, setCurrentId, selection, searchRef, slug } = keys;
+  const navigate = route.useNavigate();
+  const group = 'Jobs';
+  const at = currentId === undefined ? -1 : order.indexOf(currentId);
+  const move = (to: number) => {
+    const jobId = order[Math.max(0, Math.min(order.length - 1, to))];
+    if (jobId !== undefined) setCurrentId(jobId);
+  };
+  const onCurrent = (act: (jobId: string) => void) => () => {
+    if (currentId !== undefined && order.includes(currentId)) act(currentId);
+  };
+  useKeys([
+    { keys: 'j', label: 'Next job', group, act: () => move(at + 1) },
+    { keys: 'k', label: 'Previous job', group, act: () => move(at < 0 ? 0 : at - 1) },
+    {
+      keys: 'x',
+      label: 'Select the job',
+      group,
+      act: onCurrent((jobId) => selection.toggle(jobId, false)),
+    },
+    {
+      keys: 'X',
+      label: 'Select up to the job',
+      group,
+      act: onCurrent((jobId) => selection.toggle(jobId, true)),
+    },
+    { keys: 'Escape', label: 'Clear the selection', group, act: selection.clear },
+    { keys: 'y', label: 'Copy the ID of the job', group, act: onCurrent(copyId) },
+    {
+      keys: 'd',
+      label: 'Duplicate the job',
+      group,
+      act: onCurrent(
+        (from) => void navigate({ to: '/w/$slug/jobs/new', params: { slug }, search: { from } }),
+      ),
+    },
+    {
+      keys: 'n',
+      label: 'New job',
+      group,
+      act: () => void navigate({ to: '/w/$slug/jobs/new', params: { slug }, search: {} }),
+    },
+    { keys: '/', label: 'Search', group, act: () => searchRef.current?.focus() },
+  ]);
+}
+
+function copyId(jobId: string): void {
+  // Outside a secure context (plain HTTP, not loopback) the browser has no clipboard.
+  (navigator.clipboard?.writeText(jobId) ?? Promise.reject(new Error('no clipboard'))).then(
+    () => showToast({ title: 'Job ID copied', detail: jobId }),
+    () => showToast({ title: 'The browser did not allow copying', detail: jobId, tone: 'bad' }),
   );
 }

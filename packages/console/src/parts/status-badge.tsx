@@ -13,6 +13,27 @@ const looks: Readonly<Record<JobStatus | 'unchanged', { icon: IconName; tone: st
   canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled line-through' },
 };
 
+const signTones: Readonly<Record<JobStatus | 'unchanged', string>> = {
+  pending: 'text-pending',
+  running: 'text-running',
+  done: 'text-done',
+  unchanged: 'text-warning',
+  failed: 'text-failed',
+  blocked: 'text-attention',
+  canceled: 'text-canceled',
+};
+
+/** The status of a job as an icon whose name is read out, for rows where a badge is too much. */
+export function StatusSign({ status, changed }: Omit<StatusBadgeProps, 'className'>) {
+  const word = changed === false ? NO_CHANGES : statusWords[status];
+  const look = changed === false ? 'unchanged' : status;
+  return (
+    <span role="img" aria-label={word} title={word} className="block size-4">
+      <Icon name={looks[look].icon} className={signTones[look]} />
+    </span>
+  );
+}
+
 interface StatusBadgeProps {
   status: JobStatus;
   /** False: the job is done without a change that it was to make. */

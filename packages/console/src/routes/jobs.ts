@@ -1,33 +1,55 @@
-import { jobKinds, jobStatuses } from 'virtual:contract-data';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import {
-  type JobFilters,
+  agentsQuery,
   jobCountsQuery,
   jobQuery,
   jobsQuery,
+  pausesQuery,
   repositoriesQuery,
+  runChoicesQuery,
 } from '../api/job-queries.ts';
-import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { readFirst } from '../api/read-first.ts';
+import { hasGroups, jobGroups, readJobFilters, statusesOf } from '../format/job-filters.ts';
+import { FIRST_JOBS, groupQuery } from '../job-list/use-job-list.ts';
 import { workspaceRoute } from './workspace.ts';
-
-/** Filters are in the URL, so that a view can be shared; unknown values are dropped. */
-function readJobFilters(search: Record<string, unknown>): JobFilters {
-  const status = jobStatuses.find((each) => each === search.status);
-  const kind = jobKinds.find((each) => each === search.kind);
-  return { ...(status && { status }), ...(kind && { kind }) };
-}
 
 const jobsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/jobs',
   validateSearch: readJobFilters,
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { client, membership }, deps }) => {
-    void readFirst(client, jobCountsQuery(membership.workspaceId));
-    void readFirst(client, repositoriesQuery(membership.workspaceId));
-    return readFirstPage(client, jobsQuery(membership.workspaceId, deps));
+  // Waits for nothing: the page has its filters at once, and rows of true height for its list.
+  loader: ({ context: { client, membership }, deps: filters }) => {
+    const { workspaceId } = membership;
+    const statuses = statusesOf(filters.status);
+    const lists = hasGroups(filters)
+      ? jobGroups.map((group) => groupQuery(workspaceId, filters, group))
+      : [jobsQuery(workspaceId, filters, { statuses, limit: FIRST_JOBS })];
+    for (const list of lists) void readFirst(client, list);
+    void readFirst(client, jobCountsQuery(workspaceId, filters));
+    void readFirst(client, pausesQuery(workspaceId));
+    void readFirst(client, repositoriesQuery(workspaceId));
+    void readFirst(client, agentsQuery(workspaceId));
   },
   component: lazyRouteComponent(() => import('../pages/jobs.tsx'), 'JobsPage'),
+});
+
+const newJobRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/jobs/new',
+  validateSearch: (search): { from?: string } =>
+    typeof search.from === 'string' && search.from !== '' ? { from: search.from } : {},
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { client, membership }, deps: { from } }) => {
+    const { workspaceId } = membership;
+    void readFirst(client, pausesQuery(workspaceId));
+    void readFirst(client, runChoicesQuery(workspaceId));
+    await Promise.all([
+      readFirst(client, repositoriesQuery(workspaceId)),
+      from !== undefined && readFirst(client, jobQuery(workspaceId, from)),
+    ]);
+  },
+  component: lazyRouteComponent(() => import('../pages/new-job.tsx'), 'NewJobPage'),
 });
 
 const jobRoute = createRoute({
@@ -38,4 +60,4 @@ const jobRoute = createRoute({
   component: lazyRouteComponent(() => import('../pages/job.tsx'), 'JobPage'),
 });
 
-export const jobRoutes = [jobsRoute, jobRoute] as const;
+export const jobRoutes = [jobsRoute, newJobRoute, jobRoute] as const;

@@ -1,0 +1,47 @@
+import type { endpoints, RequestOf } from '@signalbox/contract';
+
+type EnqueueRequest = RequestOf<typeof endpoints.jobs.enqueue>;
+
+/** Quotes a text for a POSIX shell. */
+function quote(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The call that makes a job, for a shell with a token in SIGNALBOX_TOKEN. */
+export function curlOf(hubUrl: string, path: string, request: EnqueueRequest): string {
+  return [
+    `curl -sS ${quote(hubUrl + path)}`,
+    `-H "Authorization: Bearer $SIGNALBOX_TOKEN"`,
+    `-H 'Content-Type: application/json'`,
+    `--data-raw ${quote(JSON.stringify(request))}`,
+  ].join(' \\\n  ');
+}
+
+/** The command that makes a job, on a machine that is logged in to the workspace. */
+export function enqueueCommandOf(hubUrl: string, slug: string, request: EnqueueRequest): string {
+  const { repoId, kind, prompt, role, priority, dependsOn, delayMs, requirements } = request;
+  const { runId, budget, concurrencyKey, maxAttempts } = request;
+  const words: string[] = ['signalbox enqueue'];
+  const add = (flag: string, value: string | number | undefined) => {
+    // With `=`, a value such as -10 is no flag.
+    if (value !== undefined) words.push(`${flag}=${quote(String(value))}`);
+  };
+  add('--url', hubUrl);
+  add('--workspace', slug);
+  add('--repo', repoId);
+  add('--kind', kind);
+  add('--role', role);
+  add('--priority', priority);
+  add('--delay', delayMs === undefined ? undefined : `${delayMs}ms`);
+  for (const jobId of dependsOn ?? []) add('--depends-on', jobId);
+  add(
+    '--requirements',
+    typeof requirements === 'object' ? JSON.stringify(requirements) : requirements,
+  );
+  add('--run', runId);
+  add('--budget', typeof budget?.costUsd === 'number' ? budget.costUsd : undefined);
+  add('--concurrency-key', concurrencyKey);
+  add('--max-attempts', maxAttempts);
+  // Last, after `--`, since a prompt may begin with a dash.
+  return `${words.join(' ')} -- ${quote(prompt)}`;
+}

@@ -1,0 +1,177 @@
+import { Link } from '@tanstack/react-router';
+import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { statusOfGroup } from '../format/job-filters.ts';
+import { JobRow } from './job-row.tsx';
+import type { JobLine, JobList } from './use-job-list.ts';
+import type { Selection } from './use-selection.ts';
+
+/** Heights until a line is measured: a heading, a row, a row of two lines on a phone. */
+const HEADING_PX = 40;
+const ROW_PX = 40;
+const PHONE_ROW_PX = 56;
+/** Below this width rows have two lines. */
+const PHONE_PX = 640;
+/** Lines drawn beyond the window, so that scrolling shows no gaps. */
+const OVERSCAN = 12;
+/** The next jobs are read when this many lines are left. */
+const READ_AHEAD = 30;
+
+interface JobLinesProps {
+  list: JobList;
+  slug: string;
+  labels: ReadonlyMap<string, string>;
+  agentNames: ReadonlyMap<string, string>;
+  selection: Selection;
+  currentId: string | undefined;
+  onCurrent: (jobId: string) => void;
+}
+
+/** The list: only the lines in the window are drawn, however many there are. */
+export function JobLines(props: JobLinesProps) {
+  const { list, slug, currentId } = props;
+  const { lines, readMore } = list;
+  const listRef = useRef<HTMLOListElement>(null);
+  const scrollMargin = useTopOf(listRef);
+  const currentLine = lines.findIndex(
+    (line) => line.type === 'job' && line.job.jobId === currentId,
+  );
+  const rowPx = window.innerWidth < PHONE_PX ? PHONE_ROW_PX : ROW_PX;
+  const virtualizer = useWindowVirtualizer({
+    count: lines.length,
+    estimateSize: (at) => (lines[at]?.type === 'job' ? rowPx : HEADING_PX),
+    getItemKey: (at) => keyOf(lines[at]) ?? at,
+    overscan: OVERSCAN,
+    scrollMargin,
+    // Below the header of a phone.
+    scrollPaddingStart: 64,
+    scrollPaddingEnd: 96,
+    // The current row keeps the focus when it leaves the window.
+    rangeExtractor: (range) => {
+      const shown = defaultRangeExtractor(range);
+      return currentLine < 0 || shown.includes(currentLine)
+        ? shown
+        : [...shown, currentLine].sort((a, b) => a - b);
+    },
+  });
+  const drawn = virtualizer.getVirtualItems();
+  const lastDrawn = drawn.findLast(({ index }) => index !== currentLine)?.index ?? 0;
+  const isNearEnd = lastDrawn >= lines.length - READ_AHEAD;
+  useEffect(() => {
+    if (isNearEnd && readMore !== null && !list.isReadingMore) readMore();
+  }, [isNearEnd, readMore, list.isReadingMore]);
+  useFocusOf(listRef, currentId, () => virtualizer.scrollToIndex(currentLine));
+  return (
+    <ol
+      ref={listRef}
+      aria-label="Jobs"
+      aria-busy={list.isReadingMore}
+      className="relative overflow-hidden rounded-lg border bg-surface"
+      style={{ height: `${virtualizer.getTotalSize()}px` }}
+    >
+      {drawn.map(({ index, key, start }) => {
+        const line = lines[index];
+        if (line === undefined) return null;
+        return (
+          <li
+            key={key}
+            ref={virtualizer.measureElement}
+            data-index={index}
+            aria-setsize={lines.length}
+            aria-posinset={index + 1}
+            className="absolute inset-x-0 top-0"
+            style={{ transform: `translateY(${start - scrollMargin}px)` }}
+          >
+            <Line {...props} line={line} slug={slug} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function keyOf(line: JobLine | undefined): string | undefined {
+  if (line === undefined) return undefined;
+  return line.type === 'job' ? line.job.jobId : `${line.type} ${line.group.name}`;
+}
+
+function Line({
+  line,
+  slug,
+  labels,
+  agentNames,
+  selection,
+  currentId,
+  onCurrent,
+}: JobLinesProps & { line: JobLine }) {
+  if (line.type === 'group') {
+    return (
+      <div className="flex h-10 items-center gap-2 border-b bg-canvas px-3 sm:px-4">
+        <h2 className="text-sm font-semibold">{line.group.word}</h2>
+        <span className="text-xs text-muted tabular-nums">{line.count}</span>
+      </div>
+    );
+  }
+  if (line.type === 'more') {
+    return (
+      <div className="flex h-10 items-center border-b bg-surface px-3 sm:px-4">
+        <Link
+          from="/w/$slug/jobs"
+          search={(now) => ({ ...now, status: statusOfGroup(line.group) })}
+          className="inline-flex h-8 items-center text-sm text-accent underline-offset-2 hover:underline pointer-coarse:h-11"
+        >
+          Show all of “{line.group.word}”
+        </Link>
+      </div>
+    );
+  }
+  const { job } = line;
+  return (
+    <JobRow
+      job={job}
+      slug={slug}
+      repositoryLabel={labels.get(job.repoId)}
+      agentName={job.agentId ? agentNames.get(job.agentId) : undefined}
+      isCurrent={job.jobId === currentId}
+      isSelected={selection.ids.has(job.jobId)}
+      isSelecting={selection.isSelecting}
+      onSelect={(isRange) => selection.toggle(job.jobId, isRange)}
+      onFocus={() => onCurrent(job.jobId)}
+    />
+  );
+}
+
+/** The distance of the list from the top of the page, which banners above it change. */
+function useTopOf(listRef: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => {
+      const box = listRef.current?.getBoundingClientRect();
+      if (box) setTop(Math.round(box.top + window.scrollY));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [listRef]);
+  return top;
+}
+
+/** Moves the focus to the current row when a key has made it current, and brings it into view. */
+function useFocusOf(
+  listRef: RefObject<HTMLElement | null>,
+  currentId: string | undefined,
+  scroll: () => void,
+): void {
+  const latestScroll = useRef(scroll);
+  useLayoutEffect(() => {
+    latestScroll.current = scroll;
+  });
+  useLayoutEffect(() => {
+    if (currentId === undefined) return;
+    const link = listRef.current?.querySelector<HTMLElement>(`[data-job="${currentId}"]`);
+    if (!link || link === document.activeElement) return;
+    latestScroll.current();
+    link.focus({ preventScroll: true });
+  }, [listRef, currentId]);
+}

@@ -1,0 +1,185 @@
+import type { ListedJob } from '@signalbox/contract';
+import { Link } from '@tanstack/react-router';
+import type { MouseEvent } from 'react';
+import { classNames } from '../class-names.ts';
+import { kindWords, NO_CHANGES, shortWaitingWords, statusWords } from '../format/job-words.ts';
+import { formatCost } from '../format/money.ts';
+import { plainText } from '../format/text.ts';
+import { formatAbsolute, formatDuration, formatRelative } from '../format/time.ts';
+import { RelativeTime, useNow } from '../parts/relative-time.tsx';
+import { StatusSign } from '../parts/status-badge.tsx';
+
+interface JobRowProps {
+  job: ListedJob;
+  slug: string;
+  /** Undefined while the repositories are being read; empty for one without a label. */
+  repositoryLabel: string | undefined;
+  agentName: string | undefined;
+  isCurrent: boolean;
+  isSelected: boolean;
+  /** Whether jobs are being selected, so that every row shows its box. */
+  isSelecting: boolean;
+  onSelect: (isRange: boolean) => void;
+  onFocus: () => void;
+}
+
+/** One job in the list: a link over the whole row, with the box that selects it above. */
+export function JobRow(props: JobRowProps) {
+  const { job, slug, isCurrent, isSelected, isSelecting, onSelect, onFocus } = props;
+  const title = plainText(job.title) || job.jobId;
+  const selectOnShift = (event: MouseEvent) => {
+    if (!event.shiftKey) return;
+    event.preventDefault();
+    onSelect(true);
+  };
+  return (
+    <div
+      className={classNames(
+        'group relative flex min-h-row items-center gap-2 border-b px-3 py-1.5 sm:px-4 sm:py-0',
+        isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        isCurrent && 'shadow-[inset_2px_0_0_var(--color-accent)]',
+      )}
+    >
+      <label
+        className={classNames(
+          'relative z-1 -mx-2 size-8 shrink-0 place-items-center pointer-coarse:size-11',
+          isSelecting ? 'grid' : 'hidden group-hover:grid pointer-coarse:hidden!',
+        )}
+      >
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isSelected}
+          aria-label={`Select ${title}`}
+          onClick={(event) => onSelect(event.shiftKey)}
+          onChange={() => undefined}
+          className="size-4 accent-accent-fill"
+        />
+      </label>
+      <span
+        className={classNames(
+          'self-start pt-0.5 sm:self-auto sm:pt-0',
+          !isSelecting && 'pointer-fine:group-hover:hidden',
+        )}
+      >
+        <StatusSign status={job.status} changed={job.changed} />
+      </span>
+      <div className="grid min-w-0 grow sm:flex sm:items-center sm:gap-3">
+        <Link
+          to="/w/$slug/jobs/$jobId"
+          params={{ slug, jobId: job.jobId }}
+          data-job={job.jobId}
+          title={title}
+          onFocus={onFocus}
+          onClick={selectOnShift}
+          className="block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent sm:shrink sm:grow-0"
+        >
+          {title}
+        </Link>
+        <Waiting job={job} />
+        <PhoneLine {...props} />
+      </div>
+      <Columns {...props} />
+    </div>
+  );
+}
+
+/** The reason why a job waits, in words. */
+function Waiting({ job }: { job: ListedJob }) {
+  const words = useNow((nowMs) => waitingText(job, nowMs));
+  if (words === undefined) return null;
+  return (
+    <span className="hidden min-w-24 shrink-[4] truncate text-xs text-muted sm:inline">
+      {words}
+    </span>
+  );
+}
+
+function waitingText(job: ListedJob, nowMs: number): string | undefined {
+  if (job.status === 'blocked') {
+    return job.waitingOnUncertaintyId === undefined ? undefined : 'Waits for an answer';
+  }
+  if (job.cancelRequestedAt !== undefined && job.status === 'running') return 'Is being canceled';
+  if (job.status === 'done' && job.changed === false) return NO_CHANGES;
+  if (job.waitingReason === undefined) return undefined;
+  if (job.availableAt !== undefined && job.availableAt !== null) {
+    return `Starts ${formatRelative(job.availableAt, nowMs)}`;
+  }
+  return shortWaitingWords[job.waitingReason];
+}
+
+/** The second line on phones. */
+function PhoneLine({ job, repositoryLabel, agentName }: JobRowProps) {
+  const waiting = useNow((nowMs) => waitingText(job, nowMs));
+  const words = [
+    waiting,
+    plainText(repositoryLabel || job.repoId),
+    waiting === undefined && agentName && plainText(agentName),
+    job.attempt > 1 && `attempt ${job.attempt}`,
+    job.costUsd !== undefined && formatCost(job.costUsd),
+  ].filter(Boolean);
+  return (
+    <p className="flex min-w-0 gap-2 text-xs text-muted sm:hidden">
+      <span className="truncate">{words.join(' · ')}</span>
+      <Duration job={job} className="ml-auto shrink-0" />
+    </p>
+  );
+}
+
+const columnClasses = 'hidden shrink-0 truncate text-xs text-muted tabular-nums';
+
+/** The columns at the right; narrow windows hide them from the left on. */
+function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
+  const repository = plainText(repositoryLabel || job.repoId);
+  return (
+    <>
+      <span
+        className={`${columnClasses} w-36 lg:block`}
+        title={`${repository}, ${kindWords[job.kind]}`}
+      >
+        {repository}
+      </span>
+      <span className={`${columnClasses} w-24 lg:block`} title={agentName}>
+        {agentName && plainText(agentName)}
+      </span>
+      <span className={`${columnClasses} w-8 text-right md:block`}>
+        {job.attempt > 1 && (
+          <>
+            <span className="sr-only">Attempt {job.attempt}</span>
+            <span aria-hidden="true" title={`Attempt ${job.attempt}`}>
+              ×{job.attempt}
+            </span>
+          </>
+        )}
+      </span>
+      <Duration job={job} className={`${columnClasses} w-20 text-right sm:block`} />
+      <span className={`${columnClasses} w-14 text-right sm:block`}>
+        {job.costUsd !== undefined && formatCost(job.costUsd)}
+      </span>
+      <RelativeTime
+        at={job.createdAt}
+        className="w-16 shrink-0 self-start pt-0.5 text-right text-xs text-muted tabular-nums sm:self-auto sm:pt-0"
+      />
+    </>
+  );
+}
+
+/** How long the latest attempt took, or has run so far. */
+function Duration({ job, className }: { job: ListedJob; className: string }) {
+  const { status, startedAt, finishedAt } = job;
+  const text = useNow((nowMs) => {
+    if (!startedAt || status === 'pending') return '';
+    const endMs = finishedAt ? Date.parse(finishedAt) : nowMs;
+    return formatDuration(Math.max(0, endMs - Date.parse(startedAt)));
+  });
+  if (text === '') return <span className={className} />;
+  return (
+    <span
+      className={className}
+      title={startedAt ? `Started ${formatAbsolute(startedAt)}` : undefined}
+    >
+      <span className="sr-only">{statusWords[status]} for </span>
+      {text}
+    </span>
+  );
+}

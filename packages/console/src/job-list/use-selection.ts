@@ -1,0 +1,52 @@
+import { useState } from 'react';
+
+/** The selected rows of a list, by their IDs. */
+export interface Selection {
+  ids: ReadonlySet<string>;
+  /** Whether a person selects rows now. */
+  isSelecting: boolean;
+  /** Adds or removes a row; with a range, also the rows between it and the last one. */
+  toggle: (id: string, isRange: boolean) => void;
+  /** Shows the boxes of all rows. */
+  begin: () => void;
+  selectAll: () => void;
+  clear: () => void;
+}
+
+/** @param order the IDs of the rows as they are shown. */
+export function useSelection(order: readonly string[]): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [isBegun, setBegun] = useState(false);
+  const [last, setLast] = useState<string>();
+  return {
+    ids,
+    isSelecting: isBegun || ids.size > 0,
+    toggle(id, isRange) {
+      const next = new Set(ids);
+      const isAdded = isRange || !ids.has(id);
+      for (const each of isRange ? between(order, last, id) : [id]) {
+        if (isAdded) next.add(each);
+        else next.delete(each);
+      }
+      setIds(next);
+      setLast(id);
+    },
+    begin: () => setBegun(true),
+    selectAll: () => setIds(new Set(order)),
+    clear() {
+      setIds(new Set());
+      setBegun(false);
+    },
+  };
+}
+
+function between(
+  order: readonly string[],
+  from: string | undefined,
+  to: string,
+): readonly string[] {
+  const start = from === undefined ? -1 : order.indexOf(from);
+  const end = order.indexOf(to);
+  if (start < 0 || end < 0) return [to];
+  return order.slice(Math.min(start, end), Math.max(start, end) + 1);
+}

@@ -1,0 +1,296 @@
+import { jobKinds } from 'virtual:contract-data';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { callHub } from '../api/hub-call.ts';
+import { kindWords } from '../format/job-words.ts';
+import { ActionButton } from '../parts/action-button.tsx';
+import { Button } from '../parts/button.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { FieldFrame, inputClasses, TextField } from '../parts/field.tsx';
+import { Fold } from '../parts/fold.tsx';
+import { Keys } from '../parts/keys.tsx';
+import { showToast } from '../parts/toast.ts';
+import {
+  type DraftFaults,
+  type EnqueueRequest,
+  emptyDraft,
+  faultsOf,
+  type JobDraft,
+  rareFields,
+  requestOf,
+} from './job-draft.ts';
+import { JobPicker } from './job-picker.tsx';
+import { PromptField } from './prompt-field.tsx';
+import { SameCommands } from './same-commands.tsx';
+import { keyFor, type StoredDraft, storeDraft } from './stored-draft.ts';
+
+interface Option {
+  value: string;
+  word: string;
+}
+
+interface JobFormProps {
+  workspaceId: string;
+  slug: string;
+  initial: StoredDraft;
+  repositories: readonly Option[];
+  runs: readonly Option[];
+  disabledReason: string | undefined;
+}
+
+/** The form of a new job. What is entered survives a reload, until the job is enqueued. */
+export function JobForm(props: JobFormProps) {
+  const { workspaceId, slug, repositories, runs, disabledReason } = props;
+  const form = useJobForm(props);
+  const { draft, errors, set, enqueue } = form;
+  const current = requestOf(workspaceId, draft);
+  return (
+    <form
+      ref={form.ref}
+      noValidate
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        form.send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+        event.preventDefault();
+        form.send();
+      }}
+    >
+      <div className="grid items-start gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1fr)]">
+        <Select
+          label="Repository"
+          name="repoId"
+          value={draft.repoId}
+          error={errors.repoId}
+          none="Choose …"
+          options={repositories}
+          onChange={(value) => set('repoId', value)}
+        />
+        <Select
+          label="Kind"
+          name="kind"
+          value={draft.kind}
+          error={errors.kind}
+          options={jobKinds.map((value) => ({ value, word: kindWords[value] }))}
+          onChange={(value) => set('kind', jobKinds.find((kind) => kind === value) ?? 'work')}
+        />
+        <TextField
+          label="Priority"
+          inputMode="numeric"
+          placeholder="0"
+          {...form.text('priority')}
+        />
+      </div>
+      <PromptField
+        value={draft.prompt}
+        error={errors.prompt}
+        onChange={(value) => set('prompt', value)}
+      />
+      <RareFields form={form} workspaceId={workspaceId} runs={runs} />
+      {form.failure && <ErrorNotice error={form.failure} />}
+      <div className="flex flex-wrap items-center gap-2">
+        <ActionButton
+          type="submit"
+          look="primary"
+          busy={enqueue.isPending}
+          disabledReason={disabledReason}
+        >
+          Enqueue
+        </ActionButton>
+        <Button look="quiet" onClick={form.discard}>
+          Discard the draft
+        </Button>
+        <span className="ml-auto hidden text-xs text-muted sm:inline-flex">
+          <Keys keys="mod+Enter" />
+        </span>
+      </div>
+      {current.request !== null && <SameCommands slug={slug} request={current.request} />}
+    </form>
+  );
+}
+
+type JobFormState = ReturnType<typeof useJobForm>;
+
+/** The values that were entered, their faults, and the ways to send and discard them. */
+function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps) {
+  const [draft, setDraft] = useState(initial.draft);
+  const [faults, setFaults] = useState<DraftFaults>({});
+  const [attempt, setAttempt] = useState(0);
+  const ref = useRef<HTMLFormElement>(null);
+  const enqueue = useEnqueue(workspaceId, slug, initial.sent);
+  const refused = faultsOf(enqueue.error);
+  const errors: DraftFaults = { ...refused, ...faults };
+  const hasFailed = enqueue.isError;
+  useEffect(() => {
+    if (attempt === 0 && !hasFailed) return;
+    ref.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [attempt, hasFailed]);
+  const set = <Name extends keyof JobDraft>(name: Name, value: JobDraft[Name]) => {
+    const next = { ...draft, [name]: value };
+    setDraft(next);
+    const { [name]: _mended, ...others } = faults;
+    setFaults(others);
+    if (hasFailed) enqueue.reset();
+    storeDraft(workspaceId, { draft: next, sent: enqueue.sent.current });
+  };
+  return {
+    ...{ ref, draft, errors, enqueue, set },
+    /** The failure, unless fields show it. */
+    failure: refused === null ? enqueue.error : null,
+    text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind'>) => ({
+      name,
+      value: draft[name],
+      error: errors[name],
+      onChange: (event: { target: { value: string } }) => set(name, event.target.value),
+    }),
+    send() {
+      if (enqueue.isPending || disabledReason !== undefined) return;
+      const made = requestOf(workspaceId, draft);
+      setFaults(made.faults ?? {});
+      setAttempt(attempt + 1);
+      if (made.request !== null) enqueue.send(draft, made.request);
+    },
+    discard() {
+      setDraft({ ...emptyDraft, repoId: draft.repoId });
+      setFaults({});
+      enqueue.reset();
+      storeDraft(workspaceId, null);
+    },
+  };
+}
+
+interface RareFieldsProps {
+  form: JobFormState;
+  workspaceId: string;
+  runs: readonly Option[];
+}
+
+/** The rarely used fields. They unfold by themselves when one is used or wrong. */
+function RareFields({ form, workspaceId, runs }: RareFieldsProps) {
+  const { draft, errors, set, text } = form;
+  const [isOpen, setOpen] = useState(rareFields.some((name) => draft[name].length > 0));
+  const hasFault = rareFields.some((name) => errors[name] !== undefined);
+  return (
+    <Fold title="When, where and within which limits" open={isOpen || hasFault} onToggle={setOpen}>
+      <div className="grid items-start gap-4 sm:grid-cols-2">
+        <JobPicker
+          workspaceId={workspaceId}
+          value={draft.dependsOn}
+          error={errors.dependsOn}
+          onChange={(jobIds) => set('dependsOn', jobIds)}
+        />
+        <TextField
+          label="Delay"
+          hint="The job starts at the earliest after this time: 90s, 10m, 1h30m or 2d."
+          {...text('delay')}
+        />
+        <TextField
+          label="Requirements"
+          hint="Labels that the agent must have: os=linux gpu=a100. Or JSON with other capabilities."
+          {...text('requirements')}
+        />
+        <Select
+          label="Run"
+          name="runId"
+          value={draft.runId}
+          error={errors.runId}
+          none="None"
+          options={withValue(runs, draft.runId)}
+          onChange={(value) => set('runId', value)}
+        />
+        <TextField
+          label="Budget in US dollars"
+          inputMode="decimal"
+          hint="Passed on to the agent, which keeps to it as far as its tool can."
+          {...text('budgetUsd')}
+        />
+        <TextField
+          label="Concurrency key"
+          hint="At most one job with the same key runs at a time."
+          {...text('concurrencyKey')}
+        />
+        <TextField
+          label="Attempts at most"
+          inputMode="numeric"
+          placeholder="5"
+          {...text('maxAttempts')}
+        />
+        <TextField label="Role" placeholder="implementer" {...text('role')} />
+      </div>
+    </Fold>
+  );
+}
+
+/** Sends a draft under its key, and leads to the job. */
+function useEnqueue(workspaceId: string, slug: string, sentBefore: StoredDraft['sent']) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const sent = useRef(sentBefore);
+  const mutation = useMutation({
+    mutationFn: (request: EnqueueRequest) => callHub('jobs', 'enqueue', request),
+    onSuccess: ({ jobId, idempotent }) => {
+      storeDraft(workspaceId, null);
+      showToast({ title: idempotent ? 'This job was enqueued already' : 'Enqueued' });
+      for (const name of ['jobs', 'job-counts']) {
+        void client.invalidateQueries({ queryKey: [name, workspaceId] });
+      }
+      void navigate({ to: '/w/$slug/jobs/$jobId', params: { slug, jobId } });
+    },
+  });
+  return {
+    ...mutation,
+    sent,
+    send(draft: JobDraft, request: EnqueueRequest) {
+      const body = JSON.stringify(request);
+      const key = keyFor(sent.current, body);
+      sent.current = { body, key };
+      // Before it is sent, so that a reload during the call keeps the key.
+      storeDraft(workspaceId, { draft, sent: sent.current });
+      mutation.mutate({ ...request, idempotencyKey: key });
+    },
+  };
+}
+
+interface SelectProps {
+  label: string;
+  name: string;
+  value: string;
+  error: string | undefined;
+  /** The word of the empty choice. Without it, a value must be chosen. */
+  none?: string;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}
+
+function Select({ label, name, value, error, none, options, onChange }: SelectProps) {
+  return (
+    <FieldFrame label={label} error={error}>
+      {(ids) => (
+        <select
+          {...ids}
+          name={name}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className={inputClasses}
+        >
+          {none !== undefined && <option value="">{none}</option>}
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.word}
+            </option>
+          ))}
+        </select>
+      )}
+    </FieldFrame>
+  );
+}
+
+/** The options, and the value if it is not among them. */
+function withValue(options: readonly Option[], value: string): readonly Option[] {
+  const isKnown = value === '' || options.some((option) => option.value === value);
+  return isKnown ? options : [...options, { value, word: value }];
+}

@@ -1,0 +1,35 @@
+import { enqueuePath } from 'virtual:contract-data';
+import { curlOf, enqueueCommandOf } from '../format/job-commands.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Fold } from '../parts/fold.tsx';
+import { ScrollBox } from '../parts/scroll-box.tsx';
+import type { EnqueueRequest } from './job-draft.ts';
+
+/** The commands that make the same job from a terminal. */
+export function SameCommands({ slug, request }: { slug: string; request: EnqueueRequest }) {
+  const hubUrl = window.location.origin;
+  const commands = [
+    { what: 'command line', text: enqueueCommandOf(hubUrl, slug, request) },
+    { what: 'curl command', text: curlOf(hubUrl, enqueuePath, request) },
+  ];
+  return (
+    <Fold title="The same from a terminal">
+      <div className="grid gap-3">
+        {commands.map(({ what, text }) => (
+          <section key={what} aria-label={`As a ${what}`} className="grid gap-1">
+            <div className="flex items-center justify-between gap-2">
+              <h2 className="text-xs font-semibold text-muted">As a {what}</h2>
+              <CopyButton text={text} what={what} />
+            </div>
+            <ScrollBox className="max-h-56 rounded-md bg-well px-3 py-2 font-mono text-xs">
+              {text}
+            </ScrollBox>
+          </section>
+        ))}
+        <p className="text-xs text-muted">
+          The curl command needs a token of this workspace in SIGNALBOX_TOKEN.
+        </p>
+      </div>
+    </Fold>
+  );
+}
