@@ -32,6 +32,8 @@ export interface AcpSetup {
   start(options?: AcpStart): Promise<RunningAgent>;
   /** Waits until a job has one of these statuses. */
   until(jobId: string, ...statuses: Job['status'][]): Promise<Job>;
+  /** Waits for the first event of a kind, and returns its message. */
+  untilEvent(jobId: string, kind: JobEvent['kind']): Promise<string>;
   /** Waits for the open questions of a job. */
   questions(jobId: string, count?: number): Promise<Uncertainty[]>;
   answer(question: Uncertainty, value: string): Promise<void>;
@@ -106,6 +108,12 @@ export async function setupAcp(t: TestContext): Promise<AcpSetup> {
       poll(`${jobId} to be ${statuses.join(' or ')}`, async () => {
         const job = await get(jobId);
         return statuses.includes(job.status) ? job : null;
+      }),
+    untilEvent: (jobId, kind) =>
+      poll(`the event ${kind}`, async () => {
+        const page = await client.jobEvents.listForJob({ workspaceId, jobId, limit: 1_000 });
+        const found = page.events.find((event) => event.kind === kind);
+        return found === undefined ? null : (found.message ?? '');
       }),
     questions: (jobId, count = 1) =>
       poll(`${count} questions`, async () => {

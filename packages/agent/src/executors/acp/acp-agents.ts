@@ -9,8 +9,14 @@ export interface AcpAgent {
   args: readonly string[];
   /** Added to the tool's environment. */
   env: Readonly<Record<string, string>>;
+  /** The mode in which the tool asks people, if its own default asks a model instead. */
+  mode?: string;
   /** The mode for jobs that may not write, if the tool has one. */
   readOnlyMode?: string;
+  /** The tool tells failures of a turn by an extension of JetBrains, and by words otherwise. */
+  tellsFailures?: true;
+  /** Added to requests that open a session. */
+  sessionMeta?: Readonly<Record<string, unknown>>;
   /** How a person logs in, for the message that a login is needed. */
   loginHint: string;
 }
@@ -33,13 +39,17 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false' },
     install: 'npm install --global @agentclientprotocol/claude-agent-acp@0.100.0',
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
+    // Without this the tool must be able to skip all permissions, which it refuses as root.
+    sessionMeta: { claudeCode: { options: { allowDangerouslySkipPermissions: false } } },
     loginHint: 'Run claude on this machine and log in.',
   },
   codex: {
     name: 'codex',
     file: 'codex-acp',
     args: [],
+    mode: 'workspace-write',
     readOnlyMode: 'read-only',
+    tellsFailures: true,
     install: 'npm install --global @agentclientprotocol/codex-acp@2.6.0',
     toolVariable: { name: 'CODEX_PATH', tool: 'codex' },
     loginHint: 'Run codex login on this machine.',

@@ -1,5 +1,6 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { ToolProcess } from '../conversation.ts';
+import type { AcpAgent } from './acp-agents.ts';
 
 /** The calls that a tool makes to its client. Each is answered in its own time. */
 export interface AcpHandlers {
@@ -26,6 +27,10 @@ export class ToolProtocolError extends Error {
   override name = 'ToolProtocolError';
 }
 
+/** Asks a tool for failures of a turn as data. It would end the turn as done otherwise. */
+const failureExtension = {
+  jetbrains: { air: { version: 1, capabilities: ['sessionFailure'] } },
+};
 /** A message may hold a whole file. */
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
 /** Adapters load a whole tool before they answer. */
@@ -39,6 +44,7 @@ const INITIALIZE_MS_MAX = 60_000;
 export async function connectTool(
   tool: ToolProcess,
   handlers: AcpHandlers,
+  { tellsFailures }: Pick<AcpAgent, 'tellsFailures'>,
 ): Promise<AcpConnection> {
   const { client } = acp.methods;
   const app = acp
@@ -58,7 +64,10 @@ export async function connectTool(
         clientInfo: { name: 'signalbox', version: '0.1.0' },
         // No `fs` and no `terminal`: the tool works on the files of its worktree by itself. A URL
         // must be asked for as such, or Codex turns it into a permission that looks harmless.
-        clientCapabilities: { elicitation: { form: {}, url: {} } },
+        clientCapabilities: {
+          elicitation: { form: {}, url: {} },
+          ...(tellsFailures ? { _meta: failureExtension } : {}),
+        },
       },
       { cancellationSignal: AbortSignal.timeout(INITIALIZE_MS_MAX), stopWaitingOnCancel: true },
     );

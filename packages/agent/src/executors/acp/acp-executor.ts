@@ -92,7 +92,7 @@ function settingsOf(
     const value = wanted[name];
     return typeof value === 'string' ? value : options[name];
   };
-  const mode = pick('mode') ?? (isReadOnly ? agent.readOnlyMode : undefined);
+  const mode = pick('mode') ?? (isReadOnly ? agent.readOnlyMode : agent.mode);
   return { model: pick('model'), mode, effort: pick('effort') };
 }
 

@@ -32,6 +32,20 @@ export function failureOf(error: unknown, agent: AcpAgent): ToolFailure | null {
   throw error;
 }
 
+/** Reads the failure of a turn that the tool ends as if it were done; null without one. */
+export function failureOfTurn(meta: unknown, agent: AcpAgent): ToolFailure | null {
+  const failure = objectOf(objectOf(objectOf(objectOf(meta).jetbrains).air).sessionFailure);
+  if (failure.severity !== 'error') return null;
+  const words = Object.values(failure).filter((value) => typeof value === 'string');
+  const said = [failure.title, failure.message, failure.details].map(textOf).filter(Boolean);
+  const isLogin = words.includes('auth_required') || words.includes('login');
+  const code = isLogin ? 'not_logged_in' : judgeSentence(words.join(' '));
+  const hint =
+    code === 'not_logged_in' ? `${agent.name} is not logged in. ${agent.loginHint} ` : '';
+  const summary = cut(`${hint}${said.join(': ') || 'The turn failed.'}`, SUMMARY_CHARS_MAX);
+  return { code, summary };
+}
+
 function failureOfRequest(error: RequestError, { name, loginHint }: AcpAgent): ToolFailure {
   const data = objectOf(error.data);
   const details = [data.details, data.message, data.error].map(textOf).find((text) => text !== '');

@@ -28,6 +28,7 @@ interface OpenOptions {
   knownId: string | null;
   mcpServers: readonly acp.McpServer[];
   settings: SessionSettings;
+  meta: Readonly<Record<string, unknown>> | undefined;
 }
 
 const { agent: methods } = acp.methods;
@@ -56,7 +57,12 @@ async function resume(options: OpenOptions): Promise<Opened | null> {
   if (sessionId === null) return null;
   const { agent, about } = connection;
   const capabilities = about.agentCapabilities;
-  const body = { sessionId, cwd: options.cwd, mcpServers: [...options.mcpServers] };
+  const body = {
+    sessionId,
+    cwd: options.cwd,
+    mcpServers: [...options.mcpServers],
+    ...metaOf(options),
+  };
   try {
     if (capabilities?.sessionCapabilities?.resume) {
       const answer: acp.ResumeSessionResponse = await agent.request(methods.session.resume, body);
@@ -73,10 +79,15 @@ async function resume(options: OpenOptions): Promise<Opened | null> {
   return null;
 }
 
-async function begin({ connection, cwd, mcpServers }: OpenOptions): Promise<Opened> {
-  const answer = await connection.agent.request(methods.session.new, {
-    cwd,
-    mcpServers: [...mcpServers],
+function metaOf({ meta }: OpenOptions): { _meta?: Record<string, unknown> } {
+  return meta === undefined ? {} : { _meta: meta };
+}
+
+async function begin(options: OpenOptions): Promise<Opened> {
+  const answer = await options.connection.agent.request(methods.session.new, {
+    cwd: options.cwd,
+    mcpServers: [...options.mcpServers],
+    ...metaOf(options),
   });
   return openedOf(answer.sessionId, false, answer);
 }

@@ -2,7 +2,7 @@ import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { KnownAnswer, ToolProcess } from '../conversation.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
-import { failureOf } from './acp-failure.ts';
+import { failureOf, failureOfTurn } from './acp-failure.ts';
 import { currentModel } from './acp-messages.ts';
 import { People } from './acp-people.ts';
 import { openSession } from './acp-session.ts';
@@ -31,7 +31,11 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
   const people = new People(turn, (summary) => parking.resolve({ kind: 'parked', summary }));
   let connection: AcpConnection | null = null;
   const talk = async (): Promise<AcpEnd> => {
-    connection = await connectTool(tool, { ...people.handlers, onUpdate: updates(turn, people) });
+    connection = await connectTool(
+      tool,
+      { ...people.handlers, onUpdate: updates(turn, people) },
+      agent,
+    );
     return await work(turn, connection, people);
   };
   const ended = tool.exited.then((exit): AcpEnd => ({ kind: 'crashed', ...crashOf(tool, exit) }));
@@ -86,6 +90,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   const session = await openSession({
     ...{ connection, cwd: host.cwd, settings: turn.settings, mcpServers: turn.mcpServers },
     knownId: host.session.sessionId,
+    meta: turn.agent.sessionMeta,
   });
   const { sessionId, isResumed } = session;
   await host.session.keepSessionId(sessionId);
@@ -109,6 +114,8 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     const { stopReason, ...rest } = await response;
     reader.readTurn({ stopReason, ...rest });
     await people.onTurnEnd();
+    const failure = failureOfTurn(rest._meta, turn.agent);
+    if (failure !== null) return { kind: 'failed', ...failure };
     const reasons = people.takeReasons();
     if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
     text = reasonsPrompt(reasons);

@@ -10,13 +10,13 @@ import {
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { type AcpChoice, chooseAcp } from './choose-acp.ts';
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 
-export interface ExecutorChoice {
+export interface ExecutorChoice extends AcpChoice {
   executor?: (typeof executorNames)[number];
   command?: string;
-  model?: string;
   allow?: string[];
   permissionMode?: NonNullable<ClaudeExecutorOptions['permissionMode']>;
   sandbox?: NonNullable<CodexExecutorOptions['sandbox']>;
@@ -37,6 +37,11 @@ export async function chooseExecutor(
     throw usage(`--executor ${name} and --command cannot be combined.`);
   }
   checkPermissions(choice, name);
+  const acp = await chooseAcp(choice);
+  if (acp !== null && name !== undefined) {
+    throw usage('--acp cannot be combined with --executor or --command.');
+  }
+  if (acp !== null) return acp;
   if (name === 'command') {
     if (command === undefined) throw usage('The command is missing. Add --command "…".');
     return createCommandExecutor({ command });

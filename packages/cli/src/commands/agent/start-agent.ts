@@ -27,6 +27,7 @@ import { parseInteger } from '../../numbers.ts';
 import { hideTokenVariable } from '../../token-variable.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
+import { addAcpOptions } from './choose-acp.ts';
 import { agentStateDir, chooseClones } from './choose-clones.ts';
 import { chooseExecutor, type ExecutorChoice, executorNames } from './choose-executor.ts';
 
@@ -79,11 +80,13 @@ export const command = defineCommand<Options>({
       )
       .option('--trust-repository', "let the repository's own hooks of claude run")
       .option('--once', 'claim one job, finish it, and exit with its outcome');
+    addAcpOptions(program.optionsGroup('A tool that can ask people:'));
     addJobOptions(program.optionsGroup('Which jobs, and how:'));
     addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
     addHubOptions(program);
     addExamples(program, [
       ['signalbox agent start', 'with the coding tool on the PATH'],
+      ['signalbox agent start --acp claude', 'Claude Code, whose questions come to the inbox'],
       ['signalbox agent start --command "./fix.sh" --once', 'any command, one job, for CI'],
       [
         "signalbox agent start --executor claude --allow 'Bash(npm test:*)'",
@@ -185,6 +188,7 @@ async function runAgent(
     labels: options.label,
     leaseMs: lease,
     jobTimeLimitMs: timeLimit,
+    holdMs: options.hold,
     hooksDir: hooks,
     runAs,
     ...(readOnly ? { capabilities: { canWrite: false } } : {}),

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setupAcp } from '../../support/acp-harness.ts';
+
+test('a form of the tool becomes a question, and its answer fills the form', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('form; say Thanks.');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  assert.equal(question.kind, 'choice');
+  assert.deepEqual(
+    question.options.map(({ value }) => value),
+    ['SQLite', 'PostgreSQL'],
+  );
+  await h.answer(question, 'PostgreSQL');
+  assert.equal((await h.until(jobId, 'done', 'failed')).status, 'done');
+  assert.ok(h.toolLog().includes('form {"action":"accept","content":{"question_0":"PostgreSQL"}}'));
+});
+
+test('an answer in own words goes into the text field beside the choice', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('form');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  await h.answer(question, 'Both, by a switch.');
+  assert.equal((await h.until(jobId, 'done', 'failed')).status, 'done');
+  assert.ok(
+    h
+      .toolLog()
+      .includes('form {"action":"accept","content":{"question_0_custom":"Both, by a switch."}}'),
+  );
+});
+
+test('two permissions at once are two questions, each with its own answer', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('both start');
+  const questions = await h.questions(jobId, 2);
+  for (const question of questions) {
+    await h.answer(question, question.prompt.endsWith('one') ? 'yes' : 'no');
+  }
+  await h.until(jobId, 'done', 'failed');
+  assert.ok(h.toolLog().includes('ran start one'));
+  assert.ok(!h.toolLog().includes('ran start two'));
+});
+
+test('rules allow and refuse without a person', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('run npm test; run git push origin; write inside.txt');
+  const job = await h.until(jobId, 'done', 'failed', 'blocked');
+  assert.equal(job.status, 'done');
+  assert.ok(h.toolLog().includes('ran npm test'));
+  assert.ok(h.toolLog().includes('gets no for git push origin'));
+  assert.deepEqual(job.evidence?.changedFiles, ['inside.txt']);
+  assert.match(await h.output(jobId), /refused by a rule: git push origin/);
+});
+
+test('a read-only job changes no file', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('write inside.txt', 'pr_review');
+  assert.equal((await h.until(jobId, 'done', 'failed')).status, 'done');
+  assert.ok(h.toolLog().some((line) => line.startsWith('gets no for Write ')));
+});
+
+test('a tool that crashes is started again with its session', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('say Begin.; run make it; crash; say Never.');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  await h.answer(question, 'yes');
+  assert.match(await h.untilEvent(jobId, 'failed'), /The tool exited with 7 .* out of luck$/);
+  assert.match(await h.output(jobId), /Its session is resumed\./);
+  assert.equal(h.toolLog().filter((line) => line.startsWith('resume ')).length, 2);
+  assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
+});
+
+for (const [step, code] of [
+  ['stop refusal', 'refused'],
+  ['stop max_tokens', 'output_limit'],
+  ['stop max_turn_requests', 'max_turns'],
+  ['fail Context window exceeded', 'context_too_long'],
+] as const) {
+  test(`the end of a turn by "${step}" fails the job with ${code}`, async (t) => {
+    const h = await setupAcp(t);
+    await h.start();
+    const jobId = await h.enqueue(step);
+    const { outcomeReason } = await h.until(jobId, 'failed');
+    assert.equal((outcomeReason as { code?: string }).code, code);
+  });
+}
+
+test('a tool that is not logged in says so, and the job is tried again later', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ env: { ...h.env, ACP_SCRIPT_LOGIN: 'needed' } });
+  const jobId = await h.enqueue('say Hello.');
+  assert.match(
+    await h.untilEvent(jobId, 'failed'),
+    /^acp is not logged in\. Log in with the tool on this machine\./,
+  );
+});
+
+test('a tool of another version of the protocol is named', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ env: { ...h.env, ACP_SCRIPT_VERSION: '99' } });
+  const jobId = await h.enqueue('say Hello.');
+  const { outcomeReason } = await h.until(jobId, 'failed');
+  assert.equal((outcomeReason as { code?: string }).code, 'protocol_unsupported');
+});
+
+test('a model that the tool does not have fails the job, and names those that it has', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ acp: { model: 'enormous' } });
+  const jobId = await h.enqueue('say Hello.');
+  const { message } = await h.until(jobId, 'failed');
+  assert.equal(message, 'The tool does not have the model "enormous". It offers small.');
+});
+
+test('garbage and much output do no harm; a plan is shown', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('plan Look around; garbage; huge; say Done.');
+  const job = await h.until(jobId, 'done', 'failed');
+  assert.equal(job.status, 'done', String(job.message));
+  assert.match(await h.output(jobId), /Plan:\n {2}▸ Look around\n/);
+});
+
+test('a canceled job ends its tool', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('say Here.; hang');
+  await h.untilTool(/^prompt /);
+  await h.client.jobs.cancel({ workspaceId: h.workspaceId, jobId });
+  await h.until(jobId, 'canceled');
+});
