@@ -31,7 +31,10 @@ describe('a real tool asks, is parked, and continues with the answer', {
   for (const tool of ['claude', 'codex'] as const) {
     it(`${tool}, over its ACP adapter`, async () => {
       const action = actions[tool];
-      bench.model.script({ [tool]: [action, action, say('The file is there.')] });
+      const turns = [action, action, say('The file is there.')];
+      // Codex calls its model once more after the work, to name the session.
+      if (tool === 'codex') turns.push(say('A file'));
+      bench.model.script({ [tool]: turns });
       const jobId = await bench.enqueue(`Make a file.\n\n[scenario ${tool}]`);
       const agent = bench.machine.start(['agent', 'start', '--acp', tool, '--hold', '2s']);
       try {
