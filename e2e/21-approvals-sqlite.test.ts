@@ -6,7 +6,7 @@ import { toolMissing } from './tools/install-tool.ts';
 import { type JobAnswer, logOf, startToolBench, type ToolBench } from './tools/tool-bench.ts';
 import { native, say, type Turn } from './tools/turns.ts';
 
-/** The same action, in the words of each tool. A rule of neither the agent nor the tool allows it. */
+/** The same action, in the words of each tool; no rule of the agent or the tool allows it. */
 const actions = {
   claude: native('Bash', { command: 'touch made-by-claude.txt', description: 'Makes a file' }),
   codex: native('exec_command', {
