@@ -3,7 +3,7 @@
  * is its script: steps separated by `;`. Its sessions are files, so it can be killed and resumed;
  * then it asks again for what it had not done, as real tools do.
  */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk/unstable';
@@ -81,7 +81,11 @@ async function act(peer: Peer, sessionId: string, one: Act): Promise<boolean> {
   );
   if (outcome.outcome === 'cancelled') return false;
   note(`gets ${outcome.optionId} for ${title}`);
-  if (process.env.ACP_SCRIPT_DIE_AT === 'delivered') process.kill(process.pid, 'SIGKILL');
+  const died = process.env.ACP_SCRIPT_DIE_ONCE;
+  if (died !== undefined && !existsSync(died)) {
+    writeFileSync(died, '');
+    process.kill(process.pid, 'SIGKILL');
+  }
   const isAllowed = outcome.optionId !== 'no';
   const text = isAllowed ? one.run() : 'refused';
   await tell(peer, sessionId, {
