@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
-import { useEffect } from 'react';
+import { useCallback, useEffect } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
@@ -28,9 +28,18 @@ export function InboxPage() {
   const isWide = useWide();
   const { uncertaintyId } = useParams({ strict: false });
   const inbox = useInbox();
-  // On wide windows the first question is open beside the list.
-  const shownId = uncertaintyId ?? (isWide ? inbox.rows[0]?.uncertaintyId : undefined);
-  useMoves(inbox.rows, shownId);
+  const shownId = uncertaintyId;
+  const { show, moveBy } = useMoves(inbox.rows, shownId);
+  // On wide windows the first question is open beside the list. It gets the address, so that it
+  // stays, with its undo, when the answer takes it from the list.
+  const firstId = isWide && shownId === undefined ? inbox.rows[0]?.uncertaintyId : undefined;
+  useEffect(() => {
+    if (firstId !== undefined) show(firstId);
+  }, [firstId, show]);
+  useKeys([
+    { keys: 'j', label: 'Next question', group: 'Inbox', act: () => moveBy(1) },
+    { keys: 'k', label: 'Previous question', group: 'Inbox', act: () => moveBy(-1) },
+  ]);
   const isListShown = isWide || uncertaintyId === undefined;
   return (
     <div
@@ -73,25 +82,26 @@ function byUrgency(rows: readonly DecisionRow[]): DecisionRow[] {
   return rows.toSorted((a, b) => (dueMs(a) === dueMs(b) ? 0 : dueMs(a) - dueMs(b)));
 }
 
-/** `j` and `k` move through the list. */
-function useMoves(rows: readonly DecisionRow[], shownId: string | undefined): void {
+/** Ways to show another question of the list. */
+function useMoves(rows: readonly DecisionRow[], shownId: string | undefined) {
   const navigate = route.useNavigate();
-  const move = (step: 1 | -1) => {
+  const show = useCallback(
+    (uncertaintyId: string) =>
+      void navigate({
+        to: '/w/$slug/inbox/$uncertaintyId',
+        params: (now) => ({ ...now, uncertaintyId }),
+        search: (now) => now,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  const moveBy = (step: 1 | -1) => {
     const at = rows.findIndex((row) => row.uncertaintyId === shownId);
     const next = at === -1 ? rows[0] : rows[at + step];
-    if (next === undefined) return;
-    void navigate({
-      to: '/w/$slug/inbox/$uncertaintyId',
-      params: (now) => ({ ...now, uncertaintyId: next.uncertaintyId }),
-      search: (now) => now,
-      replace: shownId !== undefined,
-      resetScroll: false,
-    });
+    if (next !== undefined) show(next.uncertaintyId);
   };
-  useKeys([
-    { keys: 'j', label: 'Next question', group: 'Inbox', act: () => move(1) },
-    { keys: 'k', label: 'Previous question', group: 'Inbox', act: () => move(-1) },
-  ]);
+  return { show, moveBy };
 }
 
 interface InboxListProps {

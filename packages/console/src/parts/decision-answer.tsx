@@ -36,36 +36,34 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
   }, [isJustGiven]);
   const hasLost = hasCode(decision.answer.error, 'ALREADY_RESOLVED') && !isMine;
   return (
-    <section
-      ref={boxRef}
-      tabIndex={-1}
-      aria-label="Answer"
-      className="grid gap-3 rounded-lg bg-done-soft p-4 outline-none"
-    >
+    <section ref={boxRef} tabIndex={-1} aria-label="Answer" className="grid gap-3 outline-none">
       {hasLost && (
-        <p role="alert" className="font-medium">
-          Your answer was not sent, because {resolutionWords(resolution)} first.
+        <p role="alert" className="rounded-lg bg-warning-soft px-4 py-3 text-sm">
+          <span className="font-medium text-warning">Your answer was not sent</span>, because{' '}
+          {resolutionWords(resolution)} first.
         </p>
       )}
-      <div className="flex items-start gap-2">
-        <Icon name="checkCircle" className="mt-0.5 text-done" />
-        <div className="grid min-w-0 gap-1">
-          <p role="status" className="text-sm">
-            <span className="font-medium">
-              {isMine ? mineWords(resolution) : resolutionWords(resolution)}
-            </span>
-            <span className="text-muted">
-              {', '}
-              <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
-                {formatClock(resolution.createdAt)}
-              </time>
-            </span>
-          </p>
-          <AnswerText uncertainty={uncertainty} resolution={resolution} />
+      <div className="grid gap-3 rounded-lg bg-done-soft p-4">
+        <div className="flex items-start gap-2">
+          <Icon name="checkCircle" className="mt-0.5 text-done" />
+          <div className="grid min-w-0 gap-1">
+            <p role="status" className="text-sm">
+              <span className="font-medium">
+                {isMine ? mineWords(resolution) : resolutionWords(resolution)}
+              </span>
+              <span className="text-muted">
+                {', '}
+                <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
+                  {formatClock(resolution.createdAt)}
+                </time>
+              </span>
+            </p>
+            <AnswerText uncertainty={uncertainty} resolution={resolution} />
+          </div>
         </div>
+        {decision.withdraw.isError && <ErrorNotice error={decision.withdraw.error} />}
+        <Ways {...props} isMine={isMine} />
       </div>
-      {decision.withdraw.isError && <ErrorNotice error={decision.withdraw.error} />}
-      <Ways {...props} isMine={isMine} />
     </section>
   );
 }

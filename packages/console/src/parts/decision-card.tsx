@@ -1,11 +1,13 @@
 import type { Membership } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { CircleHelp } from 'lucide-react';
+import { CircleHelp, Clock } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { type DecisionView, decisionQuery } from '../api/decision-queries.ts';
 import { hasCode } from '../api/hub-error.ts';
+import { classNames } from '../class-names.ts';
 import { capText, decisionKindWords } from '../format/decision-words.ts';
+import { plainText } from '../format/text.ts';
 import { viewerReason } from './action-button.tsx';
 import { Button } from './button.tsx';
 import { DecisionAnswer } from './decision-answer.tsx';
@@ -13,12 +15,13 @@ import { DecisionFacts } from './decision-facts.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { EndState } from './end-state.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { RelativeTime } from './relative-time.tsx';
 import { SkeletonBar } from './skeleton.tsx';
 import { useDecision } from './use-decision.ts';
 
 const workspace = getRouteApi('/w/$slug');
 /** Longer questions and backgrounds are folded. */
-const TEXT_CHARS_SHOWN = 1_200;
+const TEXT_CHARS_SHOWN = 600;
 
 export interface DecisionCardProps {
   workspace: Pick<Membership, 'workspaceId' | 'slug' | 'role'>;
@@ -65,9 +68,12 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
   return (
     <article
       aria-labelledby={`question-${uncertainty.uncertaintyId}`}
-      className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-5 rounded-lg border border-l-[3px] border-l-attention bg-surface p-4 sm:p-6"
+      className={classNames(
+        'grid min-w-0 grid-cols-[minmax(0,1fr)] gap-5 rounded-lg border border-l-[3px] bg-surface p-4 sm:p-6',
+        isAsked ? 'border-l-attention' : 'border-l-done',
+      )}
     >
-      <Question uncertainty={uncertainty} level={level} />
+      <Question view={view} level={level} />
       {uncertainty.resolution && (
         <DecisionAnswer
           uncertainty={uncertainty}
@@ -100,32 +106,52 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
   );
 }
 
-function Question({ uncertainty, level }: Pick<DecisionView, 'uncertainty'> & { level: 1 | 2 }) {
-  const { uncertaintyId, kind, prompt, context, title } = uncertainty;
+function Question({ view, level }: { view: DecisionView; level: 1 | 2 }) {
+  const { uncertainty, situation } = view;
+  const { uncertaintyId, kind, prompt, context, title, deadlineAt, status } = uncertainty;
   const Heading = level === 1 ? 'h1' : 'h2';
-  const isOneLine = prompt.trim() === title;
+  const waitingJobs = situation?.waitingJobs ?? 0;
   return (
     <div className="grid gap-2">
-      <p className="flex items-center gap-1.5 text-xs font-medium text-attention">
-        <CircleHelp className="size-3.5" />
-        {decisionKindWords[kind]}
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+        <span className="flex items-center gap-1.5 font-medium text-attention">
+          <CircleHelp className="size-3.5" />
+          {decisionKindWords[kind]}
+        </span>
+        {situation && <span>{plainText(situation.repository.label)}</span>}
+        {waitingJobs > 0 && (
+          <span>{waitingJobs === 1 ? '1 job waits' : `${waitingJobs} jobs wait`}</span>
+        )}
+        {deadlineAt && status === 'open' && (
+          <span className="flex items-center gap-1 font-medium text-warning">
+            <Clock className="size-3.5" />
+            due <RelativeTime at={deadlineAt} />
+          </span>
+        )}
       </p>
       <Heading
         id={`question-${uncertaintyId}`}
         className="text-lg leading-snug font-semibold wrap-anywhere"
       >
-        {capText(title, TEXT_CHARS_SHOWN)}
+        {plainText(title) || uncertaintyId}
       </Heading>
-      {!isOneLine && <AgentText text={prompt} what="question" />}
-      {context.trim() !== '' && <AgentText text={context} what="background" />}
+      <AgentText text={withoutTitle(prompt, title)} what="question" />
+      <AgentText text={context} what="background" />
     </div>
   );
+}
+
+/** The rest of a question whose first line is the heading. */
+function withoutTitle(prompt: string, title: string): string {
+  const text = prompt.trim();
+  return text.startsWith(title) ? text.slice(title.length) : text;
 }
 
 /** Text of an agent: never active, and folded when it is long. */
 function AgentText({ text, what }: { text: string; what: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.trim().length > TEXT_CHARS_SHOWN;
+  if (text.trim() === '') return null;
   return (
     <div className="grid justify-items-start gap-1">
       <p className="max-w-prose text-base whitespace-pre-wrap text-muted wrap-anywhere">

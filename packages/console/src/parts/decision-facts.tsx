@@ -27,7 +27,12 @@ export function DecisionFacts({ uncertainty, situation, slug, isOnJobPage }: Dec
           ['Confidence', confidenceWords(uncertainty)],
           ['Impact', capText(impact, WORDS_CHARS_MAX)],
           ['Reversible', capText(reversibility, WORDS_CHARS_MAX)],
-          ['Assumed', <Assumed key="assumed" uncertainty={uncertainty} />],
+          [
+            'Assumed',
+            uncertainty.assumedValue.trim() === '' ? null : (
+              <Assumed key="assumed" uncertainty={uncertainty} />
+            ),
+          ],
           [
             'Deadline',
             deadlineAt && status === 'open' ? (
@@ -45,7 +50,6 @@ export function DecisionFacts({ uncertainty, situation, slug, isOnJobPage }: Dec
 
 function Assumed({ uncertainty }: { uncertainty: Uncertainty }) {
   const { assumedValue, assumedReasoning } = uncertainty;
-  if (assumedValue.trim() === '') return <span className="text-muted">Nothing</span>;
   return (
     <span className="grid gap-0.5">
       <span className="whitespace-pre-wrap">{capText(assumedValue, REASON_CHARS_MAX)}</span>

@@ -4,7 +4,7 @@ import { hasCode } from '../api/hub-error.ts';
 import { classNames } from '../class-names.ts';
 import { type Choice, capText, choicesOf } from '../format/decision-words.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { ActionButton } from './action-button.tsx';
+import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { inputClasses } from './field.tsx';
 import { Keys } from './keys.tsx';
@@ -33,6 +33,7 @@ export function DecisionForm(props: DecisionFormProps) {
   const form = useAnswerForm(uncertainty);
   const isBusy = decision.answer.isPending;
   const isDisabled = disabledReason !== undefined;
+  const hintId = `${form.id}-hint`;
   const send = (mode: 'answered' | 'dismissed') => {
     if (isBusy || isDisabled) return;
     const value = mode === 'dismissed' ? '' : form.value;
@@ -60,26 +61,28 @@ export function DecisionForm(props: DecisionFormProps) {
       <Choices form={form} isDisabled={isDisabled || isBusy} />
       {decision.answer.isError && !hasLost && <ErrorNotice error={decision.answer.error} />}
       <div className="flex flex-wrap items-start gap-2 max-sm:grid max-sm:grid-cols-1">
-        <ActionButton
+        <Button
           type="submit"
           look="primary"
           busy={isBusy}
-          disabledReason={disabledReason}
+          disabled={isDisabled}
+          aria-describedby={hintId}
           className="h-9 max-w-full min-w-0 max-sm:w-full"
         >
           <span className="truncate">{form.submitLabel(supersede)}</span>
-          <span className="hidden lg:pointer-fine:inline-flex" aria-hidden="true">
+          <span className="hidden lg:inline-flex" aria-hidden="true">
             <Keys keys="mod+Enter" />
           </span>
-        </ActionButton>
-        <ActionButton
+        </Button>
+        <Button
           busy={isBusy}
-          disabledReason={disabledReason}
+          disabled={isDisabled}
+          aria-describedby={hintId}
           className="h-9 max-sm:w-full"
           onClick={() => send('dismissed')}
         >
           Dismiss
-        </ActionButton>
+        </Button>
         {uncertainty.status === 'assumed' && (
           <PromoteButton
             workspaceId={props.workspaceId}
@@ -88,8 +91,9 @@ export function DecisionForm(props: DecisionFormProps) {
           />
         )}
       </div>
-      <p className="text-xs text-muted">
-        You can undo an answer for five seconds. Dismiss lets the job continue without one.
+      <p id={hintId} className="text-xs text-muted">
+        {disabledReason ??
+          'You can undo an answer for five seconds. Dismiss lets the job continue without one.'}
       </p>
     </form>
   );
@@ -223,7 +227,7 @@ function ChoiceCard({ form, place, number, choice, children }: ChoiceCardProps) 
           {choice?.isAssumed && <Mark tone="plain">Assumed by the agent</Mark>}
         </span>
         {number <= NUMBERED_MAX && (
-          <span aria-hidden="true" className="hidden pointer-fine:inline">
+          <span aria-hidden="true" className="hidden lg:inline">
             <Keys keys={String(number)} />
           </span>
         )}

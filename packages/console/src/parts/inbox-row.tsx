@@ -3,7 +3,7 @@ import { CircleCheck, CircleHelp, CircleSlash, Clock } from 'lucide-react';
 import type { DecisionRow, InboxFilters } from '../api/decision-queries.ts';
 import { classNames } from '../class-names.ts';
 import { plainText } from '../format/text.ts';
-import { formatDuration } from '../format/time.ts';
+import { formatRelative } from '../format/time.ts';
 import { RelativeTime, useNow } from './relative-time.tsx';
 
 interface InboxRowProps {
@@ -63,9 +63,8 @@ function answerWords({ mode, by, title }: NonNullable<DecisionRow['answer']>): s
 }
 
 function DeadlineNote({ deadlineAt }: { deadlineAt: string }) {
-  const leftMs = Date.parse(deadlineAt);
   const words = useNow((nowMs) =>
-    leftMs <= nowMs ? 'Overdue' : `due in ${formatDuration(leftMs - nowMs)}`,
+    Date.parse(deadlineAt) <= nowMs ? 'Overdue' : `due ${formatRelative(deadlineAt, nowMs)}`,
   );
   return (
     <span className="inline-flex items-center gap-1 font-medium text-warning">
