@@ -26,7 +26,7 @@ describe('the answers that a question offers', () => {
     expect(choices.map(({ value }) => value)).toEqual(['9443', '8080']);
   });
 
-  it('are none without options and values', () => {
+  it('are missing without options and values', () => {
     expect(choicesOf({ ...asked, recommendedValue: ' ' })).toEqual([]);
   });
 
