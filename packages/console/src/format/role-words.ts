@@ -10,3 +10,11 @@ export const roleWords: Readonly<Record<WorkspaceRole, { withArticle: string; ma
   },
   viewer: { withArticle: 'a viewer', may: 'Viewers may read everything and change nothing.' },
 };
+
+/** All roles, for choosing one. */
+export const roleOptions: readonly { value: WorkspaceRole; word: string }[] = [
+  { value: 'viewer', word: 'Viewer' },
+  { value: 'member', word: 'Member' },
+  { value: 'admin', word: 'Admin' },
+  { value: 'owner', word: 'Owner' },
+];

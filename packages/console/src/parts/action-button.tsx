@@ -33,6 +33,13 @@ export function ActionButton({ disabledReason, onClick, ...rest }: ActionButtonP
   );
 }
 
+/** The reason for `ActionButton` where only owners and admins may act. */
+export function adminReason(role: string): string | undefined {
+  return role === 'owner' || role === 'admin'
+    ? undefined
+    : 'Only owners and admins may do this. Ask one of them.';
+}
+
 /** The reason for `ActionButton` where a viewer may read only. */
 export function viewerReason(role: string): string | undefined {
   return role === 'viewer' ? 'Viewers can read only. Ask an owner for another role.' : undefined;

@@ -1,5 +1,6 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { type ReactNode, useState } from 'react';
+import { ActionButton } from './action-button.tsx';
 import { Button, type ButtonLook, buttonClasses } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 
@@ -9,15 +10,19 @@ interface ConfirmButtonProps {
   title: string;
   /** The consequences, in a sentence or two. */
   children: ReactNode;
+  /** What the action is about, for screen readers: `Revoke` of `the token CI`. */
+  of?: string;
   look?: ButtonLook;
   confirmLook?: ButtonLook;
+  /** Why the person may not do this now. The button stays, disabled. */
+  disabledReason?: string | undefined;
   /** If it rejects, the dialog stays open and shows the failure. */
   onConfirm: () => Promise<unknown>;
 }
 
 /** A button whose action must be confirmed. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { label, title, children, look = 'plain', confirmLook = 'danger', onConfirm } = props;
+  const { label, of, title, children, look = 'plain', confirmLook = 'danger', onConfirm } = props;
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -38,12 +43,22 @@ export function ConfirmButton(props: ConfirmButtonProps) {
       setBusy(false);
     }
   };
+  const name = of === undefined ? {} : { 'aria-label': `${label} ${of}` };
+  if (props.disabledReason !== undefined) {
+    return (
+      <ActionButton look={look} disabledReason={props.disabledReason} {...name}>
+        {label}
+      </ActionButton>
+    );
+  }
   return (
     <AlertDialog.Root open={open} onOpenChange={changeOpen}>
-      <AlertDialog.Trigger className={buttonClasses(look)}>{label}</AlertDialog.Trigger>
+      <AlertDialog.Trigger className={buttonClasses(look)} {...name}>
+        {label}
+      </AlertDialog.Trigger>
       <AlertDialog.Portal>
-        <AlertDialog.Backdrop className="fixed inset-0 bg-[#0008] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
-        <AlertDialog.Popup className="fixed top-1/2 left-1/2 grid w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-3 rounded-xl border bg-raised p-5 shadow-popup">
+        <AlertDialog.Backdrop className="fixed inset-0 z-20 bg-[#0008] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <AlertDialog.Popup className="fixed z-30 top-1/2 left-1/2 grid w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-3 rounded-xl border bg-raised p-5 shadow-popup">
           <AlertDialog.Title className="text-lg font-semibold">{title}</AlertDialog.Title>
           <AlertDialog.Description className="text-sm text-muted">
             {children}

@@ -14,6 +14,8 @@ interface FormOptions<Name extends string> {
   /** Error codes of the hub that concern one field. Its message is the hub's, unless given. */
   fieldOfCode?: Readonly<Record<string, { name: NoInfer<Name>; message?: string }>>;
   send: (values: Readonly<Record<Name, string>>) => void;
+  /** Whether the first field gets the focus when the form appears; default true. */
+  takesFocus?: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ interface FormOptions<Name extends string> {
  * attempt.
  */
 export function useFormFields<Name extends string>(options: FormOptions<Name>) {
-  const { initial, check, failure, fieldOfCode = {}, send } = options;
+  const { initial, check, failure, fieldOfCode = {}, send, takesFocus = true } = options;
   const formRef = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState(initial);
   const [faults, setFaults] = useState<FieldErrors<Name>>({});
@@ -32,12 +34,21 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
   const errors: FieldErrors<Name> = failure !== changedSince ? { ...refused, ...faults } : faults;
 
   useEffect(() => {
+    if (!takesFocus) return;
     formRef.current?.querySelector<HTMLInputElement>('input:not([readonly])')?.focus();
-  }, []);
+  }, [takesFocus]);
   useEffect(() => {
     if (failure === null && Object.keys(faults).length === 0) return;
     formRef.current?.querySelector<HTMLInputElement>('[aria-invalid=true]')?.focus();
   }, [failure, faults]);
+
+  function setField(name: Name, value: string): void {
+    setValues((current) => ({ ...current, [name]: value }));
+    setChangedSince(failure);
+    const { [name]: _mended, ...others } = faults;
+    // The rest of the record has only the other names.
+    setFaults(others as FieldErrors<Name>);
+  }
 
   return {
     values,
@@ -46,6 +57,9 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
       setValues((current) => ({ ...current, [name]: '' }));
       formRef.current?.querySelector<HTMLInputElement>(`[name=${name}]`)?.focus();
     },
+    /** Returns the form to its first values. */
+    reset: () => setValues(initial),
+    set: setField,
     /** The failure, unless fields show it. */
     failure: failure !== null && Object.keys(refused).length === 0 ? failure : null,
     form: {
@@ -63,13 +77,8 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
       required: true,
       value: values[name],
       error: errors[name],
-      onChange(event: ChangeEvent<HTMLInputElement>) {
-        setValues({ ...values, [name]: event.target.value });
-        setChangedSince(failure);
-        const { [name]: _mended, ...others } = faults;
-        // The rest of the record has only the other names.
-        setFaults(others as FieldErrors<Name>);
-      },
+      onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+        setField(name, event.target.value),
     }),
   };
 }

@@ -1,2 +1,103 @@
-/** Settings: no page exists yet. */
-export const settingsRoutes = [] as const;
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { sessionsQuery } from '../api/session-queries.ts';
+import {
+  type AuditFilters,
+  auditQuery,
+  deviceTokensQuery,
+  membersQuery,
+  serviceTokensQuery,
+  workspaceSettingsQuery,
+} from '../api/settings-queries.ts';
+import { workspaceRoute } from './workspace.ts';
+
+const settingsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../pages/settings.tsx'), 'SettingsPage'),
+});
+
+const indexRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/w/$slug/settings/workspace', params, replace: true });
+  },
+});
+
+const workspaceSettingsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/workspace',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, workspaceSettingsQuery(membership.workspaceId)),
+  component: lazyRouteComponent(
+    () => import('../pages/settings/workspace.tsx'),
+    'WorkspaceSettingsPage',
+  ),
+});
+
+const membersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/members',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, membersQuery(membership.workspaceId)),
+  component: lazyRouteComponent(() => import('../pages/settings/members.tsx'), 'MembersPage'),
+});
+
+const tokensRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tokens',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, serviceTokensQuery(membership.workspaceId)),
+  component: lazyRouteComponent(() => import('../pages/settings/tokens.tsx'), 'TokensPage'),
+});
+
+const machinesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/machines',
+  validateSearch: (search): { of?: 'everybody' } =>
+    search.of === 'everybody' ? { of: 'everybody' } : {},
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client, membership }, deps }) =>
+    readFirst(client, deviceTokensQuery(membership.workspaceId, deps.of ?? 'me')),
+  component: lazyRouteComponent(() => import('../pages/settings/machines.tsx'), 'MachinesPage'),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/account',
+  loader: ({ context: { client } }) => readFirst(client, sessionsQuery()),
+  component: lazyRouteComponent(() => import('../pages/settings/account.tsx'), 'AccountPage'),
+});
+
+/** Filters are in the URL; what is no text is dropped. */
+function readAuditFilters(search: Record<string, unknown>): AuditFilters {
+  const { action, actor, subject } = search;
+  return {
+    ...(typeof action === 'string' && action !== '' && { action }),
+    ...(typeof actor === 'string' && actor !== '' && { actor }),
+    ...(typeof subject === 'string' && subject !== '' && { subject }),
+  };
+}
+
+const auditRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/audit',
+  validateSearch: readAuditFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client, membership }, deps }) =>
+    readFirstPage(client, auditQuery(membership.workspaceId, deps)),
+  component: lazyRouteComponent(() => import('../pages/settings/audit.tsx'), 'AuditPage'),
+});
+
+export const settingsRoutes = [
+  settingsRoute.addChildren([
+    indexRoute,
+    workspaceSettingsRoute,
+    membersRoute,
+    tokensRoute,
+    machinesRoute,
+    accountRoute,
+    auditRoute,
+  ]),
+] as const;

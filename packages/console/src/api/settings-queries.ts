@@ -1,0 +1,85 @@
+import type { ResponseOf } from '@signalbox/contract';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type ConsoleRows, callHub } from './hub-call.ts';
+
+/** A list is read whole up to this many rows; the audit log has pages. */
+const LIST_LIMIT = 200;
+const AUDIT_PAGE = 50;
+
+export type { ConsoleSession, DeviceToken, Invitation, Member } from '@signalbox/contract';
+export type WorkspaceSettings = ResponseOf<ConsoleRows['workspaceSettings']['get']>;
+export type AuditEntry = ResponseOf<ConsoleRows['auditLog']['list']>['entries'][number];
+
+export function workspaceSettingsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['workspace-settings', workspaceId],
+    queryFn: ({ signal }) => callHub('workspaceSettings', 'get', { workspaceId }, signal),
+  });
+}
+
+export function membersQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['members', workspaceId],
+    queryFn: ({ signal }) => callHub('members', 'list', { workspaceId, limit: LIST_LIMIT }, signal),
+  });
+}
+
+/** The open invitations; for owners and admins. */
+export function invitationsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['invitations', workspaceId],
+    queryFn: ({ signal }) =>
+      callHub('invitations', 'list', { workspaceId, limit: LIST_LIMIT }, signal),
+  });
+}
+
+/** For owners and admins. */
+export function serviceTokensQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['service-tokens', workspaceId],
+    queryFn: ({ signal }) =>
+      callHub('serviceTokens', 'list', { workspaceId, limit: LIST_LIMIT }, signal),
+  });
+}
+
+/** The machines that are logged in: the person's own, or those of all for owners and admins. */
+export function deviceTokensQuery(workspaceId: string, of: 'me' | 'everybody') {
+  return queryOptions({
+    queryKey: ['device-tokens', workspaceId, of],
+    queryFn: ({ signal }) =>
+      callHub('deviceTokens', 'list', { workspaceId, of, limit: LIST_LIMIT }, signal),
+  });
+}
+
+/** Filters of the audit log; all are part of the URL. */
+export interface AuditFilters {
+  /** Such as `token.revoke`. */
+  action?: string | undefined;
+  /** The ID of a person or another principal. */
+  actor?: string | undefined;
+  /** The ID of the record that was changed. */
+  subject?: string | undefined;
+}
+
+/** For owners and admins; newest first. */
+export function auditQuery(workspaceId: string, filters: AuditFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['audit', workspaceId, filters],
+    queryFn: ({ pageParam, signal }) =>
+      callHub(
+        'auditLog',
+        'list',
+        {
+          workspaceId,
+          limit: AUDIT_PAGE,
+          ...(filters.action && { action: filters.action }),
+          ...(filters.actor && { actor: filters.actor }),
+          ...(filters.subject && { subject: filters.subject }),
+          ...(pageParam && { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}

@@ -1,0 +1,197 @@
+import { passwordCharsMax, passwordCharsMin } from 'virtual:contract-data';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
+import { callHub } from '../../api/hub-call.ts';
+import { sessionQuery, sessionsQuery } from '../../api/session-queries.ts';
+import type { ConsoleSession } from '../../api/settings-queries.ts';
+import { plainText } from '../../format/text.ts';
+import { describeBrowser } from '../../format/user-agent.ts';
+import { Button } from '../../parts/button.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { PasswordField, TextField } from '../../parts/field.tsx';
+import {
+  findEmptyFault,
+  findLengthFault,
+  foundFaults,
+  useFormFields,
+} from '../../parts/form-fields.ts';
+import { usePageTitle } from '../../parts/page-title.ts';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { CheckField } from '../../parts/settings/controls.tsx';
+import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
+import { showToast } from '../../parts/toast.ts';
+
+const workspace = getRouteApi('/w/$slug');
+
+/** What belongs to the person, in all workspaces: name, password, browsers. */
+export function AccountPage() {
+  usePageTitle('Your account');
+  return (
+    <>
+      <NameSection />
+      <PasswordSection />
+      <SessionsSection />
+    </>
+  );
+}
+
+function NameSection() {
+  const { person } = workspace.useRouteContext();
+  const client = useQueryClient();
+  const router = useRouter();
+  const rename = useMutation({
+    mutationFn: (name: string) => callHub('account', 'update', { name: name.trim() }),
+    onSuccess: async ({ person: changed }) => {
+      client.setQueryData(sessionQuery().queryKey, (now) => now && { ...now, person: changed });
+      await router.invalidate();
+      showToast({ title: `Your name is ${plainText(changed.name)} now` });
+    },
+  });
+  const fields = useFormFields({
+    initial: { name: person.name },
+    check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'your name') }),
+    failure: rename.error,
+    send: ({ name }) => rename.mutate(name),
+    takesFocus: false,
+  });
+  return (
+    <Section title="Name" description={`Your account is ${plainText(person.email)}.`}>
+      <Sheet>
+        <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
+          {fields.failure && <ErrorNotice error={fields.failure} />}
+          <TextField
+            label="Your name"
+            autoComplete="name"
+            maxLength={200}
+            {...fields.bind('name')}
+          />
+          <Button
+            type="submit"
+            className="justify-self-start"
+            busy={rename.isPending}
+            disabled={fields.values.name === person.name}
+          >
+            Save the name
+          </Button>
+        </form>
+      </Sheet>
+    </Section>
+  );
+}
+
+function PasswordSection() {
+  const client = useQueryClient();
+  const [logOutMachines, setLogOut] = useState(true);
+  const change = useMutation({
+    mutationFn: (values: { password: string; newPassword: string }) =>
+      callHub('account', 'changePassword', { ...values, logOutMachines }),
+    onSuccess: async ({ sessionsEnded, machinesLoggedOut }) => {
+      await client.invalidateQueries({ queryKey: sessionsQuery().queryKey });
+      showToast({
+        title: 'Your password is changed',
+        detail: `${sessionsEnded} other browsers signed out, ${machinesLoggedOut} machines logged out.`,
+      });
+    },
+  });
+  const fields = useFormFields({
+    initial: { password: '', newPassword: '' },
+    check: ({ password, newPassword }) =>
+      foundFaults({
+        password: findEmptyFault(password, 'your present password'),
+        newPassword: findLengthFault(newPassword),
+      }),
+    failure: change.error,
+    fieldOfCode: {
+      SIGN_IN_FAILED: { name: 'password', message: 'This is not your present password.' },
+    },
+    send(values) {
+      change.mutate(values, { onSuccess: () => fields.reset() });
+    },
+    takesFocus: false,
+  });
+  return (
+    <Section title="Password" description="A new password signs you out of every other browser.">
+      <Sheet>
+        <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
+          {fields.failure && <ErrorNotice error={fields.failure} />}
+          <PasswordField
+            label="Present password"
+            autoComplete="current-password"
+            maxLength={passwordCharsMax}
+            {...fields.bind('password')}
+          />
+          <PasswordField
+            label="New password"
+            autoComplete="new-password"
+            maxLength={passwordCharsMax}
+            hint={`At least ${passwordCharsMin} characters. A few unrelated words make a good one.`}
+            {...fields.bind('newPassword')}
+          />
+          <CheckField
+            label="Log out all my machines"
+            hint="Somebody who knew the old password may have logged one in."
+            checked={logOutMachines}
+            onChange={setLogOut}
+          />
+          <Button type="submit" className="justify-self-start" busy={change.isPending}>
+            Change the password
+          </Button>
+        </form>
+      </Sheet>
+    </Section>
+  );
+}
+
+function SessionsSection() {
+  const query = useQuery(sessionsQuery());
+  return (
+    <Section title="Signed-in browsers" description="End what you do not recognize.">
+      <Records what="the browsers" query={query}>
+        {({ sessions }) => (
+          <Rows label="Signed-in browsers">
+            {sessions.map((session) => (
+              <SessionRow key={session.sessionId} session={session} />
+            ))}
+          </Rows>
+        )}
+      </Records>
+    </Section>
+  );
+}
+
+function SessionRow({ session }: { session: ConsoleSession }) {
+  const client = useQueryClient();
+  const name = describeBrowser(session.userAgent);
+  const end = async () => {
+    await callHub('session', 'revoke', { sessionId: session.sessionId });
+    await client.invalidateQueries({ queryKey: sessionsQuery().queryKey });
+  };
+  return (
+    <Row
+      title={
+        <>
+          <span title={plainText(session.userAgent)}>{name}</span>
+          {session.current && <Mark>this browser</Mark>}
+        </>
+      }
+      facts={[
+        session.ip,
+        <>
+          signed in <RelativeTime at={session.createdAt} />
+        </>,
+        <>
+          used <RelativeTime at={session.lastSeenAt} />
+        </>,
+      ]}
+      action={
+        !session.current && (
+          <ConfirmButton label="Sign out" of={name} title="Sign this browser out?" onConfirm={end}>
+            It has to sign in again with your password.
+          </ConfirmButton>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,209 @@
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { ScrollText } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { downloadAuditLog } from '../../api/audit-download.ts';
+import { callHub } from '../../api/hub-call.ts';
+import {
+  type AuditEntry,
+  type AuditFilters,
+  auditQuery,
+  membersQuery,
+} from '../../api/settings-queries.ts';
+import { plainText } from '../../format/text.ts';
+import { adminReason } from '../../parts/action-button.tsx';
+import { Button, buttonClasses } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { inputClasses } from '../../parts/field.tsx';
+import { FilterChip } from '../../parts/filter-chip.tsx';
+import { usePageTitle } from '../../parts/page-title.ts';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Section } from '../../parts/settings/section.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
+
+const workspace = getRouteApi('/w/$slug');
+const route = getRouteApi('/w/$slug/settings/audit');
+
+/** Who did what, with a hash chain that shows whether an entry was altered. */
+export function AuditPage() {
+  const { membership } = workspace.useRouteContext();
+  usePageTitle(`Audit log · ${membership.name}`);
+  if (adminReason(membership.role) !== undefined) {
+    return (
+      <Section title="Audit log">
+        <EmptyState icon={ScrollText} title="Owners and admins read the audit log">
+          Your role is {membership.role}. It records who changed what in this workspace.
+        </EmptyState>
+      </Section>
+    );
+  }
+  return (
+    <Section
+      title="Audit log"
+      description="Who changed what, newest first. Each entry has the hash of the one before."
+      action={<Tools workspaceId={membership.workspaceId} slug={membership.slug} />}
+    >
+      <Filters />
+      <Entries />
+    </Section>
+  );
+}
+
+function Tools({ workspaceId, slug }: { workspaceId: string; slug: string }) {
+  const verify = useMutation({ mutationFn: () => callHub('auditLog', 'verify', { workspaceId }) });
+  const download = useMutation({ mutationFn: () => downloadAuditLog(workspaceId, slug) });
+  const failure = verify.error ?? download.error;
+  return (
+    <div className="grid justify-items-end gap-2">
+      <div className="flex flex-wrap gap-2">
+        <Button busy={verify.isPending} onClick={() => verify.mutate()}>
+          Verify
+        </Button>
+        <Button busy={download.isPending} onClick={() => download.mutate()}>
+          Download
+        </Button>
+      </div>
+      {verify.data && (
+        <p role="status" className="max-w-prose text-sm">
+          {verify.data.whole
+            ? `All ${verify.data.lastSeq} entries are whole. Keep this hash elsewhere to notice entries cut from the end: ${verify.data.lastHash.slice(0, 16)}…`
+            : `Entry ${verify.data.brokenAtSeq} is not what was written (${verify.data.reason}). Compare it with a backup.`}
+        </p>
+      )}
+      {failure && <ErrorNotice error={failure} />}
+    </div>
+  );
+}
+
+function Filters() {
+  const { membership } = workspace.useRouteContext();
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
+  const members = useQuery(membersQuery(membership.workspaceId));
+  const [action, setAction] = useState(filters.action ?? '');
+  const narrow = (change: AuditFilters) =>
+    navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void narrow({ action: action.trim() === '' ? undefined : action.trim() });
+  };
+  const people = (members.data?.members ?? []).map(({ personId, name }) => ({
+    value: personId,
+    word: plainText(name),
+  }));
+  return (
+    <search className="flex flex-wrap items-center gap-2">
+      <form onSubmit={submit} className="flex gap-2">
+        <input
+          type="search"
+          aria-label="Action"
+          placeholder="Action, such as token.revoke"
+          value={action}
+          onChange={(event) => setAction(event.target.value)}
+          className={`${inputClasses} w-64 max-w-full`}
+        />
+        <Button type="submit" className="h-9">
+          Filter
+        </Button>
+      </form>
+      <FilterChip
+        label="Person"
+        value={filters.actor}
+        options={people}
+        onChange={(actor) => narrow({ actor })}
+      />
+      {filters.subject && (
+        <Link
+          from="/w/$slug/settings/audit"
+          search={({ subject: _, ...rest }: AuditFilters) => rest}
+          className={buttonClasses('quiet')}
+        >
+          All records, not only {filters.subject}
+        </Link>
+      )}
+    </search>
+  );
+}
+
+function Entries() {
+  const { membership } = workspace.useRouteContext();
+  const filters = route.useSearch();
+  const list = useInfiniteQuery(auditQuery(membership.workspaceId, filters));
+  if (list.isPending) return <SkeletonRows what="the audit log" rows={10} />;
+  if (!list.data) {
+    const again = (
+      <Button busy={list.isFetching} onClick={() => list.refetch()}>
+        Try again
+      </Button>
+    );
+    return <ErrorNotice error={list.error} action={again} />;
+  }
+  const entries = list.data.pages.flatMap((page) => page.entries);
+  if (entries.length === 0) {
+    return (
+      <EmptyState icon={ScrollText} title="No entry matches">
+        Nothing in the log has this action, person and record.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <ol
+        aria-label="Audit log"
+        className="divide-y overflow-hidden rounded-lg border bg-surface text-sm"
+      >
+        {entries.map((entry) => (
+          <EntryRow key={entry.seq} entry={entry} />
+        ))}
+      </ol>
+      {list.hasNextPage && (
+        <Button
+          className="justify-self-center"
+          busy={list.isFetchingNextPage}
+          onClick={() => list.fetchNextPage()}
+        >
+          Show more entries
+        </Button>
+      )}
+    </>
+  );
+}
+
+function EntryRow({ entry }: { entry: AuditEntry }) {
+  const { seq, at, actor, actorName, action, subject, data } = entry;
+  const [isOpen, setOpen] = useState(false);
+  const hasData = Object.keys(data).length > 0;
+  return (
+    <li className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[4rem_11rem_minmax(0,1fr)_auto] sm:px-4">
+      <span className="hidden text-xs text-faint tabular-nums sm:block sm:py-0.5">{seq}</span>
+      <code className="font-mono text-xs font-medium sm:py-0.5">{action}</code>
+      <span className="min-w-0">
+        <span className="block truncate" title={actor}>
+          {plainText(actorName ?? actor)}
+        </span>
+        <Link
+          from="/w/$slug/settings/audit"
+          search={(now: AuditFilters) => ({ ...now, subject })}
+          title={`Only entries of ${subject}`}
+          className="block truncate py-1 font-mono text-xs text-muted underline-offset-2 hover:underline pointer-coarse:py-3.5"
+        >
+          {subject}
+        </Link>
+        {hasData && (
+          <details onToggle={(event) => setOpen(event.currentTarget.open)} className="mt-1 text-xs">
+            <summary className="cursor-pointer py-1 text-muted pointer-coarse:py-3">
+              Details
+            </summary>
+            {isOpen && (
+              <pre className="mt-1 overflow-x-auto rounded-md bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
+                {plainText(JSON.stringify(data, null, 2))}
+              </pre>
+            )}
+          </details>
+        )}
+      </span>
+      <RelativeTime at={at} className="text-xs text-muted sm:py-0.5" />
+    </li>
+  );
+}

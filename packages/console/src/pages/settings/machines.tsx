@@ -1,0 +1,104 @@
+import type { DeviceToken } from '@signalbox/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { MonitorSmartphone } from 'lucide-react';
+import { callHub } from '../../api/hub-call.ts';
+import { deviceTokensQuery } from '../../api/settings-queries.ts';
+import { plainText } from '../../format/text.ts';
+import { adminReason } from '../../parts/action-button.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterChip } from '../../parts/filter-chip.tsx';
+import { usePageTitle } from '../../parts/page-title.ts';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Records, Row, Rows, Section } from '../../parts/settings/section.tsx';
+import { showToast } from '../../parts/toast.ts';
+
+const workspace = getRouteApi('/w/$slug');
+const route = getRouteApi('/w/$slug/settings/machines');
+const everybody = [{ value: 'everybody', word: 'Everybody' }] as const;
+
+/** The machines that people have logged in with `signalbox login`. */
+export function MachinesPage() {
+  const { membership } = workspace.useRouteContext();
+  usePageTitle(`Machines · ${membership.name}`);
+  const { of = 'me' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(deviceTokensQuery(membership.workspaceId, of));
+  const isAdmin = adminReason(membership.role) === undefined;
+  return (
+    <Section
+      title={of === 'me' ? 'Your machines' : 'Machines of everybody'}
+      description="Machines that were logged in with signalbox login. Agents on them use that login."
+      action={
+        isAdmin && (
+          <FilterChip
+            label="Of"
+            value={of === 'everybody' ? of : undefined}
+            options={everybody}
+            onChange={(value) => navigate({ search: value ? { of: value } : {} })}
+          />
+        )
+      }
+    >
+      <Records what="the machines" query={query}>
+        {({ tokens }) =>
+          tokens.length === 0 ? (
+            <EmptyState
+              icon={MonitorSmartphone}
+              title="No machine is logged in"
+              command={`signalbox login --url ${window.location.origin} --workspace ${membership.slug}`}
+            >
+              On the machine that has your clone, run:
+            </EmptyState>
+          ) : (
+            <Rows label="Machines">
+              {tokens.map((token) => (
+                <MachineRow key={token.tokenId} token={token} showsPerson={of === 'everybody'} />
+              ))}
+            </Rows>
+          )
+        }
+      </Records>
+    </Section>
+  );
+}
+
+function MachineRow({ token, showsPerson }: { token: DeviceToken; showsPerson: boolean }) {
+  const { membership } = workspace.useRouteContext();
+  const { workspaceId } = membership;
+  const client = useQueryClient();
+  const name = plainText(token.machineName);
+  const logOut = async () => {
+    await callHub('deviceTokens', 'revoke', { workspaceId, tokenId: token.tokenId });
+    await client.invalidateQueries({ queryKey: ['device-tokens', workspaceId] });
+    showToast({ title: `${name} is logged out` });
+  };
+  return (
+    <Row
+      title={name}
+      facts={[
+        showsPerson && plainText(token.personName),
+        <>
+          logged in <RelativeTime at={token.createdAt} />
+        </>,
+        token.lastUsedAt === null ? (
+          'never used'
+        ) : (
+          <>
+            used <RelativeTime at={token.lastUsedAt} />
+          </>
+        ),
+        <>
+          {Date.parse(token.expiresAt) < Date.now() ? 'ended ' : 'ends '}
+          <RelativeTime at={token.expiresAt} />
+        </>,
+      ]}
+      action={
+        <ConfirmButton label="Log out" of={name} title={`Log ${name} out?`} onConfirm={logOut}>
+          Agents on it stop, and their jobs are recovered. Log in again with signalbox login.
+        </ConfirmButton>
+      }
+    />
+  );
+}
