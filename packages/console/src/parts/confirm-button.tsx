@@ -10,7 +10,7 @@ interface ConfirmButtonProps {
   title: string;
   /** The consequences, in a sentence or two. */
   children: ReactNode;
-  /** What the action is about, for screen readers: `Revoke` of `the token CI`. */
+  /** The object of the action, for screen readers: `Revoke` of `the token CI`. */
   of?: string;
   look?: ButtonLook;
   confirmLook?: ButtonLook;

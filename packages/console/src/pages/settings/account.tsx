@@ -25,7 +25,7 @@ import { showToast } from '../../parts/toast.ts';
 
 const workspace = getRouteApi('/w/$slug');
 
-/** What belongs to the person, in all workspaces: name, password, browsers. */
+/** The account of the person, the same in all workspaces: name, password, browsers. */
 export function AccountPage() {
   usePageTitle('Your account');
   return (

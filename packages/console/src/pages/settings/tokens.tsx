@@ -43,7 +43,7 @@ const lifetimes = [
   { value: '365', word: '1 year' },
 ];
 
-/** Tokens for programs: CI, integrations, agents on machines of nobody in particular. */
+/** Tokens for programs: CI, integrations, agents on shared machines. */
 export function TokensPage() {
   const { membership } = workspace.useRouteContext();
   usePageTitle(`Service tokens · ${membership.name}`);
