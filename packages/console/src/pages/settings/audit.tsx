@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type SubmitEvent, useState } from 'react';
 import { downloadAuditLog } from '../../api/audit-download.ts';
 import { callHub } from '../../api/hub-call.ts';
 import {
@@ -84,7 +84,7 @@ function Filters() {
   const [action, setAction] = useState(filters.action ?? '');
   const narrow = (change: AuditFilters) =>
     navigate({ search: (now) => ({ ...now, ...change }), replace: true });
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     void narrow({ action: action.trim() === '' ? undefined : action.trim() });
   };
@@ -116,7 +116,7 @@ function Filters() {
       {filters.subject && (
         <Link
           from="/w/$slug/settings/audit"
-          search={({ subject: _, ...rest }: AuditFilters) => rest}
+          search={({ action, actor }: AuditFilters) => ({ action, actor })}
           className={buttonClasses('quiet')}
         >
           All records, not only {filters.subject}
