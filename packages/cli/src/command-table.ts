@@ -84,6 +84,60 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/job.ts'),
   },
   {
+    words: ['job', 'cancel'],
+    group: groups.jobs,
+    summary: 'cancel jobs',
+    load: () => import('./commands/job-cancel.ts'),
+  },
+  {
+    words: ['job', 'retry'],
+    group: groups.jobs,
+    summary: 'put failed or blocked jobs back in the queue, also with another prompt',
+    load: () => import('./commands/job-retry.ts'),
+  },
+  {
+    words: ['job', 'release'],
+    group: groups.jobs,
+    summary: 'take running jobs from their agents',
+    load: () => import('./commands/job-release.ts'),
+  },
+  {
+    words: ['job', 'open'],
+    group: groups.jobs,
+    summary: 'open the pages of jobs in the browser',
+    load: () => import('./commands/job-open.ts'),
+  },
+  {
+    words: ['job', 'log'],
+    group: groups.jobs,
+    summary: 'print the output of a job, or search it',
+    load: () => import('./commands/job-log.ts'),
+  },
+  {
+    words: ['inbox'],
+    group: groups.jobs,
+    summary: 'list open questions, and which jobs wait for an answer',
+    load: () => import('./commands/inbox.ts'),
+  },
+  {
+    words: ['answer'],
+    group: groups.jobs,
+    summary: 'read a question and answer it',
+    load: () => import('./commands/answer.ts'),
+  },
+  {
+    words: ['queue', 'pause'],
+    group: groups.jobs,
+    summary: 'hand out no jobs of the workspace or of one repository',
+    load: () => import('./commands/queue-pause.ts'),
+  },
+  {
+    words: ['queue', 'resume'],
+    group: groups.jobs,
+    summary: 'hand out jobs again',
+    load: () => import('./commands/queue-resume.ts'),
+  },
+  {
     words: ['runs'],
     group: groups.jobs,
     summary: 'list runs, or show one: its milestones, jobs and cost',
@@ -203,6 +257,7 @@ export const commandTable: readonly CommandEntry[] = [
 export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones; list, pause and archive repositories.',
   agent: 'Start an agent; drain, resume and stop agents.',
+  queue: 'Pause the queue, and resume it.',
   admin: 'Administer a hub through direct access to its database.',
   'admin workspace': 'Create workspaces.',
   'admin member': 'Invite people to workspaces.',

@@ -68,6 +68,8 @@ const fixes: Readonly<Record<string, string>> = {
   WORKSPACE_NOT_FOUND: 'Check --workspace, or log in to it: signalbox login --workspace SLUG',
   REPO_NOT_FOUND: 'List repositories: signalbox repo list. Add a clone: signalbox repo link PATH',
   JOB_NOT_FOUND: 'List jobs: signalbox jobs',
+  UNCERTAINTY_NOT_FOUND: 'List open questions: signalbox inbox',
+  ALREADY_RESOLVED: 'To replace that answer: signalbox answer ID --replace',
   NOT_ALLOWED: 'Ask an owner of the workspace for a role or token with this permission.',
   IDEMPOTENCY_CONFLICT: 'Send the same job again, or choose another --key.',
   NOT_FOUND: 'Check --url and the version of the hub: it may be older than this command.',

@@ -123,6 +123,22 @@ function unknownWorkspace(slug: string): CliError {
   );
 }
 
+/**
+ * The slug of the workspace, for addresses of the console.
+ * @throws {CliError} WORKSPACE_MISSING: the token is not bound to one workspace.
+ */
+export async function requireWorkspaceSlug(
+  { client, workspaceSlug }: HubSession,
+  signal: AbortSignal,
+): Promise<string> {
+  const slug = workspaceSlug ?? (await askWorkspace(client, signal)).workspaceSlug;
+  if (slug !== null) return slug;
+  const message = 'The slug of the workspace is not known.';
+  throw new CliError(exitCodes.usage, 'WORKSPACE_MISSING', message, {
+    fix: 'Add --workspace SLUG, or set SIGNALBOX_WORKSPACE.',
+  });
+}
+
 /** @throws {CliError} USAGE: the text is not a hub URL. */
 export function normalizeUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;

@@ -7,11 +7,16 @@ import { type CommandEntry, commandTable, parentSummaries } from './command-tabl
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 import { createIo, stylesOf, wantsColor } from './io.ts';
 
-/** Finds the command by a line's leading words; undefined for help and for unknown commands. */
+/**
+ * Finds the command by a line's leading words; undefined for help and for unknown commands. The
+ * longest one is meant: `job cancel` rather than `job`.
+ */
 export function findCommand(argv: readonly string[]): CommandEntry | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   if (words[0] === 'help') words.shift();
-  return commandTable.find((entry) => entry.words.every((word, index) => words[index] === word));
+  return commandTable
+    .filter((entry) => entry.words.every((word, index) => words[index] === word))
+    .toSorted((one, other) => other.words.length - one.words.length)[0];
 }
 
 /** Whether a line requests JSON. Checked before parsing, so that usage errors are JSON too. */
@@ -121,7 +126,8 @@ export function buildProgram(
     const module = modules.get(entry);
     if (module === undefined) continue;
     module.describe(command);
-    command.action(async () => await act(module, command.processedArgs, command.opts()));
+    // A repeatable argument is a list; the commands get all arguments in one.
+    command.action(async () => await act(module, command.processedArgs.flat(), command.opts()));
   }
   return program;
 }
@@ -150,10 +156,12 @@ function addPath(program: Command, entry: CommandEntry): Command {
 /** Long flags leave only a narrow column for descriptions on 80 columns; wrap within it anyway. */
 const helpFormat: Partial<Help> = { minWidthToWrap: 24 };
 
-/** The top-level help lists complete commands instead of their parents. */
+/** The top-level help lists complete commands instead of parents that only group others. */
 function leavesOf(command: Command): Command[] {
-  const { commands } = command;
-  return commands.flatMap((child) => (child.commands.length > 0 ? leavesOf(child) : [child]));
+  return command.commands.flatMap((child) => {
+    const isEntry = commandTable.some(({ words }) => words.join(' ') === pathOf(child));
+    return isEntry ? [child, ...leavesOf(child)] : leavesOf(child);
+  });
 }
 
 function pathOf(command: Command): string {

@@ -1,4 +1,4 @@
-import { isCancel, text } from '@clack/prompts';
+import { isCancel, select, text } from '@clack/prompts';
 import { CliError } from './cli-error.ts';
 import { exitCodes, InterruptedError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -20,4 +20,24 @@ export async function askText(
   });
   if (isCancel(answer)) throw new InterruptedError('SIGINT');
   return answer.trim();
+}
+
+/**
+ * Asks a person to choose a row, and returns its place.
+ * @throws {InterruptedError} Ctrl-C or Escape.
+ */
+export async function askChoice(
+  io: Io,
+  message: string,
+  rows: readonly { label: string; hint: string }[],
+  initial: number,
+): Promise<number> {
+  const options = rows.map(({ label, hint }, value) => ({
+    value,
+    label,
+    ...(hint === '' ? {} : { hint }),
+  }));
+  const answer = await select({ message, options, initialValue: initial, signal: io.signal });
+  if (isCancel(answer)) throw new InterruptedError('SIGINT');
+  return answer;
 }

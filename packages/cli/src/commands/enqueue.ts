@@ -4,7 +4,6 @@ import {
   jobKinds,
   PRIORITY_MAX,
   PRIORITY_MIN,
-  TEXT_CHARS_MAX,
 } from '@signalbox/contract';
 import { Option } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -24,6 +23,7 @@ import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import { exitCodeOf, shortId } from '../job-text.ts';
 import { parseAmount, parseInteger } from '../numbers.ts';
+import { checkPrompt } from '../prompt-text.ts';
 import { askText } from '../prompts.ts';
 import { findRepository } from '../repository-reference.ts';
 import { readText } from '../stdin-text.ts';
@@ -149,14 +149,7 @@ async function readPrompt(io: Io, argument: string | undefined): Promise<string>
         placeholder: 'Add a health check to the API.',
         missing: 'The prompt is missing. Give it as an argument, or - to read it from a pipe.',
       })));
-  if (prompt.trim() === '') {
-    throw new CliError(exitCodes.usage, 'USAGE', 'The prompt is empty. Describe the task.');
-  }
-  if (prompt.length > TEXT_CHARS_MAX) {
-    const message = `The prompt has ${prompt.length} characters; the limit is ${TEXT_CHARS_MAX}.`;
-    throw new CliError(exitCodes.usage, 'USAGE', message);
-  }
-  return prompt;
+  return checkPrompt(prompt);
 }
 
 /**

@@ -1,0 +1,125 @@
+import {
+  type ListedUncertainty,
+  type UncertaintyKind,
+  uncertaintyKinds,
+} from '@signalbox/contract';
+import { Option } from 'commander';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
+import { formatAge } from '../duration.ts';
+import { openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { shortId } from '../job-text.ts';
+import { readRepositoryLabels } from '../names.ts';
+import { parseInteger } from '../numbers.ts';
+import { collectPages } from '../pages.ts';
+import { deadlineText, kindWords } from '../question-text.ts';
+import { findRepository } from '../repository-reference.ts';
+import { printTable } from '../table.ts';
+import { oneLine } from '../text.ts';
+
+interface Options extends HubOptions {
+  kind?: UncertaintyKind;
+  repo?: string;
+  run?: string;
+  mine?: true;
+  limit: number;
+  all?: true;
+}
+
+/**
+ * `signalbox inbox`: lists open questions, newest first, with the jobs that wait and the deadlines.
+ * With `--json`: `{ok, uncertainties, nextCursor}`, with summaries as in the hub's answer.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .addOption(
+        new Option('--kind <kind>', 'only questions of this kind').choices(uncertaintyKinds),
+      )
+      .option('--repo <path|id>', 'only questions about this repository, by a clone or an ID')
+      .option('--run <id>', 'only questions of this run')
+      .option('--mine', 'only questions of jobs that you enqueued')
+      .option(
+        '--limit <number>',
+        'maximum number of questions',
+        parseInteger({ min: 1, max: 100_000 }),
+        20,
+      )
+      .option('--all', 'list all open questions');
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox inbox', 'what agents ask'],
+      ['signalbox inbox --mine --repo .', 'about my jobs in this clone'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const session = await openHubSession(io, options);
+    const { client, workspaceId } = session;
+    const { kind, repo, run, mine } = options;
+    const filters = {
+      workspaceId,
+      ...(kind === undefined ? {} : { kind }),
+      ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
+      ...(run === undefined ? {} : { runId: run }),
+      ...(mine === undefined ? {} : { mine }),
+    };
+    const rowsMax = options.all ? Infinity : options.limit;
+    const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
+      const answer = await client.uncertainties.list(
+        { ...filters, status: 'open', view: 'summary', ...page },
+        { signal: io.signal },
+      );
+      return { rows: answer.uncertainties, nextCursor: answer.nextCursor };
+    });
+    if (io.json) return io.printJson({ ok: true, uncertainties: rows, nextCursor });
+    const isFiltered = Object.keys(filters).length > 1;
+    if (rows.length === 0) {
+      io.print(isFiltered ? 'No matching open questions.' : 'No open questions.');
+      return;
+    }
+    printQuestions(io, rows, await readRepositoryLabels(session, io.signal));
+    io.note(asTyped(`Answer one: signalbox answer ${shortId(rows[0]?.uncertaintyId ?? 'ID')}`));
+    if (nextCursor !== null) io.note('More questions exist: add --limit N or --all.');
+  },
+});
+
+function printQuestions(
+  io: Io,
+  questions: readonly ListedUncertainty[],
+  repositories: ReadonlyMap<string, string>,
+): void {
+  const { styles } = io;
+  const nowMs = Date.now();
+  printTable<ListedUncertainty>(
+    io,
+    [
+      { title: 'QUESTION', text: ({ uncertaintyId: id }) => shortId(id), style: styles.bold },
+      { title: 'KIND', text: ({ kind }) => kindWords[kind], isOptional: true },
+      { title: 'TITLE', text: ({ title }) => oneLine(title), isFlexible: true },
+      {
+        title: 'DEADLINE',
+        text: (each) => deadlineText(each, nowMs) ?? '–',
+        style: (text, { overdue }) => (overdue ? styles.yellow(text) : text),
+      },
+      { title: 'JOB', text: ({ jobId }) => (jobId ? shortId(jobId) : '–'), style: styles.dim },
+      { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },
+      {
+        title: 'REPOSITORY',
+        text: ({ repoId }) =>
+          repoId === null ? '–' : (repositories.get(repoId) ?? shortId(repoId)),
+        style: styles.dim,
+        isOptional: true,
+      },
+    ],
+    questions,
+  );
+}

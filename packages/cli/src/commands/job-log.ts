@@ -1,0 +1,176 @@
+import { LOG_LINES_MAX, LOG_MATCHES_MAX, LOG_SEARCH_CHARS_MAX } from '@signalbox/contract';
+import { InvalidArgumentError } from 'commander';
+import { CliError } from '../cli-error.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type HubSession, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { printRawLog } from '../job-log-download.ts';
+import { findJobId } from '../job-reference.ts';
+import { parseInteger } from '../numbers.ts';
+import { cleanStyledLine, cleanText } from '../text.ts';
+
+interface Options extends HubOptions {
+  attempt?: number;
+  lines?: LineRange;
+  tail?: number;
+  search?: string;
+  raw?: true;
+}
+
+interface LineRange {
+  first: number;
+  /** Null: to the end. */
+  last: number | null;
+}
+
+type LogRef = { workspaceId: string; jobId: string; attempt?: number };
+type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
+
+/**
+ * `signalbox job log ID`: prints the output of an attempt as text, whole or some lines. With
+ * `--json`: `{ok, attempt, attempts, totalLines, sizeBytes, isEnded, lines, nextLine}`; with
+ * `--search`: `{ok, attempt, matches}`, each `{line, text}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .argument('<id>', 'a job, by its ID or the end of it, as shown by signalbox jobs')
+      .option(
+        '--attempt <number>',
+        'the attempt (default: the latest)',
+        parseInteger({ min: 1, max: 1_000_000 }),
+      )
+      .option('--lines <range>', 'only these lines, such as 100-200, 100- or 7', parseRange)
+      .option(
+        '--tail <number>',
+        'only the last lines',
+        parseInteger({ min: 1, max: LOG_LINES_MAX }),
+      )
+      .option('--search <text>', 'only lines that contain this text, in any case, with numbers')
+      .option('--raw', 'the bytes as the tool wrote them, with control sequences');
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
+      ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
+      ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
+      ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    refuseUnclear(options);
+    const session = await openHubSession(io, options);
+    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+    const { workspaceId } = session;
+    const { attempt, search } = options;
+    const ref = { workspaceId, jobId, ...(attempt === undefined ? {} : { attempt }) };
+    if (options.raw) return await printRawLog(io, session, ref);
+    if (search !== undefined) return await printMatches(io, session, ref, search);
+    return await printLines(io, session, ref, options);
+  },
+});
+
+/** @throws {CliError} USAGE: options that do not go together. */
+function refuseUnclear({ lines, tail, search, raw, json }: Options): void {
+  const refuse = (message: string) => new CliError(exitCodes.usage, 'USAGE', message);
+  const parts = [lines, tail, search, raw].filter((each) => each !== undefined);
+  if (parts.length > 1) throw refuse('Give only one of --lines, --tail, --search and --raw.');
+  if (raw && json) throw refuse('--raw prints bytes; leave out --json.');
+  if (search !== undefined && (search === '' || search.length > LOG_SEARCH_CHARS_MAX)) {
+    throw refuse(`--search takes a text of 1 to ${LOG_SEARCH_CHARS_MAX} characters.`);
+  }
+}
+
+async function printLines(
+  io: Io,
+  session: HubSession,
+  ref: LogRef,
+  { lines: range, tail }: Options,
+): Promise<undefined> {
+  const kept: LogPage['lines'] = [];
+  let last: LogPage | undefined;
+  for await (const page of readPages(io, session, ref, { range, tail })) {
+    last = page;
+    // A long log is printed as it comes, so that it takes no memory.
+    if (io.json) kept.push(...page.lines);
+    else for (const { text, cut } of page.lines) io.print(lineText(io, text, cut));
+  }
+  if (io.json && last !== undefined) return io.printJson({ ...last, lines: kept });
+  if (last?.totalLines === 0) io.note('This attempt has no output.');
+}
+
+async function* readPages(
+  io: Io,
+  { client }: HubSession,
+  ref: LogRef,
+  { range, tail }: { range: LineRange | undefined; tail: number | undefined },
+): AsyncGenerator<LogPage> {
+  const end = range?.last ?? Infinity;
+  let pinned = ref;
+  let from = range?.first ?? 1;
+  if (tail !== undefined) {
+    const page = await client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+    pinned = { ...ref, attempt: page.attempt || 1 };
+    from = Math.max(1, page.totalLines - tail + 1);
+  }
+  for (;;) {
+    const limit = Math.min(LOG_LINES_MAX, end - from + 1);
+    const call = { ...pinned, fromLine: from, limit };
+    const page = await client.jobs.log(call, { signal: io.signal });
+    yield page;
+    // A retry in between would continue with the log of another attempt.
+    pinned = { ...ref, attempt: page.attempt || 1 };
+    from = page.nextLine;
+    if (page.lines.length === 0 || from > page.totalLines || from > end) return;
+  }
+}
+
+/** Tool output is untrusted: on a terminal it keeps its colours and nothing else. */
+function lineText(io: Io, text: string, cut: boolean | undefined): string {
+  const clean = io.isColored ? cleanStyledLine(text) : cleanText(text);
+  return cut ? `${clean} … (cut; --raw has all of it)` : clean;
+}
+
+async function printMatches(
+  io: Io,
+  { client }: HubSession,
+  ref: LogRef,
+  text: string,
+): Promise<undefined> {
+  const { dim } = io.styles;
+  const kept: { line: number; text: string }[] = [];
+  let count = 0;
+  let pinned = ref;
+  let attempt = 0;
+  for (let fromLine: number | null = 1; fromLine !== null; ) {
+    const call = { ...pinned, text, fromLine, limit: LOG_MATCHES_MAX };
+    const page = await client.jobs.searchLog(call, { signal: io.signal });
+    count += page.matches.length;
+    if (io.json) kept.push(...page.matches);
+    else
+      for (const each of page.matches) io.print(`${dim(`${each.line}:`)} ${cleanText(each.text)}`);
+    ({ attempt, nextLine: fromLine } = page);
+    pinned = { ...ref, attempt: attempt || 1 };
+  }
+  if (io.json) return io.printJson({ ok: true, attempt, matches: kept });
+  if (count === 0) io.note('No line contains this text.');
+}
+
+function parseRange(text: string): LineRange {
+  const [, from = '', dash, to = ''] = /^(\d{1,15})(-)?(\d{1,15})?$/.exec(text) ?? [];
+  const first = Number(from);
+  const end = to === '' ? null : Number(to);
+  const last = dash === undefined ? first : end;
+  if (from === '' || first < 1 || (last !== null && last < first)) {
+    throw new InvalidArgumentError('It must be lines such as 100-200, 100- or 7.');
+  }
+  return { first, last };
+}

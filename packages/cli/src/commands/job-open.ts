@@ -1,0 +1,40 @@
+import { openBrowser } from '../browser.ts';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { openHubSession, requireWorkspaceSlug } from '../hub-session.ts';
+import { addJobIds } from '../job-changes.ts';
+import { findJobIds } from '../job-reference.ts';
+
+/**
+ * `signalbox job open ID…`: opens the pages of jobs in the console, and prints their addresses.
+ * With `--json`: `{ok, pages}`, each `{jobId, url}`; no browser opens.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    addJobIds(program);
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [['signalbox job open 8f3a1c2d', 'in your browser']]);
+  },
+
+  async run({ io, args, options }) {
+    const session = await openHubSession(io, options);
+    const slug = await requireWorkspaceSlug(session, io.signal);
+    const jobIds = await findJobIds(session, args, io.signal);
+    const pages = jobIds.map((jobId) => ({
+      jobId,
+      url: `${session.baseUrl}/w/${encodeURIComponent(slug)}/jobs/${jobId}`,
+    }));
+    if (io.json) return io.printJson({ ok: true, pages });
+    for (const { url } of pages) {
+      openBrowser(io, url);
+      io.print(url);
+    }
+    return undefined;
+  },
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createClient } from '@signalbox/sdk';
+import { exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, startHub } from './harness.ts';
+
+/*
+ * The hub runs without authentication, so the command acts as the operator, who may release jobs.
+ * Programs may not.
+ */
+let place: HubPlace;
+let clone: string;
+let workspaceId: string;
+let repoId: string;
+before(async () => {
+  place = await startHub({ SVC_DEV_ALLOW_UNAUTH: 'true' });
+  clone = makeClone(place, 'api');
+  place.env.SIGNALBOX_WORKSPACE = 'dev';
+  place.env.TMPDIR = place.directory;
+  ({ workspaceId, repoId } = (await json(['repo', 'link', '.'])).repo);
+});
+after(async () => await place.end());
+
+const client = () => createClient({ baseUrl: place.url });
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string) {
+  const options = input === undefined ? {} : { input };
+  return await place.run(args, { cwd: clone, env, ...options });
+}
+
+async function json(args: readonly string[]) {
+  const { stdout, stderr, exitCode } = await run([...args, '--json']);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout);
+}
+
+const enqueue = async (prompt: string): Promise<string> =>
+  (await json(['enqueue', prompt, '--max-attempts', '1'])).jobId;
+
+/** Claims the oldest job and returns what a completion needs. */
+async function claim() {
+  const { agentId } = await client().agents.heartbeat({
+    ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+    capabilities: { canWrite: true, reposAllowed: [repoId] },
+  });
+  const { jobId } = await client().jobs.claimNext({ workspaceId, agentId });
+  assert.ok(jobId);
+  return { workspaceId, agentId, jobId };
+}
+
+/** Enqueues a job that fails. */
+async function failedJob(prompt: string): Promise<string> {
+  const jobId = await enqueue(prompt);
+  const claimed = await claim();
+  assert.equal(claimed.jobId, jobId);
+  await client().jobs.complete({ ...claimed, outcome: 'failed', message: 'No.' });
+  return jobId;
+}
+
+/** Writes an editor, as a script that gets the file as $1. */
+function makeEditor(script: string): string {
+  const file = join(place.directory, 'editor.sh');
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+const keptDrafts = () =>
+  readdirSync(place.directory).filter((name) => name.startsWith('signalbox-edit-'));
+
+test('job cancel cancels several jobs by the ends of their IDs, with one line for each', async () => {
+  const ids = [await enqueue('One'), await enqueue('Two')];
+  const [first = '', second = ''] = ids;
+  const { stdout, exitCode } = await run(['job', 'cancel', first.slice(-8), second]);
+  assert.equal(exitCode, exitCodes.ok);
+  assert.equal(stdout, ids.map((id) => `✔ ${id.slice(-8)}  canceled\n`).join(''));
+  for (const id of ids) assert.equal((await json(['job', id])).job.status, 'canceled');
+  const again = await json(['job', 'cancel', first]);
+  assert.deepEqual(again, {
+    ok: true,
+    results: [{ jobId: first, result: 'unchanged', status: 'canceled' }],
+  });
+});
+
+test('a job that refuses does not prevent the change of others, and the exit code is 4', async () => {
+  const failed = await failedJob('Fails');
+  const pending = await enqueue('Waits');
+  const { stdout, stderr, exitCode } = await run(['job', 'cancel', failed, pending]);
+  assert.equal(exitCode, exitCodes.refused);
+  assert.equal(stdout, `✔ ${pending.slice(-8)}  canceled\n`);
+  assert.match(stderr, new RegExp(`✖ ${failed.slice(-8)}  .*JOB_ALREADY_FINISHED`));
+  assert.match(stderr, new RegExp(`Fix  .*signalbox job ${failed.slice(-8)}\n`));
+  const asJson = await run(['job', 'cancel', failed, '--json']);
+  assert.equal(asJson.exitCode, exitCodes.refused);
+  const { ok, results } = JSON.parse(asJson.stdout);
+  assert.deepEqual([ok, results[0].error], [false, 'JOB_ALREADY_FINISHED']);
+});
+
+test('one unknown ID changes no job', async () => {
+  const jobId = await enqueue('Stays');
+  const { exitCode, stderr } = await run(['job', 'cancel', jobId, 'ffffffff']);
+  assert.equal(exitCode, exitCodes.refused);
+  assert.match(stderr, /JOB_NOT_FOUND/);
+  assert.equal((await json(['job', jobId])).job.status, 'pending');
+  await json(['job', 'cancel', jobId]);
+});
+
+test('job release takes a running job from its agent', async () => {
+  const jobId = await enqueue('Stuck');
+  const held = await claim();
+  assert.equal(held.jobId, jobId);
+  const released = await run(['job', 'release', jobId, '--reason', 'Off']);
+  assert.equal(released.exitCode, exitCodes.ok, released.stderr);
+  assert.match(released.stdout, /taken from its agent/);
+  assert.notEqual((await json(['job', jobId])).job.status, 'running');
+  const again = await run(['job', 'release', jobId]);
+  assert.equal(again.exitCode, exitCodes.refused);
+  assert.match(again.stderr, /JOB_NOT_RUNNING/);
+  await run(['job', 'cancel', jobId]);
+});
+
+test('job retry puts a failed job back, as it was or with another prompt', async () => {
+  const jobId = await failedJob('First prompt');
+  assert.match((await run(['job', 'retry', jobId])).stdout, /retried \(○ pending\)/);
+  await client().jobs.complete({ ...(await claim()), outcome: 'failed' });
+  const piped = await run(['job', 'retry', jobId, '--prompt', '-'], {}, 'From a pipe.\n');
+  assert.equal(piped.exitCode, exitCodes.ok, piped.stderr);
+  assert.equal((await json(['job', jobId])).job.prompt, 'From a pipe.');
+  await json(['job', 'cancel', jobId]);
+});
+
+test('job retry --edit sends what the editor leaves, and removes the file', async () => {
+  const jobId = await failedJob('Add a check.');
+  const editor = makeEditor('cp "$2" "$1.seen"; sed -i s/check/test/ "$2"');
+  const { exitCode, stderr } = await run(['job', 'retry', jobId, '--edit'], {
+    EDITOR: `${editor} ${join(place.directory, 'copy')}`,
+  });
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.equal(readFileSync(join(place.directory, 'copy.seen'), 'utf8'), 'Add a check.\n');
+  const { job } = await json(['job', jobId]);
+  assert.deepEqual([job.status, job.prompt], ['pending', 'Add a test.']);
+  assert.deepEqual(keptDrafts(), []);
+  const pending = await run(['job', 'retry', jobId, '--edit'], { EDITOR: 'false' });
+  assert.match(pending.stderr, /The job is pending; only failed and blocked jobs/);
+  await json(['job', 'cancel', jobId]);
+});
+
+test('a prompt that was edited and not accepted is kept, with the line that sends it', async () => {
+  const jobId = await failedJob('Valuable');
+  const editor = makeEditor(`head -c 200001 /dev/zero | tr '\\0' x > "$1"`);
+  const { exitCode, stderr } = await run(['job', 'retry', jobId, '--edit'], { EDITOR: editor });
+  assert.equal(exitCode, exitCodes.usage);
+  const [, file = ''] = /--prompt - < (\S+)/.exec(stderr) ?? [];
+  assert.equal(readFileSync(file, 'utf8').length, 200_001);
+  const broken = await run(['job', 'retry', jobId, '--edit'], { EDITOR: 'false' });
+  assert.equal(broken.exitCode, exitCodes.failed);
+  assert.match(broken.stderr, /EDITOR_FAILED/);
+  const none = await run(['job', 'retry', jobId, '--edit']);
+  assert.match(none.stderr, /EDITOR is not set/);
+  assert.equal((await json(['job', jobId])).job.status, 'failed');
+});
+
+test('options of retry that do not go together change nothing', async () => {
+  const jobId = await failedJob('Unclear');
+  for (const args of [
+    [jobId, jobId, '--prompt', 'x'],
+    [jobId, '--edit', '--prompt', 'x'],
+    [jobId, '--prompt', 'x', '--reason', 'y'],
+    [jobId, '--prompt', ' '],
+  ]) {
+    const { exitCode, stderr } = await run(['job', 'retry', ...args]);
+    assert.equal(exitCode, exitCodes.usage, args.join(' '));
+    assert.match(stderr, /^✖ /);
+  }
+  assert.equal((await json(['job', jobId])).job.status, 'failed');
+});
+
+test('job open prints the address of the page', async () => {
+  const jobId = await enqueue('Look at me');
+  const url = `${place.url}/w/dev/jobs/${jobId}`;
+  assert.equal((await run(['job', 'open', jobId.slice(-8)])).stdout, `${url}\n`);
+  assert.deepEqual(await json(['job', 'open', jobId]), { ok: true, pages: [{ jobId, url }] });
+  await json(['job', 'cancel', jobId]);
+});
+
+test('queue pause and resume act on the workspace, or on one repository', async () => {
+  const paused = await run(['queue', 'pause', '--reason', 'Release freeze']);
+  assert.equal(paused.exitCode, exitCodes.ok, paused.stderr);
+  assert.match(paused.stdout, /Paused the queue of dev/);
+  assert.deepEqual(await json(['queue', 'pause', '--repo', '.']), {
+    ...{ ok: true, repoId, paused: true },
+  });
+  const { pauses } = await client().queue.listPauses({ workspaceId });
+  assert.deepEqual(
+    pauses.map((pause) => [pause.repoId, pause.reason]),
+    [
+      [null, 'Release freeze'],
+      [repoId, null],
+    ],
+  );
+  const repository = await run(['queue', 'resume', '--repo', repoId]);
+  assert.match(repository.stdout, /Resumed the queue of acme\/api/);
+  assert.match(repository.stderr, /whole workspace is still paused/);
+  assert.deepEqual(await json(['queue', 'resume']), { ok: true, repoId: null, paused: false });
+  assert.deepEqual((await client().queue.listPauses({ workspaceId })).pauses, []);
+});
+
+test('the subcommands of job do not hide the job itself', async () => {
+  const { stdout } = await run([]);
+  assert.match(stdout, /^ {2}job /m);
+  assert.match(stdout, /^ {2}job cancel /m);
+  const { stderr, exitCode } = await run(['job', 'cancel']);
+  assert.equal(exitCode, exitCodes.usage);
+  assert.match(stderr, /signalbox job cancel --help/);
+  const tooMany = await run(['job', 'cancle', '8f3a1c2d']);
+  assert.equal(tooMany.exitCode, exitCodes.usage);
+  const clearEnv = { env: place.env, encoding: 'utf8' } as const;
+  const help = execFileSync('signalbox', ['job', '--help'], clearEnv);
+  assert.match(help, /^ {2}cancel +cancel jobs$/m);
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createClient } from '@signalbox/sdk';
+import { exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, startHub } from './harness.ts';
+
+const red = '\u001b[31m';
+/** More than one page of the hub has, with control sequences in line 7. */
+const LINES = 2_500;
+const log = Array.from({ length: LINES }, (_, at) =>
+  at === 6 ? `${red}Error\u001b[0m in line 7\u001b[2J\u0007` : `line ${at + 1}`,
+);
+const bytes = `${log.join('\n')}\n`;
+
+let place: HubPlace;
+let clone: string;
+let jobId: string;
+before(async () => {
+  place = await startHub({ SVC_DEV_ALLOW_UNAUTH: 'true' });
+  clone = makeClone(place, 'api');
+  place.env.SIGNALBOX_WORKSPACE = 'dev';
+  const { workspaceId, repoId } = (await json(['repo', 'link', '.'])).repo;
+  ({ jobId } = await json(['enqueue', 'Talk']));
+  const client = createClient({ baseUrl: place.url });
+  const { agentId } = await client.agents.heartbeat({
+    ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+    capabilities: { canWrite: true, reposAllowed: [repoId] },
+  });
+  const claimed = await client.jobs.claimNext({ workspaceId, agentId });
+  assert.equal(claimed.jobId, jobId);
+  await client.jobEvents.append({
+    ...{ workspaceId, jobId, agentId },
+    entries: [{ logSeq: 1, message: bytes }],
+  });
+});
+after(async () => await place.end());
+
+const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  await place.run(args, { cwd: clone, env });
+
+async function json(args: readonly string[]) {
+  const { stdout, stderr, exitCode } = await run([...args, '--json']);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout);
+}
+
+const shown = async (...args: string[]) => (await run(['job', 'log', jobId, ...args])).stdout;
+
+test('job log prints the whole output of an attempt, over several pages, as safe text', async () => {
+  const { stdout, exitCode } = await run(['job', 'log', jobId.slice(-8)]);
+  assert.equal(exitCode, exitCodes.ok);
+  assert.equal(stdout, bytes.replace(log[6] ?? '', 'Error in line 7'));
+  const colored = await run(['job', 'log', jobId, '--lines', '7'], { FORCE_COLOR: '1' });
+  assert.equal(colored.stdout, `${red}Error\u001b[0m in line 7\u001b[0m\n`);
+});
+
+test('ranges and the tail are lines of the log', async () => {
+  assert.equal(await shown('--lines', '10-12'), 'line 10\nline 11\nline 12\n');
+  assert.equal(await shown('--lines', '2499-'), 'line 2499\nline 2500\n');
+  assert.equal((await shown('--lines', '900-2100')).split('\n').length, 1_202);
+  assert.equal(await shown('--tail', '2'), 'line 2499\nline 2500\n');
+  const { lines, totalLines } = await json(['job', 'log', jobId, '--lines', '1000-1002']);
+  assert.equal(totalLines, LINES);
+  assert.deepEqual(
+    lines.map(({ line, text }: { line: number; text: string }) => [line, text]),
+    [1000, 1001, 1002].map((line) => [line, `line ${line}`]),
+  );
+});
+
+test('--raw has the bytes as the tool wrote them', async () => {
+  assert.equal(await shown('--raw'), bytes);
+});
+
+test('--search prints numbered lines in any case', async () => {
+  assert.equal(await shown('--search', 'ERROR'), '7: Error in line 7\n');
+  assert.deepEqual(await json(['job', 'log', jobId, '--search', 'line 2500']), {
+    ...{ ok: true, attempt: 1, matches: [{ line: 2500, text: 'line 2500' }] },
+  });
+  const none = await run(['job', 'log', jobId, '--search', 'nothing']);
+  assert.deepEqual([none.exitCode, none.stdout], [exitCodes.ok, '']);
+  assert.match(none.stderr, /No line contains this text/);
+});
+
+test('a job without output and options that do not fit are explained', async () => {
+  const { jobId: silent } = await json(['enqueue', 'Silent']);
+  for (const args of [[], ['--raw'], ['--tail', '5'], ['--search', 'x']]) {
+    const { stdout, exitCode, stderr } = await run(['job', 'log', silent, ...args]);
+    assert.deepEqual([stdout, exitCode], ['', exitCodes.ok], stderr);
+  }
+  for (const args of [
+    ['--lines', '9-3'],
+    ['--lines', '0'],
+    ['--lines', 'x'],
+    ['--raw', '--json'],
+    ['--tail', '2', '--search', 'x'],
+    ['--search', 'x'.repeat(201)],
+  ]) {
+    const { stdout, exitCode, stderr } = await run(['job', 'log', jobId, ...args]);
+    assert.deepEqual([stdout, exitCode], ['', exitCodes.usage], args.join(' '));
+    assert.match(stderr, /✖|"error":"USAGE"/);
+  }
+  const unknown = await run(['job', 'log', `job_${'0'.repeat(32)}`, '--raw']);
+  assert.equal(unknown.exitCode, exitCodes.refused);
+  assert.match(unknown.stderr, /JOB_NOT_FOUND/);
+});

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { createClient } from '@signalbox/sdk';
+import { commandFile, exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, startHub } from './harness.ts';
+
+/** The hub runs without authentication, so the command acts as the operator. */
+let place: HubPlace;
+let clone: string;
+let workspaceId: string;
+let runId: string;
+before(async () => {
+  place = await startHub({ SVC_DEV_ALLOW_UNAUTH: 'true' });
+  clone = makeClone(place, 'api');
+  place.env.SIGNALBOX_WORKSPACE = 'dev';
+  const { repo } = await json(['repo', 'link', '.']);
+  ({ workspaceId } = repo);
+  ({ runId } = await client().runs.upsertV1({
+    ...{ workspaceId, repoId: repo.repoId, runRef: 'health', title: 'Health check' },
+    ...{ status: 'in_progress' },
+  }));
+});
+after(async () => await place.end());
+
+const client = () => createClient({ baseUrl: place.url });
+
+async function run(args: readonly string[], input?: string) {
+  return await place.run(args, { cwd: clone, ...(input === undefined ? {} : { input }) });
+}
+
+async function json(args: readonly string[]) {
+  const { stdout, stderr, exitCode } = await run([...args, '--json']);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout);
+}
+
+type Ask = Parameters<ReturnType<typeof client>['uncertainties']['createWithAutoPromotion']>[0];
+
+/** Asks a question and returns its ID. */
+async function ask(more: Partial<Ask> = {}): Promise<string> {
+  const { uncertaintyId } = await client().uncertainties.createWithAutoPromotion({
+    ...{ workspaceId, runId, prompt: 'May the check report the version?', kind: 'approval' },
+    ...{ confidence: 0.2, impact: 'medium', reversibility: 'easy' },
+    options: [
+      { value: 'yes', label: 'Report it' },
+      { value: 'no', label: 'Leave it out' },
+    ],
+    ...more,
+  });
+  return uncertaintyId;
+}
+
+async function resolutionOf(uncertaintyId: string) {
+  const { uncertainty } = await client().uncertainties.get({ workspaceId, uncertaintyId });
+  return uncertainty.resolution;
+}
+
+const answerIn = async (id: string) => (await resolutionOf(id))?.value ?? null;
+
+/** Runs the command on a terminal of a width, with colours; `type` sends keys. */
+function onTerminal(columns: number, args: readonly string[]) {
+  const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
+    cwd: clone,
+    env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm-256color', FORCE_COLOR: '1' },
+  });
+  let output = '';
+  let look = () => {};
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    look();
+  });
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, output }));
+  return {
+    ended,
+    type: (keys: string) => void child.stdin.write(keys),
+    async shows(pattern: RegExp) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      look = () => {
+        if (pattern.test(stripVTControlCharacters(output))) resolve();
+      };
+      look();
+      ended.then(() => reject(new Error(`It ended without ${pattern}:\n${output}`)), reject);
+      await promise;
+    },
+  };
+}
+
+test('an empty inbox says so', async () => {
+  assert.equal((await run(['inbox'])).stdout, 'No open questions.\n');
+  assert.deepEqual(await json(['inbox']), { ok: true, uncertainties: [], nextCursor: null });
+});
+
+test('the inbox lists open questions with deadline and job, and fits narrow terminals', async () => {
+  const { jobId } = await json(['enqueue', 'Add a health check', '--run', runId]);
+  const deadlineAt = new Date(Date.now() + 2.5 * 3_600_000).toISOString();
+  const prompt = 'A rather long question that does not fit into a narrow terminal at all?';
+  const id = await ask({ prompt, deadlineAt, jobId });
+  const { uncertainties } = await json(['inbox', '--kind', 'approval', '--repo', '.']);
+  assert.deepEqual(
+    uncertainties.map((each: Record<string, unknown>) => [each.uncertaintyId, each.jobId]),
+    [[id, jobId]],
+  );
+  assert.deepEqual((await json(['inbox', '--kind', 'risk'])).uncertainties, []);
+  const plain = await run(['inbox']);
+  assert.match(plain.stdout, /^QUESTION +KIND +TITLE +DEADLINE +JOB +AGE +REPOSITORY/);
+  assert.match(plain.stderr, new RegExp(`signalbox answer ${id.slice(-8)}`));
+  for (const columns of [60, 80]) {
+    const { output } = await onTerminal(columns, ['inbox']).ended;
+    assert.notEqual(output, stripVTControlCharacters(output), 'it has colours');
+    const lines = stripVTControlCharacters(output).split(/\r?\n/);
+    assert.match(lines.join('\n'), new RegExp(`${id.slice(-8)} .*2h \\d+m.*${jobId.slice(-8)}`));
+    for (const line of lines) assert.ok(line.length <= columns, line);
+  }
+  await json(['answer', id, '--dismiss']);
+  assert.equal((await run(['inbox'])).stdout, 'No open questions.\n');
+});
+
+test('answer chooses an option by value or label, by the end of the ID', async () => {
+  const first = await ask();
+  const answered = await run(['answer', first.slice(-8), '--option', 'yes']);
+  assert.equal(answered.exitCode, exitCodes.ok, answered.stderr);
+  assert.equal(answered.stdout, '✔ Answered: yes\n');
+  assert.equal(await answerIn(first), 'yes');
+  const second = await ask();
+  const { uncertainty } = await json(['answer', second, '--option', 'Leave it out']);
+  assert.deepEqual([uncertainty.status, uncertainty.resolution.value], ['resolved', 'no']);
+});
+
+test('the value of an option comes before the label of another one', async () => {
+  const id = await ask({
+    options: [
+      { value: 'no', label: 'yes' },
+      { value: 'yes', label: 'no' },
+    ],
+  });
+  await json(['answer', id, '--option', 'yes']);
+  assert.equal(await answerIn(id), 'yes');
+});
+
+test('answer takes own words, from a pipe too, and dismisses', async () => {
+  const [own, piped, dismissed] = [await ask(), await ask(), await ask()];
+  await json(['answer', own, '--text', 'Only for operators']);
+  assert.equal(await answerIn(own), 'Only for operators');
+  assert.equal((await run(['answer', piped, '--text', '-'], 'Line 1\nLine 2\n')).exitCode, 0);
+  assert.equal(await answerIn(piped), 'Line 1\nLine 2');
+  await json(['answer', dismissed, '--dismiss']);
+  assert.equal((await resolutionOf(dismissed))?.mode, 'dismissed');
+});
+
+test('a missing, empty, unclear or unknown answer is a usage error and resolves nothing', async () => {
+  const id = await ask();
+  for (const [args, text] of [
+    [[], /Its options are "yes", "no"/],
+    [['--text', ' '], /answer is empty/],
+    [['--option', 'yes', '--dismiss'], /only one of/],
+    [['--option', 'maybe'], /no option "maybe"\. Its options are "yes", "no"/],
+  ] as const) {
+    const { exitCode, stderr } = await run(['answer', id, ...args]);
+    assert.equal(exitCode, exitCodes.usage, stderr);
+    assert.match(stderr, text);
+  }
+  assert.equal(await resolutionOf(id), null);
+  const unknown = await run(['answer', 'ffffffff', '--dismiss']);
+  assert.equal(unknown.exitCode, exitCodes.refused);
+  assert.match(unknown.stderr, /UNCERTAINTY_NOT_FOUND|signalbox inbox/);
+  await json(['answer', id, '--dismiss']);
+});
+
+test('who comes second reads who answered, when and what, and may replace it', async () => {
+  const id = await ask();
+  await json(['answer', id, '--option', 'yes']);
+  const { createdBy } = (await resolutionOf(id)) ?? {};
+  const late = await run(['answer', id, '--option', 'no']);
+  assert.equal(late.exitCode, exitCodes.refused);
+  assert.ok(late.stderr.includes(`${createdBy} answered "yes" at 20`), late.stderr);
+  assert.match(late.stderr, /Fix .*signalbox answer ID --replace/);
+  assert.match(late.stderr, /ALREADY_RESOLVED/);
+  assert.equal(await answerIn(id), 'yes');
+  await json(['answer', id, '--option', 'no', '--replace']);
+  assert.equal(await answerIn(id), 'no');
+});
+
+test('on a terminal the question is shown, and Enter gives the recommended answer', async () => {
+  const id = await ask({ context: 'The endpoint is public.', recommendedValue: 'no' });
+  const terminal = onTerminal(80, ['answer', id]);
+  await terminal.shows(/Leave it out \(no\) \[recommended\]/);
+  terminal.type('\r');
+  const { exitCode, output } = await terminal.ended;
+  assert.equal(exitCode, exitCodes.ok, output);
+  const text = stripVTControlCharacters(output);
+  for (const part of ['May the check report the version?', 'The endpoint is public.', 'acme/api']) {
+    assert.ok(text.includes(part), text);
+  }
+  assert.match(text, /Answered: no/);
+  assert.equal(await answerIn(id), 'no');
+});
+
+test('without a recommendation Enter alone chooses no option', async () => {
+  const id = await ask();
+  const terminal = onTerminal(80, ['answer', id]);
+  await terminal.shows(/Another answer/);
+  terminal.type('\r');
+  await terminal.shows(/In your own words/);
+  terminal.type('Ask the operators\r');
+  const { exitCode, output } = await terminal.ended;
+  assert.equal(exitCode, exitCodes.ok, output);
+  assert.equal(await answerIn(id), 'Ask the operators');
+});
+
+test('who loses the race in the dialog reads who answered; Ctrl-C answers nothing', async () => {
+  const id = await ask({ recommendedValue: 'no' });
+  const terminal = onTerminal(80, ['answer', id]);
+  await terminal.shows(/\[recommended\]/);
+  await json(['answer', id, '--text', 'Faster']);
+  terminal.type('\r');
+  const { exitCode, output } = await terminal.ended;
+  assert.equal(exitCode, exitCodes.refused, output);
+  assert.match(stripVTControlCharacters(output), /answered "Faster" at/);
+  const other = await ask({ recommendedValue: 'no' });
+  const left = onTerminal(80, ['answer', other]);
+  await left.shows(/\[recommended\]/);
+  left.type('\u0003');
+  assert.equal((await left.ended).exitCode, exitCodes.interrupted);
+  assert.equal(await resolutionOf(other), null);
+  await json(['answer', other, '--dismiss']);
+});
+
+test('the texts of a question cannot control the terminal', async () => {
+  const evil = (text: string) => `${text} \u001b[2J\u001b]0;x\u0007\u202e`;
+  const id = await ask({
+    prompt: evil('Question'),
+    context: evil('Context'),
+    impact: evil('Impact'),
+    options: [{ value: evil('v'), label: evil('Label'), description: evil('d') }],
+    recommendedValue: evil('v'),
+  });
+  const terminal = onTerminal(80, ['answer', id]);
+  await terminal.shows(/\[recommended\]/);
+  terminal.type('\u0003');
+  const { output } = await terminal.ended;
+  const inbox = await run(['inbox']);
+  const refused = await run(['answer', id, '--option', 'x']);
+  for (const text of [output, inbox.stdout, refused.stderr]) {
+    for (const unsafe of ['\u001b[2J', '\u001b]0;', '\u0007', '\u202e']) {
+      assert.ok(!text.includes(unsafe), JSON.stringify(text));
+    }
+  }
+  assert.match(stripVTControlCharacters(output), /Question/);
+  await json(['answer', id, '--dismiss']);
+});
