@@ -77,6 +77,10 @@ describe('the main job, from a linked clone to evidence on the page', {
     });
   }
 
+  function openTab(name: string): Promise<void> {
+    return page.getByRole('tab', { name }).click();
+  }
+
   async function waitForStatus(word: string): Promise<void> {
     await page.getByRole('status', { name: 'Status' }).getByText(word, { exact: true }).waitFor();
     assert.equal(await page.evaluate('window.isSamePage'), true);
@@ -108,6 +112,7 @@ describe('the main job, from a linked clone to evidence on the page', {
       'echo "<b>all</b> done"',
     ];
     agent = startAgent(steps.join(' && '));
+    await openTab('Log');
     const output = page.getByRole('log', { name: 'Output of attempt 1' });
     await output.getByText('Write a greeting into greeting.txt.').waitFor();
     await waitForStatus('Running');
@@ -119,6 +124,7 @@ describe('the main job, from a linked clone to evidence on the page', {
     await waitForStatus('Done');
     const output = page.getByRole('log', { name: 'Output of attempt 1' });
     await output.getByText('<b>all</b> done').waitFor();
+    await openTab('Overview');
     const evidence = panel('Evidence');
     await evidence.getByText('docs/greeting.md').waitFor();
     assert.equal((await agent.ended).code, 0, agent.stderr);
@@ -149,8 +155,10 @@ describe('the main job, from a linked clone to evidence on the page', {
     const kinds = new Set((await readJob(jobId)).events.map(({ kind }) => kind));
     for (const kind of ['enqueued', 'claimed', 'log', 'completed'])
       assert.ok(kinds.has(kind), kind);
-    const timeline = panel('Timeline');
-    for (const word of ['Enqueued', 'Claimed', 'Output', 'Completed']) {
+    await openTab('Timeline');
+    const timeline = page.getByRole('tabpanel');
+    await timeline.getByRole('checkbox', { name: 'Show heartbeats' }).check();
+    for (const word of ['Enqueued', 'Claimed', 'Output of attempt 1', 'Completed']) {
       await timeline.getByText(word, { exact: true }).waitFor();
     }
     await timeline.getByText('by workshop').waitFor();
@@ -160,9 +168,10 @@ describe('the main job, from a linked clone to evidence on the page', {
     jobId = await enqueue('Work until somebody says stop.');
     await openJob(jobId);
     agent = startAgent(`echo "I am $$" && read -r never < '${gate}'`);
+    await openTab('Log');
     const output = page.getByRole('log', { name: 'Output of attempt 1' });
     await output.getByText(/^I am \d+$/).waitFor();
-    const pid = Number((await output.innerText()).replace(/\D/g, ''));
+    const pid = Number((await output.getByText(/^I am \d+$/).innerText()).replace(/\D/g, ''));
     assert.equal(isAlive(pid), true);
 
     await page.getByRole('button', { name: 'Cancel job' }).click();

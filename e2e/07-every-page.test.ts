@@ -169,7 +169,7 @@ describe('every page, at every size and in every color scheme', { skip: browserM
       ...statuses.map((status) => ({
         name: `job-${status}`,
         path: `${jobs}/${samples[status]}`,
-        shows: (page: Page) => page.getByRole('listitem').filter({ hasText: 'Enqueued' }),
+        shows: (page: Page) => page.getByRole('heading', { name: 'Details' }),
         async act(page: Page) {
           for (const details of await page.locator('summary').all()) await details.click();
         },
@@ -195,7 +195,7 @@ describe('every page, at every size and in every color scheme', { skip: browserM
     const visit = await openVisit(browser, hub.baseUrl);
     await lendSession(visit.context, person);
     const page = await visit.context.newPage();
-    await page.goto(`/w/${owner.workspaceSlug}/jobs/${samples.failed}`);
+    await page.goto(`/w/${owner.workspaceSlug}/jobs/${samples.failed}?tab=log`);
     await page.getByRole('log').getByText('<img src=x onerror=alert(1)>').waitFor();
     assert.equal(await page.locator('img').count(), 0);
     assert.deepEqual(visit.troubles, []);

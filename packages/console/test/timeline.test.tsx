@@ -122,7 +122,7 @@ describe('merging', () => {
 
 describe('the timeline', () => {
   const show = (events: JobEvent[]) =>
-    render(<Timeline events={events} liveAttempt={null} nameOfAgent={(id) => `agent ${id}`} />);
+    render(<Timeline events={events} isFull nameOfAgent={(id) => `agent ${id}`} />);
 
   test('shows attempts, agents and events', async () => {
     const { box } = await show([

@@ -11,7 +11,7 @@ import { callHub } from './hub-call.ts';
 const LIST_REFRESH_MS = 5_000;
 /** Jobs that a list reads at once while a person scrolls. */
 const MORE_JOBS = 200;
-const LIVE_REFRESH_MS = 2_000;
+export const LIVE_REFRESH_MS = 2_000;
 /** Events per read; an output event can contain 64 KB. */
 export const EVENTS_PAGE = 300;
 const NAMES_STALE_MS = 60_000;
@@ -97,6 +97,21 @@ export function jobQuery(workspaceId: string, jobId: string) {
   return queryOptions({
     queryKey: ['job', workspaceId, jobId],
     queryFn: ({ signal }) => callHub('jobs', 'get', { workspaceId, jobId }, signal),
+    refetchInterval: LIVE_REFRESH_MS,
+  });
+}
+
+/** The open decision requests of a job. */
+export function openQuestionsQuery(workspaceId: string, jobId: string) {
+  return queryOptions({
+    queryKey: ['uncertainties', workspaceId, 'job', jobId],
+    queryFn: ({ signal }) =>
+      callHub(
+        'uncertainties',
+        'list',
+        { workspaceId, jobId, status: 'open', promoted: true, view: 'summary', limit: 20 },
+        signal,
+      ),
     refetchInterval: LIVE_REFRESH_MS,
   });
 }

@@ -40,7 +40,24 @@ interface Screen {
  * only, no markup. Takes linear time for any input.
  */
 export function parseAnsi(text: string): AnsiLine[] {
-  const screen: Screen = { lines: [], line: [], lineChars: 0, style: plainStyle, rewind: false };
+  return readScreen(text, plainStyle).lines;
+}
+
+/**
+ * Parses one line, which begins in the style of the line before it.
+ *
+ * @returns its spans, and the style in which the next line begins.
+ */
+export function parseAnsiLine(
+  text: string,
+  style: AnsiStyle,
+): { line: AnsiLine; style: AnsiStyle } {
+  const screen = readScreen(text, style);
+  return { line: screen.lines.flat(), style: screen.style };
+}
+
+function readScreen(text: string, style: AnsiStyle): Screen {
+  const screen: Screen = { lines: [], line: [], lineChars: 0, style, rewind: false };
   let position = 0;
   while (position < text.length) {
     special.lastIndex = position;
@@ -51,7 +68,7 @@ export function parseAnsi(text: string): AnsiLine[] {
       text[next] === '\u001b' ? readEscape(screen, text, next) : readControl(screen, text, next);
   }
   if (screen.line.length > 0) endLine(screen);
-  return screen.lines;
+  return screen;
 }
 
 function writeText(screen: Screen, text: string): void {

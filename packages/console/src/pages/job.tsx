@@ -1,110 +1,126 @@
 import type { Job, ResponseOf } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ConsoleRows } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { agentsQuery, jobQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { type JobTab, jobTabs } from '../format/job-tabs.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { CopyId } from '../parts/copy-button.tsx';
+import { ChangesTab } from '../job/changes-tab.tsx';
+import { JobHeader, JobMeta } from '../job/job-header.tsx';
+import { LogTab } from '../job/log-tab.tsx';
+import { OverviewTab } from '../job/overview-tab.tsx';
+import { RawTab } from '../job/raw-tab.tsx';
+import { useKeys } from '../keys/use-keys.ts';
+import { Button, buttonClasses } from '../parts/button.tsx';
 import { EndState } from '../parts/end-state.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Evidence } from '../parts/evidence.tsx';
-import { Panel } from '../parts/facts.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { JobActions } from '../parts/job-actions.tsx';
-import { JobFacts } from '../parts/job-facts.tsx';
-import { OutcomeNote, WaitingNote } from '../parts/job-notes.tsx';
 import { JobTimeline } from '../parts/job-timeline.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
-import { StatusBadge } from '../parts/status-badge.tsx';
+import { PageSkeleton } from '../parts/skeleton.tsx';
+import { UrlTabs } from '../parts/tabs.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/jobs/$jobId');
 
-/** A longer prompt is folded, so that the timeline stays visible. */
-const PROMPT_FOLD_CHARS = 1_500;
-
-/** One job: its status and the reason for it, its prompt, and its results. */
+/** One job: what happened, why, and what to do about it. */
 export function JobPage() {
   const { membership } = workspace.useRouteContext();
   const { slug, jobId } = route.useParams();
   const read = useQuery(jobQuery(membership.workspaceId, jobId));
   const title = read.data ? plainText(read.data.job.title) || jobId : jobId;
   usePageTitle(title);
-  return (
-    <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-4">
-      <Link
-        to="/w/$slug/jobs"
-        params={{ slug }}
-        className="inline-flex h-8 items-center gap-1 justify-self-start rounded-md text-sm text-muted hover:text-ink pointer-coarse:h-11"
-      >
-        <Icon name="arrowLeft" />
-        All jobs
-      </Link>
-      {read.isPending && <Loading what="the job" />}
-      {hasCode(read.error, 'JOB_NOT_FOUND') && <JobNotFound />}
-      {read.isError && !hasCode(read.error, 'JOB_NOT_FOUND') && (
-        <ErrorNotice
-          error={read.error}
-          action={<Button onClick={() => read.refetch()}>Try again</Button>}
-        />
-      )}
-      {read.data && !hasCode(read.error, 'JOB_NOT_FOUND') && (
-        <JobView title={title} {...read.data} />
-      )}
-    </div>
-  );
+  if (hasCode(read.error, 'JOB_NOT_FOUND')) return <JobNotFound slug={slug} />;
+  if (read.data === undefined) {
+    if (read.isPending) return <PageSkeleton />;
+    return (
+      <ErrorNotice
+        error={read.error}
+        action={<Button onClick={() => read.refetch()}>Try again</Button>}
+      />
+    );
+  }
+  return <JobView title={title} {...read.data} />;
 }
 
 type JobViewProps = Omit<ResponseOf<ConsoleRows['jobs']['get']>, 'ok'> & { title: string };
 
+const tabWords: Readonly<Record<JobTab, string>> = {
+  overview: 'Overview',
+  log: 'Log',
+  changes: 'Changes',
+  timeline: 'Timeline',
+  raw: 'Raw',
+};
+
 function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
+  const { tab = 'overview', attempt } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
+  // While names are being read, nothing stands in their place.
+  const repositoryLabel = repositories.isPending ? '' : plainText(repository?.label || job.repoId);
+  const agentName = job.agentId && plainText(nameOfAgent(job.agentId));
+  useTabKeys();
   return (
-    <>
-      <JobHeader title={title} job={job} mayAct={membership.role !== 'viewer'} />
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <div className="grid min-w-0 gap-4">
-          {waitingFor && (
-            <WaitingNote
-              slug={membership.slug}
-              waitingFor={waitingFor}
-              queuePosition={queuePosition}
-            />
-          )}
-          <OutcomeNote job={job} />
-          {job.evidence && (
-            <Panel title="Evidence">
-              <Evidence evidence={job.evidence} changed={job.changed} />
-            </Panel>
-          )}
-          <Panel title="Prompt">
-            <Prompt text={job.prompt} />
-          </Panel>
-          <Panel title="Timeline">
-            <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
-          </Panel>
-        </div>
-        <aside className="grid min-w-0 gap-4">
-          <Panel title="Details">
-            <JobFacts
-              job={job}
-              slug={membership.slug}
-              repositoryLabel={plainText(repository?.label || job.repoId)}
-              agentName={job.agentId && plainText(nameOfAgent(job.agentId))}
-            />
-          </Panel>
-        </aside>
-      </div>
-    </>
+    <div
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${tab === 'log' ? '' : 'max-w-6xl'}`}
+    >
+      <JobHeader
+        job={job}
+        title={title}
+        slug={membership.slug}
+        role={membership.role}
+        repositoryLabel={repositoryLabel}
+      />
+      <JobMeta job={job} repositoryLabel={repositoryLabel} agentName={agentName} />
+      <UrlTabs
+        label="About the job"
+        current={tab}
+        tabs={jobTabs.map((name) => ({ name, word: tabWords[name], ...noteOf(name, job) }))}
+      >
+        {tab === 'overview' && (
+          <OverviewTab
+            job={job}
+            slug={membership.slug}
+            repositoryLabel={repositoryLabel}
+            agentName={agentName}
+            waitingFor={waitingFor}
+            queuePosition={queuePosition}
+          />
+        )}
+        {tab === 'log' && <LogTab job={job} attempt={attempt} />}
+        {tab === 'changes' && <ChangesTab job={job} />}
+        {tab === 'timeline' && (
+          <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
+        )}
+        {tab === 'raw' && <RawTab job={job} />}
+      </UrlTabs>
+    </div>
   );
+}
+
+function noteOf(tab: JobTab, job: Job): { note?: number } {
+  const files = job.evidence?.changedFiles?.length ?? 0;
+  return tab === 'changes' && files > 0 ? { note: files } : {};
+}
+
+/** `1` to `5` open the tabs, and `g l` the log. */
+function useTabKeys(): void {
+  const navigate = useNavigate();
+  const open = (tab: JobTab) =>
+    void navigate({ to: '.', search: tab === 'overview' ? {} : { tab }, resetScroll: false });
+  useKeys([
+    ...jobTabs.map((tab, at) => ({
+      keys: String(at + 1),
+      label: `Open the tab ${tabWords[tab]}`,
+      group: 'Job',
+      act: () => open(tab),
+    })),
+    { keys: 'g l', label: 'Go to the log', group: 'Job', act: () => open('log') },
+  ]);
 }
 
 /** Names of agents by ID. If the job's agent is missing, the list is read once more. */
@@ -116,55 +132,17 @@ function useAgentNames({ workspaceId, agentId }: Job): (agentId: string) => stri
   useEffect(() => {
     if (isUnknown && agentId) void client.invalidateQueries(agentsQuery(workspaceId));
   }, [client, workspaceId, isUnknown, agentId]);
-  return (id) => find(id)?.displayName || id;
+  return (id) => (data === undefined ? '' : find(id)?.displayName || id);
 }
 
-function JobHeader({ title, job, mayAct }: { title: string; job: Job; mayAct: boolean }) {
+function JobNotFound({ slug }: { slug: string }) {
   return (
-    <div className="grid gap-2">
-      <div className="flex flex-wrap items-start justify-between gap-3 sm:flex-nowrap">
-        <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
-        {mayAct && <JobActions job={job} />}
-      </div>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <StatusAnnounced job={job} />
-        <CopyId id={job.jobId} what="job ID" />
-      </div>
-    </div>
-  );
-}
-
-/** The status as a live region, so that screen readers announce changes. */
-function StatusAnnounced({ job }: { job: Job }) {
-  return (
-    <span role="status" aria-label="Status" className="inline-flex">
-      <StatusBadge status={job.status} changed={job.changed} />
-    </span>
-  );
-}
-
-function Prompt({ text }: { text: string }) {
-  const body = (
-    <p className="text-sm wrap-anywhere whitespace-pre-wrap">
-      <LinkedText text={text} />
-    </p>
-  );
-  if (text.length <= PROMPT_FOLD_CHARS) return body;
-  return (
-    <details>
-      <summary className="cursor-pointer rounded-sm text-sm text-muted hover:text-ink">
-        {text.length.toLocaleString('en')} characters. Show the whole prompt
-      </summary>
-      <div className="mt-3">{body}</div>
-    </details>
-  );
-}
-
-function JobNotFound() {
-  return (
-    <div className="rounded-lg border bg-surface p-8">
+    <div className="mx-auto max-w-6xl rounded-lg border bg-surface p-8">
       <EndState icon="alert" tone="neutral" title="Job not found in this workspace">
         <p>Check the ID, or look for the job in another workspace.</p>
+        <Link to="/w/$slug/jobs" params={{ slug }} className={buttonClasses('plain', 'mt-2')}>
+          All jobs
+        </Link>
       </EndState>
     </div>
   );

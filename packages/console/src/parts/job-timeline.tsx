@@ -1,12 +1,12 @@
 import type { Job } from '@signalbox/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { EVENTS_PAGE, type JobEvents, jobEventsQuery, mergeEvents } from '../api/job-queries.ts';
 import { isFinished } from '../format/job-words.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
-import { Loading } from './loading.tsx';
+import { SkeletonRows } from './skeleton.tsx';
 import { Timeline } from './timeline.tsx';
 
 interface JobTimelineProps {
@@ -41,10 +41,20 @@ export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
         (known) => known && { ...known, events: mergeEvents(known.events, events) },
       ),
   });
-  if (read.isPending) return <Loading what="the timeline" />;
+  const [isFull, setFull] = useState(false);
+  if (read.isPending) return <SkeletonRows what="the timeline" rows={6} />;
   const failure = read.error ?? readEarlier.error;
   return (
-    <div className="grid min-w-0 gap-4">
+    <div className="grid min-w-0 gap-4 rounded-lg border bg-surface p-4 sm:p-5">
+      <label className="flex min-h-8 w-fit cursor-pointer items-center gap-1.5 text-sm text-muted pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          checked={isFull}
+          onChange={(event) => setFull(event.target.checked)}
+          className="size-4 accent-accent-fill"
+        />
+        Show heartbeats, progress and output
+      </label>
       {failure && <ErrorNotice error={failure} />}
       {firstSeq > 1 && (
         <Button
@@ -56,11 +66,7 @@ export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
         </Button>
       )}
       {read.data && (
-        <Timeline
-          events={read.data.events}
-          liveAttempt={job.status === 'running' ? job.attempt : null}
-          nameOfAgent={nameOfAgent}
-        />
+        <Timeline events={read.data.events} isFull={isFull} nameOfAgent={nameOfAgent} />
       )}
     </div>
   );

@@ -1,9 +1,7 @@
-import { type CSSProperties, memo, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { classNames } from '../class-names.ts';
-import { type AnsiLine, type AnsiSpan, parseAnsi } from '../format/ansi.ts';
-import type { AnsiColor } from '../format/ansi-style.ts';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type AnsiLine, parseAnsi } from '../format/ansi.ts';
+import { AnsiText } from './ansi-line.tsx';
 import { Button } from './button.tsx';
-import { LinkedText } from './linked-text.tsx';
 
 /** Number of lines shown initially, and added by each "Show earlier lines". */
 const LINES_STEP = 2_000;
@@ -106,50 +104,10 @@ function Lines({ lines, from }: { lines: readonly AnsiLine[]; from: number }) {
     <div key={chunk.number} className={chunk === chunks.at(-1) ? undefined : 'terminal-chunk'}>
       {chunk.lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines are only appended.
-        <Line key={index} line={line} />
+        <div key={index}>
+          <AnsiText line={line} />
+        </div>
       ))}
     </div>
   ));
-}
-
-const Line = memo(function Line({ line }: { line: AnsiLine }) {
-  return (
-    <div>
-      {/* biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity. */}
-      {line.length === 0 ? '\n' : line.map((span, index) => <Span key={index} span={span} />)}
-    </div>
-  );
-});
-
-function Span({ span }: { span: AnsiSpan }) {
-  const { style, text } = span;
-  const className = classNames(
-    style.fg !== null && (typeof style.fg === 'number' ? 'ansi-fg' : 'ansi-fg-own'),
-    style.bg !== null && 'ansi-bg',
-    style.inverse && 'ansi-inverse',
-    style.bold && 'ansi-bold',
-    style.dim && 'ansi-dim',
-    style.italic && 'ansi-italic',
-    style.underline && 'ansi-underline',
-    style.strike && 'ansi-strike',
-  );
-  if (className === '') return <LinkedText text={text} />;
-  return (
-    <span className={className} style={colorsOf(style.fg, style.bg)}>
-      <LinkedText text={text} />
-    </span>
-  );
-}
-
-/** React sets these through the DOM, which the content security policy allows. */
-function colorsOf(fg: AnsiColor | null, bg: AnsiColor | null): CSSProperties | undefined {
-  if (fg === null && bg === null) return undefined;
-  return {
-    ...(fg !== null && { '--fg': cssColor(fg) }),
-    ...(bg !== null && { '--bg': cssColor(bg) }),
-  } as CSSProperties; // The type has no custom properties.
-}
-
-function cssColor(color: AnsiColor): string {
-  return typeof color === 'number' ? `var(--ansi-${color})` : color;
 }

@@ -1,7 +1,9 @@
 import type { JobEvent, JobEventKind } from '@signalbox/contract';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { classNames } from '../class-names.ts';
 import { eventWords } from '../format/job-words.ts';
+import { plainText } from '../format/text.ts';
 import { formatAbsolute, formatClock } from '../format/time.ts';
 import {
   foldEvents,
@@ -13,7 +15,6 @@ import { Icon, type IconName } from './icon.tsx';
 import { LinkedText } from './linked-text.tsx';
 import { RelativeTime } from './relative-time.tsx';
 import { ScrollBox } from './scroll-box.tsx';
-import { TerminalOutput } from './terminal-output.tsx';
 
 const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }>> = {
   enqueued: { icon: 'plus', tone: 'text-muted' },
@@ -29,13 +30,13 @@ const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }
 
 interface TimelineProps {
   events: readonly JobEvent[];
-  /** The running attempt, whose output is followed; null when no attempt is running. */
-  liveAttempt: number | null;
+  /** Whether to show heartbeats and output too, and not only what changed the job. */
+  isFull: boolean;
   nameOfAgent: (agentId: string) => string;
 }
 
 /** The timeline of a job by attempt, oldest first. */
-export function Timeline({ events, liveAttempt, nameOfAgent }: TimelineProps) {
+export function Timeline({ events, isFull, nameOfAgent }: TimelineProps) {
   const attempts = useMemo(() => foldEvents(events), [events]);
   return (
     <div className="grid gap-6">
@@ -45,7 +46,7 @@ export function Timeline({ events, liveAttempt, nameOfAgent }: TimelineProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: groups are only appended.
           key={`${attempt.attempt}-${index}`}
           attempt={attempt}
-          live={attempt.attempt === liveAttempt}
+          isFull={isFull}
           nameOfAgent={nameOfAgent}
         />
       ))}
@@ -55,11 +56,12 @@ export function Timeline({ events, liveAttempt, nameOfAgent }: TimelineProps) {
 
 interface AttemptProps {
   attempt: TimelineAttempt;
-  live: boolean;
+  isFull: boolean;
   nameOfAgent: (agentId: string) => string;
 }
 
-function Attempt({ attempt, live, nameOfAgent }: AttemptProps) {
+function Attempt({ attempt, isFull, nameOfAgent }: AttemptProps) {
+  const entries = isFull ? attempt.entries : attempt.entries.filter(isChange);
   return (
     <section className="grid min-w-0 gap-3">
       {attempt.attempt > 0 && (
@@ -71,12 +73,11 @@ function Attempt({ attempt, live, nameOfAgent }: AttemptProps) {
         </h3>
       )}
       <ol className="grid min-w-0 gap-3">
-        {attempt.entries.map((entry) => (
+        {entries.map((entry) => (
           <Entry
             key={entry.type === 'event' ? entry.event.eventId : entry.id}
             entry={entry}
             attempt={attempt.attempt}
-            live={live}
           />
         ))}
       </ol>
@@ -84,7 +85,12 @@ function Attempt({ attempt, live, nameOfAgent }: AttemptProps) {
   );
 }
 
-function Entry({ entry, attempt, live }: { entry: TimelineEntry; attempt: number; live: boolean }) {
+/** Whether an entry changed the job; progress and output do not. */
+function isChange(entry: TimelineEntry): boolean {
+  return entry.type === 'event' && entry.event.kind !== 'heartbeat';
+}
+
+function Entry({ entry, attempt }: { entry: TimelineEntry; attempt: number }) {
   if (entry.type === 'event') return <EventEntry event={entry.event} />;
   if (entry.type === 'heartbeats') {
     return (
@@ -97,45 +103,83 @@ function Entry({ entry, attempt, live }: { entry: TimelineEntry; attempt: number
     );
   }
   return (
-    <Row icon="output" tone="text-muted" at={entry.firstAt} title="Output">
-      <TerminalOutput
-        label={`Output of attempt ${attempt}`}
-        text={entry.text}
-        skippedChars={entry.skippedChars}
-        live={live}
-      />
+    <Row icon="output" tone="text-muted" at={entry.firstAt}>
+      <Link
+        to="."
+        search={{ tab: 'log', attempt }}
+        className="text-accent underline underline-offset-2"
+      >
+        Output of attempt {attempt}
+      </Link>
     </Row>
   );
 }
 
 function EventEntry({ event }: { event: JobEvent }) {
   const { icon, tone } = eventLooks[event.kind];
-  const title = isLate(event) ? 'Late result' : eventWords[event.kind];
+  const isResult = endings.has(event.kind);
   return (
     <Row
       icon={icon}
       tone={tone}
       at={event.at}
-      title={event.kind === 'heartbeat' ? undefined : title}
+      title={event.kind === 'heartbeat' ? undefined : titleOf(event)}
     >
-      {event.message && (
-        <ScrollBox className="max-h-80 text-sm">
-          <LinkedText text={event.message} />
-        </ScrollBox>
-      )}
+      {event.message &&
+        (isResult ? (
+          <Folded word="Message" text={event.message} />
+        ) : (
+          <ScrollBox className="max-h-80 text-sm">
+            <LinkedText text={event.message} />
+          </ScrollBox>
+        ))}
       <EventData event={event} />
     </Row>
   );
 }
 
+/** Kinds whose message is shown on the overview, where the latest one belongs. */
+const endings: ReadonlySet<JobEventKind> = new Set(['completed', 'failed', 'blocked']);
+
+/** The kind in words, with the code of a failure: `Failed (exit_1)`. */
+function titleOf(event: JobEvent): string {
+  if (isLate(event)) return 'Late result';
+  const reason = event.data?.outcomeReason as { code?: unknown } | null | undefined;
+  const code = typeof reason?.code === 'string' ? ` (${plainText(reason.code)})` : '';
+  if (event.kind === 'enqueued' && event.data?.retry === true) {
+    return event.data.previousPrompt === undefined ? 'Retried' : 'Retried with another prompt';
+  }
+  return `${eventWords[event.kind]}${code}`;
+}
+
+function Folded({ word, text }: { word: string; text: string }) {
+  return (
+    <details className="text-xs text-muted">
+      <summary className="w-fit cursor-pointer rounded-sm py-1 hover:text-ink">{word}</summary>
+      <ScrollBox className="mt-1 max-h-80 rounded-md border bg-well p-2 text-sm text-ink">
+        <LinkedText text={text} />
+      </ScrollBox>
+    </details>
+  );
+}
+
 /** The complete data of an event, folded. */
 function EventData({ event }: { event: JobEvent }) {
-  if (event.data === null || Object.keys(event.data).length === 0) return null;
+  const { previousPrompt, ...data } = event.data ?? {};
+  if (typeof previousPrompt === 'string') {
+    return (
+      <>
+        <Folded word="The prompt before" text={previousPrompt} />
+        <EventData event={{ ...event, data }} />
+      </>
+    );
+  }
+  if (Object.keys(data).length === 0) return null;
   return (
     <details className="text-xs text-muted">
       <summary className="w-fit cursor-pointer rounded-sm py-1 hover:text-ink">Details</summary>
       <ScrollBox className="mt-1 max-h-60 rounded-md border bg-well p-2 font-mono">
-        <LinkedText text={JSON.stringify(event.data, null, 2)} />
+        <LinkedText text={JSON.stringify(data, null, 2)} />
       </ScrollBox>
     </details>
   );

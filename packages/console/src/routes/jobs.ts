@@ -10,6 +10,7 @@ import {
 } from '../api/job-queries.ts';
 import { readFirst } from '../api/read-first.ts';
 import { hasGroups, jobGroups, readJobFilters, statusesOf } from '../format/job-filters.ts';
+import { readJobSearch } from '../format/job-tabs.ts';
 import { FIRST_JOBS, groupQuery } from '../job-list/use-job-list.ts';
 import { workspaceRoute } from './workspace.ts';
 
@@ -55,6 +56,7 @@ const newJobRoute = createRoute({
 const jobRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/jobs/$jobId',
+  validateSearch: readJobSearch,
   loader: ({ context: { client, membership }, params }) =>
     readFirst(client, jobQuery(membership.workspaceId, params.jobId)),
   component: lazyRouteComponent(() => import('../pages/job.tsx'), 'JobPage'),

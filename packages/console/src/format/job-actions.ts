@@ -1,0 +1,43 @@
+import type { Evidence, Job } from '@signalbox/contract';
+
+export type JobAction = 'answer' | 'retry' | 'edit' | 'cancel' | 'release' | 'checkout';
+
+/** The branch of an outcome's evidence; undefined without one. */
+export function branchOf(evidence: Evidence | null): string | undefined {
+  // Further fields of the evidence are the agent's, so any of them may have any form.
+  const { branch } = (evidence ?? {}) as { branch?: unknown };
+  return typeof branch === 'string' && branch !== '' ? branch : undefined;
+}
+
+/** Characters that no shell reads as anything but themselves. */
+const plainName = /^[\w@%+=:,./-]+$/;
+
+/** The command that checks a branch out, for a POSIX shell. */
+export function checkoutCommandOf(branch: string): string {
+  const quoted = plainName.test(branch) ? branch : `'${branch.replaceAll("'", "'\\''")}'`;
+  // A name that begins with a dash would be read as an option.
+  return `git switch ${branch.startsWith('-') ? '-- ' : ''}${quoted}`;
+}
+
+/**
+ * What a person can do with a job now: the one right action first, then the others.
+ */
+export function actionsOf(job: Job): JobAction[] {
+  const cancel: JobAction[] = job.cancelRequestedAt === null ? ['cancel'] : [];
+  switch (job.status) {
+    case 'blocked':
+      return job.waitingOnUncertaintyId === null
+        ? ['retry', 'edit', ...cancel]
+        : ['answer', 'retry', 'edit', ...cancel];
+    case 'failed':
+      return ['retry', 'edit'];
+    case 'running':
+      return [...cancel, 'release'];
+    case 'pending':
+      return cancel;
+    case 'done':
+      return branchOf(job.evidence) === undefined ? [] : ['checkout'];
+    case 'canceled':
+      return [];
+  }
+}

@@ -1,0 +1,99 @@
+import type { Job } from '@signalbox/contract';
+import { useNavigate } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { actionsOf, branchOf, checkoutCommandOf, type JobAction } from '../format/job-actions.ts';
+import { useKeys } from '../keys/use-keys.ts';
+import { ActionButton, viewerReason } from '../parts/action-button.tsx';
+import { buttonClasses } from '../parts/button.tsx';
+import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
+import { showToast } from '../parts/toast.ts';
+
+const JobDialog = lazy(async () => ({ default: (await import('./job-dialogs.tsx')).JobDialog }));
+const { Popup, preload } = lazyMenu(
+  async () => (await import('./job-menu-popup.tsx')).JobMenuPopup,
+);
+
+export const actionWords: Readonly<Record<JobAction, string>> = {
+  answer: 'Answer',
+  retry: 'Retry',
+  edit: 'Edit and retry',
+  cancel: 'Cancel job',
+  release: 'Release',
+  checkout: 'Copy git switch',
+};
+/** The actions that move work on; the others stop it. */
+const forward: readonly JobAction[] = ['answer', 'retry', 'checkout'];
+
+export type DialogName = Exclude<JobAction, 'answer' | 'checkout'>;
+
+/** The right action of a job, and a menu with the others. */
+export function JobActions({ job, role }: { job: Job; role: string }) {
+  const [dialog, setDialog] = useState<DialogName>();
+  const navigate = useNavigate();
+  const actions = actionsOf(job);
+  const reason = viewerReason(role);
+  const act = (action: JobAction) => {
+    if (action === 'checkout')
+      return void copyText(checkoutCommandOf(branchOf(job.evidence) ?? ''));
+    if (action === 'answer') {
+      return void navigate({ to: '.', search: {}, hash: 'decision', resetScroll: false });
+    }
+    setDialog(action);
+  };
+  const mayAct = (action: JobAction) => reason === undefined && actions.includes(action);
+  useKeys([
+    ...(mayAct('retry')
+      ? [{ keys: 'r', label: 'Retry', group: 'Job', act: () => act('retry') }]
+      : []),
+    ...(mayAct('edit')
+      ? [{ keys: 'e', label: 'Edit the prompt and retry', group: 'Job', act: () => act('edit') }]
+      : []),
+    {
+      keys: 'y',
+      label: 'Copy the job ID',
+      group: 'Job',
+      act: () => void copyText(job.jobId),
+    },
+  ]);
+  const [first, ...others] = actions;
+  if (first === undefined) return null;
+  return (
+    <div className="flex shrink-0 items-start gap-1.5">
+      <ActionButton
+        look={forward.includes(first) ? 'primary' : 'plain'}
+        disabledReason={first === 'checkout' || first === 'answer' ? undefined : reason}
+        onClick={() => act(first)}
+      >
+        {actionWords[first]}
+      </ActionButton>
+      {others.length > 0 && (
+        <MenuButton
+          label="More actions"
+          preload={preload}
+          className={buttonClasses('plain', 'w-8 px-0 pointer-coarse:w-11')}
+          popup={(state) => (
+            <Popup actions={others} disabledReason={reason} onAction={act} {...state} />
+          )}
+        >
+          <Ellipsis />
+        </MenuButton>
+      )}
+      {dialog !== undefined && (
+        <Suspense fallback={null}>
+          <JobDialog job={job} name={dialog} onClose={() => setDialog(undefined)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+async function copyText(text: string): Promise<void> {
+  try {
+    // Outside a secure context (plain http, not loopback) the browser has no clipboard.
+    await (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard')));
+    showToast({ title: 'Copied', detail: text });
+  } catch {
+    showToast({ title: 'The browser did not allow copying', detail: text, tone: 'bad' });
+  }
+}

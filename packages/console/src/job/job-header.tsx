@@ -1,0 +1,124 @@
+import type { Job } from '@signalbox/contract';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { formatDuration } from '../format/time.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useNow } from '../parts/relative-time.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { JobActions } from './job-actions.tsx';
+
+/** The end of an id, in which ids differ. */
+const SHORT_ID_CHARS = 8;
+
+interface JobHeaderProps {
+  job: Job;
+  title: string;
+  slug: string;
+  role: string;
+  repositoryLabel: string;
+}
+
+/** Status, title and the right action of a job, in sight while the page scrolls. */
+export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeaderProps) {
+  return (
+    <header className="sticky top-0 z-[5] -mx-4 -mt-5 flex h-14 items-center gap-2 border-b bg-canvas px-4 max-md:top-12 sm:-mx-6 sm:gap-3 sm:px-6 lg:-mx-8 lg:px-8">
+      <Link
+        to="/w/$slug/jobs"
+        params={{ slug }}
+        aria-label="All jobs"
+        className="-ml-1.5 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
+      >
+        <Icon name="arrowLeft" />
+      </Link>
+      <p className="hidden shrink-0 items-center gap-1.5 text-sm text-muted lg:flex">
+        <span className="max-w-48 truncate">{repositoryLabel}</span>
+        <span aria-hidden="true">/</span>
+        <ShortId jobId={job.jobId} />
+      </p>
+      {/* A live region, so that screen readers announce changes. */}
+      <span role="status" aria-label="Status" className="inline-flex shrink-0">
+        <StatusBadge status={job.status} changed={job.changed} />
+      </span>
+      <h1 className="min-w-0 grow truncate text-base font-semibold" title={title}>
+        {title}
+      </h1>
+      <JobActions job={job} role={role} />
+    </header>
+  );
+}
+
+function ShortId({ jobId }: { jobId: string }) {
+  return (
+    <span className="inline-flex items-center">
+      <code className="font-mono text-xs" title={jobId}>
+        {jobId.slice(-SHORT_ID_CHARS)}
+      </code>
+      <CopyButton text={jobId} what="job ID" />
+    </span>
+  );
+}
+
+/** On wide screens the header has these. */
+const inHeader: ReadonlySet<string> = new Set(['repository', 'job']);
+
+interface JobMetaProps {
+  job: Job;
+  repositoryLabel: string;
+  agentName: string | null;
+}
+
+/** Where, by whom and for how long, in one line. */
+export function JobMeta({ job, repositoryLabel, agentName }: JobMetaProps) {
+  const { attempt, maxAttempts, createdAt, startedAt, finishedAt, usage, runId } = job;
+  const parts: (readonly [name: string, value: ReactNode])[] = [
+    ['repository', repositoryLabel],
+    ['job', <ShortId key="job" jobId={job.jobId} />],
+    ['run', runId && `run ${runId.slice(-SHORT_ID_CHARS)}`],
+    ['agent', agentName],
+    ['attempt', attempt > 0 && `attempt ${attempt} of ${maxAttempts}`],
+    // Of a later attempt, the time in the queue is not known.
+    [
+      'queued',
+      attempt <= 1 && (
+        <Lasting key="queued" word="queued" from={createdAt} to={startedAt ?? finishedAt} />
+      ),
+    ],
+    [
+      'ran',
+      startedAt && job.status !== 'pending' && (
+        <Lasting key="ran" word="ran" from={startedAt} to={finishedAt} />
+      ),
+    ],
+    ['cost', usage?.costUsd !== undefined && `$${usage.costUsd.toFixed(2)}`],
+  ];
+  return (
+    <ul
+      aria-label="In short"
+      className="flex min-w-0 flex-wrap items-center gap-y-0.5 text-xs text-muted"
+    >
+      {parts
+        .filter(([, value]) => Boolean(value))
+        .map(([name, value]) => (
+          <li
+            key={name}
+            className={`max-w-full truncate not-last:after:px-1.5 not-last:after:text-faint not-last:after:content-['·'] ${inHeader.has(name) ? 'lg:hidden' : ''}`}
+          >
+            {value}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+/** A duration that counts until its end. */
+function Lasting({ word, from, to }: { word: string; from: string; to: string | null }) {
+  const text = useNow((nowMs) =>
+    formatDuration(Math.max(0, (to === null ? nowMs : Date.parse(to)) - Date.parse(from))),
+  );
+  return (
+    <span className="tabular-nums">
+      {word} {text}
+    </span>
+  );
+}

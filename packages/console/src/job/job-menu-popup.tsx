@@ -1,0 +1,32 @@
+import { Menu } from '@base-ui/react/menu';
+import type { JobAction } from '../format/job-actions.ts';
+import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
+import type { MenuState } from '../parts/menu-button.tsx';
+import { actionWords } from './job-actions.tsx';
+
+interface JobMenuPopupProps extends MenuState {
+  actions: readonly JobAction[];
+  disabledReason: string | undefined;
+  onAction: (action: JobAction) => void;
+}
+
+/** The further actions of a job. */
+export function JobMenuPopup({ actions, disabledReason, onAction, ...state }: JobMenuPopupProps) {
+  return (
+    <MenuPopup {...state}>
+      {actions.map((action) => (
+        <Menu.Item
+          key={action}
+          disabled={disabledReason !== undefined}
+          onClick={() => onAction(action)}
+          className={menuItemClasses}
+        >
+          {actionWords[action]}
+        </Menu.Item>
+      ))}
+      {disabledReason !== undefined && (
+        <p className="px-2 py-1.5 text-xs text-muted">{disabledReason}</p>
+      )}
+    </MenuPopup>
+  );
+}

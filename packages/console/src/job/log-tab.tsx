@@ -1,0 +1,204 @@
+import type { Job } from '@signalbox/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type LogRef, logGroupsQuery, logHeadQuery, logTailQuery } from '../api/log-queries.ts';
+import {
+  findFailureLine,
+  formatLineRange,
+  groupsOf,
+  type LogGroup,
+  parseLineRange,
+} from '../format/log.ts';
+import { useKeys } from '../keys/use-keys.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import { SkeletonRows } from '../parts/skeleton.tsx';
+import { LogBox, type LogBoxHandle } from './log-box.tsx';
+import { LogToolbar } from './log-toolbar.tsx';
+import { useLogSearch } from './use-log-search.ts';
+
+interface LogTabProps {
+  job: Job;
+  /** The attempt in the URL; undefined: the latest one. */
+  attempt: number | undefined;
+}
+
+/** The log of an attempt, as high and wide as the window allows. */
+export function LogTab({ job, attempt = job.attempt }: LogTabProps) {
+  const log = { workspaceId: job.workspaceId, jobId: job.jobId, attempt };
+  if (attempt === 0) return <NoOutput text="The log begins when an agent starts the job." />;
+  // A new attempt is a new log: it opens anew.
+  return <AttemptLog key={`${job.jobId}-${attempt}`} job={job} log={log} />;
+}
+
+function AttemptLog({ job, log }: { job: Job; log: LogRef }) {
+  const isLive = job.status === 'running' && log.attempt === job.attempt;
+  const head = useQuery(logHeadQuery(log, isLive));
+  useLastRead(log, isLive);
+  const hasFailed = job.status === 'failed' && log.attempt === job.attempt;
+  const hash = useLocation({ select: (location) => location.hash });
+  const opensAtFailure = hasFailed && parseLineRange(hash) === undefined;
+  const tail = useQuery({ ...logTailQuery(log), enabled: opensAtFailure });
+  if (head.isError && head.data === undefined) {
+    return (
+      <ErrorNotice
+        error={head.error}
+        action={<Button onClick={() => head.refetch()}>Try again</Button>}
+      />
+    );
+  }
+  if (head.data === undefined || (opensAtFailure && tail.isPending)) {
+    return <SkeletonRows what="the log" rows={14} height="dense" />;
+  }
+  if (head.data.totalLines === 0) {
+    return <NoOutput text={isLive ? 'No output yet.' : 'This attempt printed nothing.'} />;
+  }
+  const failureLine = opensAtFailure
+    ? findFailureLine(tail.data?.lines ?? [], job.message)
+    : undefined;
+  return <LogView log={log} head={head.data} isLive={isLive} failureLine={failureLine} />;
+}
+
+/** The last output arrives together with the end of the attempt, when the refresh has stopped. */
+function useLastRead(log: LogRef, isLive: boolean): void {
+  const client = useQueryClient();
+  const { queryKey } = logHeadQuery(log, isLive);
+  const keyText = JSON.stringify(queryKey);
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (wasLive.current && !isLive) {
+      void client.invalidateQueries({ queryKey: JSON.parse(keyText) as string[] });
+    }
+    wasLive.current = isLive;
+  }, [client, keyText, isLive]);
+}
+
+interface LogViewProps {
+  log: LogRef;
+  head: {
+    attempts: { attempt: number; lines: number }[];
+    totalLines: number;
+    sizeBytes: number;
+  };
+  isLive: boolean;
+  failureLine: number | undefined;
+}
+
+const noGroups: LogGroup[] = [];
+
+function LogView({ log, head, isLive, failureLine }: LogViewProps) {
+  const boxRef = useRef<LogBoxHandle>(null);
+  const searchRef = useRef<HTMLInputElement>(null);
+  const { range, onLine, selectLine } = useLineRange(log.attempt);
+  const [follow, setFollow] = useState(isLive && range === undefined);
+  const [hasTimes, setTimes] = useState(false);
+  const groups = useGroups(log, head.sizeBytes);
+  const { folded, onFold, foldAll } = useFolding(groups);
+  const goTo = (line: number) => {
+    setFollow(false);
+    selectLine(line);
+    boxRef.current?.goTo(line);
+  };
+  const search = useLogSearch(log, goTo);
+  const toSearch = () => searchRef.current?.focus();
+  useKeys([
+    { keys: '/', label: 'Search the log', group: 'Log', act: toSearch },
+    { keys: 'n', label: 'Next line found', group: 'Log', act: search.toNext },
+    { keys: 'N', label: 'Previous line found', group: 'Log', act: search.toPrevious },
+    { keys: 't', label: 'Show or hide times', group: 'Log', act: () => setTimes(!hasTimes) },
+    ...(isLive
+      ? [{ keys: 'f', label: 'Follow the log', group: 'Log', act: () => setFollow(!follow) }]
+      : []),
+  ]);
+  const marks = useMemo(
+    () => ({
+      ...{ range, folded, hasTimes },
+      matches: search.found,
+      match: search.current,
+      groups: new Map(groups.map((group) => [group.first, group])),
+    }),
+    [range, folded, hasTimes, search.found, search.current, groups],
+  );
+  return (
+    <section className="log-frame grid min-w-0 grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] overflow-hidden rounded-lg border">
+      <LogToolbar
+        log={log}
+        head={head}
+        search={search}
+        searchRef={searchRef}
+        hasTimes={hasTimes}
+        onTimes={setTimes}
+        follow={isLive ? follow : undefined}
+        onFollow={setFollow}
+        groups={groups.length}
+        folded={folded.length}
+        onFoldAll={foldAll}
+        failureLine={failureLine}
+        onGoTo={goTo}
+      />
+      <LogBox
+        ref={boxRef}
+        log={log}
+        label={`Output of attempt ${log.attempt}`}
+        totalLines={head.totalLines}
+        version={head.sizeBytes}
+        firstLine={range?.first ?? failureLine ?? (isLive ? undefined : head.totalLines)}
+        marks={marks}
+        follow={isLive && follow}
+        onFollow={setFollow}
+        onLine={onLine}
+        onFold={onFold}
+      />
+    </section>
+  );
+}
+
+/** The marked lines are in the URL, together with the attempt that they are of. */
+function useLineRange(attempt: number) {
+  const navigate = useNavigate();
+  const hash = useLocation({ select: (location) => location.hash });
+  const range = useMemo(() => parseLineRange(hash), [hash]);
+  const select = (next: { first: number; last: number }) =>
+    void navigate({
+      to: '.',
+      search: (now: Record<string, unknown>) => ({ ...now, attempt }),
+      hash: formatLineRange(next),
+      replace: true,
+      resetScroll: false,
+      hashScrollIntoView: false,
+    });
+  const onLine = (line: number, event: MouseEvent) => {
+    // Other presses open the link in a new tab or window.
+    if (event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    const start = event.shiftKey && range !== undefined ? range.first : line;
+    select({ first: Math.min(start, line), last: Math.max(start, line) });
+  };
+  return { range, onLine, selectLine: (line: number) => select({ first: line, last: line }) };
+}
+
+function useGroups(log: LogRef, sizeBytes: number): readonly LogGroup[] {
+  const { data } = useQuery(logGroupsQuery(log, sizeBytes));
+  return useMemo(() => (data === undefined ? noGroups : groupsOf(data)), [data]);
+}
+
+function useFolding(groups: readonly LogGroup[]) {
+  const [foldedLines, setFoldedLines] = useState<ReadonlySet<number>>(new Set());
+  const folded = useMemo(
+    () => groups.filter(({ first }) => foldedLines.has(first)),
+    [groups, foldedLines],
+  );
+  const onFold = (line: number) => {
+    const next = new Set(foldedLines);
+    if (!next.delete(line)) next.add(line);
+    setFoldedLines(next);
+  };
+  const foldAll = (isFolded: boolean) =>
+    setFoldedLines(new Set(isFolded ? groups.map(({ first }) => first) : []));
+  return { folded, onFold, foldAll };
+}
+
+function NoOutput({ text }: { text: string }) {
+  return <p className="rounded-lg border bg-surface p-6 text-center text-sm text-muted">{text}</p>;
+}

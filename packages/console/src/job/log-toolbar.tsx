@@ -1,0 +1,201 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowDown, ArrowUp, Download, Search } from 'lucide-react';
+import type { RefObject } from 'react';
+import type { LogRef } from '../api/log-queries.ts';
+import { saveLog } from '../api/save-log.ts';
+import { formatBytes } from '../format/bytes.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNotice } from '../parts/error-notice.tsx';
+import type { LogSearch } from './use-log-search.ts';
+
+interface LogToolbarProps {
+  log: LogRef;
+  head: {
+    attempts: { attempt: number; lines: number }[];
+    totalLines: number;
+    sizeBytes: number;
+  };
+  search: LogSearch;
+  searchRef: RefObject<HTMLInputElement | null>;
+  hasTimes: boolean;
+  onTimes: (hasTimes: boolean) => void;
+  /** Undefined: nothing to follow. */
+  follow: boolean | undefined;
+  onFollow: (follow: boolean) => void;
+  groups: number;
+  folded: number;
+  onFoldAll: (isFolded: boolean) => void;
+  failureLine: number | undefined;
+  onGoTo: (line: number) => void;
+}
+
+/** What a person can do with a log. */
+export function LogToolbar(props: LogToolbarProps) {
+  const { log, head, search, follow, groups, folded, failureLine } = props;
+  const save = useMutation({ mutationFn: () => saveLog(log) });
+  const error = search.error ?? save.error;
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b bg-surface px-2 py-1.5 text-xs text-muted">
+      <SearchField search={search} inputRef={props.searchRef} />
+      <span className="tabular-nums max-sm:hidden">
+        {head.totalLines.toLocaleString('en')} {head.totalLines === 1 ? 'line' : 'lines'},{' '}
+        {formatBytes(head.sizeBytes)}
+      </span>
+      <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">
+        {failureLine !== undefined && (
+          <Button look="quiet" onClick={() => props.onGoTo(failureLine)}>
+            To the failure
+          </Button>
+        )}
+        {groups > 0 && (
+          <Button look="quiet" onClick={() => props.onFoldAll(folded < groups)}>
+            {folded < groups ? 'Fold groups' : 'Unfold groups'}
+          </Button>
+        )}
+        <AttemptChoice attempt={log.attempt} attempts={head.attempts} />
+        <Toggle label="Times" checked={props.hasTimes} onChange={props.onTimes} />
+        {follow !== undefined && (
+          <Toggle label="Follow" checked={follow} onChange={props.onFollow} />
+        )}
+        <Button look="quiet" busy={save.isPending} onClick={() => save.mutate()}>
+          <Download />
+          Download
+        </Button>
+      </span>
+      {error !== undefined && error !== null && (
+        <div className="basis-full">
+          <ErrorNotice error={error} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SearchField({
+  search,
+  inputRef,
+}: {
+  search: LogSearch;
+  inputRef: RefObject<HTMLInputElement | null>;
+}) {
+  const hasLines = search.lines.length > 0;
+  return (
+    <form
+      className="flex min-w-0 items-center gap-1 max-sm:basis-full"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search.toNext();
+      }}
+    >
+      <span className="relative min-w-0 max-sm:grow">
+        <Search className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+        <input
+          ref={inputRef}
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          maxLength={200}
+          value={search.typed}
+          onChange={(event) => search.onType(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && event.shiftKey) {
+              event.preventDefault();
+              search.toPrevious();
+            }
+            if (event.key === 'Escape') {
+              search.onType('');
+              event.currentTarget.blur();
+            }
+          }}
+          className="h-8 w-56 rounded-md border border-control/60 bg-canvas pr-2 pl-7 text-sm text-ink placeholder:text-faint max-sm:w-full pointer-coarse:h-11"
+        />
+      </span>
+      <Button
+        look="quiet"
+        aria-label="Previous line found"
+        disabled={!hasLines}
+        onClick={search.toPrevious}
+        className="px-2"
+      >
+        <ArrowUp />
+      </Button>
+      <Button
+        look="quiet"
+        aria-label="Next line found"
+        disabled={!hasLines}
+        onClick={search.toNext}
+        className="px-2"
+      >
+        <ArrowDown />
+      </Button>
+      <span role="status" className="whitespace-nowrap tabular-nums">
+        {foundText(search)}
+      </span>
+    </form>
+  );
+}
+
+function foundText({ text, isBusy, error, lines, isCut, at }: LogSearch): string {
+  if (text === '' || error !== undefined) return '';
+  if (isBusy && lines.length === 0) return 'Searching …';
+  if (lines.length === 0) return 'Not found';
+  const count = `${lines.length.toLocaleString('en')}${isCut ? '+' : ''}`;
+  if (at >= 0) return `${(at + 1).toLocaleString('en')} of ${count}`;
+  return `${count} ${lines.length === 1 ? 'line' : 'lines'}`;
+}
+
+interface ToggleProps {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}
+
+function Toggle({ label, checked, onChange }: ToggleProps) {
+  return (
+    <label className="flex min-h-8 cursor-pointer items-center gap-1.5 pointer-coarse:min-h-11">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="size-4 accent-accent-fill"
+      />
+      {label}
+    </label>
+  );
+}
+
+interface AttemptChoiceProps {
+  attempt: number;
+  attempts: readonly { attempt: number; lines: number }[];
+}
+
+function AttemptChoice({ attempt, attempts }: AttemptChoiceProps) {
+  const navigate = useNavigate();
+  const known = attempts.some((each) => each.attempt === attempt)
+    ? attempts
+    : [...attempts, { attempt, lines: 0 }];
+  if (known.length < 2) return null;
+  return (
+    <select
+      aria-label="Attempt"
+      value={attempt}
+      onChange={(event) =>
+        void navigate({
+          to: '.',
+          search: (now: Record<string, unknown>) => ({
+            ...now,
+            attempt: Number(event.target.value),
+          }),
+        })
+      }
+      className="h-8 rounded-md border border-control/60 bg-canvas px-2 text-sm text-ink pointer-coarse:h-11"
+    >
+      {known.map((each) => (
+        <option key={each.attempt} value={each.attempt}>
+          Attempt {each.attempt}
+        </option>
+      ))}
+    </select>
+  );
+}

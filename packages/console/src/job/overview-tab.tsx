@@ -1,0 +1,65 @@
+import type { Job, WaitingFor } from '@signalbox/contract';
+import { Panel } from '../parts/facts.tsx';
+import { JobFacts } from '../parts/job-facts.tsx';
+import { WaitingNote } from '../parts/job-notes.tsx';
+import { LinkedText } from '../parts/linked-text.tsx';
+import { AgentMessage } from './agent-message.tsx';
+import { EvidenceCard } from './evidence-card.tsx';
+import { FailureCard } from './failure-card.tsx';
+import { OpenQuestions } from './open-questions.tsx';
+
+/** A longer prompt is folded, so that what follows stays in sight. */
+const PROMPT_FOLD_CHARS = 1_500;
+
+interface OverviewTabProps {
+  job: Job;
+  slug: string;
+  repositoryLabel: string;
+  agentName: string | null;
+  waitingFor: WaitingFor | null;
+  queuePosition: number | null;
+}
+
+/** What a person has to know and to do about a job. */
+export function OverviewTab(props: OverviewTabProps) {
+  const { job, slug, repositoryLabel, agentName, waitingFor, queuePosition } = props;
+  const isAsking = job.waitingOnUncertaintyId !== null;
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="grid min-w-0 gap-4">
+        <OpenQuestions job={job} />
+        {/* The question says what the job waits for. */}
+        {waitingFor && !isAsking && (
+          <WaitingNote slug={slug} waitingFor={waitingFor} queuePosition={queuePosition} />
+        )}
+        {job.outcome === 'failed' ? <FailureCard job={job} /> : <AgentMessage job={job} />}
+        <EvidenceCard job={job} />
+        <Panel title="Prompt">
+          <Prompt text={job.prompt} />
+        </Panel>
+      </div>
+      <aside className="grid min-w-0 gap-4">
+        <Panel title="Details">
+          <JobFacts job={job} slug={slug} repositoryLabel={repositoryLabel} agentName={agentName} />
+        </Panel>
+      </aside>
+    </div>
+  );
+}
+
+function Prompt({ text }: { text: string }) {
+  const body = (
+    <p className="text-sm wrap-anywhere whitespace-pre-wrap">
+      <LinkedText text={text} />
+    </p>
+  );
+  if (text.length <= PROMPT_FOLD_CHARS) return body;
+  return (
+    <details>
+      <summary className="cursor-pointer rounded-sm text-sm text-muted hover:text-ink">
+        {text.length.toLocaleString('en')} characters. Show the whole prompt
+      </summary>
+      <div className="mt-3">{body}</div>
+    </details>
+  );
+}
