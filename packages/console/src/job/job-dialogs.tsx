@@ -128,7 +128,7 @@ function OpenQuestion({ job }: { job: Job }) {
     <div className="grid gap-1 rounded-lg border-l-3 border-attention bg-attention-soft px-3 py-2 text-sm text-ink">
       <p className="font-medium text-attention">The agent asked, and nobody has answered:</p>
       <p className="max-h-40 overflow-auto whitespace-pre-wrap wrap-anywhere">
-        {plainText(question.prompt)}
+        {plainText(question.title)}
       </p>
       <p className="text-muted">
         A retry begins without an answer. The question stays open, here and in the inbox.
