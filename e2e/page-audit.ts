@@ -78,6 +78,7 @@ declare function getComputedStyle(
   element: PageElement,
   pseudo?: string,
 ): {
+  display: string;
   position: string;
   color: string;
   backgroundColor: string;
@@ -110,7 +111,7 @@ function auditTargets(): string[] {
   const faults: string[] = [];
   for (const control of document.querySelectorAll('button, select, input, summary, a[href]')) {
     const { width, height } = control.getBoundingClientRect();
-    const isInSentence = control.matches('p a, pre a, [role=log] a');
+    const isInSentence = getComputedStyle(control).display === 'inline';
     // A label is a part of the target; so is what a link lays over its whole row.
     const isWidened =
       control.matches('label input, .sr-only') ||
