@@ -82,6 +82,8 @@ export interface Endpoint<
    * always are for `GET`.
    */
   readonly bytes?: 'request' | 'response';
+  /** The answer is a stream of server-sent events until the client leaves, each with `response`. */
+  readonly streams?: true;
   readonly response: Res;
   /** Codes specific to this endpoint; those of every endpoint (401, 404, 413, …) are implied. */
   readonly errors: readonly ErrorCode[];

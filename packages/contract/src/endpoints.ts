@@ -1,5 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
 import { agents } from './endpoints/agents.ts';
+import { changes } from './endpoints/changes.ts';
 import { cloudAiJobs } from './endpoints/cloud-ai-jobs.ts';
 import { contextItems } from './endpoints/context-items.ts';
 import { contextPacks } from './endpoints/context-packs.ts';
@@ -42,6 +43,7 @@ export const endpoints = {
   integrations,
   integrationEvents,
   triggers,
+  changes,
 } as const;
 
 /** The same rows in one list, in the order of the table. */

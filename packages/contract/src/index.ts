@@ -3,6 +3,7 @@ export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoint-errors.ts';
 export * from './endpoints/agents.ts';
+export * from './endpoints/changes.ts';
 export * from './endpoints/cloud-ai-jobs.ts';
 export * from './endpoints/console/account.ts';
 export * from './endpoints/console/audit-log.ts';

@@ -50,6 +50,7 @@ const tagDescriptions: Record<string, string> = {
   Uploads: 'Files, sent and fetched through signed URLs.',
   Integrations: 'Events from other systems, and the ledger of their results.',
   Triggers: 'They start runs, by an event or by a schedule.',
+  Changes: 'Hints of what changed, as it happens. Reads have the truth.',
 };
 
 const apiDescription = `The machine-to-machine interface of a Signalbox hub.
@@ -208,6 +209,21 @@ function buildSuccess(endpoint: Endpoint, schemas: SchemaWriter): Record<string,
           'content-range': { $ref: '#/components/headers/ContentRange' },
         },
         content: buildBytes(),
+      },
+    };
+  }
+  if (endpoint.streams) {
+    return {
+      '200': {
+        description: 'Server-sent events. The schema is that of the data of each.',
+        headers: requestIdHeader,
+        content: {
+          'text/event-stream': {
+            schema: schemas.write(endpoint.response),
+            // The example has the type of its schema, and all schemas describe JSON.
+            example: endpoint.example.response as JsonValue,
+          },
+        },
       },
     };
   }

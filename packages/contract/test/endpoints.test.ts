@@ -127,9 +127,10 @@ for (const endpoint of endpointList) {
       }
     });
 
-    it('is a POST unless it is a document or raw bytes', () => {
+    it('is a POST unless it is a document, a stream or raw bytes', () => {
       const isSigned = endpoint.auth === 'signed-url';
       if (isSigned) assert.ok(endpoint.bytes !== undefined);
+      else if (endpoint.streams) assert.equal(endpoint.method, 'GET');
       else assert.equal(endpoint.method, endpoint.tag === 'Health' ? 'GET' : 'POST');
     });
 

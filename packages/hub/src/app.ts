@@ -7,6 +7,9 @@ import { AccessWatch } from './access/access-watch.ts';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
+import { ChangeFeed } from './changes/change-feed.ts';
+import { bindChangeRoutes } from './changes/routes.ts';
+import { watchWrites } from './changes/watch-writes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { offerDecisionDraft, offerSummary } from './cloud-ai-jobs/offer.ts';
 import { recordLostCloudAiLease } from './cloud-ai-jobs/recover.ts';
@@ -131,6 +134,8 @@ export interface Hub {
   deps: HubDeps;
   /** This hub among those that share its database. */
   group: HubGroup;
+  /** The streams of changes. */
+  feed: ChangeFeed;
   /** The background loops, in the order in which they start. */
   loops: HubLoops;
   /** Where people and agents reach it; known once it listens. */
@@ -169,14 +174,14 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   let database: Database | null = null;
   try {
     const { onDiskFailure, checkpointPages } = options;
-    database = guardWrites(
-      await openDatabase(config, directory.databasePath, clock, {
-        // The lock says that this is the only hub on the file.
-        emptiesLog: true,
-        ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
-        ...(checkpointPages === undefined ? {} : { checkpointPages }),
-      }),
-    );
+    const feed = new ChangeFeed();
+    const opened = await openDatabase(config, directory.databasePath, clock, {
+      // The lock says that this is the only hub on the file.
+      emptiesLog: true,
+      ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
+      ...(checkpointPages === undefined ? {} : { checkpointPages }),
+    });
+    database = watchWrites(guardWrites(opened), (changes) => feed.announce(changes));
     // Hubs that share a database use its clock, not those of their machines.
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;
@@ -188,6 +193,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       clock: databaseClock ?? clock,
       secretKey,
       directoryPath: directory.path,
+      feed,
       group: await openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
     });
     if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
@@ -204,6 +210,8 @@ interface HubParts {
   deps: HubDeps;
   tokenCache: TokenCache;
   group: HubGroup;
+  /** The streams of changes. */
+  feed: ChangeFeed;
   /** Absolute path of the data directory. */
   directoryPath: string;
 }
@@ -214,8 +222,9 @@ function createParts({
   secretKey,
   ...rest
 }: Pick<HubDeps, 'database' | 'clock' | 'secretKey'> &
-  Pick<HubParts, 'group' | 'directoryPath'>): HubParts {
+  Pick<HubParts, 'group' | 'feed' | 'directoryPath'>): HubParts {
   const { hints } = rest.group;
+  rest.feed.connect({ hints, hasOthers: () => rest.group.others > 0 });
   const waiters = new ClaimWaiters(clock, (workspaceId, wake) =>
     hints?.notify(workspaceId, hintOfWake(wake)),
   );
@@ -265,17 +274,11 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   bindRoutes(server, options, { ...parts, ...watches, uploads, address });
   server.addHook('preClose', async () => {
-    deps.waiters.close();
-    deps.decisionWaiters.close();
+    for (const waiting of [deps.waiters, deps.decisionWaiters, parts.feed]) waiting.close();
   });
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
-  const handlers = [
-    createTokenHintHandler(parts.tokenCache, accessWatch),
-    createDecisionHintHandler(deps),
-    createClaimHintHandler(deps),
-    createChangedAgentHandler(deps),
-  ];
+  const handlers = createHintHandlers(parts, accessWatch);
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
   const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
@@ -296,6 +299,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     database: deps.database,
     deps,
     group,
+    feed: parts.feed,
     loops,
     get baseUrl() {
       return address.baseUrl;
@@ -317,6 +321,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
       if (group.hints !== null) missedHints.start();
+      parts.feed.joined();
       signInLoop.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
@@ -327,6 +332,17 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       return stopped;
     },
   };
+}
+
+/** The reactions of the modules to changes on other hubs. */
+function createHintHandlers({ deps, tokenCache, feed }: HubParts, accessWatch: AccessWatch) {
+  return [
+    createTokenHintHandler(tokenCache, accessWatch),
+    createDecisionHintHandler(deps),
+    createClaimHintHandler(deps),
+    createChangedAgentHandler(deps),
+    feed.hintHandler,
+  ];
 }
 
 async function drain(
@@ -474,6 +490,7 @@ function bindRoutes(
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
   bindTriggerRoutes(api, deps);
+  bindChangeRoutes(api, { ...deps, feed: parts.feed });
   const { integrationWorkspaces } = config;
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces });
   api.finish();

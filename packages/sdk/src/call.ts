@@ -84,7 +84,7 @@ function createRetryKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function buildRequest(
+export function buildRequest(
   context: CallContext,
   endpoint: Endpoint,
   fields: Fields,

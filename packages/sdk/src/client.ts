@@ -1,5 +1,6 @@
 import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
 import { type CallContext, type CallOptions, callEndpoint, type Retry } from './call.ts';
+import { type StreamedEvent, streamEvents } from './event-stream.ts';
 import type { Fetch } from './exchange.ts';
 import { type Sleep, sleepOnTimer } from './sleep.ts';
 
@@ -32,8 +33,18 @@ export interface ClientOptions {
 /** Rows of endpoints by group and verb. */
 export type EndpointTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
-/** A call of an endpoint. The body is optional if it has no required field. */
-export type EndpointCall<E> =
+/**
+ * A call of an endpoint. The body is optional if it has no required field. A row that streams gives
+ * events, for `for await`; it reconnects by itself and ends by the signal or a refusal.
+ */
+export type EndpointCall<E> = E extends { streams: true }
+  ? (
+      body: RequestOf<E>,
+      options?: Pick<CallOptions, 'signal'>,
+    ) => AsyncIterable<StreamedEvent<ResponseOf<E>>>
+  : JsonCall<E>;
+
+type JsonCall<E> =
   Record<never, never> extends RequestOf<E>
     ? (body?: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>
     : (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
@@ -68,8 +79,11 @@ export function createClientOf<const T extends EndpointTable>(
   const groups = Object.entries(table).map(([group, verbs]) => {
     const calls = Object.entries(verbs).map(([verb, endpoint]) => [
       verb,
-      async (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
-        callEndpoint(context, endpoint, body, callOptions),
+      endpoint.streams
+        ? (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
+            streamEvents(context, endpoint, body, callOptions?.signal)
+        : async (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
+            callEndpoint(context, endpoint, body, callOptions),
     ]);
     return [group, Object.freeze(Object.fromEntries(calls))];
   });

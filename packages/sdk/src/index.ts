@@ -22,5 +22,6 @@ export {
   startDeviceLogin,
 } from './device-login.ts';
 export { ApiError, type ApiErrorCode, type ClientErrorCode, UnreachableError } from './errors.ts';
+export type { StreamedEvent } from './event-stream.ts';
 export type { Fetch } from './exchange.ts';
 export type { Sleep } from './sleep.ts';

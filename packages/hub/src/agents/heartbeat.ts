@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   AGENT_HEARTBEAT_INTERVAL_MS,
   type AgentCommand,
@@ -15,6 +16,7 @@ import {
   insertAgent,
   type NewCommand,
   readAgentOfMachine,
+  touchAgent,
   updateAgent,
 } from './store.ts';
 
@@ -66,6 +68,9 @@ export function recordHeartbeat(
       ...commandColumns(known, input, tx.nowMs),
     };
     if (known === undefined) await insertAgent(tx, row);
+    // Most heartbeats tell nothing new: a small write, of which no stream has to know.
+    else if (tellsNothingNew(known, row))
+      await touchAgent(tx, workspaceId, row.agent_id, row.token_id);
     else await updateAgent(tx, row);
     if (known !== undefined && mayClaimDifferently(known, row)) {
       tx.afterCommit(() => waiters.wakeAgent(workspaceId, row.agent_id));
@@ -113,6 +118,12 @@ export async function listCommands(
 ): Promise<AgentCommand[]> {
   const jobIds = await listCancelRequests(tx, workspaceId, agentId);
   return jobIds.map((jobId) => ({ command: 'cancel-job', jobId }));
+}
+
+/** Whether a heartbeat differs from the one before in nothing but its time and its token. */
+function tellsNothingNew(before: AgentRow, after: AgentRow): boolean {
+  const { last_seen_at, token_id } = after;
+  return isDeepStrictEqual({ ...before, last_seen_at, token_id }, { ...after });
 }
 
 /** Whether the agent may now get other jobs than before. */

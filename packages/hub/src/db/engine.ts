@@ -89,8 +89,16 @@ export interface Tx extends Reader {
 export interface BatchedWork<Input, Output> {
   /** @returns one output for each input, in their order. */
   run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
-  /** Whether the work has written for the action that gets this output. */
-  hasWritten(output: Output): boolean;
+  /** The rows that the work has written for the action that gets this output. */
+  rowsWritten(output: Output): readonly BatchedRow[];
+}
+
+/** A row that batched work has written. */
+export interface BatchedRow {
+  table: keyof Schema;
+  workspaceId: string;
+  /** The id of its record. */
+  id: string;
 }
 
 /**

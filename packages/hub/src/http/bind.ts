@@ -20,6 +20,7 @@ import {
 } from './byte-routes.ts';
 import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
+import { type EventSource, sendEvents } from './event-stream.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
 import { HttpContext } from './request-context.ts';
@@ -101,6 +102,12 @@ export type StreamHandler<Req extends TObject> = (
   input: RequestInput<Req>,
   context: RequestContext,
 ) => Promise<StreamedAnswer>;
+
+/** Authorizes a stream of events. The source starts to write when the headers are sent. */
+export type EventHandler<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<EventSource>;
 
 /** Calls the handler and sends its answer. */
 type Respond<Req extends TObject> = (
@@ -204,6 +211,35 @@ export class Api {
     });
   }
 
+  /** Binds a row that answers with server-sent events. Its request is the query. */
+  bindEvents<Req extends TObject>(
+    endpoint: Endpoint<Req, TObject>,
+    handler: EventHandler<Req>,
+  ): void {
+    const row = endpoint as unknown as Endpoint;
+    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+      // Watches the caller from here on; the end of the stream ends the watch.
+      const { signal } = context;
+      try {
+        const start = await handler(input, context);
+        signal.throwIfAborted();
+        sendEvents(reply, context, (writer) =>
+          start({
+            ...writer,
+            write: (event) => {
+              this.#checkAnswer?.(row, event.data);
+              writer.write(event);
+            },
+          }),
+        );
+        return reply;
+      } catch (error) {
+        context.unwatch();
+        throw error;
+      }
+    });
+  }
+
   /** Binds a row whose request is raw bytes; its signed URL authenticates it. */
   bindReceivedBytes<Proof, Res extends TObject>(
     endpoint: Endpoint<TObject, Res>,
@@ -248,7 +284,7 @@ export class Api {
           if (this.#isStale(request)) await this.#authenticate(request, auth);
           const { principal } = request;
           if (principal === null) throw new Error('a request was not authenticated');
-          const body = request.body ?? {};
+          const body = row.streams ? queryOf(request) : (request.body ?? {});
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
           const input = validator.validate(body) as RequestInput<Req>;
@@ -370,6 +406,12 @@ function addressesOf(row: Endpoint): Address[] {
   const consolePath = consolePathOf(row);
   if (!row.console || consolePath === row.path) return [own];
   return [own, { path: consolePath, auth: 'session' }];
+}
+
+/** The fields of a stream's request. A browser that reconnects sends its position as a header. */
+function queryOf({ query, headers }: FastifyRequest): object {
+  const after = headers['last-event-id'];
+  return { ...(query as object), ...(after === undefined ? {} : { after }) };
 }
 
 function nameIgnored(reply: FastifyReply, ignored: readonly string[]): void {

@@ -57,6 +57,11 @@ export class HttpContext implements RequestContext {
     return this.#ending.signal;
   }
 
+  /** Ends the watch of the caller's access. */
+  unwatch(): void {
+    this.#unwatch();
+  }
+
   /**
    * Call it when the handler has ended.
    * @throws HubError why the caller lost access while the request waited.

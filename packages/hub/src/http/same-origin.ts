@@ -4,7 +4,8 @@ import { HubError } from '../errors.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses a request that another site made a browser send. Browsers set `Sec-Fetch-Site` and
+ * Refuses a request that another site made a browser send; without a body, also where a browser
+ * does not say where it comes from, since it reads only. Browsers set `Sec-Fetch-Site` and
  * `Origin` themselves and no page can change them; SameSite cookies would not be enough, because
  * they allow sibling subdomains.
  *
@@ -15,7 +16,10 @@ export function requireSameOrigin(
   request: { method: string; headers: IncomingHttpHeaders },
   baseUrl: string,
 ): void {
-  if (safeMethods.has(request.method) || isSameOrigin(request.headers, baseUrl)) return;
+  const { method, headers } = request;
+  const site = headers['sec-fetch-site'];
+  if (safeMethods.has(method) && (site === undefined || site === 'none')) return;
+  if (isSameOrigin(headers, baseUrl)) return;
   throw new HubError(
     'NOT_ALLOWED',
     'Only the console may make console calls: send Sec-Fetch-Site: same-origin, or the Origin of ' +

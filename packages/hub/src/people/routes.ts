@@ -30,7 +30,7 @@ export function bindPeopleRoutes(api: Api, deps: PasswordResetDeps): void {
   bindPasswordResetRoutes(api, deps);
 }
 
-function bindSessionRoutes(api: Api, deps: PeopleDeps): void {
+function bindSessionRoutes(api: Api, deps: PasswordResetDeps): void {
   const { session } = consoleEndpoints;
   api.bind(session.get, async (_input, { cookies }) => {
     const live = await findSession(deps, cookies);

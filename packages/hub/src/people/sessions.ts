@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
+import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps, SessionDeps } from './deps.ts';
 import { isSessionLive, isSightingDue, SESSION_MS } from './policy.ts';
 import {
@@ -88,19 +89,29 @@ export async function authenticateSession(deps: SessionDeps, cookies: Cookies): 
 }
 
 /** Ends the session of a request, if there is one. */
-export async function signOut(deps: SessionDeps, cookies: Cookies): Promise<void> {
+export async function signOut(deps: SessionDeps & SessionEndDeps, cookies: Cookies): Promise<void> {
   const session = await findSession(deps, cookies);
   if (session === null) return;
   await revokeSession(deps, session.person_id, session.session_id);
 }
 
-/** Ends a session of a person; false if they have no such session or it had ended. */
+export interface SessionEndDeps extends Pick<SessionDeps, 'database'> {
+  tokenCache: Pick<TokenCache, 'clear'>;
+}
+
+/**
+ * Ends a session of a person, and its open streams on every hub; false if they have no such session
+ * or it had ended.
+ */
 export function revokeSession(
-  { database }: Pick<SessionDeps, 'database'>,
+  { database, tokenCache }: SessionEndDeps,
   personId: string,
   sessionId: string,
 ): Promise<boolean> {
-  return database.write(NO_WORKSPACE, (tx) => markSessionRevoked(tx, personId, sessionId));
+  return database.write(NO_WORKSPACE, (tx) => {
+    tx.afterCommit(() => tokenCache.clear());
+    return markSessionRevoked(tx, personId, sessionId);
+  });
 }
 
 export async function listLiveSessions(

@@ -48,7 +48,10 @@ export const claimReady: BatchedWork<ClaimRequest, ClaimResult> = {
     }
     return results;
   },
-  hasWritten: (result) => result !== null && result !== 'keyed',
+  rowsWritten: (result) =>
+    result === null || result === 'keyed'
+      ? []
+      : [{ table: 'queue_entries', workspaceId: result.workspace_id, id: result.entry_id }],
 };
 
 /** The positions of the requests, grouped by the lanes that they ask for. */

@@ -336,7 +336,7 @@ test('batched work runs once for all that ask for it and keeps their order', asy
       await tx.firstSql('SELECT ?::text AS size', [String(inputs.length)]);
       return inputs.map((input) => input * 2);
     },
-    hasWritten: () => false,
+    rowsWritten: () => [],
   };
   const numbers = Array.from({ length: 30 }, (_, at) => at);
   const outputs = await Promise.all(

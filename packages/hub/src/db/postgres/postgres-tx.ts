@@ -56,7 +56,7 @@ export function openTx(
     async runBatched(work, input) {
       try {
         const output = await (runner.runBatched?.(work, input) ?? runSingle(tx, work, input));
-        hasWritten ||= work.hasWritten(output);
+        hasWritten ||= work.rowsWritten(output).length > 0;
         return output;
       } catch (error) {
         hasWritten = true;

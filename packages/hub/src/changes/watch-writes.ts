@@ -1,0 +1,158 @@
+import type { Change } from '@signalbox/contract';
+import type { Compilable } from 'kysely';
+import type { BatchedWork, Database, Reader, SqlValue, Tx } from '../db/engine.ts';
+import { isRead } from '../db/statements.ts';
+import { readStatement, type WritingStatement } from './read-statement.ts';
+import { watchedTables } from './watched-tables.ts';
+
+/** A committed change. A workspace that is null: of any workspace. */
+export interface CommittedChange extends Change {
+  workspaceId: string | null;
+}
+
+/** Statements are constants, but those with lists have a text for each length. */
+const STATEMENTS_KNOWN_MAX = 5_000;
+const known = new Map<string, WritingStatement | null>();
+
+/**
+ * Makes a database announce what its actions change, once they are durable. It reads this from the
+ * statements, so no operation has to announce anything, and none can forget it.
+ */
+export function watchWrites(
+  database: Database,
+  announce: (changes: readonly CommittedChange[]) => void,
+): Database {
+  const watched =
+    <T>(action: (tx: Tx) => Promise<T>) =>
+    (tx: Tx) =>
+      action(new WatchedTx(tx, announce));
+  return {
+    engine: database.engine,
+    build: database.build,
+    get warnings() {
+      return database.warnings;
+    },
+    reader: database.reader,
+    write: (scope, action) => database.write(scope, watched(action)),
+    writeConcurrent: (scope, action) => database.writeConcurrent(scope, watched(action)),
+    setAvailable: (isAvailable) => database.setAvailable(isAvailable),
+    schemaChanged: (tx) => database.schemaChanged(tx),
+    close: () => database.close(),
+  };
+}
+
+/** An action that collects what its statements change. */
+class WatchedTx implements Tx {
+  readonly #tx: Tx;
+  readonly #announce: (changes: readonly CommittedChange[]) => void;
+  #changes: CommittedChange[] | null = null;
+
+  constructor(tx: Tx, announce: (changes: readonly CommittedChange[]) => void) {
+    this.#tx = tx;
+    this.#announce = announce;
+  }
+
+  get engine(): Tx['engine'] {
+    return this.#tx.engine;
+  }
+
+  get rowLock(): Reader['rowLock'] {
+    return this.#tx.rowLock;
+  }
+
+  get nowMs(): number {
+    return this.#tx.nowMs;
+  }
+
+  all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    const { sql, parameters } = query.compile();
+    return this.allSql(sql, parameters as SqlValue[]);
+  }
+
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    const { sql, parameters } = query.compile();
+    return this.firstSql(sql, parameters as SqlValue[]);
+  }
+
+  allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    if (!isRead(sql)) this.#note(sql, values);
+    return this.#tx.allSql(sql, values);
+  }
+
+  firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+    if (!isRead(sql)) this.#note(sql, values);
+    return this.#tx.firstSql(sql, values);
+  }
+
+  run(query: Compilable<unknown>): Promise<{ changes: number }> {
+    const { sql, parameters } = query.compile();
+    return this.runSql(sql, parameters as SqlValue[]);
+  }
+
+  runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
+    this.#note(sql, values);
+    return this.#tx.runSql(sql, values);
+  }
+
+  requireExclusive(): void {
+    this.#tx.requireExclusive();
+  }
+
+  /** The statements of the work run for several actions, so it says itself what it wrote. */
+  async runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
+    const output = await this.#tx.runBatched(work, input);
+    for (const { table, workspaceId, id } of work.rowsWritten(output)) {
+      const row = { workspaceId, id, columns: [], valueIn: () => undefined };
+      for (const kind of watchedTables[table]?.kind(row) ?? [])
+        this.#add({ workspaceId, kind, id });
+    }
+    return output;
+  }
+
+  afterCommit(call: () => void): void {
+    this.#tx.afterCommit(call);
+  }
+
+  #note(sql: string, values: readonly SqlValue[]): void {
+    const statement = statementOf(sql);
+    if (statement === null) return;
+    const table = watchedTables[statement.table];
+    const { columns, set, where } = statement;
+    if (table === undefined) return;
+    const { silent } = table;
+    if (statement.verb === 'update' && columns.every((column) => silent?.includes(column))) return;
+    const textAt = (column: string | null) => {
+      const at = column === null ? undefined : where.get(column);
+      const value = at === undefined ? null : values[at];
+      return typeof value === 'string' ? value : null;
+    };
+    const workspaceId = textAt('workspace_id');
+    const id = textAt(table.id);
+    const valueIn = (column: string) => {
+      const at = set.get(column);
+      return at === undefined ? undefined : values[at];
+    };
+    for (const kind of table.kind({ workspaceId, id, columns, valueIn })) {
+      this.#add({ workspaceId, kind, id });
+    }
+  }
+
+  #add(change: CommittedChange): void {
+    if (this.#changes === null) {
+      const changes: CommittedChange[] = [];
+      this.#changes = changes;
+      this.#tx.afterCommit(() => this.#announce(changes));
+    }
+    this.#changes.push(change);
+  }
+}
+
+function statementOf(sql: string): WritingStatement | null {
+  let statement = known.get(sql);
+  if (statement === undefined) {
+    statement = readStatement(sql, (table) => Object.hasOwn(watchedTables, table));
+    if (known.size >= STATEMENTS_KNOWN_MAX) known.clear();
+    known.set(sql, statement);
+  }
+  return statement;
+}

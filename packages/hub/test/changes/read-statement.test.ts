@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readStatement } from '../../src/changes/read-statement.ts';
+import { createQueryBuilder } from '../../src/db/statements.ts';
+
+const read = (sql: string) => readStatement(sql, (table) => table === 'runs' || table === 'jobs');
+
+test('an insert tells its columns and the place of each value', () => {
+  const statement = read('INSERT INTO jobs (workspace_id, job_id, seq) VALUES (?, ?, 1)');
+  assert.equal(statement?.verb, 'insert');
+  assert.deepEqual(statement.columns, ['workspace_id', 'job_id', 'seq']);
+  assert.deepEqual(Object.fromEntries(statement.where), { workspace_id: 0, job_id: 1 });
+});
+
+test('values within an expression belong to no column, and count', () => {
+  const statement = read(
+    `INSERT INTO jobs (workspace_id, seq, job_id)
+     VALUES (?, (SELECT MAX(e.seq) FROM e WHERE e.a = ? AND e.b IN (?, ?)), ?)`,
+  );
+  assert.deepEqual(Object.fromEntries(statement?.where ?? []), { workspace_id: 0, job_id: 4 });
+});
+
+test('an insert of several rows tells the workspace only', () => {
+  const statement = read('INSERT INTO jobs (workspace_id, job_id) VALUES (?, ?), (?, ?)');
+  assert.deepEqual(Object.fromEntries(statement?.where ?? []), { workspace_id: 0 });
+});
+
+test('an update tells what it sets and which row', () => {
+  const statement = read(
+    `UPDATE jobs SET outcome = ?, message = coalesce(?, message), seq = seq + 1
+     WHERE workspace_id = ? AND job_id = ? AND attempt = ?`,
+  );
+  assert.deepEqual(statement?.columns, ['outcome', 'message', 'seq']);
+  assert.deepEqual(Object.fromEntries(statement.set), { outcome: 0 });
+  assert.equal(statement.where.get('workspace_id'), 2);
+  assert.equal(statement.where.get('job_id'), 3);
+});
+
+test('a deletion of a list tells no id', () => {
+  const statement = read('DELETE FROM jobs WHERE workspace_id = ? AND job_id IN (SELECT ?)');
+  assert.equal(statement?.verb, 'delete');
+  assert.deepEqual([...statement.where.keys()], ['workspace_id']);
+});
+
+test('row locks, other tables and upserts of other tables are no writes of a table', () => {
+  assert.equal(read('WITH c AS (SELECT 1) SELECT * FROM jobs FOR NO KEY UPDATE OF e'), null);
+  assert.equal(read('INSERT INTO other (job_id) VALUES (?) ON CONFLICT DO UPDATE SET a = 1'), null);
+});
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`built queries are read like written ones: ${engine}`, () => {
+    const { sql } = createQueryBuilder(engine)
+      .updateTable('runs')
+      .set({ status: 'done', run_ref: 'x' })
+      .where('workspace_id', '=', 'ws_1')
+      .where('run_id', '=', 'run_1')
+      .compile();
+    const statement = read(sql);
+    assert.deepEqual(statement?.columns, ['status', 'run_ref']);
+    assert.equal(statement.where.get('workspace_id'), 2);
+    assert.equal(statement.where.get('run_id'), 3);
+  });
+}
