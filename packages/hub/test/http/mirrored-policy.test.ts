@@ -28,7 +28,7 @@ test('mirrored rows admit people by their role in the workspace', async (t) => {
   /** The code of a refused authorization; undefined when the call reached its handler. */
   const refusalOf = async (row: (typeof bound)[number]) => {
     const request = { ...row.example.request, workspaceId };
-    const { body, text } = await person.send(consolePathOf(row), request);
+    const { body, text } = await person.send(consolePathOf(row), request, row);
     assert.notEqual(body.error, 'NOT_FOUND', `${row.name} has no handler at the console`);
     assert.notEqual(body.error, 'INTERNAL', text);
     assert.notEqual(body.error, 'RATE_LIMITED', text);

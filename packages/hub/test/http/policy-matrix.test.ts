@@ -18,7 +18,7 @@ import {
 } from '../support/api-world.ts';
 import { fillExample, listBoundEndpoints, namesRun } from '../support/bound-endpoints.ts';
 import { ensureRun } from '../support/decision-world.ts';
-import { checkRequestId, exchange } from '../support/http-exchange.ts';
+import { checkRequestId, exchange, requestOfRow } from '../support/http-exchange.ts';
 
 /*
  * The permissions of the control plane: every endpoint × every kind of caller. One table has the
@@ -193,6 +193,7 @@ const verdicts = {
   integrationEventsReplay: { ...fullOnly, integrateOnly: 'ok' },
   triggersList: integrators,
   triggersGet: integrators,
+  changesStream: { ...fullOnly, viewer: 'ok', readOnly: 'ok' },
 } satisfies Record<string, Record<Caller, string>>;
 
 const callers = Object.keys(anybody) as Caller[];
@@ -240,10 +241,8 @@ test('every endpoint admits exactly the callers in the policy table', async (t) 
       for (const caller of callers) {
         const { body, job } = await requestOf(world, endpoint, caller);
         const answer = await exchange(baseUrl, {
-          method: endpoint.method,
-          path: endpoint.path,
+          ...requestOfRow(endpoint, body),
           token: await tokenOf(world, endpoint, caller, job),
-          ...(endpoint.method === 'GET' ? {} : { body }),
         });
         const expected = verdictOf(endpoint, caller);
         const actual = answer.status === 200 ? 'ok' : answer.body.error;
@@ -274,9 +273,10 @@ test('the console’s paths accept no token, and the control plane accepts no co
     const headers = { 'sec-fetch-site': 'same-origin', cookie: 'sbx_session=x' };
     const token = world.home.token;
     const path = consolePathOf(endpoint);
-    const console = await exchange(baseUrl, { path, token, headers, body });
+    const request = requestOfRow(endpoint, body, path);
+    const console = await exchange(baseUrl, { ...request, token, headers });
     assert.equal(console.body.error, 'SESSION_REQUIRED', `${path}: ${console.text}`);
-    const plain = await exchange(baseUrl, { path: endpoint.path, headers, body });
+    const plain = await exchange(baseUrl, { ...requestOfRow(endpoint, body), headers });
     assert.equal(plain.body.error, 'TOKEN_MISSING', `${endpoint.path}: ${plain.text}`);
   }
 });

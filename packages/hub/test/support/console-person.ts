@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { consoleEndpoints } from '@signalbox/contract';
+import { consoleEndpoints, type Endpoint } from '@signalbox/contract';
 import { insertMembership } from '../../src/access/store.ts';
 import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import type { HomeWorld } from './home-world.ts';
-import { type Answer, exchange } from './http-exchange.ts';
+import { type Answer, exchange, requestOfRow } from './http-exchange.ts';
 
 /** A person at the console, who sends the requests that a browser would. */
 export interface ConsolePerson {
   personId: string;
   /** The workspace that they made as the first owner. */
   workspaceSlug: string;
-  send(path: string, body: unknown): Promise<Answer>;
+  /** @param row of the path, if it may be a stream. */
+  send(path: string, body: Record<string, unknown>, row?: Endpoint): Promise<Answer>;
 }
 
 /** The first owner of a hub, signed in, and a member of `home` as well. */
@@ -20,9 +21,10 @@ export async function signInFirstOwner({ hub, home }: HomeWorld): Promise<Consol
   assert.ok(linkToken !== null, 'the hub has no people yet');
   const workspaceSlug = 'lovelace';
   let cookie = '';
-  const send = async (path: string, body: unknown) => {
+  const send: ConsolePerson['send'] = async (path, body, row) => {
     const headers = { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) };
-    const answer = await exchange(hub.baseUrl, { path, body, headers });
+    const request = row ? requestOfRow(row, body, path) : { path, body };
+    const answer = await exchange(hub.baseUrl, { ...request, headers });
     cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie;
     return answer;
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Endpoint } from '@signalbox/contract';
 
 export interface Exchange {
   method?: string;
@@ -29,8 +30,29 @@ export async function exchange(baseUrl: string, request: Exchange): Promise<Answ
     },
     ...(body === undefined ? {} : { body: toBytes(body) }),
   });
-  const text = await response.text();
+  const text = await readText(response);
   return { status: response.status, headers: response.headers, text, body: parse(text) };
+}
+
+/** A stream has no end: of an answer that is one, nothing is read. */
+async function readText(response: Response): Promise<string> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    return response.text();
+  }
+  await response.body?.cancel();
+  return '';
+}
+
+/** The request of a row: its fields are the body or, for a stream, the query. */
+export function requestOfRow(
+  { method, path: ownPath, streams }: Endpoint,
+  fields: Record<string, unknown>,
+  path = ownPath,
+): Pick<Exchange, 'method' | 'path' | 'body'> {
+  if (streams) {
+    return { method, path: `${path}?${new URLSearchParams(fields as Record<string, string>)}` };
+  }
+  return { method, path, ...(method === 'GET' ? {} : { body: fields }) };
 }
 
 /** Every answer names its request, and a refusal names the same one in its body. */
