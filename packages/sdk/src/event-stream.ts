@@ -13,13 +13,13 @@ const ATTEMPTS_COUNTED_MAX = 7;
 /** One event. `reset`: something may have been missed, so read everything again. */
 export type StreamedEvent<Data> = Data & {
   event: 'open' | 'reset' | 'changes';
-  /** The position: `after` of a later call goes on from here. */
+  /** The position: `after` of a later call continues from here. */
   id: string;
 };
 
 /**
  * Yields the events of a stream. When the connection breaks, it connects again after a pause with
- * jitter and goes on after the last event, without a loss or with a `reset`.
+ * jitter and continues after the last event, without a loss or with a `reset`.
  * @throws {ApiError} if the hub refuses. The signal's reason if it aborts.
  */
 export async function* streamEvents<Data>(

@@ -26,7 +26,7 @@ function followerOf(baseUrl: string) {
   return client.changes.stream({ workspaceId: 'ws_1' });
 }
 
-test('goes on after the last event when the connection ends, until the hub refuses', async (t) => {
+test('continues after the last event when the connection ends, until the hub refuses', async (t) => {
   const hub = await startHubStandIn(t, [
     stream(written('open', 'e-1'), ': keep-alive\n\n', written('changes', 'e-2', [job])),
     stream(written('reset', 'f-1')),

@@ -68,7 +68,7 @@ export const changes = {
         'not how: read the records again. The event `open` comes first, or `reset`: changes may ' +
         'have been missed, so read everything again. Then `changes`, at most every 50 ms. The id ' +
         'of each is a position: send the last one as `after` (or in the header Last-Event-ID) to ' +
-        'go on without a loss. A comment every 15 s keeps the connection open. The stream ends ' +
+        'continue without a loss. A comment every 15 s keeps the connection open. The stream ends ' +
         'when the caller loses access or its role changes, and when the hub stops. 16 streams of ' +
         'a token or person may be open on each hub; a further one gets RATE_LIMITED.',
       request: Type.Object({

@@ -15,8 +15,8 @@ export interface Batch {
 }
 
 /**
- * The latest changes of a workspace that this hub knows of, in memory. A position is an epoch, which
- * belongs to this log alone, and the number of a batch.
+ * The latest changes of a workspace that this hub knows of, in memory. A position is an epoch,
+ * which belongs to this log only, and the number of a batch.
  */
 export class ChangeLog {
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('hex');
@@ -45,7 +45,7 @@ export class ChangeLog {
   forget(): void {
     this.#batches.length = 0;
     this.#kept = 0;
-    // No batch has this number, so a client that stands before it cannot go on.
+    // No batch has this number, so a client that stands before it cannot continue.
     this.#seq += 1;
   }
 

@@ -102,7 +102,7 @@ function readConditions(sql: string, from: number): Map<string, number> {
   return where;
 }
 
-/** The index of the value that a placeholder at a place stands for. */
+/** The index of the value of a placeholder at a place. */
 function valueIndexAt(sql: string, at: number, placeholder: string): number {
   if (placeholder.startsWith('$')) return Number(placeholder.slice(1)) - 1;
   let index = 0;

@@ -6,7 +6,7 @@ interface WatchedTable {
   kind: (row: WrittenRow) => readonly ChangeKind[];
   /** The column with the id of the record; null: changes are announced without an id. */
   id: string | null;
-  /** Columns that nobody sees, or that change all the time: updates of only these say nothing. */
+  /** Columns that are not shown, or that change all the time: updates of only these say nothing. */
   silent?: readonly string[];
 }
 

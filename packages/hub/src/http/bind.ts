@@ -232,11 +232,11 @@ export class Api {
             },
           }),
         );
-        return reply;
       } catch (error) {
         context.unwatch();
         throw error;
       }
+      return reply;
     });
   }
 
