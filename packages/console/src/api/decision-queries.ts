@@ -1,5 +1,6 @@
 import type { ListedUncertainty, ResponseOf } from '@signalbox/contract';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { unlessLive } from '../live/live-state.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
 
 /** Filters of the inbox; all are part of the URL. */
@@ -42,7 +43,7 @@ export function decisionsQuery(workspaceId: string, filters: InboxFilters) {
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    refetchInterval: DECISION_REFRESH_MS,
+    refetchInterval: unlessLive(DECISION_REFRESH_MS),
   });
 }
 
@@ -51,7 +52,7 @@ export function decisionCountsQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['uncertainty-counts', workspaceId],
     queryFn: ({ signal }) => callHub('uncertainties', 'counts', { workspaceId }, signal),
-    refetchInterval: DECISION_REFRESH_MS,
+    refetchInterval: unlessLive(DECISION_REFRESH_MS),
   });
 }
 
@@ -61,7 +62,7 @@ export function decisionQuery(workspaceId: string, uncertaintyId: string) {
     queryKey: ['uncertainty', workspaceId, uncertaintyId],
     queryFn: ({ signal }) =>
       callHub('uncertainties', 'get', { workspaceId, uncertaintyId }, signal),
-    refetchInterval: DECISION_REFRESH_MS,
+    refetchInterval: unlessLive(DECISION_REFRESH_MS),
   });
 }
 

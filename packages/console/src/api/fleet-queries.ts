@@ -1,5 +1,6 @@
 import type { Agent, AgentStatus, ResponseOf } from '@signalbox/contract';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { unlessLive } from '../live/live-state.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
 
 /** How often the pages of agents, repositories and runs read again. */
@@ -29,7 +30,7 @@ export function agentGroupQuery(workspaceId: string, statuses: readonly AgentSta
       ),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -37,7 +38,7 @@ export function agentQuery(workspaceId: string, agentId: string) {
   return queryOptions({
     queryKey: ['agents', workspaceId, 'one', agentId],
     queryFn: ({ signal }) => callHub('agents', 'get', { workspaceId, agentId }, signal),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -52,7 +53,7 @@ export function servingAgentsQuery(workspaceId: string, repoId: string) {
         { workspaceId, repoId, statuses: ['online', 'draining'], limit: REPOSITORY_ROWS },
         signal,
       ),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -77,7 +78,7 @@ export function repositoryPagesQuery(workspaceId: string) {
       ),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -85,7 +86,7 @@ export function repositoryQuery(workspaceId: string, repoId: string) {
   return queryOptions({
     queryKey: ['repositories', workspaceId, 'one', repoId],
     queryFn: ({ signal }) => callHub('repositories', 'get', { workspaceId, repoId }, signal),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -94,7 +95,7 @@ export function pausesQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['queue-pauses', workspaceId],
     queryFn: ({ signal }) => callHub('queue', 'listPauses', { workspaceId }, signal),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -108,7 +109,7 @@ export function lastJobsQuery(workspaceId: string, repoId: string) {
         { workspaceId, repoId, view: 'summary', limit: REPOSITORY_ROWS },
         signal,
       ),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -124,7 +125,7 @@ export function runsQuery(workspaceId: string) {
       ),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -132,7 +133,7 @@ export function runQuery(workspaceId: string, runId: string) {
   return queryOptions({
     queryKey: ['runs', workspaceId, 'one', runId],
     queryFn: ({ signal }) => callHub('runs', 'overview', { workspaceId, runId }, signal),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -140,7 +141,7 @@ export function runGraphQuery(workspaceId: string, runId: string) {
   return queryOptions({
     queryKey: ['runs', workspaceId, 'graph', runId],
     queryFn: ({ signal }) => callHub('runs', 'graph', { workspaceId, runId }, signal),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 
@@ -154,7 +155,7 @@ export function runDecisionsQuery(workspaceId: string, runId: string) {
         { workspaceId, runId, view: 'summary', limit: PAGE_ROWS },
         signal,
       ),
-    refetchInterval: FLEET_REFRESH_MS,
+    refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
 

@@ -6,6 +6,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query';
 import { type JobFilters, wireFilters } from '../format/job-filters.ts';
+import { unlessLive } from '../live/live-state.ts';
 import { callHub } from './hub-call.ts';
 
 const LIST_REFRESH_MS = 5_000;
@@ -27,7 +28,7 @@ export function jobsQuery(
     queryFn: ({ signal }) =>
       callHub('jobs', 'list', listRequest(workspaceId, filters, statuses, limit), signal),
     placeholderData: keepPreviousData,
-    refetchInterval: LIST_REFRESH_MS,
+    refetchInterval: unlessLive(LIST_REFRESH_MS),
   });
 }
 
@@ -80,7 +81,7 @@ export function jobCountsQuery(workspaceId: string, filters: JobFilters = {}) {
     queryFn: ({ signal }) =>
       callHub('jobs', 'counts', { workspaceId, ...wireFilters(counted, Date.now()) }, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: LIST_REFRESH_MS,
+    refetchInterval: unlessLive(LIST_REFRESH_MS),
   });
 }
 
@@ -89,7 +90,7 @@ export function pausesQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['pauses', workspaceId],
     queryFn: ({ signal }) => callHub('queue', 'listPauses', { workspaceId }, signal),
-    refetchInterval: LIST_REFRESH_MS,
+    refetchInterval: unlessLive(LIST_REFRESH_MS),
   });
 }
 
@@ -97,7 +98,7 @@ export function jobQuery(workspaceId: string, jobId: string) {
   return queryOptions({
     queryKey: ['job', workspaceId, jobId],
     queryFn: ({ signal }) => callHub('jobs', 'get', { workspaceId, jobId }, signal),
-    refetchInterval: LIVE_REFRESH_MS,
+    refetchInterval: unlessLive(LIVE_REFRESH_MS),
   });
 }
 
@@ -112,7 +113,7 @@ export function openQuestionsQuery(workspaceId: string, jobId: string) {
         { workspaceId, jobId, status: 'open', promoted: true, view: 'summary', limit: 20 },
         signal,
       ),
-    refetchInterval: LIVE_REFRESH_MS,
+    refetchInterval: unlessLive(LIVE_REFRESH_MS),
   });
 }
 
@@ -157,7 +158,7 @@ export function jobEventsQuery(
         nextAfter: news.nextAfter,
       };
     },
-    refetchInterval: live ? LIVE_REFRESH_MS : false,
+    refetchInterval: live ? unlessLive(LIVE_REFRESH_MS) : false,
   });
 }
 

@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { unlessLive } from '../live/live-state.ts';
 import { callHub } from './hub-call.ts';
 import { LIVE_REFRESH_MS } from './job-queries.ts';
 
@@ -20,7 +21,7 @@ export function logHeadQuery(ref: LogRef, live: boolean) {
   return queryOptions({
     queryKey: ['job-log', ref.workspaceId, ref.jobId, ref.attempt],
     queryFn: ({ signal }) => callHub('jobs', 'log', { ...ref, limit: 1 }, signal),
-    refetchInterval: live ? LIVE_REFRESH_MS : false,
+    refetchInterval: live ? unlessLive(LIVE_REFRESH_MS) : false,
   });
 }
 

@@ -1,5 +1,6 @@
 import { getRouteApi, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { useLive } from '../live/use-live.ts';
 import { ToastHost } from '../parts/toast-host.tsx';
 import { OpenDecisionsTitle } from '../shell/open-decisions.tsx';
 import { BottomBar, TopBar } from '../shell/phone-bars.tsx';
@@ -13,6 +14,7 @@ const workspace = getRouteApi('/w/$slug');
 export function Shell() {
   const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
+  useLive(membership.workspaceId);
   return (
     <div className={shellGrid}>
       <a

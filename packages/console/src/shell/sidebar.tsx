@@ -2,6 +2,7 @@ import { PanelLeft } from 'lucide-react';
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { ConnectionSign } from './connection-sign.tsx';
 import { type NavEntry, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
 import { OpenDecisionsBadge } from './open-decisions.tsx';
@@ -46,6 +47,7 @@ export function Sidebar({ person, workspaces, membership }: SidebarProps) {
         <ul className="grid gap-0.5">{list(entries.filter((entry) => !entry.apart))}</ul>
         {apart.length > 0 && <ul className="mt-2 grid gap-0.5 border-t pt-2">{list(apart)}</ul>}
       </nav>
+      <ConnectionSign />
       <div className="flex items-center gap-1 narrow:flex-col">
         <AccountMenu person={person} />
         <button

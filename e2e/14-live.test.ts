@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { mintTokenByAdmin } from '@signalbox/hub';
+import { createClient } from '@signalbox/sdk';
+import type { Browser, Page } from 'playwright-core';
+import { browserMissing, launchBrowser, openVisit } from './browser.ts';
+import { configOf } from './hub-database.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+/** Generous for busy machines; the measured times are printed. */
+const SEEN_MS_MAX = 5_000;
+const TABS = 8;
+
+describe('pages that learn of changes from the stream', { skip: browserMissing }, () => {
+  let hub: HubProcess;
+  let browser: Browser;
+  let person: SignedIn;
+  let token: string;
+  let repoId: string;
+
+  before(async () => {
+    hub = await startHubProcess({ dataDir });
+    browser = await launchBrowser();
+    person = await makeOwner(hub);
+    const { workspaceSlug } = owner;
+    const minted = await mintTokenByAdmin(await configOf(dataDir), { workspaceSlug, name: 'ci' });
+    token = minted.token;
+    const { workspaceId } = person;
+    const remoteUrlHash = 'a'.repeat(64);
+    ({ repoId } = await clientOf().repositories.upsert({ workspaceId, remoteUrlHash }));
+    await enqueue('The first job.');
+  });
+  after(async () => {
+    await browser?.close();
+    await hub?.stop();
+  });
+  // Registered after the hub's end, so that the directory is deleted later.
+  const dataDir = join(makeTempDir({ after }), 'data');
+
+  const clientOf = () => createClient({ baseUrl: hub.baseUrl, token });
+  const enqueue = (prompt: string) =>
+    clientOf().jobs.enqueue({ workspaceId: person.workspaceId, repoId, kind: 'work', prompt });
+  const jobsPath = `/w/${owner.workspaceSlug}/jobs`;
+  const sign = (page: Page, words: string | RegExp) =>
+    page.getByRole('status').filter({ hasText: words });
+
+  /** Opens the job list in a browser of its own, and waits until it is live. */
+  async function openJobs() {
+    const visit = await openVisit(browser, hub.baseUrl);
+    await lendSession(visit.context, person);
+    const page = await visit.context.newPage();
+    await page.goto(jobsPath);
+    await sign(page, /^live$/).waitFor();
+    return { visit, page };
+  }
+
+  it('shows a new job in two browsers, without polling', async () => {
+    const one = await openJobs();
+    const two = await openJobs();
+    const startMs = performance.now();
+    await enqueue('Seen by both at once.');
+    await Promise.all(
+      [one, two].map(({ page }) => page.getByText('Seen by both at once.').first().waitFor()),
+    );
+    const tookMs = performance.now() - startMs;
+    process.stdout.write(`two browsers saw a new job after ${Math.round(tookMs)} ms\n`);
+    assert.ok(tookMs < SEEN_MS_MAX, `${tookMs} ms`);
+    for (const { visit } of [one, two]) {
+      assert.deepEqual(visit.troubles, []);
+      await visit.context.close();
+    }
+  });
+
+  it(`keeps ${TABS} tabs of one browser live over HTTP/1.1`, async () => {
+    const { visit, page } = await openJobs();
+    const pages = [page];
+    while (pages.length < TABS) pages.push(await visit.context.newPage());
+    for (const each of pages.slice(1)) await each.goto(jobsPath);
+    for (const each of pages) await sign(each, /^live$/).waitFor();
+    await enqueue('Seen in every tab.');
+    for (const each of pages) await each.getByText('Seen in every tab.').first().waitFor();
+    assert.deepEqual(visit.troubles, []);
+    await visit.context.close();
+  });
+
+  it('is live again after a restart of the hub, and shows what it missed', async () => {
+    const { visit, page } = await openJobs();
+    const { port } = new URL(hub.baseUrl);
+    await hub.stop();
+    await sign(page, /reconnecting|offline/).waitFor();
+    hub = await startHubProcess({ dataDir, port: Number(port) });
+    const startMs = performance.now();
+    await enqueue('Enqueued after the restart.');
+    await page.getByText('Enqueued after the restart.').first().waitFor();
+    await sign(page, /^live$/).waitFor();
+    const tookMs = performance.now() - startMs;
+    process.stdout.write(`live ${Math.round(tookMs)} ms after the hub was back\n`);
+    assert.equal(await page.getByText('Enqueued after the restart.').count(), 1);
+    await visit.context.close();
+  });
+});

@@ -1,0 +1,117 @@
+import { endpointPaths } from 'virtual:contract-data';
+import type { Change, ChangeKind } from '@signalbox/contract';
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { type LiveMessage, LiveSource } from './live-source.ts';
+import { setLiveState } from './live-state.ts';
+
+/** The first parts of the keys of the queries that a change of a kind makes old. */
+const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
+  job: ['job', 'jobs', 'more-jobs', 'job-counts', 'runs', 'agents'],
+  jobEvents: ['job', 'job-events', 'job-log'],
+  uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs'],
+  run: ['runs', 'run-choices'],
+  agent: ['agents', 'jobs'],
+  repository: ['repositories', 'queue-pauses', 'pauses', 'jobs'],
+  queue: ['queue-pauses', 'pauses', 'repositories', 'job', 'jobs'],
+  contextPack: ['runs'],
+  workspace: ['workspace-settings', 'queue-pauses', 'pauses'],
+  member: ['members', 'people'],
+  invitation: ['invitations'],
+  token: ['service-tokens', 'device-tokens'],
+  auditEntry: ['audit'],
+};
+/** Queries of one job: the third part of their key is its id, and changes of others are not theirs. */
+const ofOneJob = new Set(['job', 'job-events', 'job-log']);
+
+/** Whether a change makes the query of this key old. */
+export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
+  if (typeof name !== 'string' || !keysByKind[change.kind]?.includes(name)) return false;
+  const isOfOneJob = ofOneJob.has(name) && (change.kind === 'job' || change.kind === 'jobEvents');
+  return !isOfOneJob || change.id === null || change.id === id;
+}
+
+/** Reads of one query for changes begin no more often than this. */
+const READ_GAP_MS = 500;
+
+/**
+ * Reads again what changed and is shown, and marks the rest as old. A query whose read is under
+ * way is read once more after it: to begin anew at each change would never end on a busy hub.
+ */
+export class ChangedQueries {
+  readonly #client: QueryClient;
+  readonly #waiting = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: QueryClient) {
+    this.#client = client;
+  }
+
+  add(workspaceId: string, changes: readonly Change[]): void {
+    for (const { queryKey, queryHash } of this.#client.getQueryCache().getAll()) {
+      if (queryKey[1] !== workspaceId) continue;
+      if (changes.some((change) => isMadeOld(queryKey, change))) this.#waiting.add(queryHash);
+    }
+    if (this.#timer === undefined) this.#read();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #read(): void {
+    const due = new Set<string>();
+    for (const hash of this.#waiting) {
+      const query = this.#client.getQueryCache().get(hash);
+      if (query?.state.fetchStatus === 'fetching') continue;
+      this.#waiting.delete(hash);
+      due.add(hash);
+    }
+    if (due.size > 0) {
+      void this.#client.invalidateQueries({ predicate: ({ queryHash }) => due.has(queryHash) });
+    }
+    const isDone = due.size === 0 && this.#waiting.size === 0;
+    this.#timer = isDone ? undefined : setTimeout(() => this.#read(), READ_GAP_MS);
+  }
+}
+
+/** Keeps the cache of a workspace up to date while the shell is shown. */
+export function useLive(workspaceId: string): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const path = `${endpointPaths.changes.stream}?workspaceId=${encodeURIComponent(workspaceId)}`;
+    const changed = new ChangedQueries(client);
+    const leave = joinStream(new URL(path, window.location.href).href, (message) => {
+      if (message.type === 'state') setLiveState(message.state);
+      else if (message.type === 'changes') changed.add(workspaceId, message.changes);
+      else
+        void client.invalidateQueries({ predicate: (query) => query.queryKey[1] === workspaceId });
+    });
+    return () => {
+      leave();
+      changed.close();
+    };
+  }, [client, workspaceId]);
+}
+
+/** Joins the stream that all tabs share, or opens one where the browser has no shared workers. */
+function joinStream(url: string, receive: (message: LiveMessage) => void): () => void {
+  if (typeof SharedWorker === 'undefined') {
+    const source = new LiveSource(url, receive);
+    return () => source.close();
+  }
+  const { port } = new SharedWorker(new URL('./shared-stream.ts', import.meta.url), {
+    type: 'module',
+    name: 'signalbox-live',
+  });
+  port.addEventListener('message', ({ data }) => receive(data as LiveMessage));
+  port.start();
+  port.postMessage({ url, action: 'join' });
+  const leave = () => port.postMessage({ url, action: 'leave' });
+  window.addEventListener('pagehide', leave);
+  return () => {
+    window.removeEventListener('pagehide', leave);
+    leave();
+    port.close();
+  };
+}

@@ -1,0 +1,77 @@
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ChangedQueries, isMadeOld } from '../src/live/use-live.ts';
+
+describe('a change of a record', () => {
+  test('makes the lists and the pages that show it old', () => {
+    const job = { kind: 'job', id: 'job_1' } as const;
+    expect(isMadeOld(['jobs', 'ws_1', {}], job)).toBe(true);
+    expect(isMadeOld(['job', 'ws_1', 'job_1'], job)).toBe(true);
+    expect(isMadeOld(['job', 'ws_1', 'job_2'], job)).toBe(false);
+    expect(isMadeOld(['job', 'ws_1', 'job_2'], { kind: 'job', id: null })).toBe(true);
+    expect(isMadeOld(['job-log', 'ws_1', 'job_1', 1], { kind: 'jobEvents', id: 'job_1' })).toBe(
+      true,
+    );
+    expect(isMadeOld(['job', 'ws_1', 'job_2'], { kind: 'uncertainty', id: 'unc_1' })).toBe(true);
+    expect(isMadeOld(['members', 'ws_1'], job)).toBe(false);
+  });
+});
+
+describe('changed queries', () => {
+  let client: QueryClient;
+  let changed: ChangedQueries;
+  let reads: (() => void)[];
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    client = new QueryClient();
+    changed = new ChangedQueries(client);
+    reads = [];
+    const observer = new QueryObserver(client, {
+      queryKey: ['jobs', 'ws_1'],
+      queryFn: () => new Promise<number>((resolve) => reads.push(() => resolve(reads.length))),
+    });
+    observer.subscribe(() => undefined);
+  });
+  afterEach(() => {
+    changed.close();
+    vi.useRealTimers();
+  });
+
+  const change = () => changed.add('ws_1', [{ kind: 'job', id: 'job_1' }]);
+  const finishRead = async () => {
+    reads.at(-1)?.();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+
+  test('are read at once, then not again before a pause', async () => {
+    await finishRead();
+    change();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reads.length).toBe(2);
+    await finishRead();
+    change();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(reads.length).toBe(2);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(reads.length).toBe(3);
+  });
+
+  test('of which a read is under way are read once more after it, and it is not cut off', async () => {
+    for (let at = 0; at < 20; at++) {
+      change();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(reads.length).toBe(1);
+    await finishRead();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(reads.length).toBe(2);
+  });
+
+  test('of another workspace stay', async () => {
+    await finishRead();
+    changed.add('ws_2', [{ kind: 'job', id: 'job_1' }]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(reads.length).toBe(1);
+  });
+});
