@@ -2,6 +2,18 @@ import type { Evidence, Job } from '@signalbox/contract';
 
 export type JobAction = 'answer' | 'retry' | 'edit' | 'cancel' | 'release' | 'checkout';
 
+export const actionWords: Readonly<Record<JobAction, string>> = {
+  answer: 'Answer',
+  retry: 'Retry',
+  edit: 'Edit and retry',
+  cancel: 'Cancel job',
+  release: 'Release',
+  checkout: 'Copy git switch',
+};
+
+/** The actions that a dialog asks about first. */
+export type DialogName = Exclude<JobAction, 'answer' | 'checkout'>;
+
 /** The branch of an outcome's evidence; undefined without one. */
 export function branchOf(evidence: Evidence | null): string | undefined {
   // Further fields of the evidence are the agent's, so any of them may have any form.
@@ -20,7 +32,7 @@ export function checkoutCommandOf(branch: string): string {
 }
 
 /**
- * What a person can do with a job now: the one right action first, then the others.
+ * The actions of a person on a job now: the one right action first, then the others.
  */
 export function actionsOf(job: Job): JobAction[] {
   const cancel: JobAction[] = job.cancelRequestedAt === null ? ['cancel'] : [];

@@ -21,7 +21,7 @@ const verdictLooks: Readonly<
   unverified: { icon: 'alert', tone: 'text-warning', word: 'Not verified' },
 };
 
-/** What proves the outcome: verdict, checks, branch and files. */
+/** The proof of the outcome: verdict, checks, branch and files. */
 export function EvidenceCard({ job }: { job: Job }) {
   if (job.evidence === null) return null;
   const evidence = readEvidence(job.evidence);

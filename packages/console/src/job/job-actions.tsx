@@ -2,7 +2,14 @@ import type { Job } from '@signalbox/contract';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { actionsOf, branchOf, checkoutCommandOf, type JobAction } from '../format/job-actions.ts';
+import {
+  actionsOf,
+  actionWords,
+  branchOf,
+  checkoutCommandOf,
+  type DialogName,
+  type JobAction,
+} from '../format/job-actions.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { ActionButton, viewerReason } from '../parts/action-button.tsx';
 import { buttonClasses } from '../parts/button.tsx';
@@ -14,18 +21,8 @@ const { Popup, preload } = lazyMenu(
   async () => (await import('./job-menu-popup.tsx')).JobMenuPopup,
 );
 
-export const actionWords: Readonly<Record<JobAction, string>> = {
-  answer: 'Answer',
-  retry: 'Retry',
-  edit: 'Edit and retry',
-  cancel: 'Cancel job',
-  release: 'Release',
-  checkout: 'Copy git switch',
-};
 /** The actions that move work on; the others stop it. */
 const forward: readonly JobAction[] = ['answer', 'retry', 'checkout'];
-
-export type DialogName = Exclude<JobAction, 'answer' | 'checkout'>;
 
 /** The right action of a job, and a menu with the others. */
 export function JobActions({ job, role }: { job: Job; role: string }) {

@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { jobQuery, openQuestionsQuery } from '../api/job-queries.ts';
+import type { DialogName } from '../format/job-actions.ts';
 import { plainText } from '../format/text.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Modal } from '../parts/dialog.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
-import type { DialogName } from './job-actions.tsx';
 
 interface JobDialogProps {
   job: Job;
@@ -126,7 +126,7 @@ function OpenQuestion({ job }: { job: Job }) {
   if (question === undefined) return null;
   return (
     <div className="grid gap-1 rounded-lg border-l-3 border-attention bg-attention-soft px-3 py-2 text-sm text-ink">
-      <p className="font-medium text-attention">The agent asked, and nobody has answered:</p>
+      <p className="font-medium text-attention">The agent asked, and waits for an answer:</p>
       <p className="max-h-40 overflow-auto whitespace-pre-wrap wrap-anywhere">
         {plainText(question.title)}
       </p>

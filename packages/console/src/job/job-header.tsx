@@ -1,6 +1,7 @@
 import type { Job } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { classNames } from '../class-names.ts';
 import { formatDuration } from '../format/time.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -102,7 +103,11 @@ export function JobMeta({ job, repositoryLabel, agentName }: JobMetaProps) {
         .map(([name, value]) => (
           <li
             key={name}
-            className={`max-w-full truncate not-last:after:px-1.5 not-last:after:text-faint not-last:after:content-['·'] ${inHeader.has(name) ? 'lg:hidden' : ''}`}
+            className={classNames(
+              'max-w-full truncate',
+              "not-last:after:px-1.5 not-last:after:text-faint not-last:after:content-['·']",
+              inHeader.has(name) && 'lg:hidden',
+            )}
           >
             {value}
           </li>

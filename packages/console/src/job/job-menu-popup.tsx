@@ -1,8 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
-import type { JobAction } from '../format/job-actions.ts';
+import { actionWords, type JobAction } from '../format/job-actions.ts';
 import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
 import type { MenuState } from '../parts/menu-button.tsx';
-import { actionWords } from './job-actions.tsx';
 
 interface JobMenuPopupProps extends MenuState {
   actions: readonly JobAction[];

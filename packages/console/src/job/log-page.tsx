@@ -21,7 +21,7 @@ import { ErrorNotice } from '../parts/error-notice.tsx';
 /** The height of a line that is not wrapped; the line height of `.terminal`. */
 export const LINE_PX = 18;
 
-/** What a person has marked, found and folded. */
+/** The lines that a person has marked, found and folded. */
 export interface LogMarks {
   range: LineRange | undefined;
   matches: ReadonlySet<number>;

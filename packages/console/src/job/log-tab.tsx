@@ -28,7 +28,7 @@ interface LogTabProps {
 export function LogTab({ job, attempt = job.attempt }: LogTabProps) {
   const log = { workspaceId: job.workspaceId, jobId: job.jobId, attempt };
   if (attempt === 0) return <NoOutput text="The log begins when an agent starts the job." />;
-  // A new attempt is a new log: it opens anew.
+  // A new attempt is a new log: it opens from its start.
   return <AttemptLog key={`${job.jobId}-${attempt}`} job={job} log={log} />;
 }
 

@@ -30,7 +30,7 @@ interface LogToolbarProps {
   onGoTo: (line: number) => void;
 }
 
-/** What a person can do with a log. */
+/** The controls of a log. */
 export function LogToolbar(props: LogToolbarProps) {
   const { log, head, search, follow, groups, folded, failureLine } = props;
   const save = useMutation({ mutationFn: () => saveLog(log) });

@@ -20,7 +20,7 @@ interface OverviewTabProps {
   queuePosition: number | null;
 }
 
-/** What a person has to know and to do about a job. */
+/** The first tab of a job: its state, and the next step of a person. */
 export function OverviewTab(props: OverviewTabProps) {
   const { job, slug, repositoryLabel, agentName, waitingFor, queuePosition } = props;
   const isAsking = job.waitingOnUncertaintyId !== null;

@@ -10,7 +10,7 @@ export function setLiveState(next: LiveState): void {
   for (const listener of listeners) listener();
 }
 
-/** What no change announces, such as an agent that falls silent, is seen within this time. */
+/** Finds what no change announces, such as an agent that falls silent. */
 const LIVE_POLL_MS = 30_000;
 
 /** For `refetchInterval`: polls often only while the stream of changes is not connected. */

@@ -21,7 +21,7 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   token: ['service-tokens', 'device-tokens'],
   auditEntry: ['audit'],
 };
-/** Queries of one job: the third part of their key is its id, and changes of others are not theirs. */
+/** Queries of one job: the third part of their key is its id. */
 const ofOneJob = new Set(['job', 'job-events', 'job-log']);
 
 /** Whether a change makes the query of this key old. */
@@ -36,7 +36,7 @@ const READ_GAP_MS = 500;
 
 /**
  * Reads again what changed and is shown, and marks the rest as old. A query whose read is under
- * way is read once more after it: to begin anew at each change would never end on a busy hub.
+ * way is read once more after it: to begin again at each change would never end on a busy hub.
  */
 export class ChangedQueries {
   readonly #client: QueryClient;

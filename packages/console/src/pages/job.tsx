@@ -60,7 +60,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
-  // While names are being read, nothing stands in their place.
+  // While names are being read, their place is empty.
   const repositoryLabel = repositories.isPending ? '' : plainText(repository?.label || job.repoId);
   const agentName = job.agentId && plainText(nameOfAgent(job.agentId));
   useTabKeys();
