@@ -85,4 +85,4 @@ export const tools = {
 export type ToolName = keyof typeof tools;
 
 /** The tools that CI installs. */
-export const ciTools: readonly ToolName[] = ['claude', 'codex'];
+export const ciTools: readonly ToolName[] = ['claude', 'codex', 'claude-acp', 'codex-acp'];
