@@ -69,7 +69,7 @@ describe('the field jobToken', () => {
       if (jobToken !== 'none') assert.equal(row.auth, 'bearer');
       if (jobToken === 'own-job') assert.ok(requires(row, 'jobId'));
       if (jobToken === 'own-run') assert.ok(takes(row, 'runId'));
-      if (jobToken === 'own-run-and-job') assert.ok(requires(row, 'runId') && takes(row, 'jobId'));
+      if (jobToken === 'own-run-and-job') assert.ok(takes(row, 'runId') && takes(row, 'jobId'));
       if (jobToken === 'own-run-by-reference') assert.ok(requires(row, 'runRef'));
     });
   }

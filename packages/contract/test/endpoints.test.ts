@@ -41,9 +41,9 @@ const specified = [
 const requiredByPath: Record<string, readonly string[]> = {
   '/control-plane/v1/runs/upsert': ['workspaceId', 'repoId', 'runRef', 'status'],
   '/control-plane/v2/runs/upsert': ['workspaceId', 'runId', 'status'],
+  // runId too, unless jobId is sent (section 5.2).
   '/control-plane/v1/uncertainties/create-with-auto-promotion': [
     'workspaceId',
-    'runId',
     'prompt',
     'kind',
     'confidence',
