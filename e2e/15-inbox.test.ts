@@ -20,7 +20,7 @@ import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { type NodeProcess, projectRoot } from './node-process.ts';
 import { auditPage } from './page-audit.ts';
-import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { joinWorkspace, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
@@ -63,8 +63,8 @@ describe('the inbox, where people answer the questions of agents', {
     hub = await startHubProcess({ dataDir: join(folder, 'data') });
     browser = await launchBrowser();
     person = await makeOwner(hub);
-    member = await joinAs('Grace Hopper', 'member');
-    viewer = await joinAs('Victor Viewer', 'viewer');
+    member = await joinWorkspace(person, 'Grace Hopper', 'member');
+    viewer = await joinWorkspace(person, 'Victor Viewer', 'viewer');
     const { token } = await mintTokenByAdmin(await configOf(join(folder, 'data')), {
       workspaceSlug: owner.workspaceSlug,
       name: 'planner',
@@ -78,19 +78,6 @@ describe('the inbox, where people answer the questions of agents', {
   });
   // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
-
-  /** A person of the workspace, by an invitation. */
-  async function joinAs(name: string, role: string): Promise<SignedIn> {
-    const { baseUrl, cookie, workspaceId } = person;
-    const email = `${role}@acme.example`;
-    const draft = { workspaceId, email, role };
-    const { answer } = await callConsole(baseUrl, 'invitations/create', draft, cookie);
-    const linkToken = String(answer.invitationUrl).split('#token=')[1];
-    const joined = await callConsole(baseUrl, 'invitations/accept', {
-      ...{ linkToken, name, password: 'copper lantern orbit mosaic' },
-    });
-    return { baseUrl, workspaceId, cookie: joined.cookie };
-  }
 
   async function visit(who: SignedIn, options: VisitOptions = desktop): Promise<Page> {
     const opened = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });

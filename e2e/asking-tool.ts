@@ -1,5 +1,6 @@
-// The coding tool of the inbox scenario: a script that plays one. It asks a person first. With an
-// answer, it works until the scenario lets it end, so that the job is seen running.
+// The coding tool of scenarios with people: a script that plays one. It asks a person first. With an
+// answer, it works until the scenario lets it end, so that the job is seen running, and writes the
+// answer to a file of the repository.
 import { existsSync, readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
 import { createClient } from '@signalbox/sdk';
 
@@ -19,7 +20,7 @@ const { job } = await client.jobs.get({ workspaceId, jobId });
 const [decision] = job.decisions;
 if (decision === undefined) {
   await client.uncertainties.createWithAutoPromotion({
-    ...{ workspaceId, jobId, runId: read('SIGNALBOX_RUN_ID') },
+    ...{ workspaceId, jobId },
     prompt: 'Which port may the health check use?',
     kind: 'choice',
     context: 'The balancer of the staging network reaches two ports.',
@@ -37,6 +38,7 @@ if (decision === undefined) {
   report('blocked', 'Asked for a port.');
 } else {
   await waitForFile();
+  writeFileSync('health-port', `${decision.value}\n`);
   report('done', `Port: ${decision.value}`);
 }
 

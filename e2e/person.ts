@@ -48,6 +48,21 @@ export async function signIn(baseUrl: string): Promise<SignedIn> {
   return readSession(baseUrl, await callConsole(baseUrl, 'session/sign-in', { email, password }));
 }
 
+/** Makes another person of the workspace, by an invitation. */
+export async function joinWorkspace(
+  inviter: SignedIn,
+  name: string,
+  role: 'viewer' | 'member' | 'admin',
+): Promise<SignedIn> {
+  const { baseUrl, cookie, workspaceId } = inviter;
+  const draft = { workspaceId, email: `${role}@acme.example`, role };
+  const { answer } = await callConsole(baseUrl, 'invitations/create', draft, cookie);
+  const linkToken = String(answer.invitationUrl).split('#token=')[1];
+  const account = { linkToken, name, password: owner.password };
+  const joined = await callConsole(baseUrl, 'invitations/accept', account);
+  return { baseUrl, workspaceId, cookie: joined.cookie };
+}
+
 function readSession(
   baseUrl: string,
   { answer, cookie }: { answer: Record<string, unknown>; cookie: string },
