@@ -362,8 +362,11 @@ describe('the inbox, where people answer the questions of agents', {
       await button(other, 'Answer “blue”').click();
       await other.getByText('You answered').waitFor();
       await look(other, 'answered', screen);
-      await page.unroute(reads);
+      // The page must not learn of the other answer before it has sent its own.
+      const refused = page.waitForResponse(/uncertainties\/add-resolution$/);
       await button(page, 'Answer “red”').click();
+      await refused;
+      await page.unroute(reads);
       await page.getByText('because Ada Lovelace answered first').waitFor();
       await page.getByRole('region', { name: 'Answer' }).getByText('blue').waitFor();
       await look(page, 'race-lost', screen);

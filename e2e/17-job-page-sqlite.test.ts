@@ -401,7 +401,8 @@ describe('the page of a job', { skip: browserMissing }, () => {
       for (const tab of ['overview', ...tabs]) {
         await shown.goto(pathOf(jobId, `?tab=${tab}`));
         await shown.getByRole('tab', { selected: true }).waitFor();
-        await shown.waitForLoadState('networkidle');
+        await shown.locator('[role=tabpanel] > *').first().waitFor();
+        await shown.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
         if (pictureDir !== undefined) {
           await shown.screenshot({ path: join(pictureDir, `job-${status}-${tab}-${name}.png`) });
         }

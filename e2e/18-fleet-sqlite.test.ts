@@ -95,7 +95,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
       const tab = await other.context.newPage();
       await tab.goto(path);
       await tab.getByRole('heading', { name: heading, level: 1 }).waitFor();
-      await tab.waitForLoadState('networkidle').catch(() => undefined);
+      await tab.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
       for (const colorScheme of ['light', 'dark'] as const) {
         await tab.emulateMedia({ colorScheme });
         const view = `${name}-${screen}-${colorScheme}`;
