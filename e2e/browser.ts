@@ -7,7 +7,7 @@ const chromiumPath = process.env.SIGNALBOX_TEST_CHROMIUM ?? '/usr/bin/chromium';
 export const browserMissing = findBrowserFault();
 
 /** Generous for two busy cores; a page that is well is waited for by what it shows. */
-const STEP_MS_MAX = 15_000;
+const STEP_MS_MAX = 30_000;
 
 function findBrowserFault(): string | false {
   try {
