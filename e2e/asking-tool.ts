@@ -1,6 +1,6 @@
-// The coding tool of scenarios with people: a script that plays one. It asks a person first. With an
-// answer, it works until the scenario lets it end, so that the job is seen running, and writes the
-// answer to a file of the repository.
+// The coding tool of scenarios with people: a script that plays one. It asks a person first.
+// With an answer, it works until the scenario lets it end, so that the job is seen running, and
+// writes the answer to a file of the repository.
 import { existsSync, readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
 import { createClient } from '@signalbox/sdk';
 
