@@ -62,17 +62,21 @@ async function takeTheme(
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+  // Away from the rows, which show their checkbox under the pointer.
+  await page.mouse.move(0, 0);
   const list = await take(page, join(folder, `jobs-${theme}.png`));
   await page.goto(`${consoleUrl}?status=done`);
   await page.locator('a[href*="/jobs/job_"]').first().click();
-  await page.waitForURL(/\/jobs\/job_/);
+  await page.getByRole('tab', { name: 'Overview' }).waitFor();
   const job = await take(page, join(folder, `job-${theme}.png`));
   await context.close();
   return [list, job];
 }
 
 async function take(page: Page, path: string): Promise<string> {
-  await page.waitForLoadState('networkidle');
+  // The stream of changes stays open, so the network is never idle.
+  await page.locator('main h1, main h2').first().waitFor();
+  await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
   await page.screenshot({ path, animations: 'disabled' });
   return path;
 }
