@@ -87,7 +87,7 @@ test('an answer that was handed over cannot be withdrawn', async (t) => {
   await h.refuse(uncertainties.withdrawResolution, body, 'ALREADY_RESOLVED');
 });
 
-test('nobody withdraws the answer of another', async (t) => {
+test('an answer is withdrawn by its author only', async (t) => {
   const h = await startDecisionWorld(t);
   const { uncertaintyId, resolutionId } = await startHeld(h);
   const other = await h.mintToken(h.workspaceId, 'other', ['decide']);
