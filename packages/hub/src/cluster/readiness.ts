@@ -7,8 +7,8 @@ import type { HubGroup } from './hub-group.ts';
 
 /** How long later checks use a success, so that frequent checks write rarely. */
 const FRESH_MS = 2_000;
-/** A write that takes longer counts as failed. */
-const WRITE_MS_MAX = 3_000;
+/** A step of the check that takes longer counts as failed. */
+const STEP_MS_MAX = 3_000;
 /** Heartbeats come twice a second. */
 const HEARTBEAT_AGE_MS_MAX = 3_000;
 /** Enough that a disk without space refuses it, also where a small change fits into a page. */
@@ -52,11 +52,14 @@ export class Readiness {
   }
 
   async #tryAll(): Promise<void> {
-    if (!(await this.#disk.isEnough())) {
-      throw new HubError('UNAVAILABLE', 'The disk of the hub is nearly full: make space.');
-    }
-    await withinTime(this.#write());
+    await withinTime(this.#requireSpace(), 'The disk of the hub does not answer.');
+    await withinTime(this.#write(), 'A write to the database takes too long.');
     this.#succeededAtMs = performance.now();
+  }
+
+  async #requireSpace(): Promise<void> {
+    if (await this.#disk.isEnough()) return;
+    throw new HubError('UNAVAILABLE', 'The disk of the hub is nearly full: make space.');
   }
 
   #write(): Promise<void> {
@@ -67,15 +70,15 @@ export class Readiness {
   }
 }
 
-async function withinTime(write: Promise<void>): Promise<void> {
+/** @param message of the refusal when the step takes longer. */
+async function withinTime(step: Promise<void>, message: string): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const message = 'A write to the database takes too long.';
-  const timer = setTimeout(() => reject(new HubError('UNAVAILABLE', message)), WRITE_MS_MAX);
+  const timer = setTimeout(() => reject(new HubError('UNAVAILABLE', message)), STEP_MS_MAX);
   try {
-    await Promise.race([write, promise]);
+    await Promise.race([step, promise]);
   } finally {
     clearTimeout(timer);
     // It may fail after the time, when no caller waits for it.
-    write.catch(() => undefined);
+    step.catch(() => undefined);
   }
 }

@@ -69,6 +69,22 @@ test('a hub is ready while a write succeeds, the database answers, and it does n
   await other.check();
 });
 
+test('a hub whose disk does not answer is not ready', async (t) => {
+  const database = await openTestDatabase(t, createManualClock());
+  const never = Promise.withResolvers<number>();
+  const readiness = new Readiness({
+    database,
+    group: { heartbeatAgeMs: () => 0 },
+    disk: new DiskSpace('', 0, () => never.promise),
+    draining: { isDraining: false },
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const check = readiness.check();
+  t.mock.timers.tick(3_000);
+  await assert.rejects(check, { code: 'UNAVAILABLE', message: /disk of the hub does not answer/ });
+  t.mock.timers.reset();
+});
+
 test('the OpenAPI document is made once, has an ETag, and is sent compressed', async (t) => {
   const h = await startHomeWorld(t);
   const url = h.hub.baseUrl + health.openapi.path;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -33,6 +34,29 @@ test('a partial object that a crash left is deleted from the directory', async (
   assert.equal(await createDirectoryStore(root).sweep(), 1);
   never.reject(new Error('given up'));
   await assert.rejects(put, /given up/);
+});
+
+test('many uploads at once occupy one of the threads for files', async (t) => {
+  const store = createDirectoryStore(join(makeTempDir(t), 'uploads'));
+  const bytes = makeBytes(MB);
+  const inProgress = new Set<number>();
+  let inProgressMax = 0;
+  const hook = createHook({
+    init(id, type) {
+      // Of `fs/promises`: a request that a thread of the pool runs.
+      if (type !== 'FSREQPROMISE') return;
+      inProgress.add(id);
+      inProgressMax = Math.max(inProgressMax, inProgress.size);
+    },
+    before: (id) => inProgress.delete(id),
+  }).enable();
+  const put = (number: number) => store.put(`w.${number}`, inPieces(bytes), expecting(bytes));
+  try {
+    await Promise.all(Array.from({ length: 12 }, (_, number) => put(number)));
+  } finally {
+    hook.disable();
+  }
+  assert.equal(inProgressMax, 1);
 });
 
 test('an unavailable store and wrong keys are reported', async (t) => {

@@ -4,8 +4,10 @@ import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { HubError } from '../../errors.ts';
-import type { ByteStore } from './byte-store.ts';
+import { FairTurns } from '../../fair-turns.ts';
+import type { ByteStore, BytesExpected, BytesStored } from './byte-store.ts';
 import { takeBytes } from './check-bytes.ts';
+import { DraftFile, type FileTurn } from './draft-file.ts';
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_DIRECTORY = 0o700;
@@ -19,6 +21,11 @@ const OBJECTS = 'objects';
  * `objects/ab/cd/<key>`, sharded by the key's hash so that no directory grows large. One hub owns
  * the directory, like the data directory that contains it.
  *
+ * Objects are written by one operation on files at a time. Each operation occupies one of the four
+ * threads that the whole process has for files: with all four, uploads would delay the sync of the
+ * database's log, and with it every write of the hub. Workspaces have their turns one after the
+ * other.
+ *
  * @param placeOf the directory of a key within the root, when people should find files there.
  */
 export function createDirectoryStore(
@@ -28,22 +35,23 @@ export function createDirectoryStore(
   const incoming = join(root, INCOMING);
   const directoryOf = (key: string) => join(root, placeOf(key));
   const pathOf = (key: string) => join(directoryOf(key), key);
+  const turns = new FairTurns();
   return {
     signer: null,
 
     async put(key, source, expected) {
-      await makeDurableDirectory(incoming);
+      const turn: FileTurn = (operate) => turns.run(workspaceOf(key), operate);
       const draft = join(incoming, `${key}.${randomBytes(8).toString('hex')}`);
-      const file = await open(draft, 'wx', OWNER_ONLY_FILE);
+      const file = await turn(async () => {
+        await makeDurableDirectory(incoming);
+        return open(draft, 'wx', OWNER_ONLY_FILE);
+      });
       try {
-        const stored = await writeDurably(file, (write) => takeBytes(source, expected, write));
-        const directory = directoryOf(key);
-        await makeDurableDirectory(directory);
-        await rename(draft, join(directory, key));
-        await syncDirectory(directory);
+        const stored = await writeDurably(file, turn, source, expected);
+        await turn(() => publish(draft, directoryOf(key), key));
         return stored;
       } catch (error) {
-        await rm(draft, { force: true });
+        await turn(() => rm(draft, { force: true }));
         throw explainDiskError(error);
       }
     },
@@ -79,25 +87,32 @@ export function shardOf(key: string): string {
   return join(OBJECTS, hash.slice(0, 2), hash.slice(2, 4));
 }
 
-async function writeDurably<T>(
+/** The keys of all objects begin with their workspace. */
+function workspaceOf(key: string): string {
+  return key.split('.', 1)[0] ?? '';
+}
+
+async function writeDurably(
   file: FileHandle,
-  fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<T>,
-): Promise<T> {
+  turn: FileTurn,
+  source: AsyncIterable<Uint8Array>,
+  expected: BytesExpected,
+): Promise<BytesStored> {
   try {
-    const result = await fill((piece) => writeWhole(file, piece));
-    await file.sync();
-    return result;
+    const draft = new DraftFile(file, turn, expected.sizeBytes);
+    const stored = await takeBytes(source, expected, (piece) => draft.write(piece));
+    await draft.finish();
+    return stored;
   } finally {
     await file.close();
   }
 }
 
-/** A write to a nearly full disk may write only a part; the next write then fails. */
-async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.length; ) {
-    const { bytesWritten } = await file.write(piece, at);
-    at += bytesWritten;
-  }
+/** Moves a complete file to its place. */
+async function publish(draft: string, directory: string, key: string): Promise<void> {
+  await makeDurableDirectory(directory);
+  await rename(draft, join(directory, key));
+  await syncDirectory(directory);
 }
 
 /** Creates a directory that survives a power failure: each new one is synced in its parent. */
