@@ -1,5 +1,4 @@
 import { jobKinds } from 'virtual:contract-data';
-import { Search, X } from 'lucide-react';
 import { type RefObject, useEffect, useState } from 'react';
 import {
   type Age,
@@ -11,6 +10,7 @@ import {
 import { kindWords, statusWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
 import { FilterChip } from '../parts/filter-chip.tsx';
+import { Icon } from '../parts/icon.tsx';
 
 /** A pause in typing after which the list is searched. */
 const TYPING_MS = 250;
@@ -121,7 +121,7 @@ function SearchField({ text, inputRef, onChange }: SearchFieldProps) {
   };
   return (
     <span className="relative inline-flex w-full items-center sm:w-56">
-      <Search className="pointer-events-none absolute left-2.5 size-3.5 text-faint" />
+      <Icon name="search" className="pointer-events-none absolute left-2.5 size-3.5 text-faint" />
       <input
         ref={inputRef}
         type="search"
@@ -142,7 +142,7 @@ function SearchField({ text, inputRef, onChange }: SearchFieldProps) {
           onClick={clear}
           className="absolute right-1 grid size-6 place-items-center rounded-md text-muted hover:bg-hover pointer-coarse:size-11"
         >
-          <X className="size-3.5" />
+          <Icon name="x" className="size-3.5" />
         </button>
       )}
     </span>

@@ -1,11 +1,11 @@
 import type { QueuePause } from '@signalbox/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { CirclePause } from 'lucide-react';
 import { callHub } from '../api/hub-call.ts';
 import { pausesQuery } from '../api/job-queries.ts';
 import { plainText } from '../format/text.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 
 interface PauseBannersProps {
@@ -64,7 +64,7 @@ function PauseBanner({ workspaceId, pause, label, disabledReason }: PauseBannerP
   return (
     <div className="grid gap-2 rounded-lg border border-l-3 border-l-warning bg-warning-soft px-3 py-2 text-sm">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <CirclePause className="shrink-0 text-warning" />
+        <Icon name="circle-pause" className="shrink-0 text-warning" />
         <p className="min-w-0 grow basis-60 wrap-anywhere">
           <strong className="font-semibold">{what} is paused.</strong> No new job is started;
           running jobs continue. Paused <RelativeTime at={pause.pausedAt} />

@@ -10,19 +10,19 @@ const looks: Readonly<
   >
 > = {
   done: {
-    icon: 'checkCircle',
+    icon: 'circle-check',
     edge: 'border-l-done',
     tone: 'text-done',
     title: 'The agent reports the job as done',
   },
   unchanged: {
-    icon: 'alert',
+    icon: 'triangle-alert',
     edge: 'border-l-warning',
     tone: 'text-warning',
     title: 'The agent reports the job as done, without changes',
   },
   blocked: {
-    icon: 'hand',
+    icon: 'circle-pause',
     edge: 'border-l-attention',
     tone: 'text-attention',
     title: 'The agent is blocked',

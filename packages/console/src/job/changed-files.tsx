@@ -55,7 +55,7 @@ function FileRow({ file, isIndented }: { file: ChangedFile; isIndented: boolean 
     <li
       className={`flex min-h-row-dense min-w-0 items-center gap-1.5 font-mono text-xs ${isIndented ? 'pl-4' : ''}`}
     >
-      <Icon name="file" className="shrink-0 text-faint" />
+      <Icon name="file-text" className="shrink-0 text-faint" />
       <span className="min-w-0 wrap-anywhere">{plainText(path.slice(folderOf(path).length))}</span>
       {added !== undefined && (
         <span className="ml-auto text-done">

@@ -16,9 +16,9 @@ const SHA_CHARS = 12;
 const verdictLooks: Readonly<
   Record<NonNullable<KnownEvidence['verdict']>, { icon: IconName; tone: string; word: string }>
 > = {
-  verified: { icon: 'checkCircle', tone: 'text-done', word: 'Verified' },
-  gaps: { icon: 'alert', tone: 'text-warning', word: 'Verified with gaps' },
-  unverified: { icon: 'alert', tone: 'text-warning', word: 'Not verified' },
+  verified: { icon: 'circle-check', tone: 'text-done', word: 'Verified' },
+  gaps: { icon: 'triangle-alert', tone: 'text-warning', word: 'Verified with gaps' },
+  unverified: { icon: 'triangle-alert', tone: 'text-warning', word: 'Not verified' },
 };
 
 /** The proof of the outcome: verdict, checks, branch and files. */
@@ -48,7 +48,7 @@ export function EvidenceCard({ job }: { job: Job }) {
       </div>
       {job.changed === false && (
         <p className="flex items-center gap-1.5 rounded-md bg-warning-soft px-3 py-2 text-warning">
-          <Icon name="alert" className="shrink-0" />
+          <Icon name="triangle-alert" className="shrink-0" />
           No changes: there is no commit and no changed file.
         </p>
       )}
@@ -105,7 +105,7 @@ function Checks({ checks }: { checks: readonly EvidenceCheck[] }) {
           className="flex min-h-row-dense min-w-0 items-center gap-2"
         >
           <Icon
-            name={exitCode === 0 ? 'checkCircle' : 'crossCircle'}
+            name={exitCode === 0 ? 'circle-check' : 'circle-x'}
             className={exitCode === 0 ? 'shrink-0 text-done' : 'shrink-0 text-failed'}
           />
           <span className="min-w-0 font-mono text-xs wrap-anywhere">{plainText(name)}</span>

@@ -30,7 +30,7 @@ export function FailureCard({ job }: { job: Job }) {
     >
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 id="failure" className="flex items-center gap-2 text-sm font-semibold text-failed">
-          <Icon name="crossCircle" />
+          <Icon name="circle-x" />
           The attempt failed
         </h2>
         {reason.tag !== '' && (

@@ -1,6 +1,5 @@
 import type { Job } from '@signalbox/contract';
 import { useNavigate } from '@tanstack/react-router';
-import { Ellipsis } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import {
   actionsOf,
@@ -13,6 +12,7 @@ import {
 import { useKeys } from '../keys/use-keys.ts';
 import { ActionButton, viewerReason } from '../parts/action-button.tsx';
 import { buttonClasses } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 import { showToast } from '../parts/toast.ts';
 
@@ -73,7 +73,7 @@ export function JobActions({ job, role }: { job: Job; role: string }) {
             <Popup actions={others} disabledReason={reason} onAction={act} {...state} />
           )}
         >
-          <Ellipsis />
+          <Icon name="ellipsis" />
         </MenuButton>
       )}
       {dialog !== undefined && (

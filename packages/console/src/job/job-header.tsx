@@ -30,7 +30,7 @@ export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeader
         aria-label="All jobs"
         className="-ml-1.5 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
       >
-        <Icon name="arrowLeft" />
+        <Icon name="arrow-left" />
       </Link>
       <p className="hidden shrink-0 items-center gap-1.5 text-sm text-muted lg:flex">
         <span className="max-w-48 truncate">{repositoryLabel}</span>

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChevronRight } from 'lucide-react';
 import { type MouseEvent, memo, useLayoutEffect, useMemo } from 'react';
 import { LOG_PAGE_LINES, type LogLine, type LogRef, logPageQuery } from '../api/log-queries.ts';
 import { classNames } from '../class-names.ts';
@@ -17,6 +16,7 @@ import { formatAbsolute, formatClock } from '../format/time.ts';
 import { AnsiText } from '../parts/ansi-line.tsx';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Icon } from '../parts/icon.tsx';
 
 /** The height of a line that is not wrapped; the line height of `.terminal`. */
 export const LINE_PX = 18;
@@ -168,7 +168,10 @@ const LogRow = memo(function LogRow(props: LogRowProps) {
             onClick={() => onFold(number)}
             className="mr-1 inline-flex h-[1.125rem] items-center gap-1 rounded-sm bg-hover pr-1.5 align-top font-sans text-xs font-normal text-muted hover:text-ink"
           >
-            <ChevronRight className={classNames('size-3.5', !isFolded && 'rotate-90')} />
+            <Icon
+              name="chevron-right"
+              className={classNames('size-3.5', !isFolded && 'rotate-90')}
+            />
             {isFolded && `${(group.last - group.first).toLocaleString('en')} lines`}
           </button>
         )}

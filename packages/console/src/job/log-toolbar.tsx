@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ArrowDown, ArrowUp, Download, Search } from 'lucide-react';
 import type { RefObject } from 'react';
 import type { LogRef } from '../api/log-queries.ts';
 import { saveLog } from '../api/save-log.ts';
 import { formatBytes } from '../format/bytes.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Icon } from '../parts/icon.tsx';
 import type { LogSearch } from './use-log-search.ts';
 
 interface LogToolbarProps {
@@ -59,7 +59,7 @@ export function LogToolbar(props: LogToolbarProps) {
           <Toggle label="Follow" checked={follow} onChange={props.onFollow} />
         )}
         <Button look="quiet" busy={save.isPending} onClick={() => save.mutate()}>
-          <Download />
+          <Icon name="download" />
           Download
         </Button>
       </span>
@@ -89,7 +89,10 @@ function SearchField({
       }}
     >
       <span className="relative min-w-0 max-sm:grow">
-        <Search className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+        <Icon
+          name="search"
+          className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-faint"
+        />
         <input
           ref={inputRef}
           type="search"
@@ -118,7 +121,7 @@ function SearchField({
         onClick={search.toPrevious}
         className="px-2"
       >
-        <ArrowUp />
+        <Icon name="arrow-up" />
       </Button>
       <Button
         look="quiet"
@@ -127,7 +130,7 @@ function SearchField({
         onClick={search.toNext}
         className="px-2"
       >
-        <ArrowDown />
+        <Icon name="arrow-down" />
       </Button>
       <span role="status" className="whitespace-nowrap tabular-nums">
         {foundText(search)}

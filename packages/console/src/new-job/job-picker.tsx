@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { X } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { jobsQuery } from '../api/job-queries.ts';
 import { plainText } from '../format/text.ts';
 import { FieldFrame, inputClasses } from '../parts/field.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { StatusSign } from '../parts/status-badge.tsx';
 
 const FOUND_MAX = 6;
@@ -57,7 +57,7 @@ export function JobPicker({ workspaceId, value, error, onChange }: JobPickerProp
                     onClick={() => onChange(value.filter((each) => each !== jobId))}
                     className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover pointer-coarse:size-11"
                   >
-                    <X className="size-3.5" />
+                    <Icon name="x" className="size-3.5" />
                   </button>
                 </li>
               ))}

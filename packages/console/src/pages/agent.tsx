@@ -36,7 +36,7 @@ export function AgentPage() {
       </BackLink>
       {read.isPending && <SkeletonRows what="the agent" rows={5} />}
       {isUnknown && (
-        <EndState icon="alert" tone="neutral" title="No such agent">
+        <EndState icon="triangle-alert" tone="neutral" title="No such agent">
           <p>It may belong to another workspace.</p>
         </EndState>
       )}

@@ -1,7 +1,6 @@
 import type { AgentStatus } from '@signalbox/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Bot } from 'lucide-react';
 import { agentGroupQuery } from '../api/fleet-queries.ts';
 import { agentStatusWords } from '../format/agent-words.ts';
 import { commandName } from '../format/command-name.ts';
@@ -26,7 +25,7 @@ export function AgentsPage() {
   return (
     <ListPage title="Agents">
       {isEmpty ? (
-        <EmptyState icon={Bot} title="No agents yet" command={`${commandName()} agent start`}>
+        <EmptyState icon="bot" title="No agents yet" command={`${commandName()} agent start`}>
           An agent runs on a machine that has a clone of a repository, claims its jobs and does them
           with a coding tool. Log the machine in and link the clone first.
         </EmptyState>

@@ -37,7 +37,7 @@ export function FirstOwnerPage() {
 
 function LinkInvalid() {
   return (
-    <EndState icon="alert" tone="attention" title="This link is not valid">
+    <EndState icon="triangle-alert" tone="attention" title="This link is not valid">
       <p>
         It was already used, it is not the latest one, or a part of it is missing. If this hub has
         no owner yet, restart it to print a new link.

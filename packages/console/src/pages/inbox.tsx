@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
-import { Inbox } from 'lucide-react';
 import { useCallback, useEffect } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
@@ -13,6 +12,7 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { FilterChip } from '../parts/filter-chip.tsx';
 import { Icon } from '../parts/icon.tsx';
+
 import { InboxRow } from '../parts/inbox-row.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
@@ -225,7 +225,7 @@ function NoQuestions({ filters }: { filters: InboxFilters }) {
   if (Object.keys(filters).length > 0) {
     return (
       <EmptyState
-        icon={Inbox}
+        icon="inbox"
         title="No question matches"
         action={
           <Link
@@ -243,7 +243,7 @@ function NoQuestions({ filters }: { filters: InboxFilters }) {
     );
   }
   return (
-    <EmptyState icon={Inbox} title="No open questions">
+    <EmptyState icon="inbox" title="No open questions">
       An agent that is unsure asks here, and its job waits for the answer.
     </EmptyState>
   );
@@ -257,7 +257,7 @@ function BackToList({ slug, filters }: { slug: string; filters: InboxFilters }) 
       search={filters}
       className="inline-flex h-8 items-center gap-1 justify-self-start rounded-md text-sm text-muted hover:text-ink pointer-coarse:h-11"
     >
-      <Icon name="arrowLeft" />
+      <Icon name="arrow-left" />
       Inbox
     </Link>
   );

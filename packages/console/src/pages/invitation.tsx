@@ -60,7 +60,7 @@ type Look = Pick<ComponentProps<typeof EndState>, 'icon' | 'tone' | 'title'> & {
 
 const ends: Readonly<Record<Exclude<InvitationLinkStatus, 'open'>, Look>> = {
   used: {
-    icon: 'checkCircle',
+    icon: 'circle-check',
     tone: 'neutral',
     title: 'This invitation was used',
     text:
@@ -76,13 +76,13 @@ const ends: Readonly<Record<Exclude<InvitationLinkStatus, 'open'>, Look>> = {
       'ask for a new one.',
   },
   expired: {
-    icon: 'circle',
+    icon: 'clock',
     tone: 'attention',
     title: 'This invitation has expired',
     text: 'Invitations are valid for 7 days. Ask the person who sent it for a new one.',
   },
   unknown: {
-    icon: 'alert',
+    icon: 'triangle-alert',
     tone: 'attention',
     title: 'There is no such invitation',
     text:

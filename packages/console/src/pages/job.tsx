@@ -138,7 +138,7 @@ function useAgentNames({ workspaceId, agentId }: Job): (agentId: string) => stri
 function JobNotFound({ slug }: { slug: string }) {
   return (
     <div className="mx-auto max-w-6xl rounded-lg border bg-surface p-8">
-      <EndState icon="alert" tone="neutral" title="Job not found in this workspace">
+      <EndState icon="triangle-alert" tone="neutral" title="Job not found in this workspace">
         <p>Check the ID, or look for the job in another workspace.</p>
         <Link to="/w/$slug/jobs" params={{ slug }} className={buttonClasses('plain', 'mt-2')}>
           All jobs

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { agentsQuery, repositoriesQuery } from '../api/job-queries.ts';
 import { isFiltered, type JobFilters } from '../format/job-filters.ts';
@@ -15,6 +14,7 @@ import { viewerReason } from '../parts/action-button.tsx';
 import { Button, buttonClasses } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { FirstSteps } from '../parts/first-steps.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { showToast } from '../parts/toast.ts';
@@ -48,7 +48,7 @@ export function JobsPage() {
             <Button onClick={selection.begin}>Select</Button>
           )}
           <Link to="/w/$slug/jobs/new" params={{ slug }} className={buttonClasses('primary')}>
-            <Plus />
+            <Icon name="plus" />
             New job
           </Link>
         </div>

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { FolderGit2 } from 'lucide-react';
 import { jobQuery, repositoriesQuery, runChoicesQuery } from '../api/job-queries.ts';
 import { plainText } from '../format/text.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
@@ -97,7 +96,7 @@ function Form({ initial }: { initial: StoredDraft }) {
   if (repos.length === 0) {
     return (
       <EmptyState
-        icon={FolderGit2}
+        icon="folder-git-2"
         title="No repository yet"
         command="signalbox repo link ~/src/api"
       >

@@ -1,12 +1,12 @@
 import type { Repository } from '@signalbox/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Archive, CirclePause, FolderGit2 } from 'lucide-react';
 import { repositoryPagesQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { ListPage, MoreButton, rowLinkClasses, TryAgain } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { RelativeTime } from '../parts/relative-time.tsx';
@@ -26,7 +26,7 @@ export function RepositoriesPage() {
       {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
       {list.data && repos.length === 0 && (
         <EmptyState
-          icon={FolderGit2}
+          icon="folder-git-2"
           title="No repositories yet"
           command={`${commandName()} repo link ~/src/api`}
         >
@@ -50,7 +50,7 @@ function RepositoryRow({ repo, slug }: { repo: Repository; slug: string }) {
   const { repoId, label, queuePausedAt, status } = repo;
   return (
     <li className="relative flex min-h-row items-center gap-3 border-b px-3 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:px-4">
-      <FolderGit2 aria-hidden="true" className="text-muted" />
+      <Icon name="folder-git-2" aria-hidden="true" className="text-muted" />
       <div className="min-w-0 grow">
         <Link
           to="/w/$slug/repositories/$repoId"
@@ -80,14 +80,14 @@ export function RepositoryState({
   if (isArchived) {
     return (
       <span className="inline-flex shrink-0 items-center gap-1 text-xs text-muted">
-        <Archive aria-hidden="true" /> Archived
+        <Icon name="archive" aria-hidden="true" /> Archived
       </span>
     );
   }
   if (!isPaused) return null;
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-xs font-medium text-warning">
-      <CirclePause aria-hidden="true" /> Paused
+      <Icon name="circle-pause" aria-hidden="true" /> Paused
     </span>
   );
 }

@@ -42,7 +42,7 @@ export function RepositoryPage() {
       </BackLink>
       {read.isPending && <SkeletonRows what="the repository" rows={5} />}
       {isUnknown && (
-        <EndState icon="alert" tone="neutral" title="No such repository">
+        <EndState icon="triangle-alert" tone="neutral" title="No such repository">
           <p>It may belong to another workspace.</p>
         </EndState>
       )}

@@ -109,7 +109,7 @@ type Look = Pick<ComponentProps<typeof EndState>, 'icon' | 'tone' | 'title'> & {
 
 const ends: Readonly<Record<Exclude<PasswordResetStatus, 'open'>, Look>> = {
   used: {
-    icon: 'checkCircle',
+    icon: 'circle-check',
     tone: 'neutral',
     title: 'This link was used',
     text:
@@ -125,13 +125,13 @@ const ends: Readonly<Record<Exclude<PasswordResetStatus, 'open'>, Look>> = {
       'received, or ask the operator of this hub for a new one.',
   },
   expired: {
-    icon: 'circle',
+    icon: 'clock',
     tone: 'attention',
     title: 'This link has expired',
     text: 'Links are valid for 24 hours. Ask the operator of this hub for a new one.',
   },
   unknown: {
-    icon: 'alert',
+    icon: 'triangle-alert',
     tone: 'attention',
     title: 'There is no such link',
     text:

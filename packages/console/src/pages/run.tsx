@@ -43,7 +43,7 @@ export function RunPage() {
       </BackLink>
       {read.isPending && <SkeletonRows what="the run" rows={6} />}
       {isUnknown && (
-        <EndState icon="alert" tone="neutral" title="No such run">
+        <EndState icon="triangle-alert" tone="neutral" title="No such run">
           <p>It may belong to another workspace.</p>
         </EndState>
       )}

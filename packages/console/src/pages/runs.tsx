@@ -1,7 +1,6 @@
 import type { Run } from '@signalbox/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Workflow } from 'lucide-react';
 import { runsQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { openWord } from '../format/run-words.ts';
@@ -34,7 +33,7 @@ export function RunsPage() {
       {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
       {list.data && runs.length === 0 && (
         <EmptyState
-          icon={Workflow}
+          icon="workflow"
           title="No runs yet"
           command={`${commandName()} enqueue "Plan the health check" --kind create_run`}
         >

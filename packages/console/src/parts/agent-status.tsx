@@ -1,18 +1,18 @@
 import type { Agent, AgentStatus } from '@signalbox/contract';
-import { CircleCheck, CirclePause, CircleSlash, type LucideIcon } from 'lucide-react';
 import { classNames } from '../class-names.ts';
 import { agentStatusWords } from '../format/agent-words.ts';
+import { Icon, type IconName } from './icon.tsx';
 
-const looks: Readonly<Record<AgentStatus, { icon: LucideIcon; tone: string; soft: string }>> = {
-  online: { icon: CircleCheck, tone: 'text-done', soft: 'bg-done-soft' },
-  draining: { icon: CirclePause, tone: 'text-warning', soft: 'bg-warning-soft' },
-  offline: { icon: CircleSlash, tone: 'text-muted', soft: 'bg-pending-soft' },
+const looks: Readonly<Record<AgentStatus, { icon: IconName; tone: string; soft: string }>> = {
+  online: { icon: 'circle-check', tone: 'text-done', soft: 'bg-done-soft' },
+  draining: { icon: 'circle-pause', tone: 'text-warning', soft: 'bg-warning-soft' },
+  offline: { icon: 'circle-slash', tone: 'text-muted', soft: 'bg-pending-soft' },
 };
 
 /** The sign of a status, for rows; its word stands at their group. */
 export function AgentSign({ status }: Pick<Agent, 'status'>) {
-  const { icon: Sign, tone } = looks[status];
-  return <Sign aria-hidden="true" className={tone} />;
+  const { icon, tone } = looks[status];
+  return <Icon name={icon} className={tone} />;
 }
 
 /** The status of an agent as icon, word and colour. */

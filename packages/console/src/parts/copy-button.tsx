@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 import { keepReachable } from './scroll-box.tsx';
 
 const CONFIRM_MS = 1_500;
-const signs = { idle: 'copy', copied: 'check', failed: 'alert' } as const;
+const signs = { idle: 'copy', copied: 'check', failed: 'triangle-alert' } as const;
 
 /** Copies `text`. `what` names it (`job ID`) in the button's label. */
 export function CopyButton({

@@ -1,5 +1,4 @@
 import type { Resolution, Uncertainty } from '@signalbox/contract';
-import { Undo2 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { hasCode } from '../api/hub-error.ts';
 import { capText, choicesOf, resolutionWords } from '../format/decision-words.ts';
@@ -8,6 +7,7 @@ import { ActionButton } from './action-button.tsx';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { Icon } from './icon.tsx';
+
 import { useNow } from './relative-time.tsx';
 import type { useDecision } from './use-decision.ts';
 
@@ -45,7 +45,7 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
       )}
       <div className="grid gap-3 rounded-lg bg-done-soft p-4">
         <div className="flex items-start gap-2">
-          <Icon name="checkCircle" className="mt-0.5 text-done" />
+          <Icon name="circle-check" className="mt-0.5 text-done" />
           <div className="grid min-w-0 gap-1">
             <p role="status" className="text-sm">
               <span className="font-medium">
@@ -110,7 +110,7 @@ function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
           busy={decision.withdraw.isPending}
           onClick={() => decision.withdraw.mutate(resolution.resolutionId)}
         >
-          <Undo2 />
+          <Icon name="undo-2" />
           Undo
         </Button>
       )}

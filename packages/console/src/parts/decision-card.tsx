@@ -1,7 +1,6 @@
 import type { Membership } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { CircleHelp, Clock } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { type DecisionView, decisionQuery } from '../api/decision-queries.ts';
 import { hasCode } from '../api/hub-error.ts';
@@ -15,6 +14,7 @@ import { DecisionFacts } from './decision-facts.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { EndState } from './end-state.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { Icon } from './icon.tsx';
 import { RelativeTime } from './relative-time.tsx';
 import { SkeletonBar } from './skeleton.tsx';
 import { useDecision } from './use-decision.ts';
@@ -115,7 +115,7 @@ function Question({ view, level }: { view: DecisionView; level: 1 | 2 }) {
     <div className="grid gap-2">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
         <span className="flex items-center gap-1.5 font-medium text-attention">
-          <CircleHelp className="size-3.5" />
+          <Icon name="circle-question-mark" className="size-3.5" />
           {decisionKindWords[kind]}
         </span>
         {situation && <span>{plainText(situation.repository.label)}</span>}
@@ -124,7 +124,7 @@ function Question({ view, level }: { view: DecisionView; level: 1 | 2 }) {
         )}
         {deadlineAt && status === 'open' && (
           <span className="flex items-center gap-1 font-medium text-warning">
-            <Clock className="size-3.5" />
+            <Icon name="clock" className="size-3.5" />
             due <RelativeTime at={deadlineAt} />
           </span>
         )}
@@ -188,7 +188,7 @@ function NotFound({ level }: { level: 1 | 2 }) {
           This question does not exist in this workspace. Check the address.
         </p>
       ) : (
-        <EndState icon="alert" tone="neutral" title="Question not found in this workspace">
+        <EndState icon="triangle-alert" tone="neutral" title="Question not found in this workspace">
           <p>Check the address, or look for the question in another workspace.</p>
         </EndState>
       )}

@@ -25,25 +25,25 @@ const looks: Readonly<Record<DeviceEnd, Look>> = {
     text: 'The machine has no access. If this was a mistake, start the login again in the terminal.',
   },
   expired: {
-    icon: 'circle',
+    icon: 'clock',
     tone: 'neutral',
     title: 'The request has expired',
     text: 'Requests expire after ten minutes. Start the login again in the terminal.',
   },
   pending: {
-    icon: 'circle',
+    icon: 'clock',
     tone: 'neutral',
     title: 'The request is still open',
     text: 'Reload the page to answer it.',
   },
   unknown: {
-    icon: 'alert',
+    icon: 'triangle-alert',
     tone: 'attention',
     title: 'Request not found',
     text: 'The link is incomplete or outdated. Start the login again in the terminal and open its link.',
   },
   elsewhere: {
-    icon: 'alert',
+    icon: 'triangle-alert',
     tone: 'attention',
     title: 'The request was opened in another session',
     text:
@@ -51,7 +51,7 @@ const looks: Readonly<Record<DeviceEnd, Look>> = {
       'cancel the login in the terminal and start it again.',
   },
   'no-access': {
-    icon: 'alert',
+    icon: 'triangle-alert',
     tone: 'attention',
     title: 'You cannot approve this request',
     text:

@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
 import { classNames } from '../class-names.ts';
+import { Icon } from './icon.tsx';
 
 interface ModalProps {
   open: boolean;
@@ -40,7 +40,7 @@ export function Modal(props: ModalProps) {
               aria-label="Close"
               className="-mt-1 -mr-1 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
             >
-              <X />
+              <Icon name="x" />
             </Dialog.Close>
           </div>
           {description && (

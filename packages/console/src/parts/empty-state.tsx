@@ -1,9 +1,9 @@
-import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Command } from './copy-button.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 interface EmptyStateProps {
-  icon: LucideIcon;
+  icon: IconName;
   title: string;
   /** Explains what would be here, and how it gets here. */
   children: ReactNode;
@@ -14,11 +14,11 @@ interface EmptyStateProps {
 }
 
 /** In place of a list that has nothing yet: what belongs here, and the exact next step. */
-export function EmptyState({ icon: Sign, title, children, command, action }: EmptyStateProps) {
+export function EmptyState({ icon, title, children, command, action }: EmptyStateProps) {
   return (
     <section className="grid grid-cols-[minmax(0,1fr)] justify-items-center gap-3 rounded-lg border border-dashed px-4 py-10 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-pending-soft text-muted">
-        <Sign className="size-5" />
+        <Icon name={icon} className="size-5" />
       </span>
       <h2 className="font-semibold">{title}</h2>
       <div className="max-w-prose text-sm text-muted">{children}</div>

@@ -47,7 +47,7 @@ export function ErrorNotice({ error, action }: { error: unknown; action?: ReactN
       className="min-w-0 rounded-lg border border-danger/40 bg-danger-soft p-3 text-sm"
     >
       <p className="flex items-center gap-2 font-medium text-danger">
-        <Icon name="alert" />
+        <Icon name="triangle-alert" />
         <code className="font-mono text-xs">{code}</code>
       </p>
       <p className="mt-1.5">{plainText(fix)}</p>

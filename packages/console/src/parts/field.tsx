@@ -48,7 +48,7 @@ export function FieldFrame({
       )}
       {error && (
         <p id={`${id}-error`} role="alert" className="flex gap-1.5 text-xs text-danger">
-          <Icon name="alert" />
+          <Icon name="triangle-alert" />
           {error}
         </p>
       )}
@@ -131,7 +131,7 @@ export function SelectField<Value extends string>(props: SelectFieldProps<Value>
           </option>
         ))}
       </select>
-      <Icon name="chevronDown" className="pointer-events-none absolute right-2 text-muted" />
+      <Icon name="chevron-down" className="pointer-events-none absolute right-2 text-muted" />
     </span>
   );
 }

@@ -1,5 +1,5 @@
-import { ChevronDown, X } from 'lucide-react';
 import { classNames } from '../class-names.ts';
+import { Icon } from './icon.tsx';
 
 interface FilterChipProps<Value extends string> {
   /** The name of the filter, for instance `Status`. */
@@ -33,7 +33,7 @@ export function FilterChip<Value extends string>(props: FilterChipProps<Value>) 
             </>
           )}
         </span>
-        {!chosen && <ChevronDown className="size-3.5" />}
+        {!chosen && <Icon name="chevron-down" className="size-3.5" />}
         <select
           aria-label={label}
           value={value ?? ''}
@@ -57,7 +57,7 @@ export function FilterChip<Value extends string>(props: FilterChipProps<Value>) 
           onClick={() => onChange(undefined)}
           className="mr-0.5 grid size-6 place-items-center rounded-full hover:bg-accent/15 pointer-coarse:size-10"
         >
-          <X className="size-3.5" />
+          <Icon name="x" className="size-3.5" />
         </button>
       )}
     </span>

@@ -1,5 +1,5 @@
-import { ChevronDown } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Icon } from './icon.tsx';
 
 interface FoldProps {
   title: string;
@@ -18,7 +18,7 @@ export function Fold({ title, open, onToggle, children }: FoldProps) {
     >
       <summary className="flex h-row cursor-pointer list-none items-center justify-between rounded-lg px-3 text-sm font-medium hover:bg-hover pointer-coarse:h-11 [&::-webkit-details-marker]:hidden">
         {title}
-        <ChevronDown className="text-muted group-open:rotate-180" />
+        <Icon name="chevron-down" className="text-muted group-open:rotate-180" />
       </summary>
       <div className="border-t p-3">{children}</div>
     </details>

@@ -1,54 +1,23 @@
-import {
-  Activity,
-  ArrowLeft,
-  Ban,
-  Check,
-  ChevronDown,
-  CircleCheck,
-  CirclePause,
-  CirclePlay,
-  CircleX,
-  Clock,
-  Copy,
-  Eye,
-  FileText,
-  type LucideIcon,
-  Plus,
-  RotateCcw,
-  SquareTerminal,
-  TriangleAlert,
-} from 'lucide-react';
+import { createElement } from 'react';
+import { classNames } from '../class-names.ts';
+import { iconShapes } from './icon-shapes.ts';
 
-/** The signs of states and of parts that several pages share. */
-const icons = {
-  alert: TriangleAlert,
-  arrowLeft: ArrowLeft,
-  ban: Ban,
-  check: Check,
-  checkCircle: CircleCheck,
-  chevronDown: ChevronDown,
-  circle: Clock,
-  copy: Copy,
-  crossCircle: CircleX,
-  eye: Eye,
-  file: FileText,
-  hand: CirclePause,
-  output: SquareTerminal,
-  play: CirclePlay,
-  plus: Plus,
-  pulse: Activity,
-  recover: RotateCcw,
-} as const satisfies Record<string, LucideIcon>;
-
-export type IconName = keyof typeof icons;
+export type IconName = keyof typeof iconShapes;
 
 /**
- * A shared sign by its name, 16 pixels and decorative: the word next to it carries the meaning. An
- * icon of one page is imported there from `lucide-react`; `styles.css` gives all the same look.
+ * An icon by its name at lucide.dev, 16 pixels unless the class says more. It is decorative: the
+ * word next to it, or the label of its button, carries the meaning.
  */
 export function Icon({ name, className }: { name: IconName; className?: string }) {
-  const Sign = icons[name];
-  return <Sign className={className ?? ''} />;
+  const shapes = iconShapes[name].map(([tag, attributes], index) =>
+    // An icon never changes its shapes.
+    createElement(tag, { key: index, ...attributes }),
+  );
+  return (
+    <svg aria-hidden="true" viewBox="0 0 24 24" className={classNames('icon', className)}>
+      {shapes}
+    </svg>
+  );
 }
 
 /** The logo: a signal arm and its lamp. */

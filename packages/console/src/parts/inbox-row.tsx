@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, CircleHelp, CircleSlash, Clock } from 'lucide-react';
 import type { DecisionRow, InboxFilters } from '../api/decision-queries.ts';
 import { classNames } from '../class-names.ts';
 import { plainText } from '../format/text.ts';
 import { formatRelative } from '../format/time.ts';
+import { Icon } from './icon.tsx';
 import { RelativeTime, useNow } from './relative-time.tsx';
 
 interface InboxRowProps {
@@ -49,11 +49,12 @@ export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: Inb
 }
 
 function RowSign({ row: { answer } }: { row: DecisionRow }) {
-  if (answer === undefined) return <CircleHelp className="mt-0.5 text-attention" />;
+  if (answer === undefined)
+    return <Icon name="circle-question-mark" className="mt-0.5 text-attention" />;
   return answer.mode === 'dismissed' ? (
-    <CircleSlash className="mt-0.5 text-canceled" />
+    <Icon name="circle-slash" className="mt-0.5 text-canceled" />
   ) : (
-    <CircleCheck className="mt-0.5 text-done" />
+    <Icon name="circle-check" className="mt-0.5 text-done" />
   );
 }
 
@@ -68,7 +69,7 @@ function DeadlineNote({ deadlineAt }: { deadlineAt: string }) {
   );
   return (
     <span className="inline-flex items-center gap-1 font-medium text-warning">
-      <Clock className="size-3" />
+      <Icon name="clock" className="size-3" />
       {words}
     </span>
   );

@@ -17,7 +17,7 @@ export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProp
   const { reason, message, jobIds = [] } = waitingFor;
   return (
     <Note
-      icon="circle"
+      icon="clock"
       tone="border-line bg-surface"
       signTone="text-muted"
       title={waitingWords[reason]}

@@ -48,7 +48,7 @@ export function BackLink({
       params={{ slug }}
       className="inline-flex h-8 items-center gap-1 justify-self-start rounded-md text-sm text-muted hover:text-ink pointer-coarse:h-11"
     >
-      <Icon name="arrowLeft" />
+      <Icon name="arrow-left" />
       {children}
     </Link>
   );

@@ -4,12 +4,12 @@ import { NO_CHANGES, statusWords } from '../format/job-words.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 const looks: Readonly<Record<JobStatus | 'unchanged', { icon: IconName; tone: string }>> = {
-  pending: { icon: 'circle', tone: 'border border-line text-pending' },
-  running: { icon: 'play', tone: 'bg-running-soft text-running' },
-  done: { icon: 'checkCircle', tone: 'bg-done-soft text-done' },
-  unchanged: { icon: 'alert', tone: 'bg-warning-soft text-warning' },
-  failed: { icon: 'crossCircle', tone: 'bg-failed-soft text-failed' },
-  blocked: { icon: 'hand', tone: 'bg-attention-soft text-attention' },
+  pending: { icon: 'clock', tone: 'border border-line text-pending' },
+  running: { icon: 'circle-play', tone: 'bg-running-soft text-running' },
+  done: { icon: 'circle-check', tone: 'bg-done-soft text-done' },
+  unchanged: { icon: 'triangle-alert', tone: 'bg-warning-soft text-warning' },
+  failed: { icon: 'circle-x', tone: 'bg-failed-soft text-failed' },
+  blocked: { icon: 'circle-pause', tone: 'bg-attention-soft text-attention' },
   canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled line-through' },
 };
 

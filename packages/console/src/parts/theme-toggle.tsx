@@ -1,17 +1,17 @@
-import { Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
+import { Icon } from './icon.tsx';
 import { readTheme, themes, writeTheme } from './theme.ts';
 
 const looks = {
-  system: { icon: Monitor, word: 'Theme: system' },
-  light: { icon: Sun, word: 'Theme: light' },
-  dark: { icon: Moon, word: 'Theme: dark' },
+  system: { icon: 'monitor', word: 'Theme: system' },
+  light: { icon: 'sun', word: 'Theme: light' },
+  dark: { icon: 'moon', word: 'Theme: dark' },
 } as const;
 
 /** Cycles through system, light and dark, on pages that have no account menu. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState(readTheme);
-  const { icon: Sign, word } = looks[theme];
+  const { icon, word } = looks[theme];
   const step = () => {
     const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
     writeTheme(next);
@@ -25,7 +25,7 @@ export function ThemeToggle() {
       title={word}
       className="grid size-8 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
     >
-      <Sign />
+      <Icon name={icon} />
     </button>
   );
 }

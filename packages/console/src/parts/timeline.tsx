@@ -18,14 +18,14 @@ import { ScrollBox } from './scroll-box.tsx';
 
 const eventLooks: Readonly<Record<JobEventKind, { icon: IconName; tone: string }>> = {
   enqueued: { icon: 'plus', tone: 'text-muted' },
-  claimed: { icon: 'play', tone: 'text-running' },
-  heartbeat: { icon: 'pulse', tone: 'text-muted' },
-  log: { icon: 'output', tone: 'text-muted' },
-  completed: { icon: 'checkCircle', tone: 'text-done' },
-  failed: { icon: 'crossCircle', tone: 'text-failed' },
-  blocked: { icon: 'hand', tone: 'text-blocked' },
+  claimed: { icon: 'circle-play', tone: 'text-running' },
+  heartbeat: { icon: 'activity', tone: 'text-muted' },
+  log: { icon: 'square-terminal', tone: 'text-muted' },
+  completed: { icon: 'circle-check', tone: 'text-done' },
+  failed: { icon: 'circle-x', tone: 'text-failed' },
+  blocked: { icon: 'circle-pause', tone: 'text-blocked' },
   canceled: { icon: 'ban', tone: 'text-canceled' },
-  recovered: { icon: 'recover', tone: 'text-warning' },
+  recovered: { icon: 'rotate-ccw', tone: 'text-warning' },
 };
 
 interface TimelineProps {
@@ -94,7 +94,7 @@ function Entry({ entry, attempt }: { entry: TimelineEntry; attempt: number }) {
   if (entry.type === 'event') return <EventEntry event={entry.event} />;
   if (entry.type === 'heartbeats') {
     return (
-      <Row icon="pulse" tone="text-muted" at={entry.lastAt}>
+      <Row icon="activity" tone="text-muted" at={entry.lastAt}>
         <span className="text-muted">
           {entry.count === 1 ? '1 heartbeat' : `${entry.count} heartbeats`}, the last{' '}
           <RelativeTime at={entry.lastAt} />
@@ -103,7 +103,7 @@ function Entry({ entry, attempt }: { entry: TimelineEntry; attempt: number }) {
     );
   }
   return (
-    <Row icon="output" tone="text-muted" at={entry.firstAt}>
+    <Row icon="square-terminal" tone="text-muted" at={entry.firstAt}>
       <Link
         to="."
         search={{ tab: 'log', attempt }}

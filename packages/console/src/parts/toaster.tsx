@@ -1,7 +1,7 @@
 import { Toast } from '@base-ui/react/toast';
-import { X } from 'lucide-react';
 import { useEffect } from 'react';
 import { classNames } from '../class-names.ts';
+import { Icon } from './icon.tsx';
 import { onToast, TOAST_MS, takeToasts } from './toast.ts';
 
 /** Shows messages at the lower right; on phones above the bottom bar. */
@@ -61,7 +61,7 @@ function Messages() {
                 aria-label="Close the message"
                 className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
               >
-                <X />
+                <Icon name="x" />
               </Toast.Close>
             </Toast.Content>
           </Toast.Root>

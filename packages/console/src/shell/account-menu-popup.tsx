@@ -1,18 +1,18 @@
 import { Menu } from '@base-ui/react/menu';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { type Person, sessionQuery, signedOut } from '../api/session-queries.ts';
+import { Icon, type IconName } from '../parts/icon.tsx';
 import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
 import type { MenuState } from '../parts/menu-button.tsx';
 import { readTheme, type Theme, themes, writeTheme } from '../parts/theme.ts';
 
-const themeLooks: Readonly<Record<Theme, { icon: typeof Sun; word: string }>> = {
-  system: { icon: Monitor, word: 'Theme of the system' },
-  light: { icon: Sun, word: 'Light theme' },
-  dark: { icon: Moon, word: 'Dark theme' },
+const themeLooks: Readonly<Record<Theme, { icon: IconName; word: string }>> = {
+  system: { icon: 'monitor', word: 'Theme of the system' },
+  light: { icon: 'sun', word: 'Light theme' },
+  dark: { icon: 'moon', word: 'Dark theme' },
 };
 
 export function AccountMenuPopup({ person, ...state }: MenuState & { person: Person }) {
@@ -31,7 +31,7 @@ export function AccountMenuPopup({ person, ...state }: MenuState & { person: Per
         onClick={() => signOut.mutate()}
         className={menuItemClasses}
       >
-        <LogOut />
+        <Icon name="log-out" />
         {signOut.isError ? 'Sign out failed, try again' : 'Sign out'}
       </Menu.Item>
     </MenuPopup>
@@ -47,13 +47,13 @@ function ThemeItems() {
   return (
     <Menu.RadioGroup value={theme} onValueChange={choose} aria-label="Theme" className="mt-1">
       {themes.map((value) => {
-        const { icon: Sign, word } = themeLooks[value];
+        const { icon, word } = themeLooks[value];
         return (
           <Menu.RadioItem key={value} value={value} className={menuItemClasses}>
-            <Sign />
+            <Icon name={icon} />
             <span className="grow">{word}</span>
             <Menu.RadioItemIndicator className="text-accent">
-              <Check />
+              <Icon name="check" />
             </Menu.RadioItemIndicator>
           </Menu.RadioItem>
         );

@@ -1,5 +1,5 @@
-import { CircleUser } from 'lucide-react';
 import type { Person } from '../api/session-queries.ts';
+import { Icon } from '../parts/icon.tsx';
 import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 
 const { Popup, preload } = lazyMenu(
@@ -15,7 +15,7 @@ export function AccountMenu({ person }: { person: Person }) {
       popup={(state) => <Popup person={person} {...state} />}
       className="flex h-8 min-w-0 items-center gap-2 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink md:grow pointer-coarse:h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center"
     >
-      <CircleUser />
+      <Icon name="circle-user" />
       <span className="hidden min-w-0 truncate md:inline narrow:md:hidden">{person.name}</span>
     </MenuButton>
   );

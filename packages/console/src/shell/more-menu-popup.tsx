@@ -1,4 +1,5 @@
 import { Menu } from '@base-ui/react/menu';
+import { Icon } from '../parts/icon.tsx';
 import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
 import type { MenuState } from '../parts/menu-button.tsx';
 import type { NavEntry } from './nav-entries.ts';
@@ -19,7 +20,7 @@ export function MoreMenuPopup({ slug, entries, ...state }: MoreMenuPopupProps) {
           closeOnClick
           render={<NavLink entry={entry} slug={slug} className={menuItemClasses} />}
         >
-          <entry.icon />
+          <Icon name={entry.icon} />
           {entry.word}
         </Menu.LinkItem>
       ))}

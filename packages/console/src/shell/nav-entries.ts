@@ -1,18 +1,10 @@
 import { useRouter } from '@tanstack/react-router';
-import {
-  Bot,
-  FolderGit2,
-  Inbox,
-  ListTodo,
-  type LucideIcon,
-  Settings,
-  Workflow,
-} from 'lucide-react';
+import type { IconName } from '../parts/icon.tsx';
 
 /** A page of the navigation. */
 export interface NavEntry {
   word: string;
-  icon: LucideIcon;
+  icon: IconName;
   /** Below `/w/$slug`. The entry is shown once a route with this path exists. */
   path: string;
   /** `g` and this key open the page. */
@@ -23,12 +15,12 @@ export interface NavEntry {
 
 /** The pages in navigation order. */
 export const navEntries: readonly NavEntry[] = [
-  { word: 'Inbox', icon: Inbox, path: 'inbox', key: 'i' },
-  { word: 'Jobs', icon: ListTodo, path: 'jobs', key: 'j' },
-  { word: 'Runs', icon: Workflow, path: 'runs', key: 'r' },
-  { word: 'Agents', icon: Bot, path: 'agents', key: 'a' },
-  { word: 'Repositories', icon: FolderGit2, path: 'repositories', key: 'o' },
-  { word: 'Settings', icon: Settings, path: 'settings', key: 's', apart: true },
+  { word: 'Inbox', icon: 'inbox', path: 'inbox', key: 'i' },
+  { word: 'Jobs', icon: 'list-todo', path: 'jobs', key: 'j' },
+  { word: 'Runs', icon: 'workflow', path: 'runs', key: 'r' },
+  { word: 'Agents', icon: 'bot', path: 'agents', key: 'a' },
+  { word: 'Repositories', icon: 'folder-git-2', path: 'repositories', key: 'o' },
+  { word: 'Settings', icon: 'settings', path: 'settings', key: 's', apart: true },
 ];
 
 /** How many entries the bar of a phone holds beside "More". */

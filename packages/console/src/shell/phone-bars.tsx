@@ -1,6 +1,6 @@
-import { Ellipsis } from 'lucide-react';
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
+import { Icon } from '../parts/icon.tsx';
 import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';
@@ -49,7 +49,7 @@ export function BottomBar({ membership }: { membership: Membership }) {
         .filter((_, at) => isHere(at))
         .map((entry) => (
           <NavLink key={entry.path} entry={entry} slug={slug} className={entryClasses}>
-            <entry.icon className="size-5" />
+            <Icon name={entry.icon} className="size-5" />
             <span className="max-w-full truncate">{entry.word}</span>
             {entry.path === 'inbox' && (
               <span className="absolute top-0.5 left-1/2 ml-1">
@@ -65,7 +65,7 @@ export function BottomBar({ membership }: { membership: Membership }) {
           popup={(state) => <Popup slug={slug} entries={more} {...state} />}
           className={entryClasses}
         >
-          <Ellipsis className="size-5" />
+          <Icon name="ellipsis" className="size-5" />
           <span>More</span>
         </MenuButton>
       )}

@@ -1,6 +1,6 @@
-import { PanelLeft } from 'lucide-react';
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
+import { Icon } from '../parts/icon.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionSign } from './connection-sign.tsx';
 import { type NavEntry, useNavEntries } from './nav-entries.ts';
@@ -29,7 +29,7 @@ export function Sidebar({ person, workspaces, membership }: SidebarProps) {
     shown.map((entry) => (
       <li key={entry.path}>
         <NavLink entry={entry} slug={membership.slug} className={linkClasses}>
-          <entry.icon />
+          <Icon name={entry.icon} />
           <span className="min-w-0 grow truncate narrow:sr-only">{entry.word}</span>
           {entry.path === 'inbox' && (
             <span className="narrow:absolute narrow:top-0 narrow:right-0 narrow:scale-75">
@@ -57,7 +57,7 @@ export function Sidebar({ person, workspaces, membership }: SidebarProps) {
           onClick={toggleSidebar}
           className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
         >
-          <PanelLeft />
+          <Icon name="panel-left" />
         </button>
       </div>
     </header>

@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { Link } from '@tanstack/react-router';
-import { Check } from 'lucide-react';
 import type { Membership } from '../api/session-queries.ts';
+import { Icon } from '../parts/icon.tsx';
 import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
 import type { MenuState } from '../parts/menu-button.tsx';
 import { workspaceHome } from '../routes/workspace-home.ts';
@@ -26,7 +26,7 @@ export function WorkspaceMenuPopup({ current, workspaces, ...state }: WorkspaceM
           <Initial name={workspace.name} />
           <span className="min-w-0 grow truncate">{workspace.name}</span>
           <span className="text-xs text-faint">{workspace.role}</span>
-          {workspace.slug === current.slug && <Check className="text-accent" />}
+          {workspace.slug === current.slug && <Icon name="check" className="text-accent" />}
         </Menu.LinkItem>
       ))}
     </MenuPopup>

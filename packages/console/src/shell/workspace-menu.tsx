@@ -1,5 +1,5 @@
-import { ChevronsUpDown } from 'lucide-react';
 import type { Membership } from '../api/session-queries.ts';
+import { Icon } from '../parts/icon.tsx';
 import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 import { Initial } from './initial.tsx';
 
@@ -23,7 +23,7 @@ export function WorkspaceMenu({ current, workspaces }: WorkspaceMenuProps) {
     >
       <Initial name={current.name} />
       <span className="min-w-0 grow truncate narrow:md:hidden">{current.name}</span>
-      <ChevronsUpDown className="text-faint narrow:md:hidden" />
+      <Icon name="chevrons-up-down" className="text-faint narrow:md:hidden" />
     </MenuButton>
   );
 }

@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import { downloadAuditLog } from '../../api/audit-download.ts';
 import { callHub } from '../../api/hub-call.ts';
@@ -32,7 +31,7 @@ export function AuditPage() {
   if (adminReason(membership.role) !== undefined) {
     return (
       <Section title="Audit log">
-        <EmptyState icon={ScrollText} title="Owners and admins read the audit log">
+        <EmptyState icon="scroll-text" title="Owners and admins read the audit log">
           Your role is {membership.role}. It records who changed what in this workspace.
         </EmptyState>
       </Section>
@@ -142,7 +141,7 @@ function Entries() {
   const entries = list.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
     return (
-      <EmptyState icon={ScrollText} title="No entry matches">
+      <EmptyState icon="scroll-text" title="No entry matches">
         Nothing in the log has this action, person and record.
       </EmptyState>
     );

@@ -1,7 +1,6 @@
 import type { DeviceToken } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { MonitorSmartphone } from 'lucide-react';
 import { callHub } from '../../api/hub-call.ts';
 import { deviceTokensQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
@@ -45,7 +44,7 @@ export function MachinesPage() {
         {({ tokens }) =>
           tokens.length === 0 ? (
             <EmptyState
-              icon={MonitorSmartphone}
+              icon="monitor-smartphone"
               title="No machine is logged in"
               command={`signalbox login --url ${window.location.origin} --workspace ${membership.slug}`}
             >

@@ -1,7 +1,6 @@
 import type { ResponseOf, Scope, ServiceToken } from '@signalbox/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { type ConsoleRows, callHub } from '../../api/hub-call.ts';
 import { serviceTokensQuery } from '../../api/settings-queries.ts';
@@ -80,7 +79,7 @@ export function TokensPage() {
       {reason === undefined ? (
         <TokenList />
       ) : (
-        <EmptyState icon={KeyRound} title="Owners and admins see the tokens">
+        <EmptyState icon="key-round" title="Owners and admins see the tokens">
           Your role is {membership.role}. Ask an owner or admin for a token that a program needs.
         </EmptyState>
       )}
@@ -96,7 +95,7 @@ function TokenList() {
       {({ tokens }) =>
         tokens.length === 0 ? (
           <EmptyState
-            icon={KeyRound}
+            icon="key-round"
             title="No tokens yet"
             command={`signalbox admin token create --workspace ${membership.slug} --name CI`}
           >

@@ -1,7 +1,7 @@
-import { ChevronDown } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from '../../class-names.ts';
 import { FieldFrame, inputClasses } from '../field.tsx';
+import { Icon } from '../icon.tsx';
 
 interface SelectInputProps extends Omit<ComponentProps<'select'>, 'children'> {
   label: string;
@@ -27,7 +27,10 @@ export function SelectInput({ label, hint, error, options, className, ...rest }:
               </option>
             ))}
           </select>
-          <ChevronDown className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-muted" />
+          <Icon
+            name="chevron-down"
+            className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-muted"
+          />
         </span>
       )}
     </FieldFrame>
