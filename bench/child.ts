@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** Time limit of a server's start. */
-const START_MS_MAX = 30_000;
+/** Time limit of a server's start; the first one in a new checkout builds the console. */
+const START_MS_MAX = 180_000;
 /** Time between SIGTERM and SIGKILL. */
 const STOP_MS_MAX = 10_000;
 /** Characters kept of a process's output. */

@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** The measures of this bench; each is a row of the table of targets. */
 export const measureNames = [
-  ...(['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P11', 'P12'] as const),
+  ...(['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9'] as const),
+  ...(['P11', 'P12', 'P13', 'P14', 'P15'] as const),
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
 
@@ -15,15 +17,28 @@ export interface Options {
   readonly isQuoted: boolean;
   /** Directory for the data of measured servers; must be on a real disk. */
   readonly dataRoot: string | null;
+  /** P11: the number of agents; null: more and more, until the target is missed. */
+  readonly agents: number | null;
+  /** P11: how long it measures; null: the default. */
+  readonly seconds: number | null;
+  /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
+  readonly against: string | null;
+  /** Directory for a processor profile of each hub; null: none. */
+  readonly profileDir: string | null;
 }
 
 export const usage = `npm run bench -- [options]
 
-  attack           the same as --only P11
-  limiter          the same as --only P12
-  --only P1,P4     only these measures, of P1 to P9, P11 and P12
+  fleet            the same as --only P11; likewise console (P12), disk (P13), attack (P14)
+                   and limiter (P15)
+  --only P1,P4     only these measures, of P1 to P9 and P11 to P15
   --quick          small numbers and short times; takes at most two minutes
   --rounds N       rounds per figure; default: 5 (1 with --quick)
+  --agents N       agents of the fleet; default: more and more, until it misses its target
+  --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
+  --against PATH   another checkout of this repository with the same migrations: the fleet works
+                   on its hub and on this one in turn, and the table compares them
+  --profile PATH   every hub writes a processor profile (.cpuprofile) to this directory
   --dir PATH       directory for the data of servers; default: in bench/
   --write-summary  make the results the latest ones and put the table into RESULTS.md; keeps
                    the previous results of measures that this run does not take.
@@ -40,6 +55,10 @@ export function parseOptions(argv: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       dir: { type: 'string' },
+      agents: { type: 'string' },
+      seconds: { type: 'string' },
+      against: { type: 'string' },
+      profile: { type: 'string' },
       'write-summary': { type: 'boolean', default: false },
     },
   });
@@ -48,14 +67,24 @@ export function parseOptions(argv: readonly string[]): Options {
   return {
     only: new Set(named.length === 0 ? measureNames : named),
     quick: values.quick,
-    rounds: readRounds(values.rounds ?? (values.quick ? '1' : '5')),
+    rounds: readNumber('rounds', values.rounds ?? (values.quick ? '1' : '5'), 99),
     isQuoted: isWhole || values['write-summary'],
     dataRoot: values.dir ?? null,
+    agents: values.agents === undefined ? null : readNumber('agents', values.agents, 100_000),
+    seconds: values.seconds === undefined ? null : readNumber('seconds', values.seconds, 3_600),
+    against: values.against === undefined ? null : resolve(values.against),
+    profileDir: values.profile === undefined ? null : resolve(values.profile),
   };
 }
 
 /** Measures that also have a name in words. */
-const words: Readonly<Record<string, MeasureName>> = { attack: 'P11', limiter: 'P12' };
+const words: Readonly<Record<string, MeasureName>> = {
+  fleet: 'P11',
+  console: 'P12',
+  disk: 'P13',
+  attack: 'P14',
+  limiter: 'P15',
+};
 
 function readName(text: string): MeasureName {
   const name = words[text] ?? measureNames.find((known) => known === text.trim().toUpperCase());
@@ -63,8 +92,8 @@ function readName(text: string): MeasureName {
   return name;
 }
 
-function readRounds(text: string): number {
-  const rounds = Number(text);
-  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 99) return rounds;
-  throw new Error(`--rounds must be an integer from 1 to 99, not ${text}.`);
+function readNumber(option: string, text: string, max: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+  throw new Error(`--${option} must be an integer from 1 to ${max}, not ${text}.`);
 }

@@ -7,8 +7,11 @@ import { keepEarlier, readReport } from './earlier-sections.ts';
 import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
 import { measureAttack } from './measures/attack.ts';
+import { measureConsoleTraffic } from './measures/console-traffic.ts';
 import { measureCrowd } from './measures/crowd.ts';
 import { measureDelivery } from './measures/delivery.ts';
+import { measureDisk } from './measures/disk.ts';
+import { measureFleet } from './measures/fleet.ts';
 import { measureGrowth } from './measures/growth.ts';
 import { measureLimiter } from './measures/limiter.ts';
 import { measurePacks } from './measures/packs.ts';
@@ -18,6 +21,7 @@ import type { MeasureName, Options } from './options.ts';
 import { Place } from './place.ts';
 import { formatReport, formatSummary, type Report } from './report.ts';
 import type { Bench, Section } from './section.ts';
+import { profileHubs } from './subjects/hub.ts';
 import { startPostgres } from './subjects/postgres.ts';
 import { readRedisVersion } from './subjects/redis.ts';
 import { replaceBlock } from './summary-block.ts';
@@ -38,13 +42,17 @@ const measures: readonly Measure[] = [
   { names: ['P6'], title: 'crowd', measure: measureCrowd },
   { names: ['P7'], title: 'start', measure: measureStart },
   { names: ['P9'], title: 'context packs', measure: measurePacks },
-  { names: ['P11'], title: 'attack', measure: measureAttack },
-  { names: ['P12'], title: 'limiter', measure: measureLimiter },
+  { names: ['P11'], title: 'working fleet', measure: measureFleet },
+  { names: ['P12'], title: 'console traffic', measure: measureConsoleTraffic },
+  { names: ['P13'], title: 'disk', measure: measureDisk },
+  { names: ['P14'], title: 'attack', measure: measureAttack },
+  { names: ['P15'], title: 'limiter', measure: measureLimiter },
 ];
 
 /** Runs the selected measures, writes `results/` and prints the table. */
 export async function runBench(options: Options, say: (line: string) => void): Promise<void> {
   const beganMs = performance.now();
+  if (options.profileDir !== null) profileHubs(options.profileDir);
   const bench = await openBench(options, say);
   const { postgres } = bench;
   const isAvailable = !('absentBecause' in postgres);
@@ -89,9 +97,9 @@ async function openBench(options: Options, say: (line: string) => void): Promise
   };
 }
 
-/** All measures except P2 and P12 need PostgreSQL. */
+/** All measures except P2, P12 and P15 need PostgreSQL. */
 async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
-  if (only.isSubsetOf(new Set(['P2', 'P12']))) return { absentBecause: 'not asked for' };
+  if (only.isSubsetOf(new Set(['P2', 'P12', 'P15']))) return { absentBecause: 'not asked for' };
   return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
 }
 

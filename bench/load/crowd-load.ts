@@ -1,12 +1,11 @@
-import { AGENT_HEARTBEAT_INTERVAL_MS, endpoints } from '@signalbox/contract';
+import { AGENT_HEARTBEAT_INTERVAL_MS } from '@signalbox/contract';
 import { summarizeLatency } from '../statistics.ts';
-import { readField } from './answer-reader.ts';
 import { type Connection, openConnections, type Target } from './connection.ts';
 import { Claimants, Deliveries, prepareEnqueue } from './deliveries.ts';
 import { type Queue, requireOk } from './hub-calls.ts';
 import type { LoadAgent, LoadReport } from './load-report.ts';
 import { ConnectionPool, sendAtRate } from './paced-sender.ts';
-import { formatPost } from './request-text.ts';
+import { formatBeat, registerAll } from './registration.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** Very many online agents, each waiting in a long poll, and few jobs. */
@@ -32,7 +31,7 @@ export async function runCrowdLoad(
 ): Promise<LoadReport> {
   const beating = await openConnections([spec.target], HEARTBEAT_CONNECTIONS);
   const enqueueing = await openConnections([spec.target], ENQUEUE_CONNECTIONS);
-  const beats = Array.from({ length: spec.agentCount }, (_, at) => formatBeat(spec, at));
+  const beats = Array.from({ length: spec.agentCount }, (_, at) => formatBeat(spec, at, 'crowd'));
   const agents = await registerAll(spec, beating, beats);
   const parked = await openConnections([spec.target], spec.agentCount);
   const deliveries = new Deliveries();
@@ -73,38 +72,6 @@ export async function runCrowdLoad(
     },
     totals: { agents: agents.length, jobs: deliveries.count, heartbeats: heartbeatsMs.length },
   };
-}
-
-function formatBeat({ workspaceId, repoId, tokens, target }: CrowdLoad, at: number): string {
-  const body = {
-    workspaceId,
-    displayName: `crowd ${at}`,
-    machineFingerprint: `crowd ${at}`,
-    capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 1 },
-  };
-  const token = tokens[at % tokens.length] ?? '';
-  return formatPost(target, endpoints.agents.heartbeat.path, token, JSON.stringify(body));
-}
-
-/** Registers all agents by their first heartbeat. */
-async function registerAll(
-  { tokens }: CrowdLoad,
-  connections: readonly Connection[],
-  beats: readonly string[],
-): Promise<LoadAgent[]> {
-  const agents: LoadAgent[] = [];
-  let next = 0;
-  const register = async (connection: Connection) => {
-    while (next < beats.length) {
-      const at = next++;
-      const answer = await requireOk(connection, beats[at] ?? '', 'first heartbeat');
-      const agentId = readField(answer, 'agentId');
-      if (agentId === null) throw new Error(`a heartbeat without an agent: ${answer}`);
-      agents[at] = { agentId, token: tokens[at % tokens.length] ?? '' };
-    }
-  };
-  await Promise.all(connections.map(register));
-  return agents;
 }
 
 function requireAgent(agents: readonly LoadAgent[], at: number): LoadAgent {

@@ -2,6 +2,7 @@
 import { runCrowdLoad } from './crowd-load.ts';
 import { runCycleLoad } from './cycle-load.ts';
 import { runDeliveryLoad } from './delivery-load.ts';
+import { runFleetLoad } from './fleet-load.ts';
 import type { LoadSpec } from './load-spec.ts';
 import { takeOrder } from './order.ts';
 import { runPostLoad } from './post-load.ts';
@@ -16,5 +17,7 @@ takeOrder<LoadSpec>((spec, onMark) => {
       return runDeliveryLoad(spec, onMark);
     case 'crowd':
       return runCrowdLoad(spec, onMark);
+    case 'fleet':
+      return runFleetLoad(spec, onMark);
   }
 });

@@ -7,7 +7,6 @@ import { prepareAttacker } from '../attack/attacker-world.ts';
 import { attacks } from '../attack/attacks.ts';
 import type { FleetOrder, FleetQuestion, FleetSeen } from '../attack/fleet.ts';
 import { type HealthSeen, HealthWatch } from '../attack/health-watch.ts';
-import type { LoopDelay } from '../attack/hub-probe.ts';
 import { type Child, startChild } from '../child.ts';
 import { describeError, formatCount, formatMegabytes, formatMs } from '../format.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
@@ -19,6 +18,7 @@ import {
   startHubWorld,
   withHubs,
 } from '../subjects/hub.ts';
+import type { HubSeen } from '../subjects/hub-probe.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres'];
@@ -36,7 +36,7 @@ interface Phase {
 interface PhaseSeen extends Phase {
   readonly health: HealthSeen;
   readonly good: FleetSeen;
-  readonly loop: LoopDelay;
+  readonly loop: HubSeen;
   readonly got: Tally;
 }
 
@@ -53,7 +53,7 @@ const phases: readonly Phase[] = [
   { title: 'no attack, afterwards', ids: [] },
 ];
 
-/** P11: well-behaved agents beside an attacker who has a valid token. */
+/** P14: well-behaved agents beside an attacker who has a valid token. */
 export async function measureAttack(bench: Bench): Promise<Section> {
   const standings: Standing[] = [];
   for (const engine of engines) standings.push(await measureEngine(bench, engine));
@@ -98,7 +98,7 @@ async function measureEngine(bench: Bench, engine: EngineName): Promise<Standing
 async function attackHub(bench: Bench, engine: EngineName, store: HubStore): Promise<PhaseSeen[]> {
   const nodeFlags = [
     `--max-old-space-size=${HEAP_MB}`,
-    ...['--import', join(import.meta.dirname, '../attack/hub-probe.ts')],
+    ...['--import', join(import.meta.dirname, '../subjects/hub-probe.ts')],
   ];
   const started = await startHubWorld(store, { tokenCount: TOKENS, nodeFlags, hasChannel: true });
   return withHubs(started, (world) => runPhases(bench, engine, world));
@@ -125,11 +125,11 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
     await sleep(times.warmUpMs);
     for (const phase of phases) {
       watch.collect();
-      await probe.ask<LoopDelay>('collect');
+      await probe.ask<HubSeen>('collect');
       await peers.fleet.ask('mark' satisfies FleetQuestion);
       const attack: AttackOrder = { world: attackerWorld, ids: phase.ids, ms: times.measureMs };
       const got = await peers.attacker.ask<Tally>(attack);
-      const loop = await probe.ask<LoopDelay>('collect');
+      const loop = await probe.ask<HubSeen>('collect');
       const health = watch.collect();
       await peers.fleet.ask('mark' satisfies FleetQuestion);
       // Calls that began beside the attack end in the pause.
@@ -177,7 +177,7 @@ function describeOne(engine: EngineName, { title, health, good, loop, got }: Pha
     formatMs(health.worstMs) + (health.refusals === 0 ? '' : `, ${health.refusals} refused`),
     latency === null ? 'no answer' : formatMs(latency.p99Ms),
     latency === null ? 'no answer' : formatMs(latency.maxMs),
-    formatMs(loop.maxMs),
+    formatMs(loop.loopMaxMs),
     health.residentBytes === null ? 'not measured' : formatMegabytes(health.residentBytes),
     formatTally({ ...answers, ...failures }),
     formatTally(got),
@@ -210,7 +210,7 @@ function judge({ engine, phases: seen, absentBecause }: Standing): Verdict[] {
     ],
   ] as const;
   return rows.map(([what, target, value, limit, format]) => ({
-    ...{ measure: 'P11', what: `beside an attacker, ${engineTitles[engine]}: ${what}`, target },
+    ...{ measure: 'P14', what: `beside an attacker, ${engineTitles[engine]}: ${what}`, target },
     measured: value === null || !Number.isFinite(value) ? 'not measured' : format(value),
     met: value === null ? null : value < limit,
   }));

@@ -14,7 +14,7 @@ const UNLIMITED = '0';
 const NEVER_REACHED = '1000000';
 
 /**
- * P12: the cost of the limiter, by a request that does nothing else of weight: reading who one is.
+ * P15: the cost of the limiter, by a request that does nothing else of weight: reading who one is.
  * Both hubs are measured in turn, round by round.
  */
 export async function measureLimiter(bench: Bench): Promise<Section> {
@@ -36,7 +36,7 @@ export async function measureLimiter(bench: Bench): Promise<Section> {
     ],
     verdicts: [
       {
-        measure: 'P12',
+        measure: 'P15',
         what: 'processor time of a request: with limits ÷ without',
         target: '≤ 1.05×',
         ...judge(limited, unlimited),

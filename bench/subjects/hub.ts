@@ -9,7 +9,7 @@ import type { LoadAgent } from '../load/load-report.ts';
 import type { Meters } from '../load-process.ts';
 
 /** The script that `npm start` runs once everything is installed. */
-export const hubScript = join(projectRoot, 'scripts/start.ts');
+const HUB_SCRIPT = 'scripts/start.ts';
 /** The Node flags of `npm start`. */
 const hubFlags: readonly string[] = JSON.parse(
   readFileSync(join(projectRoot, 'packages/hub/node-flags.json'), 'utf8'),
@@ -48,8 +48,17 @@ export interface HubProcess {
   readonly nodeFlags?: readonly string[];
   /** Whether it has an IPC channel. */
   readonly hasChannel?: boolean;
+  /** Another checkout of this repository, with the same migrations, whose hub is started. */
+  readonly checkout?: string | undefined;
   /** Settings other than the default. */
   readonly settings?: Readonly<Record<string, string>>;
+}
+
+let profileFlags: readonly string[] = [];
+
+/** Makes every hub that is started from now on write a processor profile when it stops. */
+export function profileHubs(directory: string): void {
+  profileFlags = ['--cpu-prof', `--cpu-prof-dir=${directory}`];
 }
 
 /** Starts hubs as users do, with default settings. */
@@ -70,9 +79,12 @@ export async function startHubs(
 
 async function startHub(
   store: HubStore,
-  { nodeFlags = [], hasChannel = false, settings = {} }: HubProcess,
+  { nodeFlags = [], hasChannel = false, checkout = projectRoot, settings = {} }: HubProcess,
 ): Promise<Child> {
-  const hub = await startChild(process.execPath, [...hubFlags, ...nodeFlags, hubScript], {
+  const script = join(checkout, HUB_SCRIPT);
+  const flags = [...hubFlags, ...nodeFlags, ...profileFlags];
+  const hub = await startChild(process.execPath, [...flags, script], {
+    cwd: checkout,
     stdio: ['ignore', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
     env: cleanEnvironment({
       // The same cache as `npm start`.
@@ -82,7 +94,13 @@ async function startHub(
       SVC_PORT: '0',
     }),
   });
-  await hub.waitFor(/^Signalbox listens on \S+$/m);
+  try {
+    await hub.waitFor(/^Signalbox listens on \S+$/m);
+  } catch (error) {
+    // A hub that is only slow would keep the bench from ending.
+    await hub.stop();
+    throw error;
+  }
   return hub;
 }
 

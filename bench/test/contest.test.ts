@@ -9,7 +9,7 @@ import { makeTempDir } from './temp-dir.ts';
 
 const result: LoadResult = {
   ...{ count: 10, seconds: 1, generatorCpuMs: 1, latency: {}, totals: {} },
-  ...{ perSecond: 10, cores: {}, residentBytes: {} },
+  ...{ perSecond: 10, cores: {}, residentBytes: {}, writtenPerSecond: {} },
 };
 
 function setup(t: { after(act: () => void): void }) {

@@ -117,13 +117,17 @@ test('the chart draws a bar in proportion to its figure and escapes its label', 
 
 test('options select measures, and unknown ones are rejected', () => {
   assert.deepEqual([...parseOptions(['--only', 'P1,p4']).only], ['P1', 'P4']);
-  assert.deepEqual([...parseOptions(['attack']).only], ['P11']);
+  assert.deepEqual([...parseOptions(['attack']).only], ['P14']);
+  assert.deepEqual([...parseOptions(['fleet', 'disk']).only], ['P11', 'P13']);
   assert.equal(parseOptions(['attack']).isQuoted, false);
-  assert.equal(parseOptions([]).only.size, 11);
+  assert.equal(parseOptions([]).only.size, 14);
   assert.equal(parseOptions([]).rounds, 5);
   assert.equal(parseOptions(['--quick']).rounds, 1);
   assert.throws(() => parseOptions(['--only', 'P10']), /P10 is not a measure/);
   assert.throws(() => parseOptions(['--rounds', '0']), /from 1 to 99/);
+  assert.equal(parseOptions([]).agents, null);
+  assert.equal(parseOptions(['fleet', '--agents', '200']).agents, 200);
+  assert.throws(() => parseOptions(['--agents', '0.5']), /--agents must be an integer/);
 });
 
 test('the table of RESULTS.md is the one written by the latest run', () => {
