@@ -1,4 +1,4 @@
-import type { Job, JobOutcome } from '@signalbox/contract';
+import type { Job, JobOutcome, Verdict } from '@signalbox/contract';
 import type { StopReason } from './job/attempt.ts';
 
 /** Events that every agent reports, independent of its kind of jobs. */
@@ -32,6 +32,7 @@ export type AgentEvent =
       message: string;
       commitSha: string | null;
       branch: string | null;
+      verdict: Verdict | null;
     }
   | { type: 'result-accepted'; jobId: string; attempt: number; status: string }
   | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string };

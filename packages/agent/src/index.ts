@@ -63,6 +63,13 @@ export { type ResolvedRemote, resolveRemote } from './git/git-remote.ts';
 export type { HubClient } from './hub-client.ts';
 export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';
+export {
+  CHECK_COMMAND_CHARS_MAX,
+  CHECK_LIMIT_MS_MAX,
+  CHECKS_MAX,
+  type CheckCommand,
+  type LandingOptions,
+} from './landing/landing-options.ts';
 export { ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

@@ -1,4 +1,4 @@
-import type { Job, JobStatus, OutcomeReason } from '@signalbox/contract';
+import type { Job, JobStatus, ListedJob, OutcomeReason } from '@signalbox/contract';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Styles } from './io.ts';
 
@@ -26,7 +26,20 @@ export function statusText(status: JobStatus): string {
 }
 
 /** The status of a job that is done and changed nothing, although it was to change something. */
-export const NO_CHANGES = `${icons.done} no changes`;
+const NO_CHANGES = `${icons.done} no changes`;
+
+/** The status of a job that is done, and whose checks did not prove its commit. */
+const HAS_GAPS = `${icons.done} has gaps`;
+
+/** The status of a job in a list, with the verdict if people should look. */
+export function listedStatus(
+  styles: Styles,
+  { status, changed, verdict }: Pick<ListedJob, 'status' | 'changed' | 'verdict'>,
+): { text: string; style: (text: string) => string } {
+  if (changed === false) return { text: NO_CHANGES, style: styles.yellow };
+  if (verdict === 'gaps') return { text: HAS_GAPS, style: styles.yellow };
+  return { text: statusText(status), style: (text) => colorStatus(styles, status, text) };
+}
 
 export function colorStatus(styles: Styles, status: JobStatus, text: string): string {
   return styles[colors[status]](text);

@@ -52,6 +52,28 @@ test('an agent runs one job and exits with its outcome; the commit is in the clo
   assert.ok(events.length >= 3);
 });
 
+test('an agent runs checks, and the job and the list say what they proved', async () => {
+  const verified = await enqueue('Change it.');
+  const args = ['agent', 'start', '--once', '--command', commit];
+  const proof = await place.run([...args, '--check', 'grep changed README.md']);
+  assert.equal(proof.exitCode, exitCodes.ok, proof.stderr);
+  assert.match(proof.stdout, /commit [0-9a-f]{10} · verified/);
+  const gaps = await enqueue('Change it again.');
+  const { stdout } = await place.run([...args, '--check', 'true', '--check', 'exit 7']);
+  assert.match(stdout, / · has gaps/);
+  const shown = (await place.run(['job', gaps])).stdout;
+  assert.match(shown, /Verdict +has gaps\n/);
+  assert.match(shown, /✔ true +passed in /);
+  assert.match(shown, /✖ exit 7 +failed, exit 7 in /);
+  assert.match(shown, /! Check exit 7 exited with 7\.\n/);
+  const list = (await place.run(['jobs'])).stdout;
+  assert.match(list, new RegExp(`✔ has gaps +${gaps.slice(-8)}`));
+  assert.match(list, new RegExp(`✔ done +${verified.slice(-8)}`));
+  assert.equal((await readJob(verified)).job.verdict, 'verified');
+  const empty = await place.run([...args, '--check', ' ']);
+  assert.equal(empty.exitCode, exitCodes.usage);
+});
+
 test('with --json an agent prints one line per event', async () => {
   const jobId = await enqueue('Say nothing.');
   const args = ['agent', 'start', '--once', '--command', 'true', '--json'];

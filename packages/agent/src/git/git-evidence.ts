@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -15,6 +16,8 @@ import { readHead } from './tool-repository.ts';
 export interface GitEvidence extends Evidence {
   changedFiles: string[];
   branch?: string;
+  /** The commit that the job started from. */
+  baseSha?: string;
   /** Number of changed files left out of `changedFiles`. */
   changedFilesOmitted?: number;
   /** Changed files that contain a secret of the agent. They are committed all the same. */
@@ -166,8 +169,25 @@ export async function importCommits(worktree: Worktree, commitSha: string): Prom
     // Fails unless every object of the new commits has arrived.
     await runGit(['rev-list', '--objects', '--count', range], git);
     await runGit(['update-ref', `refs/heads/${branch}`, commitSha], git);
-    return { commitSha, branch, ...(await listChangedFiles(git, baseSha, commitSha)) };
+    return { commitSha, branch, baseSha, ...(await listChangedFiles(git, baseSha, commitSha)) };
   });
+}
+
+/**
+ * Lists files of the worktree that are not as the commit has them, without those that git ignores.
+ * Normally there are none. With an index of its own: in the tool's index, files can be marked as
+ * unchanged.
+ */
+export async function listDifferences(worktree: Worktree, commitSha: string): Promise<string[]> {
+  const index = join(worktree.path, '.git', 'signalbox-index');
+  await rm(index, { force: true });
+  const git = readingTool(worktree);
+  const fresh = { ...git, exactEnv: { ...git.exactEnv, GIT_INDEX_FILE: index } };
+  await runGit(['read-tree', commitSha], fresh);
+  const changed = await runGit(['ls-files', '-z', '--modified', '--deleted'], fresh);
+  const added = await runGit(['ls-files', '-z', '--others', '--exclude-standard'], fresh);
+  const names = `${changed}${added}`.split('\0');
+  return [...new Set(names.filter((name) => name !== '' && !name.endsWith('/')))];
 }
 
 async function listChangedFiles(

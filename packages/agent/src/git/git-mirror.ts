@@ -1,6 +1,7 @@
 import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
+import type { LandingOptions } from '../landing/landing-options.ts';
 import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { askGit, GitError, type GitOptions, runGit } from './git.ts';
@@ -20,6 +21,8 @@ export interface RepositoryMapping {
   baseRef?: string;
   /** Fetch from the clone's origin before each job. Absent: read the clone only. */
   fetchOrigin?: boolean;
+  /** What to do with the commit of a finished job. Absent: it stays in the clone, unverified. */
+  landing?: LandingOptions;
 }
 
 /** The agent's own bare repository, in which it creates the worktrees of jobs. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { AgentCommand } from '@signalbox/contract';
+import { type AgentCommand, verdicts } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
@@ -132,14 +132,15 @@ async function putResult(
 }
 
 function finishedEvent(claimed: ClaimedJob, completion: Completion | null): AgentEvent {
-  const evidence: { commitSha?: string; branch?: string } | undefined = completion?.evidence;
+  const { commitSha, branch, verdict } = completion?.evidence ?? {};
   return {
     type: 'job-finished',
     jobId: claimed.jobId,
     attempt: claimed.claimGeneration,
     outcome: completion?.outcome ?? null,
     message: completion?.message ?? '',
-    commitSha: evidence?.commitSha ?? null,
-    branch: evidence?.branch ?? null,
+    commitSha: commitSha ?? null,
+    branch: typeof branch === 'string' ? branch : null,
+    verdict: verdicts.find((known) => known === verdict) ?? null,
   };
 }

@@ -59,9 +59,14 @@ export function resultOfFailure(failure: JobFailure): JobResult {
   return { outcome: 'failed', message: failure.message, outcomeReason: failure.reason };
 }
 
+/** Whether this agent may not report on a job that was stopped for this reason. */
+export function isUnreported(reason: StopReason): boolean {
+  return reason === 'canceled' || reason === 'lease_lost';
+}
+
 /** The result of work that was stopped; null when nothing may be reported. */
 export function resultOfStop(reason: StopReason, why: string): JobResult | null {
-  if (reason === 'canceled' || reason === 'lease_lost') return null;
+  if (isUnreported(reason)) return null;
   const failure =
     reason === 'time_limit'
       ? new JobFailure('execution', 'time_limit', why)

@@ -19,6 +19,7 @@ import {
   type Worktree,
 } from '../git/git-worktree.ts';
 import type { CompleteBody } from '../hub-client.ts';
+import { landWork } from '../landing/land-work.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -26,6 +27,7 @@ import { openJobLog } from './job-log.ts';
 import { isReadOnlyJob } from './job-prompt.ts';
 import {
   completionOf,
+  isUnreported,
   type JobResult,
   readResult,
   resultOfFailure,
@@ -69,7 +71,8 @@ export interface JobEnd {
  * Runs one attempt, from its prompt to its evidence.
  *
  * On return, all changes are on the job's branch in the person's clone, even after a failure or a
- * stop. Only changes of a canceled or read-only job are discarded.
+ * stop. Only changes of a read-only job, or of one that was canceled while its tool ran, are
+ * discarded.
  */
 export async function runJob(options: JobRunOptions): Promise<JobEnd> {
   const work = await openWork(options);
@@ -83,6 +86,11 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       isKept = true;
       const failure = await keepWork(work, error);
       result &&= resultOfFailure(failure);
+    }
+    if (result?.outcome === 'done' && !isKept) {
+      evidence = { ...evidence, ...(await landWork(work, evidence)) };
+      const stopped = stopOf(options.signal);
+      if (stopped !== null && isUnreported(stopped.reason)) result = null;
     }
     const completion = result === null ? null : completionOf(work, result, evidence);
     const toolFailure = work.executorReport?.failure ?? null;

@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { EvidenceCheck } from '@signalbox/contract';
 import {
   type AgentEvent,
   type AgentOptions,
@@ -131,6 +132,12 @@ export interface AcceptedResult {
     commitSha?: string;
     changedFiles: string[];
     branch?: string;
+    baseSha?: string;
+    verdict?: string;
+    checks?: EvidenceCheck[];
+    gaps?: string[];
+    pushedTo?: string;
+    pullRequestUrl?: string;
     executor: Record<string, unknown>;
   };
   usage?: Record<string, unknown>;

@@ -23,6 +23,7 @@ import {
   toolText,
   usageText,
 } from '../job-text.ts';
+import { colorVerdict, printProof, readEvidence, verdictTexts } from '../landing-text.ts';
 import { readAgentNames } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { printFields } from '../table.ts';
@@ -126,14 +127,21 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
     ...evidenceFields(io, job),
   ]);
+  printProof(io, readEvidence(job.evidence));
 }
 
-function evidenceFields({ styles: { yellow } }: Io, job: Job): [string, string | null][] {
+function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {
   const shown = (text: string | null) => (text === null ? null : oneLine(text));
   const refused = shown(refusedText(job));
+  const { yellow } = styles;
+  const { verdict } = job;
+  const { pushedTo, pullRequestUrl } = readEvidence(job.evidence);
   return [
     ['Evidence', job.changed === false ? yellow(changeText(job) ?? '') : changeText(job)],
     ['Branch', shown(branchText(job))],
+    ['Verdict', verdict === null ? null : colorVerdict(styles, verdict, verdictTexts[verdict])],
+    ['Pushed', shown(pushedTo)],
+    ['Review', shown(pullRequestUrl)],
     ['Tool', shown(toolText(job))],
     ['Usage', shown(usageText(job))],
     ['Refused', refused === null ? null : yellow(refused)],

@@ -17,7 +17,7 @@ import { asTyped } from '../command-name.ts';
 import { formatAge, parseDurationMs } from '../duration.ts';
 import { openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
-import { colorStatus, NO_CHANGES, shortId, statusText } from '../job-text.ts';
+import { listedStatus, shortId } from '../job-text.ts';
 import { readAgentNames, readRepositoryLabels } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { collectPages } from '../pages.ts';
@@ -122,9 +122,8 @@ function printJobs(
     [
       {
         title: 'STATUS',
-        text: ({ status, changed }) => (changed === false ? NO_CHANGES : statusText(status)),
-        style: (text, { status, changed }) =>
-          changed === false ? styles.yellow(text) : colorStatus(styles, status, text),
+        text: (job) => listedStatus(styles, job).text,
+        style: (text, job) => listedStatus(styles, job).style(text),
       },
       { title: 'JOB', text: ({ jobId }) => shortId(jobId), style: styles.bold },
       { title: 'KIND', text: ({ kind }) => kind, isOptional: true },

@@ -1,9 +1,13 @@
-import type { Evidence } from '@signalbox/contract';
+import type { CheckOutcome, Evidence, Verdict } from '@signalbox/contract';
 import { branchOf } from './job-actions.ts';
 
-export interface EvidenceCheck {
+export interface ShownCheck {
   name: string;
+  /** Absent from the evidence of other agents, which then is judged by its exit code. */
+  outcome: CheckOutcome | undefined;
   exitCode: number | undefined;
+  /** The end of its output. */
+  output: string | undefined;
   durationMs: number | undefined;
 }
 
@@ -17,14 +21,19 @@ export interface ChangedFile {
 export interface KnownEvidence {
   commitSha: string | undefined;
   branch: string | undefined;
-  verdict: 'verified' | 'gaps' | 'unverified' | undefined;
-  checks: EvidenceCheck[];
+  verdict: Verdict | undefined;
+  checks: ShownCheck[];
+  /** What is missing, one sentence each. */
+  gaps: string[];
+  pushedTo: string | undefined;
+  pullRequestUrl: string | undefined;
   files: ChangedFile[];
   /** Files that the agent left out of its list. */
   filesOmitted: number;
 }
 
-const verdicts = ['verified', 'gaps', 'unverified'] as const;
+const verdicts: readonly Verdict[] = ['verified', 'gaps', 'unverified'];
+const outcomes: readonly CheckOutcome[] = ['passed', 'failed', 'timed_out', 'refused', 'stopped'];
 
 type Fields = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
@@ -44,15 +53,26 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     branch: branchOf(evidence),
     verdict: verdicts.find((verdict) => verdict === fields.verdict),
     checks: listOf(fields.checks).filter(isObject).map(readCheck),
+    gaps: listOf(fields.gaps).filter((gap) => typeof gap === 'string'),
+    pushedTo: textOf(fields.pushedTo),
+    pullRequestUrl: webUrlOf(fields.pullRequestUrl),
     files: readFiles(evidence.changedFiles ?? [], listOf(fields.files).filter(isObject)),
     filesOmitted: numberOf(fields.changedFilesOmitted) ?? 0,
   };
 }
 
-function readCheck(check: Fields): EvidenceCheck {
+/** Agents may send any text, and a page must not link to a script. */
+function webUrlOf(value: unknown): string | undefined {
+  const url = URL.parse(textOf(value) ?? '');
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
+}
+
+function readCheck(check: Fields): ShownCheck {
   return {
     name: textOf(check.name) ?? textOf(check.command) ?? 'A check without a name',
+    outcome: outcomes.find((outcome) => outcome === check.outcome),
     exitCode: numberOf(check.exitCode),
+    output: textOf(check.output),
     durationMs: numberOf(check.durationMs),
   };
 }

@@ -101,6 +101,7 @@ function waitingText(job: ListedJob, nowMs: number): string | undefined {
   }
   if (job.cancelRequestedAt !== undefined && job.status === 'running') return 'Is being canceled';
   if (job.status === 'done' && job.changed === false) return NO_CHANGES;
+  if (job.verdict === 'gaps') return 'Has gaps';
   if (job.waitingReason === undefined) return undefined;
   if (job.availableAt !== undefined && job.availableAt !== null) {
     return `Starts ${formatRelative(job.availableAt, nowMs)}`;

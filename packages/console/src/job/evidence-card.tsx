@@ -1,12 +1,13 @@
-import type { Job } from '@signalbox/contract';
+import type { CheckOutcome, Job } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
-import type { EvidenceCheck, KnownEvidence } from '../format/evidence.ts';
+import type { KnownEvidence, ShownCheck } from '../format/evidence.ts';
 import { readEvidence } from '../format/evidence.ts';
 import { checkoutCommandOf } from '../format/job-actions.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
 import { Command, CopyButton } from '../parts/copy-button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { LinkedText } from '../parts/linked-text.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 
 /** Files that the card shows; the tab has all. */
@@ -17,15 +18,15 @@ const verdictLooks: Readonly<
   Record<NonNullable<KnownEvidence['verdict']>, { icon: IconName; tone: string; word: string }>
 > = {
   verified: { icon: 'circle-check', tone: 'text-done', word: 'Verified' },
-  gaps: { icon: 'triangle-alert', tone: 'text-warning', word: 'Verified with gaps' },
-  unverified: { icon: 'triangle-alert', tone: 'text-warning', word: 'Not verified' },
+  gaps: { icon: 'triangle-alert', tone: 'text-warning', word: 'Has gaps' },
+  unverified: { icon: 'triangle-alert', tone: 'text-muted', word: 'Not verified' },
 };
 
 /** The proof of the outcome: verdict, checks, branch and files. */
 export function EvidenceCard({ job }: { job: Job }) {
   if (job.evidence === null) return null;
   const evidence = readEvidence(job.evidence);
-  const { verdict, checks, files, filesOmitted } = evidence;
+  const { verdict, checks, gaps, files, filesOmitted } = evidence;
   const look = verdict && verdictLooks[verdict];
   const isEmpty =
     job.changed !== false && !look && checks.length === 0 && files.length === 0 && !evidence.branch;
@@ -53,6 +54,7 @@ export function EvidenceCard({ job }: { job: Job }) {
         </p>
       )}
       {checks.length > 0 && <Checks checks={checks} />}
+      {gaps.length > 0 && <Gaps gaps={gaps} />}
       <Place evidence={evidence} />
       {files.length > 0 && (
         <div className="grid gap-2">
@@ -77,7 +79,8 @@ export function EvidenceCard({ job }: { job: Job }) {
 }
 
 /** Branch and commit, and the command that checks the work out. */
-export function Place({ evidence: { branch, commitSha } }: { evidence: KnownEvidence }) {
+export function Place({ evidence }: { evidence: KnownEvidence }) {
+  const { branch, commitSha, pushedTo, pullRequestUrl } = evidence;
   if (branch === undefined && commitSha === undefined) return null;
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2">
@@ -89,32 +92,84 @@ export function Place({ evidence: { branch, commitSha } }: { evidence: KnownEvid
             {plainText(commitSha.slice(0, SHA_CHARS))}
           </code>
           <CopyButton text={commitSha} what="commit" />
+          {pushedTo !== undefined && (
+            <span className="text-muted">pushed to {plainText(pushedTo)}</span>
+          )}
+        </p>
+      )}
+      {pullRequestUrl !== undefined && (
+        <p className="min-w-0 wrap-anywhere">
+          <LinkedText text={pullRequestUrl} />
         </p>
       )}
     </div>
   );
 }
 
-function Checks({ checks }: { checks: readonly EvidenceCheck[] }) {
+/** What was not proved, in sentences of the agent. */
+function Gaps({ gaps }: { gaps: readonly string[] }) {
   return (
-    <ul className="grid min-w-0">
-      {checks.map(({ name, exitCode, durationMs }, at) => (
-        <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: two checks may have one name.
-          key={at}
-          className="flex min-h-row-dense min-w-0 items-center gap-2"
-        >
-          <Icon
-            name={exitCode === 0 ? 'circle-check' : 'circle-x'}
-            className={exitCode === 0 ? 'shrink-0 text-done' : 'shrink-0 text-failed'}
-          />
-          <span className="min-w-0 font-mono text-xs wrap-anywhere">{plainText(name)}</span>
-          <span className="ml-auto shrink-0 text-xs text-muted tabular-nums">
-            {exitCode === undefined ? 'no exit code' : `exit ${exitCode}`}
-            {durationMs !== undefined && ` · ${formatDuration(durationMs)}`}
-          </span>
+    <ul className="grid min-w-0 gap-1 rounded-md bg-warning-soft px-3 py-2 text-warning">
+      {gaps.map((gap, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two gaps may have one text.
+        <li key={at} className="wrap-anywhere">
+          {plainText(gap)}
         </li>
       ))}
     </ul>
+  );
+}
+
+const checkEnds: Readonly<Record<CheckOutcome, string>> = {
+  passed: 'passed',
+  failed: 'failed',
+  timed_out: 'timed out',
+  refused: 'not started',
+  stopped: 'stopped',
+};
+
+function endOf({ outcome, exitCode }: ShownCheck): string {
+  if (outcome === 'failed' && exitCode !== undefined) return `exit ${exitCode}`;
+  if (outcome !== undefined) return checkEnds[outcome];
+  return exitCode === undefined ? 'no exit code' : `exit ${exitCode}`;
+}
+
+function Checks({ checks }: { checks: readonly ShownCheck[] }) {
+  return (
+    <ul className="grid min-w-0">
+      {checks.map((check, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two checks may have one name.
+        <CheckRow key={at} check={check} />
+      ))}
+    </ul>
+  );
+}
+
+/** A check that did not pass shows the end of its output on request. */
+function CheckRow({ check }: { check: ShownCheck }) {
+  const { name, outcome, exitCode, durationMs, output } = check;
+  const isGood = outcome === undefined ? exitCode === 0 : outcome === 'passed';
+  return (
+    <li className="min-w-0">
+      <div className="flex min-h-row-dense min-w-0 items-center gap-2">
+        <Icon
+          name={isGood ? 'circle-check' : 'circle-x'}
+          className={isGood ? 'shrink-0 text-done' : 'shrink-0 text-failed'}
+        />
+        <span className="min-w-0 font-mono text-xs wrap-anywhere">{plainText(name)}</span>
+        <span className="ml-auto shrink-0 text-xs text-muted tabular-nums">
+          {endOf(check)}
+          {durationMs !== undefined && ` · ${formatDuration(durationMs)}`}
+        </span>
+      </div>
+      {!isGood && output !== undefined && (
+        <details className="mb-2 ml-6 min-w-0 text-xs">
+          <summary className="cursor-pointer py-1 text-muted">End of the output</summary>
+          <pre className="max-h-60 overflow-auto rounded-md bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
+            {plainText(output)}
+          </pre>
+        </details>
+      )}
+    </li>
   );
 }

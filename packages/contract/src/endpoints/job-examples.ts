@@ -28,6 +28,7 @@ export const exampleJob: Job = {
   message: null,
   evidence: null,
   changed: null,
+  verdict: null,
   usage: null,
   budget: null,
   parentJobId: null,
@@ -59,8 +60,14 @@ export const doneJob: Job = {
   evidence: {
     commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
     changedFiles: ['src/health.ts', 'test/health.test.ts'],
+    branch: 'signalbox/job_1-1',
+    verdict: 'verified',
+    checks: [
+      { name: 'npm test', command: 'npm test', outcome: 'passed', exitCode: 0, durationMs: 8_400 },
+    ],
   },
   changed: true,
+  verdict: 'verified',
 };
 
 export const canceledJob: Job = {

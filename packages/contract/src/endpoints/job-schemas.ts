@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import {
   Defaulted,
   Id,
@@ -81,10 +81,47 @@ export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
     'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
 });
 
+/** What the checks of a job proved (docs/guides/landing.md). */
+export const verdicts = ['verified', 'gaps', 'unverified'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** How a check ended. Refused: it could not be started. Stopped: the agent ended it. */
+export const checkOutcomes = ['passed', 'failed', 'timed_out', 'refused', 'stopped'] as const;
+export type CheckOutcome = (typeof checkOutcomes)[number];
+
+/** One check command that an agent ran after the tool. */
+export const EvidenceCheck = Type.Object({
+  name: Text(200),
+  command: Text(2_000),
+  outcome: OneOf(checkOutcomes),
+  exitCode: Type.Optional(Integer(0, 255)),
+  durationMs: Integer(0, 86_400_000),
+  output: Type.Optional(Text(4_000, { description: 'The end of the output, without secrets.' })),
+});
+export type EvidenceCheck = Static<typeof EvidenceCheck>;
+
+/** Of the fields that the hub only stores, any agent may send any form. */
+function stored(schema: TSchema) {
+  return Type.Optional(Type.Union([schema, Json('Another form is stored as it is.')]));
+}
+
 export const Evidence = Type.Object(
   {
     commitSha: Type.Optional(Text(64)),
     changedFiles: Type.Optional(List(Text(4_096), 10_000)),
+    branch: stored(Text(255, { description: "The job's branch in the clone of the agent." })),
+    baseSha: stored(Text(64, { description: 'The commit that the job started from.' })),
+    verdict: stored(
+      OneOf(verdicts, {
+        description:
+          'verified: checks are configured, all passed, and the clone has the commit. gaps: ' +
+          'something is missing. unverified: no checks are configured.',
+      }),
+    ),
+    checks: stored(List(EvidenceCheck, 50)),
+    gaps: stored(List(Text(1_000), 50, 'What is missing, one sentence each.')),
+    pushedTo: stored(Text(255, { description: 'The remote that has the branch.' })),
+    pullRequestUrl: stored(Text(2_000)),
   },
   { description: 'Proof of the outcome. Further fields are stored and returned.' },
 );
@@ -219,6 +256,7 @@ export const Job = Type.Object({
   message: Nullable(Text(TEXT_CHARS_MAX)),
   evidence: Nullable(Evidence),
   changed: Nullable(Changed),
+  verdict: Nullable(OneOf(verdicts, { description: 'Of the evidence of a job that is done.' })),
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
   parentJobId: Nullable(Id('job')),
@@ -254,6 +292,7 @@ export const summaryFields = [
   'startedAt',
   'finishedAt',
   'changed',
+  'verdict',
   'cancelRequestedAt',
   'waitingOnUncertaintyId',
 ] as const satisfies readonly (keyof Job)[];

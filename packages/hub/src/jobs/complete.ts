@@ -8,7 +8,7 @@ import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { addJob } from './enqueue.ts';
-import { judgeChange, mayReach } from './policy.ts';
+import { judgeChange, mayReach, verdictOf } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJobOfAgent } from './require-job.ts';
 import {
@@ -138,6 +138,7 @@ function resultOf(row: JobRow, input: CompleteInput): JobResult {
     evidence: jsonOrNull(input.evidence),
     usage: jsonOrNull(input.usage),
     changed: judgeChange(row, input),
+    verdict: verdictOf(input),
   };
 }
 

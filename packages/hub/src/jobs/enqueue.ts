@@ -129,5 +129,6 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, 
     decisions: '[]',
     title: titleOf(draft.prompt),
     changed: null,
+    verdict: null,
   };
 }

@@ -1,4 +1,4 @@
-import type { Evidence, JobKind, JobOutcome } from '@signalbox/contract';
+import { type Evidence, type JobKind, type JobOutcome, verdicts } from '@signalbox/contract';
 import type { Principal } from '../principal.ts';
 import { needsOf } from '../queue/matching.ts';
 import type { JobRow } from './store.ts';
@@ -20,6 +20,18 @@ export function mayReach(
 /** Whether the caller may take a job from its holder: people may, programs may not. */
 export function mayRelease(principal: Principal): boolean {
   return principal.kind !== 'service' && principal.kind !== 'job';
+}
+
+/** The verdict of the evidence of a job that is done; null if it has none, or one unknown here. */
+export function verdictOf({
+  outcome,
+  evidence,
+}: {
+  outcome: JobOutcome;
+  evidence?: Evidence | undefined;
+}): JobRow['verdict'] {
+  if (outcome !== 'done') return null;
+  return verdicts.find((verdict) => verdict === evidence?.verdict) ?? null;
 }
 
 /**

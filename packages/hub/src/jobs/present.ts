@@ -40,6 +40,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     message: row.message,
     evidence: parseColumn(row.evidence),
     changed: row.changed === null ? null : row.changed === 1,
+    verdict: row.verdict,
     usage: parseColumn(row.usage),
     budget: parseColumn(row.budget),
     parentJobId: row.parent_job_id,
@@ -67,6 +68,7 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   if (row.started_at !== null) summary.startedAt = timestampOf(row.started_at);
   if (row.finished_at !== null) summary.finishedAt = timestampOf(row.finished_at);
   if (row.changed !== null) summary.changed = row.changed === 1;
+  if (row.verdict !== null) summary.verdict = row.verdict;
   if (row.cancel_requested_at !== null) {
     summary.cancelRequestedAt = timestampOf(row.cancel_requested_at);
   }

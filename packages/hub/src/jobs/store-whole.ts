@@ -53,7 +53,14 @@ export type JobSummaryRow = Pick<
 > &
   Pick<
     JobRow,
-    'job_id' | 'repo_id' | 'run_id' | 'kind' | 'changed' | 'usage' | 'waiting_on_uncertainty_id'
+    | 'job_id'
+    | 'repo_id'
+    | 'run_id'
+    | 'kind'
+    | 'changed'
+    | 'verdict'
+    | 'usage'
+    | 'waiting_on_uncertainty_id'
   > &
   TitleColumns;
 
@@ -66,7 +73,8 @@ export function readJobSummaries(
   return reader.allSql<JobSummaryRow>(
     `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
        e.cancel_requested_at, e.hold, e.available_at, e.lane_id, j.usage, j.job_id, j.repo_id,
-       j.run_id, j.kind, j.changed, j.waiting_on_uncertainty_id, j.title, ${PROMPT_BEGINNING}
+       j.run_id, j.kind, j.changed, j.verdict, j.waiting_on_uncertainty_id, j.title,
+       ${PROMPT_BEGINNING}
      FROM jobs AS j
      JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
      WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,

@@ -30,6 +30,7 @@ const jobColumns = [
   'decisions',
   'title',
   'changed',
+  'verdict',
 ] as const satisfies readonly (keyof JobRow)[];
 
 const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
@@ -56,7 +57,7 @@ export function readJob(
 /** The columns that tell how the last attempt ended. */
 export type JobResult = Pick<
   JobRow,
-  'outcome' | 'outcome_reason' | 'message' | 'evidence' | 'usage' | 'changed'
+  'outcome' | 'outcome_reason' | 'message' | 'evidence' | 'usage' | 'changed' | 'verdict'
 >;
 
 /** A job that waits for its next attempt has no result; its timeline keeps those of the others. */
@@ -67,6 +68,7 @@ export const noResult: JobResult = {
   evidence: null,
   usage: null,
   changed: null,
+  verdict: null,
 };
 
 /** Counts the jobs of a run, up to `countMax`. */
@@ -103,7 +105,8 @@ export async function countJobsOfTree(
 export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
   await tx.runSql(
     `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
-       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?
+       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?,
+       verdict = ?
      WHERE workspace_id = ? AND job_id = ?`,
     [
       row.run_id,
@@ -116,6 +119,7 @@ export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
       row.completion_attempt,
       row.completion_answer,
       row.changed,
+      row.verdict,
       row.workspace_id,
       row.job_id,
     ],

@@ -191,12 +191,13 @@ test('an attempt that is not retryable is final, spent or not', async (t) => {
 });
 
 /** The fields of a job that tell how an attempt ended. */
-const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed }: Job) => ({
-  ...{ outcome, outcomeReason, message, evidence, usage, changed },
+const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed, verdict }: Job) => ({
+  ...{ outcome, outcomeReason, message, evidence, usage, changed, verdict },
 });
 const noResult = {
   ...{ outcome: null, outcomeReason: null, message: null, evidence: null, usage: null },
   changed: null,
+  verdict: null,
 };
 const failure = {
   outcome: 'failed' as const,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { endpoints, type RequestOf } from '@signalbox/contract';
+import { endpoints, type RequestOf, verdicts } from '@signalbox/contract';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { seedJobs } from '../support/seed-database.ts';
 
@@ -274,6 +274,28 @@ test('a job that is done without the change it was to make says so', async (t) =
   assert.equal(await changedAfter(unchanged, { kind: 'pr_review' }), null, 'only to read');
   const reads = { requirements: { canWrite: false } };
   assert.equal(await changedAfter(unchanged, reads), null, 'only to read');
+});
+
+test('a list shows the verdict of jobs that are done; evidence of any form is stored', async (t) => {
+  const h = await startQueueWorld(t);
+  const verdictAfter = async (body: Parameters<Setup['complete']>[1]) => {
+    const { jobId } = await h.enqueue();
+    await h.claim();
+    const { job } = await h.complete(jobId, body);
+    assert.deepEqual(job.evidence, body?.evidence);
+    const [listed] = await list(h);
+    assert.equal(listed?.verdict ?? null, job.verdict);
+    return job.verdict;
+  };
+  const commitSha = 'a'.repeat(40);
+  for (const verdict of verdicts) {
+    assert.equal(await verdictAfter({ evidence: { commitSha, verdict } }), verdict);
+  }
+  assert.equal(await verdictAfter({ evidence: { commitSha } }), null);
+  const odd = { commitSha, verdict: ['great'], checks: 'green', branch: 7, gaps: null };
+  assert.equal(await verdictAfter({ evidence: odd }), null, 'a form that is unknown here');
+  const failed = { outcome: 'failed', evidence: { commitSha, verdict: 'verified' } } as const;
+  assert.equal(await verdictAfter(failed), null, 'a failed job proves nothing');
 });
 
 test('a title is one line of at most 200 characters, never half a character', async (t) => {

@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import type { HubSession } from '../../hub-session.ts';
 import type { Io, Styles } from '../../io.ts';
 import { exitCodeOf, shortId } from '../../job-text.ts';
+import { verdictTexts } from '../../landing-text.ts';
 import type { LinkedClone } from '../../linked-clones.ts';
 import { printFields } from '../../table.ts';
 import { oneLine, truncateText } from '../../text.ts';
@@ -140,11 +141,12 @@ function aboutJob(jobId: string, text: string, { bold }: Styles): string {
 }
 
 function finishedText(
-  { commitSha, branch, message }: Finished,
+  { commitSha, branch, verdict, message }: Finished,
   end: string,
   { styles, width }: { styles: Styles; width: number },
 ): string {
-  const lines = [commitSha === null ? end : `${end} · commit ${commitSha.slice(0, 10)}`];
+  const proved = verdict === null ? '' : ` · ${verdictTexts[verdict]}`;
+  const lines = [commitSha === null ? end : `${end} · commit ${commitSha.slice(0, 10)}${proved}`];
   const said = truncateText(oneLine(message), width - INDENT.length);
   if (said !== '') lines.push(said);
   if (branch !== null && commitSha !== null) lines.push(styles.dim(branch));

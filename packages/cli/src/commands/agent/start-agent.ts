@@ -30,8 +30,9 @@ import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { addAcpOptions } from './choose-acp.ts';
 import { agentStateDir, chooseClones } from './choose-clones.ts';
 import { chooseExecutor, type ExecutorChoice, executorNames } from './choose-executor.ts';
+import { addLandingOptions, type LandingChoice, landingOf } from './choose-landing.ts';
 
-interface Options extends HubOptions, ExecutorChoice {
+interface Options extends HubOptions, ExecutorChoice, LandingChoice {
   jobs: number;
   label?: Record<string, string>;
   name: string;
@@ -82,6 +83,7 @@ export const command = defineCommand<Options>({
       .option('--once', 'claim one job, finish it, and exit with its outcome');
     addAcpOptions(program.optionsGroup('A tool that can ask people:'));
     addJobOptions(program.optionsGroup('Which jobs, and how:'));
+    addLandingOptions(program.optionsGroup('What happens to the work:'));
     addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
     addHubOptions(program);
     addExamples(program, [
@@ -92,6 +94,7 @@ export const command = defineCommand<Options>({
         "signalbox agent start --executor claude --allow 'Bash(npm test:*)'",
         'Claude may run tests',
       ],
+      ["signalbox agent start --check 'npm test'", 'test each commit, as evidence'],
       ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
     ]);
     program.addHelpText(
@@ -182,6 +185,7 @@ async function runAgent(
       ...{ repoId, path },
       ...(base === undefined ? {} : { baseRef: base }),
       ...(fetch === undefined ? {} : { fetchOrigin: fetch }),
+      landing: landingOf(options),
     })),
     stateDir: options.stateDir ?? agentStateDir(io.env, session),
     maxConcurrentJobs: options.once ? 1 : options.jobs,

@@ -26,6 +26,7 @@ import { queuePauses } from './0026-queue-pauses.ts';
 import { actionQuestions } from './0027-action-questions.ts';
 import { decisionInbox } from './0028-decision-inbox.ts';
 import { longReferences } from './0030-long-references.ts';
+import { jobVerdicts } from './0032-job-verdicts.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   { version: 27, name: 'action-questions', statements: actionQuestions },
   { version: 28, name: 'decision-inbox', statements: decisionInbox },
   { version: 30, name: 'long-references', statements: longReferences },
+  { version: 32, name: 'job-verdicts', statements: jobVerdicts },
 ];

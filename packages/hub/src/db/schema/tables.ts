@@ -287,6 +287,8 @@ export interface JobsTable {
   title: string | null;
   /** Whether a job that is done changed the repository; null when that does not apply. */
   changed: Flag | null;
+  /** Of the evidence of a job that is done. */
+  verdict: 'verified' | 'gaps' | 'unverified' | null;
 }
 
 export interface JobEventsTable {

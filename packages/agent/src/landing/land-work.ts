@@ -1,0 +1,88 @@
+import type { EvidenceCheck, Verdict } from '@signalbox/contract';
+import { GitError } from '../git/git.ts';
+import { type GitEvidence, listDifferences } from '../git/git-evidence.ts';
+import type { Worktree } from '../git/git-worktree.ts';
+import type { JobWork } from '../job/job-work.ts';
+import { fitText } from '../job/text-limits.ts';
+import {
+  CHECKS_MAX,
+  type CheckCommand,
+  type LandingEvidence,
+  type LandingOptions,
+} from './landing-options.ts';
+import { ChecksFileError, readRepositoryChecks } from './repository-checks.ts';
+import { describe, runCheck } from './run-check.ts';
+
+const GAP_BYTES_MAX = 900;
+/** Files that a gap names; the rest is counted. */
+const FILES_SHOWN = 3;
+
+/**
+ * Proves the commit of a finished job, which is in the clone already: runs the checks, and says
+ * what is missing. A failing check never fails the job: the work is done, and people judge it.
+ *
+ * @returns null if there is nothing to prove.
+ */
+export async function landWork(
+  work: JobWork,
+  { commitSha }: GitEvidence,
+): Promise<(LandingEvidence & { checks?: EvidenceCheck[] }) | null> {
+  const { worktree, repository, redactor } = work;
+  if (work.isReadOnly || worktree === undefined || commitSha === undefined) return null;
+  const { landing = {} } = repository;
+  const gaps: string[] = [];
+  const commands = await chooseChecks(landing, worktree, gaps);
+  if (commands.length > 0) gaps.push(...(await findDifferences(worktree, commitSha)));
+  work.env = { ...work.env, SIGNALBOX_BASE_SHA: worktree.baseSha, SIGNALBOX_COMMIT_SHA: commitSha };
+  const checks: EvidenceCheck[] = [];
+  for (const command of commands) checks.push(await runCheck(work, command));
+  for (const { name, outcome, exitCode } of checks) {
+    if (outcome !== 'passed') gaps.push(`Check ${name} ${describe(outcome, exitCode)}.`);
+  }
+  const shown = gaps.map((gap) => fitText(redactor.redact(gap), GAP_BYTES_MAX));
+  for (const gap of shown) await work.log.note(`signalbox: not proved: ${gap}`);
+  return {
+    verdict: judge(checks, gaps),
+    ...(checks.length === 0 ? {} : { checks }),
+    ...(gaps.length === 0 ? {} : { gaps: shown }),
+  };
+}
+
+function judge(checks: readonly EvidenceCheck[], gaps: readonly string[]): Verdict {
+  if (gaps.length > 0) return 'gaps';
+  return checks.length === 0 ? 'unverified' : 'verified';
+}
+
+/** The checks of the agent, then those of the repository. A list that cannot be read is a gap. */
+async function chooseChecks(
+  { checks = [], repositoryChecks }: LandingOptions,
+  worktree: Worktree,
+  gaps: string[],
+): Promise<readonly CheckCommand[]> {
+  if (repositoryChecks !== true) return checks;
+  try {
+    const all = [...checks, ...(await readRepositoryChecks(worktree))];
+    if (all.length > CHECKS_MAX) {
+      gaps.push(`Of ${all.length} checks, only the first ${CHECKS_MAX} ran.`);
+    }
+    return all.slice(0, CHECKS_MAX);
+  } catch (error) {
+    if (!(error instanceof ChecksFileError)) throw error;
+    gaps.push(`The repository's checks did not run: ${error.message}`);
+    return checks;
+  }
+}
+
+/** Checks run on files, and prove a commit only if the files are those of the commit. */
+async function findDifferences(worktree: Worktree, commitSha: string): Promise<string[]> {
+  try {
+    const names = await listDifferences(worktree, commitSha);
+    if (names.length === 0) return [];
+    const more = names.length > FILES_SHOWN ? ', …' : '';
+    const shown = names.slice(0, FILES_SHOWN).join(', ');
+    return [`The checks ran on files that differ from the commit: ${shown}${more}.`];
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return [`The worktree could not be compared with the commit: ${error.message}`];
+  }
+}

@@ -1,0 +1,34 @@
+import type { Verdict } from '@signalbox/contract';
+
+/** A command that proves the work of a job. It passes if it exits with 0. */
+export interface CheckCommand {
+  /** A line for `/bin/sh`, run in the worktree. */
+  command: string;
+  /** Default: the command. */
+  name?: string;
+  /** Default 10 minutes. */
+  timeLimitMs?: number;
+}
+
+/**
+ * What the agent does with the commit of a finished job. All of it is the choice of the person who
+ * runs the agent: checks run code that the tool has written, without asking anybody.
+ */
+export interface LandingOptions {
+  /** Run in order, after the tool. */
+  checks?: readonly CheckCommand[];
+  /** Also run the checks that `.signalbox/checks.json` lists in the commit that the job began with. */
+  repositoryChecks?: boolean;
+}
+
+/** What landing adds to the evidence. */
+export interface LandingEvidence {
+  verdict: Verdict;
+  gaps?: string[];
+}
+
+export const CHECKS_MAX = 20;
+export const CHECK_LIMIT_MS_DEFAULT = 10 * 60_000;
+export const CHECK_LIMIT_MS_MAX = 24 * 60 * 60_000;
+export const CHECK_COMMAND_CHARS_MAX = 2_000;
+export const CHECK_NAME_CHARS_MAX = 200;
