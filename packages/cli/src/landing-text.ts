@@ -37,7 +37,7 @@ export interface ShownCheck {
   durationMs: number | null;
 }
 
-/** What the evidence tells about landing. Any agent may have sent any form. */
+/** The evidence of landing. Any agent may have sent any form. */
 export interface ShownEvidence {
   branch: string | null;
   baseSha: string | null;

@@ -174,8 +174,7 @@ export async function importCommits(worktree: Worktree, commitSha: string): Prom
 }
 
 /**
- * Lists files of the worktree that are not as the commit has them, without those that git ignores.
- * Normally there are none. With an index of its own: in the tool's index, files can be marked as
+ * Lists files of the worktree that differ from the commit, without those that git ignores. With an index of its own: in the tool's index, files can be marked as
  * unchanged.
  */
 export async function listDifferences(worktree: Worktree, commitSha: string): Promise<string[]> {

@@ -21,7 +21,7 @@ export interface RepositoryMapping {
   baseRef?: string;
   /** Fetch from the clone's origin before each job. Absent: read the clone only. */
   fetchOrigin?: boolean;
-  /** What to do with the commit of a finished job. Absent: it stays in the clone, unverified. */
+  /** The checks of a finished job's commit. Absent: the commit stays in the clone, unverified. */
   landing?: LandingOptions;
 }
 

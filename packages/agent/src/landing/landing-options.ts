@@ -11,17 +11,17 @@ export interface CheckCommand {
 }
 
 /**
- * What the agent does with the commit of a finished job. All of it is the choice of the person who
- * runs the agent: checks run code that the tool has written, without asking anybody.
+ * Landing of the commits of finished jobs. All of it is the choice of the person who runs the
+ * agent: checks run code that the tool has written, without asking anybody.
  */
 export interface LandingOptions {
   /** Run in order, after the tool. */
   checks?: readonly CheckCommand[];
-  /** Also run the checks that `.signalbox/checks.json` lists in the commit that the job began with. */
+  /** Also run those that `.signalbox/checks.json` lists in the commit that the job began with. */
   repositoryChecks?: boolean;
 }
 
-/** What landing adds to the evidence. */
+/** The fields that landing adds to the evidence. */
 export interface LandingEvidence {
   verdict: Verdict;
   gaps?: string[];

@@ -23,7 +23,7 @@ export interface KnownEvidence {
   branch: string | undefined;
   verdict: Verdict | undefined;
   checks: ShownCheck[];
-  /** What is missing, one sentence each. */
+  /** The proofs that are missing, one sentence each. */
   gaps: string[];
   pushedTo: string | undefined;
   pullRequestUrl: string | undefined;

@@ -106,7 +106,7 @@ export function Place({ evidence }: { evidence: KnownEvidence }) {
   );
 }
 
-/** What was not proved, in sentences of the agent. */
+/** The proofs that are missing, in sentences of the agent. */
 function Gaps({ gaps }: { gaps: readonly string[] }) {
   return (
     <ul className="grid min-w-0 gap-1 rounded-md bg-warning-soft px-3 py-2 text-warning">

@@ -81,7 +81,7 @@ export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
     'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
 });
 
-/** What the checks of a job proved (docs/guides/landing.md). */
+/** The judgement of a job's checks on its commit. */
 export const verdicts = ['verified', 'gaps', 'unverified'] as const;
 export type Verdict = (typeof verdicts)[number];
 
