@@ -174,8 +174,8 @@ export async function importCommits(worktree: Worktree, commitSha: string): Prom
 }
 
 /**
- * Lists files of the worktree that differ from the commit, without those that git ignores. With an index of its own: in the tool's index, files can be marked as
- * unchanged.
+ * Lists files of the worktree that differ from the commit, without those that git ignores. With an
+ * index of its own: in the tool's index, files can be marked as unchanged.
  */
 export async function listDifferences(worktree: Worktree, commitSha: string): Promise<string[]> {
   const index = join(worktree.path, '.git', 'signalbox-index');
