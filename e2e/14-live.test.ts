@@ -47,6 +47,8 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
   const sign = (page: Page, words: string | RegExp) =>
     page.getByRole('status').filter({ hasText: words });
 
+  const banner = (page: Page) => page.getByText(/^(Reconnecting in|Offline since)/);
+
   /** Opens the job list in a browser of its own, and waits until it is live. */
   async function openJobs() {
     const visit = await openVisit(browser, hub.baseUrl);
@@ -86,18 +88,50 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     await visit.context.close();
   });
 
+  it('stays live on loopback while the browser believes to be offline', async () => {
+    const { visit, page } = await openJobs();
+    const session = await visit.context.newCDPSession(page);
+    // Sets navigator.onLine and sends the event, as a lost network does; requests still work.
+    await session.send('Network.overrideNetworkState', {
+      ...{ offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 },
+    });
+    assert.equal(await page.evaluate('navigator.onLine'), false);
+    await enqueue('Enqueued without the internet.');
+    await page.getByText('Enqueued without the internet.').first().waitFor();
+    await page.getByRole('link', { name: 'Agents' }).click();
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    assert.equal(await banner(page).count(), 0);
+    assert.deepEqual(visit.troubles, []);
+    await visit.context.close();
+  });
+
   it('is live again after a restart of the hub, and shows what it missed', async () => {
     const { visit, page } = await openJobs();
     const { port } = new URL(hub.baseUrl);
+    const heading = page.getByRole('heading', { name: 'Jobs' });
+    const row = page.getByText('The first job.').first();
+    const places = () => Promise.all([heading.boundingBox(), row.boundingBox()]);
+    const before = await places();
     await hub.stop();
     await sign(page, /reconnecting|offline/).waitFor();
+    await banner(page).waitFor();
+    // By now reads have failed too.
+    await page.getByText(/^Offline since/).waitFor();
+    assert.deepEqual(await places(), before, 'nothing moves');
+    assert.equal(await page.getByRole('alert').count(), 0, 'the trouble is named once');
+    // A page whose code was never loaded.
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByText('The hub does not respond').waitFor();
     hub = await startHubProcess({ dataDir, port: Number(port) });
     const startMs = performance.now();
-    await enqueue('Enqueued after the restart.');
-    await page.getByText('Enqueued after the restart.').first().waitFor();
     await sign(page, /^live$/).waitFor();
     const tookMs = performance.now() - startMs;
     process.stdout.write(`live ${Math.round(tookMs)} ms after the hub was back\n`);
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    assert.equal(await banner(page).count(), 0);
+    await page.goBack();
+    await enqueue('Enqueued after the restart.');
+    await page.getByText('Enqueued after the restart.').first().waitFor();
     assert.equal(await page.getByText('Enqueued after the restart.').count(), 1);
     await visit.context.close();
   });

@@ -291,6 +291,11 @@ describe('the inbox, where people answer the questions of agents', {
         () => page.title(),
         (title) => title.startsWith(begins),
       );
+      const name = counts.open > 9 ? '9-more' : `${counts.open}`;
+      const icon = await page.locator('link[rel=icon]').getAttribute('href');
+      assert.equal(icon, `/favicon-${name}.svg`);
+      const { headers } = await fetch(new URL(icon, page.url()));
+      assert.match(headers.get('content-type') ?? '', /^image\/svg/);
     });
     for (const uncertaintyId of ids.slice(1)) {
       await client.uncertainties.addResolution({

@@ -3,13 +3,14 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { bundleBudget } from './bundle-budget-plugin.ts';
 import { contractData } from './contract-data-plugin.ts';
+import { badgedFavicons } from './favicon-plugin.ts';
 
 /** The hub that `npm run dev` starts beside the development server. */
 const hubUrl = process.env.SIGNALBOX_DEV_HUB ?? 'http://127.0.0.1:4400';
 
 export default defineConfig({
   base: '/',
-  plugins: [contractData(), react(), tailwindcss(), bundleBudget()],
+  plugins: [contractData(), react(), tailwindcss(), badgedFavicons(), bundleBudget()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -14,6 +14,13 @@ const absoluteFormat = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'long',
 });
+const minuteFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+const dayMinuteFormat = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 const clockFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /**
@@ -42,6 +49,12 @@ export function formatAbsolute(at: string): string {
 export function formatClock(at: string): string {
   const atMs = Date.parse(at);
   return Number.isNaN(atMs) ? at : clockFormat.format(atMs);
+}
+
+/** Formats a past time as `14:02`, with its date if that was on another day. */
+export function formatSince(atMs: number, nowMs: number): string {
+  const isToday = dateFormat.format(atMs) === dateFormat.format(nowMs);
+  return (isToday ? minuteFormat : dayMinuteFormat).format(atMs);
 }
 
 /** Formats a duration with at most two units: `850 ms`, `4.2 s`, `3 min 5 s`, `3 d 4 h`. */

@@ -49,7 +49,7 @@ export function BulkBar({ workspaceId, selection, jobs, disabledReason }: BulkBa
   return (
     <section
       aria-label="Selected jobs"
-      className="sticky bottom-[calc(var(--spacing-phone-bar)+0.5rem)] z-5 grid gap-2 rounded-xl border bg-raised p-2 shadow-popup md:bottom-4"
+      className="sticky bottom-[calc(var(--spacing-phone-bar)+2.5rem)] z-5 grid gap-2 rounded-xl border bg-raised p-2 shadow-popup md:bottom-10"
     >
       {act.error && <ErrorNotice error={act.error} />}
       <div className="flex flex-wrap items-center gap-2">

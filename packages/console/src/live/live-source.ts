@@ -15,8 +15,9 @@ export type LiveMessage =
 
 const RETRY_MS_MIN = 250;
 /** Short at first, so that a hub that restarts is found within two seconds of its return. */
-const RETRY_MS_MAX = 1_500;
-const LONG_AWAY_MS = 60_000;
+const RETRY_MS_MAX = 1_000;
+/** After this time the hub is not just restarting or being upgraded. */
+const LONG_AWAY_MS = 600_000;
 const LONG_RETRY_MS_MAX = 10_000;
 
 /** One stream of changes of a workspace, connected again after a pause whenever it breaks. */

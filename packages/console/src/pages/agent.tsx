@@ -10,10 +10,10 @@ import { platformOf } from '../parts/agent-row.tsx';
 import { AgentBadge } from '../parts/agent-status.tsx';
 import { CopyId } from '../parts/copy-button.tsx';
 import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Facts, Panel } from '../parts/facts.tsx';
-import { BackLink, innerLinkClasses, TryAgain } from '../parts/page-parts.tsx';
+import { BackLink, innerLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
@@ -40,9 +40,7 @@ export function AgentPage() {
           <p>It may belong to another workspace.</p>
         </EndState>
       )}
-      {read.isError && !isUnknown && (
-        <ErrorNotice error={read.error} action={<TryAgain read={read} />} />
-      )}
+      {!isUnknown && <ReadFailure read={read} />}
       {agent && <AgentView agent={agent} />}
     </div>
   );

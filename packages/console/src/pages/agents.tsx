@@ -6,9 +6,9 @@ import { agentStatusWords } from '../format/agent-words.ts';
 import { commandName } from '../format/command-name.ts';
 import { AgentRow } from '../parts/agent-row.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { ListPage, MoreButton, TryAgain } from '../parts/page-parts.tsx';
+import { ListPage, MoreButton } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 
@@ -52,7 +52,7 @@ function Group({ status, count }: { status: AgentStatus; count: number | undefin
         <span className="font-normal text-muted tabular-nums">{count}</span>
       </h2>
       {list.isPending && <SkeletonRows what="the agents" rows={3} />}
-      {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
+      <ReadFailure read={list} />
       {list.data && agents.length === 0 && (
         <p className="rounded-lg border border-dashed px-4 py-3 text-sm text-muted">
           No agent is {title.toLowerCase()}. Jobs wait until one is.

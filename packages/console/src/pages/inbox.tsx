@@ -9,12 +9,11 @@ import { useKeys } from '../keys/use-keys.ts';
 import { Button, buttonClasses } from '../parts/button.tsx';
 import { DecisionCard } from '../parts/decision-card.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { FilterChip } from '../parts/filter-chip.tsx';
 import { Icon } from '../parts/icon.tsx';
-
 import { InboxRow } from '../parts/inbox-row.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { useWide } from '../parts/use-wide.ts';
 
@@ -124,16 +123,7 @@ function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) 
       </div>
       <Filters filters={filters} labels={labels} />
       {list.isPending && <SkeletonRows what="the questions" rows={6} />}
-      {list.isError && (
-        <ErrorNotice
-          error={list.error}
-          action={
-            <Button busy={list.isFetching} onClick={() => list.refetch()}>
-              Try again
-            </Button>
-          }
-        />
-      )}
+      <ReadFailure read={list} />
       {list.data && rows.length === 0 && <NoQuestions filters={filters} />}
       {rows.length > 0 && (
         <ol

@@ -12,10 +12,10 @@ import { type Selection, useSelection } from '../job-list/use-selection.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { viewerReason } from '../parts/action-button.tsx';
 import { Button, buttonClasses } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { showToast } from '../parts/toast.ts';
 
@@ -66,16 +66,7 @@ export function JobsPage() {
         searchRef={searchRef}
         onChange={change}
       />
-      {list.error && (
-        <ErrorNotice
-          error={list.error}
-          action={
-            <Button busy={list.isFetching} onClick={list.refetch}>
-              Try again
-            </Button>
-          }
-        />
-      )}
+      <ReadFailure read={{ ...list, data: list.isPending ? undefined : list.jobs }} />
       {list.jobs.length > 0 ? (
         <JobLines
           list={list}

@@ -1,4 +1,7 @@
 import { Link, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { hasCode } from '../api/hub-error.ts';
+import { useLiveState } from '../live/live-state.ts';
 import { Button, buttonClasses } from '../parts/button.tsx';
 import { CardPage } from '../parts/card-page.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
@@ -22,7 +25,7 @@ export function NotFoundPage() {
   );
 }
 
-/** Shown when a page fails to render. */
+/** Shown when a page fails to render, or its code cannot be loaded until the hub is back. */
 export function ErrorPage({ error, reset }: { error: unknown; reset: () => void }) {
   usePageTitle('Error');
   const router = useRouter();
@@ -30,6 +33,12 @@ export function ErrorPage({ error, reset }: { error: unknown; reset: () => void 
     reset();
     void router.invalidate();
   };
+  const isBack = useLiveState().kind === 'live' && hasCode(error, 'UNREACHABLE');
+  useEffect(() => {
+    if (!isBack) return;
+    reset();
+    void router.invalidate();
+  }, [isBack, reset, router]);
   return (
     <CardPage>
       <h1 className="mb-4 text-xl font-semibold">This page could not be shown</h1>

@@ -5,10 +5,10 @@ import { repositoryPagesQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { ListPage, MoreButton, rowLinkClasses, TryAgain } from '../parts/page-parts.tsx';
+import { ListPage, MoreButton, rowLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 
@@ -23,7 +23,7 @@ export function RepositoriesPage() {
   return (
     <ListPage title="Repositories">
       {list.isPending && <SkeletonRows what="the repositories" rows={6} />}
-      {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
+      <ReadFailure read={list} />
       {list.data && repos.length === 0 && (
         <EmptyState
           icon="folder-git-2"

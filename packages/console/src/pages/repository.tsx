@@ -14,10 +14,10 @@ import { plainText } from '../format/text.ts';
 import { AgentSign } from '../parts/agent-status.tsx';
 import { Command, CopyId } from '../parts/copy-button.tsx';
 import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Facts, Panel } from '../parts/facts.tsx';
-import { BackLink, innerLinkClasses, TryAgain } from '../parts/page-parts.tsx';
+import { BackLink, innerLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { RepositoryActions } from '../parts/repository-actions.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
@@ -46,9 +46,7 @@ export function RepositoryPage() {
           <p>It may belong to another workspace.</p>
         </EndState>
       )}
-      {read.isError && !isUnknown && (
-        <ErrorNotice error={read.error} action={<TryAgain read={read} />} />
-      )}
+      {!isUnknown && <ReadFailure read={read} />}
       {repo && <RepositoryView repo={repo} />}
     </div>
   );
@@ -124,7 +122,7 @@ function LastJobs({ repo: { repoId } }: { repo: Repository }) {
   const read = useQuery(lastJobsQuery(workspaceId, repoId));
   return (
     <Panel title="Last jobs">
-      {read.isError && <ErrorNotice error={read.error} action={<TryAgain read={read} />} />}
+      <ReadFailure read={read} />
       {read.data?.jobs.length === 0 && (
         <>
           <p className="text-sm text-muted">It has no jobs yet. In its clone, run:</p>
@@ -163,7 +161,7 @@ function ServingAgents({ repo: { repoId } }: { repo: Repository }) {
   const read = useQuery(servingAgentsQuery(workspaceId, repoId));
   return (
     <Panel title="Agents that serve it">
-      {read.isError && <ErrorNotice error={read.error} action={<TryAgain read={read} />} />}
+      <ReadFailure read={read} />
       {read.data?.agents.length === 0 && (
         <>
           <p className="text-sm text-muted">

@@ -13,10 +13,10 @@ import { costNote, formatAmount, formatCost, openWord } from '../format/run-word
 import { plainText } from '../format/text.ts';
 import { Command, CopyId } from '../parts/copy-button.tsx';
 import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Facts, Panel } from '../parts/facts.tsx';
-import { BackLink, innerLinkClasses, TryAgain } from '../parts/page-parts.tsx';
+import { BackLink, innerLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
 import { RunGraphView } from '../parts/run-graph.tsx';
@@ -47,9 +47,7 @@ export function RunPage() {
           <p>It may belong to another workspace.</p>
         </EndState>
       )}
-      {read.isError && !isUnknown && (
-        <ErrorNotice error={read.error} action={<TryAgain read={read} />} />
-      )}
+      {!isUnknown && <ReadFailure read={read} />}
       {read.data && <RunView overview={read.data} />}
     </div>
   );
@@ -136,7 +134,7 @@ function JobsPanel({ overview: { run } }: { overview: RunOverview }) {
   return (
     <Panel title="Jobs">
       {read.isPending && <SkeletonRows what="the jobs" rows={3} />}
-      {read.isError && <ErrorNotice error={read.error} action={<TryAgain read={read} />} />}
+      <ReadFailure read={read} />
       {read.data && jobs.length === 0 && (
         <>
           <p className="text-sm text-muted">No job works towards it yet. In its clone, run:</p>
@@ -210,7 +208,7 @@ function Decisions({ runId }: { runId: string }) {
   const items = read.data?.uncertainties ?? [];
   return (
     <Panel title="Decisions">
-      {read.isError && <ErrorNotice error={read.error} action={<TryAgain read={read} />} />}
+      <ReadFailure read={read} />
       {read.data && items.length === 0 && (
         <p className="text-sm text-muted">No agent has asked anything.</p>
       )}

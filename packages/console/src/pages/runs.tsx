@@ -6,9 +6,9 @@ import { commandName } from '../format/command-name.ts';
 import { openWord } from '../format/run-words.ts';
 import { plainText } from '../format/text.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { ListPage, MoreButton, rowLinkClasses, TryAgain } from '../parts/page-parts.tsx';
+import { ListPage, MoreButton, rowLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
 import { RunStatus } from '../parts/run-status.tsx';
@@ -30,7 +30,7 @@ export function RunsPage() {
   return (
     <ListPage title="Runs">
       {list.isPending && <SkeletonRows what="the runs" rows={6} />}
-      {list.isError && <ErrorNotice error={list.error} action={<TryAgain read={list} />} />}
+      <ReadFailure read={list} />
       {list.data && runs.length === 0 && (
         <EmptyState
           icon="workflow"

@@ -1,8 +1,10 @@
 import { getRouteApi, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useLive } from '../live/use-live.ts';
+import { InShell } from '../parts/card-page.tsx';
 import { ToastHost } from '../parts/toast-host.tsx';
-import { OpenDecisionsTitle } from '../shell/open-decisions.tsx';
+import { ConnectionBanner } from '../shell/connection-banner.tsx';
+import { OpenDecisionsTab } from '../shell/open-decisions.tsx';
 import { BottomBar, TopBar } from '../shell/phone-bars.tsx';
 import { ShellKeys } from '../shell/shell-keys.tsx';
 import { shellGrid } from '../shell/shell-layout.ts';
@@ -29,13 +31,16 @@ export function Shell() {
         ref={mainRef}
         id="content"
         tabIndex={-1}
-        className="min-w-0 px-4 py-5 outline-none sm:px-6 lg:px-8"
+        className="min-w-0 px-4 pt-5 pb-8 outline-none sm:px-6 lg:px-8"
       >
-        <Outlet />
+        <InShell value={true}>
+          <Outlet />
+        </InShell>
       </main>
+      <ConnectionBanner />
       <BottomBar membership={membership} />
       <ShellKeys slug={membership.slug} />
-      <OpenDecisionsTitle workspaceId={membership.workspaceId} />
+      <OpenDecisionsTab workspaceId={membership.workspaceId} />
       <ToastHost />
     </div>
   );

@@ -6,6 +6,7 @@ import { EVENTS_PAGE, type JobEvents, jobEventsQuery, mergeEvents } from '../api
 import { isFinished } from '../format/job-words.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { ReadFailure } from './read-failure.tsx';
 import { SkeletonRows } from './skeleton.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -43,7 +44,6 @@ export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
   });
   const [isFull, setFull] = useState(false);
   if (read.isPending) return <SkeletonRows what="the timeline" rows={6} />;
-  const failure = read.error ?? readEarlier.error;
   return (
     <div className="grid min-w-0 gap-4 rounded-lg border bg-surface p-4 sm:p-5">
       <label className="flex min-h-8 w-fit cursor-pointer items-center gap-1.5 text-sm text-muted pointer-coarse:min-h-11">
@@ -55,7 +55,8 @@ export function JobTimeline({ job, nameOfAgent }: JobTimelineProps) {
         />
         Show heartbeats, progress and output
       </label>
-      {failure && <ErrorNotice error={failure} />}
+      <ReadFailure read={read} />
+      {readEarlier.error && <ErrorNotice error={readEarlier.error} />}
       {firstSeq > 1 && (
         <Button
           className="justify-self-start"

@@ -73,12 +73,3 @@ export function MoreButton({
     </Button>
   );
 }
-
-/** Reads again after a failure. */
-export function TryAgain({ read }: { read: { refetch: () => unknown; isFetching: boolean } }) {
-  return (
-    <Button busy={read.isFetching} onClick={() => read.refetch()}>
-      Try again
-    </Button>
-  );
-}

@@ -40,7 +40,7 @@ function Messages() {
   }, [add, close]);
   return (
     <Toast.Portal>
-      <Toast.Viewport className="fixed inset-x-3 bottom-[calc(var(--spacing-phone-bar)+0.75rem)] z-40 grid gap-2 sm:right-4 sm:left-auto sm:w-96 md:bottom-4">
+      <Toast.Viewport className="fixed inset-x-3 bottom-[calc(var(--spacing-phone-bar)+2.5rem)] z-40 grid gap-2 sm:right-4 sm:left-auto sm:w-96 md:bottom-10">
         {toasts.map((toast) => (
           <Toast.Root
             key={toast.id}

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { agentGroupQuery, agentQuery } from '../api/fleet-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 const agentsRoute = createRoute({
@@ -15,7 +16,7 @@ const agentsRoute = createRoute({
     }
     return readFirstPage(client, agentGroupQuery(workspaceId, ['online']));
   },
-  component: lazyRouteComponent(() => import('../pages/agents.tsx'), 'AgentsPage'),
+  component: lazyPage(() => import('../pages/agents.tsx'), 'AgentsPage'),
 });
 
 const agentRoute = createRoute({
@@ -23,7 +24,7 @@ const agentRoute = createRoute({
   path: '/agents/$agentId',
   loader: ({ context: { client, membership }, params }) =>
     readFirst(client, agentQuery(membership.workspaceId, params.agentId)),
-  component: lazyRouteComponent(() => import('../pages/agent.tsx'), 'AgentPage'),
+  component: lazyPage(() => import('../pages/agent.tsx'), 'AgentPage'),
 });
 
 export const agentRoutes = [agentsRoute, agentRoute] as const;

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { safeReturnPath } from '../format/return-path.ts';
+import { lazyPage } from './lazy-page.ts';
 import { readSession, requireSession, rootRoute } from './root.ts';
 import { workspaceHome } from './workspace-home.ts';
 
@@ -12,25 +13,25 @@ const homeRoute = createRoute({
     if (person === null) throw redirect({ to: '/sign-in', replace: true });
     if (first) throw redirect({ to: workspaceHome, params: { slug: first.slug }, replace: true });
   },
-  component: lazyRouteComponent(() => import('../pages/no-workspace.tsx'), 'NoWorkspacePage'),
+  component: lazyPage(() => import('../pages/no-workspace.tsx'), 'NoWorkspacePage'),
 });
 
 const firstOwnerRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/first-owner',
-  component: lazyRouteComponent(() => import('../pages/first-owner.tsx'), 'FirstOwnerPage'),
+  component: lazyPage(() => import('../pages/first-owner.tsx'), 'FirstOwnerPage'),
 });
 
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('../pages/invitation.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('../pages/invitation.tsx'), 'InvitationPage'),
 });
 
 const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset-password',
-  component: lazyRouteComponent(() => import('../pages/reset-password.tsx'), 'ResetPasswordPage'),
+  component: lazyPage(() => import('../pages/reset-password.tsx'), 'ResetPasswordPage'),
 });
 
 const signInRoute = createRoute({
@@ -44,7 +45,7 @@ const signInRoute = createRoute({
     const { person } = await readSession(context.client);
     if (person !== null) throw redirect({ href: search.return ?? '/', replace: true });
   },
-  component: lazyRouteComponent(() => import('../pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('../pages/sign-in.tsx'), 'SignInPage'),
 });
 
 const deviceRoute = createRoute({
@@ -54,7 +55,7 @@ const deviceRoute = createRoute({
     id: typeof search.id === 'string' ? search.id : '',
   }),
   beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
-  component: lazyRouteComponent(() => import('../pages/device.tsx'), 'DevicePage'),
+  component: lazyPage(() => import('../pages/device.tsx'), 'DevicePage'),
 });
 
 /** The pages outside a workspace. */

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { decisionQuery, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 /** Filters are in the URL, so that a view can be shared; unknown values are dropped. */
@@ -25,7 +26,7 @@ const inboxRoute = createRoute({
     void readFirst(client, repositoriesQuery(membership.workspaceId));
     return readFirstPage(client, decisionsQuery(membership.workspaceId, deps));
   },
-  component: lazyRouteComponent(() => import('../pages/inbox.tsx'), 'InboxPage'),
+  component: lazyPage(() => import('../pages/inbox.tsx'), 'InboxPage'),
 });
 
 const decisionRoute = createRoute({

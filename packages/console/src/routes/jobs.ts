@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import {
   agentsQuery,
   jobCountsQuery,
@@ -12,6 +12,7 @@ import { readFirst } from '../api/read-first.ts';
 import { hasGroups, jobGroups, readJobFilters, statusesOf } from '../format/job-filters.ts';
 import { readJobSearch } from '../format/job-tabs.ts';
 import { FIRST_JOBS, groupQuery } from '../job-list/use-job-list.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 const jobsRoute = createRoute({
@@ -32,7 +33,7 @@ const jobsRoute = createRoute({
     void readFirst(client, repositoriesQuery(workspaceId));
     void readFirst(client, agentsQuery(workspaceId));
   },
-  component: lazyRouteComponent(() => import('../pages/jobs.tsx'), 'JobsPage'),
+  component: lazyPage(() => import('../pages/jobs.tsx'), 'JobsPage'),
 });
 
 const newJobRoute = createRoute({
@@ -50,7 +51,7 @@ const newJobRoute = createRoute({
       from !== undefined && readFirst(client, jobQuery(workspaceId, from)),
     ]);
   },
-  component: lazyRouteComponent(() => import('../pages/new-job.tsx'), 'NewJobPage'),
+  component: lazyPage(() => import('../pages/new-job.tsx'), 'NewJobPage'),
 });
 
 const jobRoute = createRoute({
@@ -59,7 +60,7 @@ const jobRoute = createRoute({
   validateSearch: readJobSearch,
   loader: ({ context: { client, membership }, params }) =>
     readFirst(client, jobQuery(membership.workspaceId, params.jobId)),
-  component: lazyRouteComponent(() => import('../pages/job.tsx'), 'JobPage'),
+  component: lazyPage(() => import('../pages/job.tsx'), 'JobPage'),
 });
 
 export const jobRoutes = [jobsRoute, newJobRoute, jobRoute] as const;

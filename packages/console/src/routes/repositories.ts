@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { pausesQuery, repositoryPagesQuery, repositoryQuery } from '../api/fleet-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 const repositoriesRoute = createRoute({
@@ -8,7 +9,7 @@ const repositoriesRoute = createRoute({
   path: '/repositories',
   loader: ({ context: { client, membership } }) =>
     readFirstPage(client, repositoryPagesQuery(membership.workspaceId)),
-  component: lazyRouteComponent(() => import('../pages/repositories.tsx'), 'RepositoriesPage'),
+  component: lazyPage(() => import('../pages/repositories.tsx'), 'RepositoriesPage'),
 });
 
 const repositoryRoute = createRoute({
@@ -18,7 +19,7 @@ const repositoryRoute = createRoute({
     void readFirst(client, pausesQuery(membership.workspaceId));
     return readFirst(client, repositoryQuery(membership.workspaceId, params.repoId));
   },
-  component: lazyRouteComponent(() => import('../pages/repository.tsx'), 'RepositoryPage'),
+  component: lazyPage(() => import('../pages/repository.tsx'), 'RepositoryPage'),
 });
 
 export const repositoryRoutes = [repositoriesRoute, repositoryRoute] as const;

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { runGraphQuery, runQuery, runsQuery } from '../api/fleet-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 export const runTabs = ['graph', 'list'] as const;
@@ -14,7 +15,7 @@ const runsRoute = createRoute({
     void readFirst(client, repositoriesQuery(membership.workspaceId));
     return readFirstPage(client, runsQuery(membership.workspaceId));
   },
-  component: lazyRouteComponent(() => import('../pages/runs.tsx'), 'RunsPage'),
+  component: lazyPage(() => import('../pages/runs.tsx'), 'RunsPage'),
 });
 
 const runRoute = createRoute({
@@ -28,7 +29,7 @@ const runRoute = createRoute({
     void readFirst(client, runGraphQuery(membership.workspaceId, params.runId));
     return readFirst(client, runQuery(membership.workspaceId, params.runId));
   },
-  component: lazyRouteComponent(() => import('../pages/run.tsx'), 'RunPage'),
+  component: lazyPage(() => import('../pages/run.tsx'), 'RunPage'),
 });
 
 export const runRoutes = [runsRoute, runRoute] as const;

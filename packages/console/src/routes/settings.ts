@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
 import { sessionsQuery } from '../api/session-queries.ts';
 import {
@@ -9,12 +9,13 @@ import {
   serviceTokensQuery,
   workspaceSettingsQuery,
 } from '../api/settings-queries.ts';
+import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
 const settingsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../pages/settings.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('../pages/settings.tsx'), 'SettingsPage'),
 });
 
 const indexRoute = createRoute({
@@ -30,10 +31,7 @@ const workspaceSettingsRoute = createRoute({
   path: '/workspace',
   loader: ({ context: { client, membership } }) =>
     readFirst(client, workspaceSettingsQuery(membership.workspaceId)),
-  component: lazyRouteComponent(
-    () => import('../pages/settings/workspace.tsx'),
-    'WorkspaceSettingsPage',
-  ),
+  component: lazyPage(() => import('../pages/settings/workspace.tsx'), 'WorkspaceSettingsPage'),
 });
 
 const membersRoute = createRoute({
@@ -41,7 +39,7 @@ const membersRoute = createRoute({
   path: '/members',
   loader: ({ context: { client, membership } }) =>
     readFirst(client, membersQuery(membership.workspaceId)),
-  component: lazyRouteComponent(() => import('../pages/settings/members.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('../pages/settings/members.tsx'), 'MembersPage'),
 });
 
 const tokensRoute = createRoute({
@@ -49,7 +47,7 @@ const tokensRoute = createRoute({
   path: '/tokens',
   loader: ({ context: { client, membership } }) =>
     readFirst(client, serviceTokensQuery(membership.workspaceId)),
-  component: lazyRouteComponent(() => import('../pages/settings/tokens.tsx'), 'TokensPage'),
+  component: lazyPage(() => import('../pages/settings/tokens.tsx'), 'TokensPage'),
 });
 
 const machinesRoute = createRoute({
@@ -60,14 +58,14 @@ const machinesRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context: { client, membership }, deps }) =>
     readFirst(client, deviceTokensQuery(membership.workspaceId, deps.of ?? 'me')),
-  component: lazyRouteComponent(() => import('../pages/settings/machines.tsx'), 'MachinesPage'),
+  component: lazyPage(() => import('../pages/settings/machines.tsx'), 'MachinesPage'),
 });
 
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
   loader: ({ context: { client } }) => readFirst(client, sessionsQuery()),
-  component: lazyRouteComponent(() => import('../pages/settings/account.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('../pages/settings/account.tsx'), 'AccountPage'),
 });
 
 /** Filters are in the URL; what is no text is dropped. */
@@ -87,7 +85,7 @@ const auditRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context: { client, membership }, deps }) =>
     readFirstPage(client, auditQuery(membership.workspaceId, deps)),
-  component: lazyRouteComponent(() => import('../pages/settings/audit.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('../pages/settings/audit.tsx'), 'AuditPage'),
 });
 
 export const settingsRoutes = [

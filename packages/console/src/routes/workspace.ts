@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
+import { createRoute, notFound, redirect } from '@tanstack/react-router';
 import { ShellSkeleton } from '../shell/shell-skeleton.tsx';
+import { lazyPage } from './lazy-page.ts';
 import { requireSession, rootRoute } from './root.ts';
 import { workspaceHome } from './workspace-home.ts';
 
@@ -18,7 +19,7 @@ export const workspaceRoute = createRoute({
     if (!membership) throw notFound();
     return { ...session, membership };
   },
-  component: lazyRouteComponent(loadShell, 'Shell'),
+  component: lazyPage(loadShell, 'Shell'),
   pendingComponent: ShellSkeleton,
 });
 

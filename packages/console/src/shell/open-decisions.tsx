@@ -10,14 +10,25 @@ export function useOpenDecisions(workspaceId: string): string | null {
   return `${data.counts.open.toLocaleString('en')}${data.capped.includes('open') ? '+' : ''}`;
 }
 
-/** Shows the number of open questions in the title of the tab. */
-export function OpenDecisionsTitle({ workspaceId }: { workspaceId: string }) {
+/** Shows the number of open questions in the title and the icon of the tab. */
+export function OpenDecisionsTab({ workspaceId }: { workspaceId: string }) {
   const count = useOpenDecisions(workspaceId);
   useEffect(() => {
     setTitleCount(count);
-    return () => setTitleCount(null);
+    setFavicon(count);
+    return () => {
+      setTitleCount(null);
+      setFavicon(null);
+    };
   }, [count]);
   return null;
+}
+
+/** Chooses the icon of the tab; `favicon-plugin.ts` makes one for each number. */
+function setFavicon(count: string | null): void {
+  const link = document.querySelector('link[rel=icon]');
+  if (count === null) link?.setAttribute('href', '/favicon.svg');
+  else link?.setAttribute('href', `/favicon-${count.length === 1 ? count : '9-more'}.svg`);
 }
 
 /** The number of open questions beside the word Inbox. */

@@ -3,6 +3,7 @@ import { classNames } from '../class-names.ts';
 import { Icon } from '../parts/icon.tsx';
 import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
 import { AccountMenu } from './account-menu.tsx';
+import { ConnectionSign } from './connection-sign.tsx';
 import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
 import { OpenDecisionsBadge } from './open-decisions.tsx';
@@ -19,11 +20,12 @@ interface TopBarProps {
   membership: Membership;
 }
 
-/** The bar at the top of phones: the workspace and the account. */
+/** The bar at the top of phones: the workspace, the connection and the account. */
 export function TopBar({ person, workspaces, membership }: TopBarProps) {
   return (
     <header className={topBarClasses}>
       <WorkspaceMenu current={membership} workspaces={workspaces} />
+      <ConnectionSign isSmall />
       <AccountMenu person={person} />
     </header>
   );

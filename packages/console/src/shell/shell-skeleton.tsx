@@ -15,7 +15,7 @@ export function ShellSkeleton() {
           <SkeletonBar className="w-1/2" />
         </div>
       </div>
-      <main className="min-w-0 px-4 py-5 sm:px-6 lg:px-8">
+      <main className="min-w-0 px-4 pt-5 pb-8 sm:px-6 lg:px-8">
         <h1 className="sr-only">Loading</h1>
         <PageSkeleton />
       </main>
