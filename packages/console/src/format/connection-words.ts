@@ -14,7 +14,7 @@ export function signWords(state: LiveState, nowMs: number): string {
     : 'reconnecting';
 }
 
-/** What the banner says about a lost connection; null: it is not shown. */
+/** The words of the banner about a lost connection; null: it is not shown. */
 export function bannerWords(state: LiveState, nowMs: number): string | null {
   if (state.kind !== 'lost' || nowMs - state.sinceMs < BANNER_AFTER_MS) return null;
   const seconds = Math.max(1, Math.ceil((state.retryAtMs - nowMs) / 1_000));

@@ -35,10 +35,9 @@ export function ErrorPage({ error, reset }: { error: unknown; reset: () => void 
   };
   const isBack = useLiveState().kind === 'live' && hasCode(error, 'UNREACHABLE');
   useEffect(() => {
-    if (!isBack) return;
-    reset();
-    void router.invalidate();
-  }, [isBack, reset, router]);
+    // Loading again replaces this page. Its `reset` would render the old failure once more.
+    if (isBack) void router.invalidate();
+  }, [isBack, router]);
   return (
     <CardPage>
       <h1 className="mb-4 text-xl font-semibold">This page could not be shown</h1>

@@ -5,7 +5,7 @@ import { ErrorNotice } from './error-notice.tsx';
 
 interface Read {
   error: unknown;
-  /** What was read before, if anything. */
+  /** The earlier answer, if there is one. */
   data: unknown;
   isFetching: boolean;
   refetch: () => unknown;
