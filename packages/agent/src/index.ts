@@ -70,6 +70,11 @@ export {
   type CheckCommand,
   type LandingOptions,
 } from './landing/landing-options.ts';
+export {
+  type LeftWorktree,
+  listLeftWorktrees,
+  removeLeftWorktree,
+} from './left-worktrees.ts';
 export { ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

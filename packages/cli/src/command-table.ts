@@ -11,6 +11,7 @@ export interface CommandEntry {
 const groups = {
   machine: 'This machine:',
   jobs: 'Jobs:',
+  work: 'The work of agents in this clone:',
   fleet: 'Agents and repositories of the workspace:',
   hub: 'The hub:',
 } as const;
@@ -112,6 +113,42 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.jobs,
     summary: 'print the output of a job, or search it',
     load: () => import('./commands/job-log.ts'),
+  },
+  {
+    words: ['job', 'diff'],
+    group: groups.jobs,
+    summary: 'show what a job has changed, by its branch in this clone',
+    load: () => import('./commands/job-diff.ts'),
+  },
+  {
+    words: ['work', 'list'],
+    group: groups.work,
+    summary: 'list the branches that agents made in this clone',
+    load: () => import('./commands/work-list.ts'),
+  },
+  {
+    words: ['work', 'show'],
+    group: groups.work,
+    summary: 'show the work of a job: its checks and changed files',
+    load: () => import('./commands/work-show.ts'),
+  },
+  {
+    words: ['work', 'checkout'],
+    group: groups.work,
+    summary: "switch this clone to a job's branch",
+    load: () => import('./commands/work-checkout.ts'),
+  },
+  {
+    words: ['work', 'merge'],
+    group: groups.work,
+    summary: "merge a job's branch into the current one",
+    load: () => import('./commands/work-merge.ts'),
+  },
+  {
+    words: ['work', 'prune'],
+    group: groups.work,
+    summary: 'delete merged branches of agents, and worktrees that are no longer needed',
+    load: () => import('./commands/agent/work-prune.ts'),
   },
   {
     words: ['inbox'],
@@ -258,6 +295,7 @@ export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones; list, pause and archive repositories.',
   agent: 'Start an agent; drain, resume and stop agents.',
   queue: 'Pause the queue, and resume it.',
+  work: 'Look at the work of agents, merge it, and clean up.',
   admin: 'Administer a hub through direct access to its database.',
   'admin workspace': 'Create workspaces.',
   'admin member': 'Invite people to workspaces.',

@@ -243,7 +243,8 @@ function takeFitting(names: readonly string[]): string[] {
   return fitting;
 }
 
-function subjectOf(prompt: string): string {
+/** The first line of a prompt, as the subject of a commit. */
+export function subjectOf(prompt: string): string {
   const line = prompt.split('\n').find((text) => text.trim() !== '') ?? '';
   const subject = line.trim().replaceAll('\0', '');
   if (subject === '') return 'Changes of a Signalbox job';

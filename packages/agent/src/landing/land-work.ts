@@ -4,14 +4,17 @@ import { type GitEvidence, listDifferences } from '../git/git-evidence.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import type { JobWork } from '../job/job-work.ts';
 import { fitText } from '../job/text-limits.ts';
+import { describe } from './describe-check.ts';
 import {
   CHECKS_MAX,
   type CheckCommand,
   type LandingEvidence,
   type LandingOptions,
 } from './landing-options.ts';
+import { openPullRequest } from './pull-request.ts';
+import { LandingError, pushBranch } from './push-branch.ts';
 import { ChecksFileError, readRepositoryChecks } from './repository-checks.ts';
-import { describe, runCheck } from './run-check.ts';
+import { runCheck } from './run-check.ts';
 
 const GAP_BYTES_MAX = 900;
 /** Files that a gap names; the rest is counted. */
@@ -25,9 +28,10 @@ const FILES_SHOWN = 3;
  */
 export async function landWork(
   work: JobWork,
-  { commitSha }: GitEvidence,
+  evidence: GitEvidence,
 ): Promise<(LandingEvidence & { checks?: EvidenceCheck[] }) | null> {
   const { worktree, repository, redactor } = work;
+  const { commitSha } = evidence;
   if (work.isReadOnly || worktree === undefined || commitSha === undefined) return null;
   const { landing = {} } = repository;
   const gaps: string[] = [];
@@ -39,13 +43,37 @@ export async function landWork(
   for (const { name, outcome, exitCode } of checks) {
     if (outcome !== 'passed') gaps.push(`Check ${name} ${describe(outcome, exitCode)}.`);
   }
+  const pushed = await publish(work, evidence, { checks, gaps });
   const shown = gaps.map((gap) => fitText(redactor.redact(gap), GAP_BYTES_MAX));
   for (const gap of shown) await work.log.note(`signalbox: not proved: ${gap}`);
   return {
     verdict: judge(checks, gaps),
+    ...pushed,
     ...(checks.length === 0 ? {} : { checks }),
     ...(gaps.length === 0 ? {} : { gaps: shown }),
   };
+}
+
+/** Pushes the branch and opens a pull request, as far as the person wants. A failure is a gap. */
+async function publish(
+  work: JobWork,
+  evidence: GitEvidence,
+  { checks, gaps }: { checks: readonly EvidenceCheck[]; gaps: string[] },
+): Promise<{ pushedTo?: string; pullRequestUrl?: string }> {
+  const { push, pullRequest } = work.repository.landing ?? {};
+  if (push !== true && pullRequest !== true) return {};
+  const published: { pushedTo?: string; pullRequestUrl?: string } = {};
+  try {
+    const target = await pushBranch(work, evidence);
+    published.pushedTo = target.remote;
+    if (pullRequest === true) {
+      published.pullRequestUrl = await openPullRequest(work, target, { checks, gaps });
+    }
+  } catch (error) {
+    if (!(error instanceof LandingError) && !(error instanceof GitError)) throw error;
+    gaps.push(error.message);
+  }
+  return published;
 }
 
 function judge(checks: readonly EvidenceCheck[], gaps: readonly string[]): Verdict {

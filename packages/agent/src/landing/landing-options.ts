@@ -19,11 +19,17 @@ export interface LandingOptions {
   checks?: readonly CheckCommand[];
   /** Also run those that `.signalbox/checks.json` lists in the commit that the job began with. */
   repositoryChecks?: boolean;
+  /** Push the branch to the clone's origin. */
+  push?: boolean;
+  /** Push the branch, and open a pull request with `gh` or a merge request with `glab`. */
+  pullRequest?: boolean;
 }
 
 /** The fields that landing adds to the evidence. */
 export interface LandingEvidence {
   verdict: Verdict;
+  pushedTo?: string;
+  pullRequestUrl?: string;
   gaps?: string[];
 }
 

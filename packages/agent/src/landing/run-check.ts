@@ -4,6 +4,7 @@ import type { JobWork } from '../job/job-work.ts';
 import { fitText, lastLinesOf, tailOf } from '../job/text-limits.ts';
 import { withoutToken } from '../process/environment.ts';
 import { type ProcessExit, ProcessStartError, runProcess } from '../process/process-run.ts';
+import { describe } from './describe-check.ts';
 import {
   CHECK_COMMAND_CHARS_MAX,
   CHECK_LIMIT_MS_DEFAULT,
@@ -45,22 +46,6 @@ export async function runCheck(work: JobWork, check: CheckCommand): Promise<Evid
     durationMs,
     ...(output === '' ? {} : { output }),
   };
-}
-
-/** How a check ended, as text. */
-export function describe(outcome: CheckOutcome, exitCode: number | null | undefined): string {
-  switch (outcome) {
-    case 'passed':
-      return 'passed';
-    case 'failed':
-      return exitCode === null || exitCode === undefined ? 'was killed' : `exited with ${exitCode}`;
-    case 'timed_out':
-      return 'reached its time limit';
-    case 'refused':
-      return 'could not be started';
-    case 'stopped':
-      return 'was stopped with the agent or the job';
-  }
 }
 
 /** @returns no exit if the check could not be started. */

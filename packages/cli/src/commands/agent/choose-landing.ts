@@ -12,21 +12,27 @@ export interface LandingChoice {
   check?: string[];
   checkLimit?: number;
   repositoryChecks?: true;
+  push?: true;
+  pr?: true;
 }
 
 export function addLandingOptions(program: Command): void {
   program
     .option('--check <command>', 'run this on each commit, as evidence; repeatable', collectCheck)
     .option('--check-limit <time>', 'time limit of one check (default: 10m)', readLimit)
-    .option('--repository-checks', 'also run what .signalbox/checks.json of the base commit lists');
+    .option('--repository-checks', 'also run what .signalbox/checks.json of the base commit lists')
+    .option('--push', "push the branch of each job that is done to the clone's origin")
+    .option('--pr', 'push, and open a pull request with gh, or a merge request with glab');
 }
 
 export function landingOf(options: LandingChoice): LandingOptions {
-  const { check = [], checkLimit, repositoryChecks } = options;
+  const { check = [], checkLimit, repositoryChecks, push, pr } = options;
   const limit = checkLimit === undefined ? {} : { timeLimitMs: checkLimit };
   return {
     checks: check.map((command) => ({ command, ...limit })),
     ...(repositoryChecks === undefined ? {} : { repositoryChecks }),
+    ...(push === undefined ? {} : { push }),
+    ...(pr === undefined ? {} : { pullRequest: pr }),
   };
 }
 

@@ -94,7 +94,7 @@ export const command = defineCommand<Options>({
         "signalbox agent start --executor claude --allow 'Bash(npm test:*)'",
         'Claude may run tests',
       ],
-      ["signalbox agent start --check 'npm test'", 'test each commit, as evidence'],
+      ["signalbox agent start --check 'npm test' --pr", 'test each commit, open a pull request'],
       ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
     ]);
     program.addHelpText(

@@ -1,0 +1,85 @@
+import type { Job, Verdict } from '@signalbox/contract';
+import { ApiError, UnreachableError } from '@signalbox/sdk';
+import { CliError } from '../cli-error.ts';
+import { type HubChoice, type HubSession, openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { oneLine } from '../text.ts';
+import type { WorkBranch } from './branches.ts';
+
+/** A branch of this clone, with what the hub knows of its job. */
+export interface Work {
+  branch: WorkBranch;
+  /** Null: the hub does not know the job, or did not answer. */
+  job: Job | null;
+  /** Of the commit that the branch has now. Null: it was never judged, or has moved since. */
+  verdict: Verdict | null;
+}
+
+/** How many jobs are asked for at once. */
+const CALLS_MAX = 8;
+const STATUS_UNAUTHORIZED = 401;
+
+/**
+ * Reads the jobs of branches. The branches are on this machine, so a hub that does not answer is no
+ * reason to hide them: a note says that their jobs are unknown.
+ */
+export async function readWork(
+  io: Io,
+  choice: HubChoice,
+  branches: readonly WorkBranch[],
+): Promise<{ works: Work[]; session: HubSession | null }> {
+  try {
+    const session = await openHubSession(io, choice);
+    const works: Work[] = [];
+    for (let at = 0; at < branches.length; at += CALLS_MAX) {
+      const some = branches.slice(at, at + CALLS_MAX);
+      works.push(...(await Promise.all(some.map((branch) => readOne(io, session, branch)))));
+    }
+    return { works, session };
+  } catch (error) {
+    if (!isHubAbsent(error)) throw error;
+    io.note(`The jobs of these branches are unknown: ${oneLine(error.message)}`);
+    return {
+      works: branches.map((branch) => ({ branch, job: null, verdict: null })),
+      session: null,
+    };
+  }
+}
+
+function isHubAbsent(error: unknown): error is Error {
+  if (error instanceof UnreachableError || error instanceof CliError) return true;
+  return error instanceof ApiError && (error.status === STATUS_UNAUTHORIZED || error.status >= 500);
+}
+
+async function readOne(
+  io: Io,
+  { client, workspaceId }: HubSession,
+  branch: WorkBranch,
+): Promise<Work> {
+  try {
+    const { jobId } = branch;
+    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const isJudged = job.evidence?.commitSha === branch.commitSha;
+    return { branch, job, verdict: isJudged ? job.verdict : null };
+  } catch (error) {
+    // Of another workspace, or deleted after its retention.
+    if (error instanceof ApiError && error.code === 'JOB_NOT_FOUND') {
+      return { branch, job: null, verdict: null };
+    }
+    throw error;
+  }
+}
+
+/** The document of a branch for programs. */
+export function workJson({ branch, job, verdict }: Work) {
+  const { name, isCheckedOut, isMerged, ...fields } = branch;
+  return {
+    branch: name,
+    ...fields,
+    merged: isMerged,
+    checkedOut: isCheckedOut,
+    status: job?.status ?? null,
+    verdict,
+    title: job?.title ?? null,
+  };
+}

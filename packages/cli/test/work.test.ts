@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { exitCodes } from '../src/index.ts';
+import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+
+let place: HubPlace;
+let clone: string;
+let stateDir: string;
+before(async () => {
+  place = await startHub();
+  await useServiceToken(place);
+  clone = makeClone(place);
+  stateDir = join(place.directory, 'agent');
+  const linked = await place.run(['repo', 'link', clone]);
+  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+});
+after(async () => await place.end());
+
+/** Lets an agent do one job with a shell command, and returns its ID and branch. */
+async function makeWork(command: string, ...options: string[]) {
+  const { stdout, stderr } = await place.run(['enqueue', `Run ${command}`, '--json'], {
+    cwd: clone,
+  });
+  assert.equal(stderr, '');
+  const { jobId } = JSON.parse(stdout);
+  const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
+  const agent = await place.run([...args, ...options]);
+  assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
+  return { jobId: String(jobId), branch: `signalbox/${jobId}-1`, id: String(jobId).slice(-8) };
+}
+
+const run = (...args: string[]) => place.run(args, { cwd: clone });
+
+async function json(...args: string[]) {
+  const { stdout, stderr, exitCode } = await run(...args, '--json');
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout);
+}
+
+/** Fails with a code, and says what to do. */
+async function refusal(...args: string[]) {
+  const { stderr, exitCode } = await run(...args, '--json');
+  assert.notEqual(exitCode, exitCodes.ok);
+  return JSON.parse(stderr) as { error: string; message: string; fix: string };
+}
+
+const onMain = () => git(clone, 'symbolic-ref', '--short', 'HEAD') === 'main';
+
+test('work list, show and diff tell what agents made in a clone', async () => {
+  const good = await makeWork('echo good > good.txt', '--check', 'test -e good.txt');
+  const { branches } = await json('work', 'list');
+  assert.deepEqual(
+    { ...branches[0], committedAt: '', commitSha: '' },
+    {
+      ...{ branch: good.branch, jobId: good.jobId, attempt: 1, committedAt: '', commitSha: '' },
+      ...{ merged: false, checkedOut: false, status: 'done', verdict: 'verified' },
+      title: 'Run echo good > good.txt',
+    },
+  );
+  const list = await run('work', 'list');
+  assert.match(list.stdout, new RegExp(`✔ done +${good.id} +1 +verified +no `));
+  const show = await run('work', 'show', good.id);
+  assert.match(show.stdout, /\+1 -0 {2}good\.txt/);
+  assert.match(show.stdout, /✔ test -e good\.txt +passed/);
+  const { files, commits } = await json('work', 'show', good.id);
+  assert.deepEqual([files, commits], [[{ path: 'good.txt', added: 1, deleted: 0 }], 1]);
+  const diff = await run('job', 'diff', good.id);
+  assert.match(diff.stdout, /\+\+\+ b\/good\.txt\n@@ .*\n\+good\n/);
+  assert.equal((await json('job', 'diff', good.branch)).files[0].path, 'good.txt');
+  assert.match((await run('job', 'diff', good.jobId, '--stat')).stdout, /good\.txt \| 1 \+/);
+  const offline = await place.run(['work', 'list'], {
+    cwd: clone,
+    env: { SIGNALBOX_URL: 'http://127.0.0.1:9' },
+  });
+  assert.equal(offline.exitCode, exitCodes.ok);
+  assert.match(offline.stdout, new RegExp(`\\? unknown +${good.id}`));
+  assert.match(offline.stderr, /jobs of these branches are unknown/);
+});
+
+test('checkout refuses uncommitted changes, and otherwise switches', async () => {
+  const { branch, id } = await makeWork('echo new > new.txt');
+  writeFileSync(join(clone, 'README.md'), 'half an idea\n');
+  const refused = await refusal('work', 'checkout', id);
+  assert.equal(refused.error, 'TREE_DIRTY');
+  assert.match(refused.message, /README\.md/);
+  assert.match(refused.fix, /git stash/);
+  assert.equal(readFileSync(join(clone, 'README.md'), 'utf8'), 'half an idea\n');
+  assert.ok(onMain());
+  git(clone, 'checkout', '--quiet', 'README.md');
+  writeFileSync(join(clone, 'loose.txt'), 'loose\n');
+  const { from } = await json('work', 'checkout', id);
+  assert.equal(from, 'main');
+  assert.equal(git(clone, 'symbolic-ref', '--short', 'HEAD'), branch);
+  assert.ok(existsSync(join(clone, 'loose.txt')));
+  assert.equal((await refusal('work', 'merge', id)).error, 'NO_BRANCH');
+  git(clone, 'switch', '--quiet', '-');
+});
+
+test('merge takes verified work, and refuses gaps without --force', async () => {
+  const good = await makeWork('echo one > one.txt', '--check', 'true');
+  const bad = await makeWork('echo two > two.txt', '--check', 'exit 7');
+  assert.equal((await json('work', 'merge', good.id)).result, 'fast_forwarded');
+  assert.equal(git(clone, 'rev-parse', 'HEAD'), git(clone, 'rev-parse', good.branch));
+  const refused = await refusal('work', 'merge', bad.id);
+  assert.equal(refused.error, 'WORK_UNPROVED');
+  assert.match(refused.message, /Check exit 7 exited with 7/);
+  assert.match(refused.fix, /--force/);
+  assert.equal(existsSync(join(clone, 'two.txt')), false);
+  assert.equal((await json('work', 'merge', bad.id, '--force')).result, 'merged');
+  assert.equal(
+    git(clone, 'log', '-1', '--format=%B'),
+    `Merge: Run echo two > two.txt\n\nSignalbox-Job: ${bad.jobId}`,
+  );
+  assert.equal((await json('work', 'merge', bad.id, '--force')).result, 'already_merged');
+});
+
+test('merge refuses a branch whose commit was never checked, and does not ask a silent hub', async () => {
+  const moved = await makeWork('echo three > three.txt', '--check', 'true');
+  git(clone, 'switch', '--quiet', moved.branch);
+  git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'More');
+  git(clone, 'switch', '--quiet', 'main');
+  const refused = await refusal('work', 'merge', moved.id);
+  assert.match(refused.message, /does not have the commit that the job ended with/);
+  const silent = await place.run(['work', 'merge', moved.id], {
+    cwd: clone,
+    env: { SIGNALBOX_URL: 'http://127.0.0.1:9' },
+  });
+  assert.equal(silent.exitCode, exitCodes.failed);
+  assert.match(silent.stderr, /hub does not say/);
+});
+
+test('a merge with conflicts leaves the tree as git does, and says what to do', async () => {
+  const { id } = await makeWork('echo theirs > README.md', '--check', 'true');
+  writeFileSync(join(clone, 'README.md'), 'ours\n');
+  git(clone, 'commit', '--quiet', '--all', '-m', 'Ours');
+  const refused = await refusal('work', 'merge', id);
+  assert.equal(refused.error, 'MERGE_CONFLICTS');
+  assert.match(refused.message, /README\.md/);
+  assert.match(refused.fix, /git merge --abort/);
+  assert.match(readFileSync(join(clone, 'README.md'), 'utf8'), /<<<<<<< HEAD\nours\n=======\n/);
+  assert.equal((await refusal('work', 'merge', id)).error, 'TREE_DIRTY');
+  git(clone, 'merge', '--abort');
+});
+
+test('prune deletes merged branches only, unless told to delete old unmerged ones', async () => {
+  const listed = () =>
+    git(clone, 'for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/signalbox/');
+  const squashed = await makeWork('echo squash > squash.txt');
+  git(clone, 'merge', '--quiet', '--squash', squashed.branch);
+  git(clone, 'commit', '--quiet', '-m', 'Squashed');
+  const open = await makeWork('echo open > open.txt');
+  const before = listed();
+  const dry = await json('work', 'prune', '--dry-run', '--state-dir', stateDir);
+  assert.equal(listed(), before, 'a dry run deletes nothing');
+  const names = dry.branches.map(({ branch }: { branch: string }) => branch);
+  assert.ok(names.includes(squashed.branch));
+  assert.equal(names.includes(open.branch), false);
+  const pruned = await run('work', 'prune', '--state-dir', stateDir);
+  assert.equal(pruned.exitCode, exitCodes.ok, pruned.stderr);
+  assert.equal(listed().includes(squashed.branch), false);
+  assert.ok(listed().includes(open.branch));
+  assert.equal((await refusal('work', 'prune', '--unmerged')).error, 'USAGE');
+  const young = await json('work', 'prune', '--unmerged', '--older-than', '30d');
+  assert.deepEqual(young.branches, []);
+  const kept = join(stateDir, 'kept', `${open.jobId}-1`);
+  mkdirSync(kept, { recursive: true });
+  const args = ['--unmerged', '--older-than', '1ms', '--state-dir', stateDir];
+  const sha = git(clone, 'rev-parse', open.branch);
+  const all = await run('work', 'prune', ...args);
+  assert.match(all.stderr, new RegExp(`git branch ${open.branch} ${sha}`));
+  assert.equal(listed(), '');
+  assert.equal(existsSync(kept), false);
+  assert.match((await run('work', 'list')).stdout, /No agent has made a branch/);
+});
+
+test('a directory without a clone, and an unknown job, are explained', async () => {
+  const outside = await place.run(['work', 'list']);
+  assert.equal(outside.exitCode, exitCodes.usage);
+  assert.match(outside.stderr, /NOT_A_CLONE/);
+  const unknown = await refusal('work', 'show', 'ffffffff');
+  assert.equal(unknown.error, 'WORK_NOT_FOUND');
+  assert.match(unknown.fix, /signalbox work list/);
+});
