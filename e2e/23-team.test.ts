@@ -78,6 +78,8 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
   it('the owner enqueues a job in the console', async () => {
     await ownerPage.goto(jobs);
     await ownerPage.getByRole('link', { name: 'New job' }).first().click();
+    // The list has a choice of repositories as well.
+    await ownerPage.getByRole('heading', { name: 'New job' }).waitFor();
     await ownerPage.getByLabel('Repository').selectOption({ label: 'acme/api' });
     await ownerPage.getByLabel('Prompt', { exact: true }).fill(`${title}\n\nAsk for the port.`);
     await ownerPage.getByRole('button', { name: 'Enqueue' }).click();
