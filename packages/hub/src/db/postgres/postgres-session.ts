@@ -156,10 +156,22 @@ export class Session {
  */
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 /**
- * Startup options. A single statement has its own transaction, with the default isolation. To
- * compile a statement (jit) takes longer than to run any of the hub's.
+ * Settings of the planner. To compile a statement (jit) takes longer than to run any of the hub's.
+ * Rows are found by an index: by default the planner scans a table that is small, and a session
+ * keeps that plan while the table grows, until the table is analyzed: for a minute, each statement
+ * would take longer than the one before.
  */
-export const STARTUP_OPTIONS = '-c default_transaction_isolation=read\\ committed -c jit=off';
+const PLANNER = {
+  jit: 'off',
+  enable_seqscan: 'off',
+} as const;
+/** Startup options. A single statement has its own transaction, with the default isolation. */
+export const STARTUP_OPTIONS = [
+  'default_transaction_isolation=read\\ committed',
+  ...Object.entries(PLANNER).map(([name, value]) => `${name}=${value}`),
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 /** How long a hub makes do with its open connections after the server had none left. */
 const FULL_SERVER_PAUSE_MS = 5_000;
 
@@ -182,7 +194,7 @@ export class Sessions {
       lock_timeout: limits.lockMs,
       idle_in_transaction_session_timeout: limits.idleInTransactionMs,
     };
-    if (isPooled) this.beginWith({ ...settings, jit: 'off' });
+    if (isPooled) this.beginWith({ ...settings, ...PLANNER });
     this.#pool = new pg.Pool({
       Client: SeveringClient,
       connectionString: url,
