@@ -338,7 +338,7 @@ describe('the inbox, where people answer the questions of agents', {
     await page.locator('textarea:focus').waitFor();
     await page.keyboard.type('green, 1 of 2 tones');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('green, 1 of 2 tones').waitFor();
+    await page.getByRole('status').getByText('You answered').waitFor();
     assert.equal((await read(first)).resolution?.value, 'green, 1 of 2 tones');
     await page.keyboard.press('j');
     await question(page, 'The older one?').waitFor();

@@ -31,10 +31,8 @@ describe('a real tool asks, is parked, and continues with the answer', {
   for (const tool of ['claude', 'codex'] as const) {
     it(`${tool}, over its ACP adapter`, async () => {
       const action = actions[tool];
-      const turns = [action, action, say('The file is there.')];
-      // Codex calls its model once more after the work, to name the session.
-      if (tool === 'codex') turns.push(say('A file'));
-      bench.model.script({ [tool]: turns });
+      // The second one because Claude may call its model once more when its turn is canceled.
+      bench.model.script({ [tool]: [action, action] });
       const jobId = await bench.enqueue(`Make a file.\n\n[scenario ${tool}]`);
       const agent = bench.machine.start(['agent', 'start', '--acp', tool, '--hold', '2s']);
       try {
@@ -43,6 +41,11 @@ describe('a real tool asks, is parked, and continues with the answer', {
         assert.equal(question.prompt, `${tool} asks to run a command: touch made-by-${tool}.txt`);
         const blocked = await untilStatus(bench, jobId, ['blocked', 'done', 'failed']);
         assert.equal(blocked.job.status, 'blocked', logOf(blocked));
+        // The job is blocked once the tool has ended: what follows is said to the resumed session.
+        const turns = [action, say('The file is there.')];
+        // Codex calls its model once more after the work, to name the session.
+        if (tool === 'codex') turns.push(say('A file'));
+        bench.model.script({ [tool]: turns });
         const yes = question.options.find(({ description }) =>
           /this action once/.test(description),
         );
