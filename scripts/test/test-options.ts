@@ -11,6 +11,8 @@ export interface TestOptions {
   readonly engines: readonly TestEngine[];
   /** Every skipped test (and every `todo`) is a failure. */
   readonly noSkips: boolean;
+  /** Files that failed run once more, alone, at the end. */
+  readonly repeatFailed: boolean;
   /** How many files run at once. */
   readonly concurrency: number;
   /** Time one file may take; undefined: the limit of its kind. */
@@ -27,6 +29,7 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      hold for every endpoint; tests elsewhere that start a whole hub are left to CI,
                      and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
+  --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
   --concurrency N    test files at once (default: twice the processors, at most 6)
   --file-limit-ms N  time one test file may take`;
 
@@ -40,6 +43,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
       engine: { type: 'string' },
       changed: { type: 'string' },
       'no-skips': { type: 'boolean' },
+      'repeat-failed': { type: 'boolean' },
       concurrency: { type: 'string' },
       'file-limit-ms': { type: 'string' },
     },
@@ -49,6 +53,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     changedSince: values.changed,
     engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE ?? 'sqlite'),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
+    repeatFailed: values['repeat-failed'] ?? false,
     // Half of them mostly wait for processes that they have started.
     concurrency:
       readCount('--concurrency', values.concurrency) ?? Math.min(2 * availableParallelism(), 6),

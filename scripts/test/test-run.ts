@@ -6,6 +6,7 @@ import { useFastFiles } from './fast-files.ts';
 import type { FileReport } from './file-log.ts';
 import { type FileRun, type Queues, runInLanes } from './lanes.ts';
 import { endGroupsOnSignal } from './process-group.ts';
+import { repeatFailed } from './repeat-failed.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
@@ -32,12 +33,13 @@ export async function runTests(
 ): Promise<boolean> {
   const startMs = performance.now();
   endGroupsOnSignal();
-  const reports: FileReport[] = [];
-  const add = (report: FileReport) => {
+  const firstReports: FileReport[] = [];
+  const judge = (report: FileReport) => {
     const judged = options.noSkips ? forbidSkips(report) : report;
-    reports.push(judged);
     say(describeReport(judged));
+    return judged;
   };
+  const add = (report: FileReport) => void firstReports.push(judge(report));
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
   if (files.console.length > 0 || files.waiting.some((file) => file.startsWith('e2e/'))) {
     const failure = await tryBuild(root);
@@ -50,13 +52,20 @@ export async function runTests(
   const fileCount = files.computing.length + files.console.length + files.waiting.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
   await runInLanes(root, runs.queues, options.concurrency, add);
+  const { reports, unsteady } = options.repeatFailed
+    ? await repeatFailed(root, listFileRuns(runs.queues), firstReports, judge)
+    : { reports: firstReports, unsteady: [] };
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
-  say(describeRun(reports, performance.now() - startMs, runs.engineNote));
+  say(describeRun(reports, performance.now() - startMs, runs.engineNote, unsteady));
   const { passed, failed, skipped } = countResults(reports);
   // Changes that no test depends on are no failure; a filter that finds no test is a wrong one.
   const isEmptyFine = options.changedSince !== undefined && fileCount === 0;
   return failed === 0 && (passed + skipped > 0 || isEmptyFine);
+}
+
+function listFileRuns({ computing, waiting }: Queues): FileRun[] {
+  return [...computing, ...waiting].filter((run) => typeof run !== 'function');
 }
 
 interface Runs {

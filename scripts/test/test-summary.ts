@@ -52,11 +52,14 @@ export function describeReport(report: FileReport): string {
 /**
  * The end of a run: time and counts of each suite, everything that was skipped and why, what
  * failed, and as the very last line the totals.
+ *
+ * @param unsteady the first reports of files that failed and passed when they were repeated.
  */
 export function describeRun(
   reports: readonly FileReport[],
   durationMs: number,
   engineNote = '',
+  unsteady: readonly FileReport[] = [],
 ): string {
   const lines = ['', 'Suites (time is the sum of their files):'];
   for (const [suite, members] of Map.groupBy(reports, suiteOf)) {
@@ -65,7 +68,9 @@ export function describeRun(
     const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
     lines.push(`  ${suite.padEnd(28)} ${formatTime(timeMs).padStart(8)}  ${counts}`);
   }
-  lines.push('', ...describeSkips(reports), '', ...describeFailures(reports));
+  lines.push('', ...describeSkips(reports), '');
+  lines.push(...describeFailures('Failed at first, and passed when repeated alone:', unsteady));
+  lines.push(...describeFailures('Failed:', reports));
   if (engineNote !== '') lines.push(engineNote);
   const { passed, failed, skipped } = countResults(reports);
   lines.push(
@@ -88,7 +93,7 @@ function describeSkips(reports: readonly FileReport[]): string[] {
  * Repeats the failures at the end, each with the beginning of its error. In a long run the failure
  * itself has scrolled away, and a log may keep its last lines only.
  */
-function describeFailures(reports: readonly FileReport[]): string[] {
+function describeFailures(title: string, reports: readonly FileReport[]): string[] {
   const failures = reports.flatMap((report) =>
     report.results
       .filter(({ outcome }) => outcome === 'failed')
@@ -97,7 +102,7 @@ function describeFailures(reports: readonly FileReport[]): string[] {
         return `  ${nameOf(report)}: ${name}\n${indent(lines, 6)}`;
       }),
   );
-  return failures.length === 0 ? [] : ['Failed:', ...failures, ''];
+  return failures.length === 0 ? [] : [title, ...failures, ''];
 }
 
 function isSkip({ outcome }: TestResult): boolean {

@@ -56,6 +56,7 @@ test('options come from the arguments and the environment', () => {
   assert.deepEqual(options, {
     filters: ['packages/hub'],
     noSkips: true,
+    repeatFailed: false,
     concurrency: 3,
     fileLimitMs: undefined,
     changedSince: undefined,
@@ -71,6 +72,7 @@ test('options come from the arguments and the environment', () => {
   assert.deepEqual([since.changedSince, since.filters], ['HEAD~3', ['queue']]);
   assert.equal(readTestOptions([], { SIGNALBOX_TEST_NO_SKIPS: '1' }).noSkips, true);
   assert.equal(readTestOptions([], {}).noSkips, false);
+  assert.equal(readTestOptions(['--repeat-failed'], {}).repeatFailed, true);
 });
 
 test('an unknown option and a bad number are refused', () => {
