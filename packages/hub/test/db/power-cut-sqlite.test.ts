@@ -98,7 +98,7 @@ async function loadHub(baseUrl: string): Promise<Map<string, Promised>> {
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
   // A client can have an answer before strace has written the call that sent it. The hub's thread
-  // goes on only then, so one more answer means that all before it are in the recording.
+  // continues only then, so one more answer means that all before it are in the recording.
   await post(workspaces.resolve.path, { slug: 'dev' });
   return promisedBy;
 }
