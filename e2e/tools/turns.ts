@@ -15,8 +15,8 @@ export type Call =
   | { tool: 'write'; path: string; text: string }
   /** Writes the result file that the prompt names. */
   | { tool: 'result'; json: object }
-  /** By the tool's own name and input. */
-  | { tool: 'native'; name: string; input: object };
+  /** By the tool's own name and input; Codex names tools of an MCP server within its namespace. */
+  | { tool: 'native'; name: string; input: object; namespace?: string };
 
 /** One answer of the scripted model. */
 export type Turn =

@@ -69,7 +69,11 @@ function itemOf(call: ReturnType<typeof resolveCall>, id: string): object {
     ].join('\n');
     return { type: 'custom_tool_call', ...ids, name: 'apply_patch', input };
   }
-  const { name, input } =
-    call.tool === 'shell' ? { name: 'exec_command', input: { cmd: call.command } } : call;
-  return { type: 'function_call', ...ids, name, arguments: JSON.stringify(input) };
+  if (call.tool === 'shell') {
+    const input = JSON.stringify({ cmd: call.command });
+    return { type: 'function_call', ...ids, name: 'exec_command', arguments: input };
+  }
+  const { name, input, namespace } = call;
+  const place = namespace === undefined ? {} : { namespace };
+  return { type: 'function_call', ...ids, name, ...place, arguments: JSON.stringify(input) };
 }

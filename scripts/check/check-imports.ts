@@ -113,7 +113,9 @@ function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): st
     .slice(0, target.startsWith('@') ? 2 : 1)
     .join('/');
   const isOurs = name.startsWith(scope);
-  if (isOurs && target !== name) return `deep import: use ${name}`;
+  if (isOurs && target !== name && !manifests.exports(name, target)) {
+    return `deep import: use ${name}`;
+  }
   const refusal = isOurs ? judgePackage(from, name.slice(scope.length)) : judgeOutside(from, name);
   if (refusal !== undefined) return refusal;
   // Tests and root scripts may use any package of the workspace.
@@ -122,6 +124,7 @@ function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): st
 }
 
 interface Manifest {
+  readonly exports?: Record<string, string>;
   readonly dependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;
@@ -148,6 +151,12 @@ class ManifestShelf {
     if (from.part === 'aside' || from.package === 'console') lists.push(own.devDependencies);
     if (from.part === 'aside') lists.push(rootManifest.devDependencies);
     return lists.some((list) => list?.[name] !== undefined);
+  }
+
+  /** Whether a package of the project has an entry of this name beside its main one. */
+  exports(name: string, target: string): boolean {
+    const { exports } = this.#read(`packages/${name.slice(scope.length)}/package.json`);
+    return exports?.[`.${target.slice(name.length)}`] !== undefined;
   }
 
   #read(path: string): Manifest {

@@ -49,6 +49,7 @@ export {
   type OutputReader,
   type ReadLine,
 } from './executors/executor.ts';
+export type { JobServer } from './executors/job-server.ts';
 export {
   PermissionFileError,
   readPermissionFile,

@@ -11,7 +11,8 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, process.json, evidence.git/,
- *                 worktree/ and tool/, which belong to the tool; result.json is in tool/
+ *                 worktree/ and tool/, which belong to the tool; result.json and report.ndjson
+ *                 are in tool/
  * sessions/<job>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/
  * kept/<key>/     a worktree whose changes could not be published to the clone
@@ -36,6 +37,7 @@ export interface JobDirectory {
   readonly promptFile: string;
   readonly logFile: string;
   readonly resultFile: string;
+  readonly reportFile: string;
   readonly processFile: string;
   readonly environmentFile: string;
   /** Where the tool writes files for the agent. */
@@ -72,6 +74,7 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     logFile: join(path, 'log.ndjson'),
     toolFiles: join(path, 'tool'),
     resultFile: join(path, 'tool', 'result.json'),
+    reportFile: join(path, 'tool', 'report.ndjson'),
     environmentFile: join(path, 'tool', 'environment'),
     processFile: join(path, 'process.json'),
     evidenceDir: join(path, 'evidence.git'),

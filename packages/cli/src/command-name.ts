@@ -2,7 +2,8 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { delimiter, dirname, join, sep } from 'node:path';
 
 const packageDir = join(import.meta.dirname, '..');
-const launcher = join(packageDir, 'bin/signalbox.mjs');
+/** The file that starts this command on any Node. */
+export const launcherFile = join(packageDir, 'bin/signalbox.mjs');
 const shim = process.platform === 'win32' ? 'signalbox.cmd' : 'signalbox';
 
 /** Where a command was started: what decides how the next one can be typed. */
@@ -33,7 +34,7 @@ export function nameInHints(name: string): void {
  */
 export function commandName({ env, cwd }: Surroundings): string {
   if (isOnPath(env)) return 'signalbox';
-  if (launcher.includes(`${sep}_npx${sep}`)) return 'npx @signalbox/cli';
+  if (launcherFile.includes(`${sep}_npx${sep}`)) return 'npx @signalbox/cli';
   for (let folder = cwd, last = ''; folder !== last; folder = dirname(folder)) {
     const found = join(folder, 'node_modules/.bin', shim);
     if (existsSync(found)) {
@@ -42,7 +43,7 @@ export function commandName({ env, cwd }: Surroundings): string {
     }
     last = folder;
   }
-  return quoteForShell(launcher, env);
+  return quoteForShell(launcherFile, env);
 }
 
 /**

@@ -12,6 +12,7 @@ const groups = {
   machine: 'This machine:',
   jobs: 'Jobs:',
   work: 'The work of agents in this clone:',
+  inJob: 'In a job:',
   fleet: 'Agents and repositories of the workspace:',
   hub: 'The hub:',
 } as const;
@@ -179,6 +180,18 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.jobs,
     summary: 'list runs, or show one: its milestones, jobs and cost',
     load: () => import('./commands/runs.ts'),
+  },
+  {
+    words: ['ask'],
+    group: groups.inJob,
+    summary: 'ask a person from a command of a job, and print the answer',
+    load: () => import('./commands/agent/ask.ts'),
+  },
+  {
+    words: ['mcp'],
+    group: groups.inJob,
+    summary: "serve the job's own tools to a coding tool, over MCP",
+    load: () => import('./commands/agent/mcp.ts'),
   },
   {
     words: ['agents'],

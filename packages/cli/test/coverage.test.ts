@@ -41,7 +41,6 @@ const planned = [
   'integrationSecrets.mint integrationSecrets.list integrationSecrets.revoke',
   'integrationEvents.list integrationEvents.get integrationEvents.replay',
   'contextItems.upsert contextItems.get contextItems.list contextItems.search',
-  'contextPacks.buildRunV1 contextPacks.resolveRunV1',
 ].flatMap((names) => names.split(' '));
 
 const packages = join(import.meta.dirname, '../..');

@@ -24,7 +24,10 @@ const manifests = {
   'package.json': JSON.stringify({ devDependencies: { 'fast-check': '1' } }),
   'packages/contract/package.json': JSON.stringify({ dependencies: { typebox: '1', ajv: '1' } }),
   'packages/sdk/package.json': JSON.stringify({ dependencies: workspace }),
-  'packages/agent/package.json': JSON.stringify({ dependencies: workspace }),
+  'packages/agent/package.json': JSON.stringify({
+    dependencies: workspace,
+    exports: { '.': './src/index.ts', './job-tools': './src/job-tools.ts' },
+  }),
   'packages/console/package.json': JSON.stringify({ dependencies: workspace }),
   'packages/hub/package.json': JSON.stringify({ dependencies: { ...workspace, fastify: '1' } }),
   'packages/cli/package.json': JSON.stringify({
@@ -121,6 +124,9 @@ const packageTable: readonly (readonly [file: string, source: string, finding: s
   ['packages/sdk/src/a.ts', "import '@signalbox/agent';", 'sdk does not import agent'],
   ['packages/sdk/src/a.ts', "import 'undici';", 'undici is not in package.json'],
   ['packages/sdk/src/a.ts', "import '@signalbox/contract/src/ids.ts';", 'deep import'],
+  ['packages/cli/src/commands/agent/a.ts', "import '@signalbox/agent/job-tools';", ''],
+  ['packages/cli/src/commands/a.ts', "import '@signalbox/agent/job-tools';", 'only from src'],
+  ['packages/cli/src/commands/agent/a.ts', "import '@signalbox/agent/other';", 'deep import'],
   ['packages/sdk/src/a.ts', "import '../../contract/src/b.ts';", 'deep import'],
   ['packages/sdk/src/a.ts', "import '@signalbox/sdk';", 'import each other by path'],
   ['packages/sdk/src/a.ts', "import './gone.ts';", './gone.ts does not exist'],

@@ -42,6 +42,7 @@ export const siteSections: readonly SiteSection[] = [
     title: 'Reference',
     pages: [
       page('docs/reference/settings.md', 'reference/settings', 'Settings'),
+      page('docs/reference/job-tools.md', 'reference/job-tools', 'Tools of a job'),
       page('docs/JOB_STATES.md', 'reference/job-states', 'States of a job'),
       page('docs/reference/protocol.md', 'reference/protocol', 'Protocol'),
       page('docs/reference/specification.md', 'reference/specification', 'Specification'),

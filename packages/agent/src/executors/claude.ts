@@ -7,6 +7,7 @@ import {
   type ExecutorRequest,
 } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
+import { JOB_SERVER_NAME, type JobServer, SERVER_START_SECONDS } from './job-server.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const claudePermissionModes = [
@@ -32,6 +33,8 @@ export interface ClaudeExecutorOptions {
    * said a word, with the job's token and all variables of the agent.
    */
   trustRepository?: boolean;
+  /** The server of the job's own tools. Absent: the tool has none. */
+  jobServer?: JobServer;
   /** Additional arguments, passed unchanged. */
   args?: readonly string[];
 }
@@ -42,18 +45,29 @@ const readingCommands = ['diff', 'log', 'show', 'status', 'branch --list', 'blam
   (command) => `Bash(git ${command}:*)`,
 );
 
+/** Permission rule for all tools of the job's own server. */
+const SERVER_RULE = `mcp__${JOB_SERVER_NAME}`;
+
+/** Claude Code gives its own environment to the server, so no value is in an argument. */
+function configOf({ file, args }: JobServer): string {
+  return JSON.stringify({ mcpServers: { [JOB_SERVER_NAME]: { command: file, args } } });
+}
+
 /** Runs Claude Code in headless mode. */
 export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Executor {
   const { model, permissionMode = 'acceptEdits', allowedTools = [], trustRepository } = options;
+  const { jobServer } = options;
+  const serverRules = jobServer === undefined ? [] : [SERVER_RULE];
 
   /** The permissions of a job. Refused calls are reported with the result. */
   function permissions({ isReadOnly, toolFiles }: ExecutorRequest): string[] {
     if (!isReadOnly) {
-      const allow = allowedTools.length > 0 ? ['--allowedTools', allowedTools.join(',')] : [];
+      const rules = [...allowedTools, ...serverRules];
+      const allow = rules.length > 0 ? ['--allowedTools', rules.join(',')] : [];
       return ['--permission-mode', permissionMode, ...allow];
     }
     // A rule with two slashes is an absolute path. Edit rules hold for all tools that write.
-    const rules = [...readingTools, ...readingCommands, `Edit(/${toolFiles}/**)`];
+    const rules = [...readingTools, ...readingCommands, `Edit(/${toolFiles}/**)`, ...serverRules];
     return ['--permission-mode', 'default', '--allowedTools', rules.join(',')];
   }
 
@@ -74,15 +88,21 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       return { version: await readVersion(file, env) };
     },
     plan(request) {
+      const hasServer = jobServer !== undefined;
       const args = ['-p', '--output-format', 'stream-json', '--verbose'];
       args.push(...permissions(request), '--add-dir', request.toolFiles);
       if (!trustRepository) args.push('--settings', '{"disableAllHooks":true}');
+      if (jobServer !== undefined) args.push('--mcp-config', configOf(jobServer));
       if (model !== undefined) args.push('--model', model);
       args.push(...(options.args ?? []));
       return {
-        ...{ file: 'claude', args, stdin: composeToolPrompt(request, true) },
-        // `@path` in a prompt would attach files from anywhere on this machine.
-        env: { CLAUDE_CODE_DISABLE_ATTACHMENTS: '1' },
+        ...{ file: 'claude', args },
+        stdin: composeToolPrompt(request, { canWriteResult: true, hasServer }),
+        env: {
+          // `@path` in a prompt would attach files from anywhere on this machine.
+          CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
+          MCP_TIMEOUT: String(SERVER_START_SECONDS * 1_000),
+        },
         reader: createClaudeReader(request),
       };
     },

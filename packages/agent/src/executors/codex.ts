@@ -1,6 +1,8 @@
 import { createCodexReader } from './codex-reader.ts';
-import { type Executor, ExecutorMissingError } from './executor.ts';
+import { codexServerSettings } from './codex-server.ts';
+import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
+import { JOB_SERVER_NAME, type JobServer } from './job-server.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const codexSandboxes = ['read-only', 'workspace-write', 'danger-full-access'] as const;
@@ -9,13 +11,23 @@ export interface CodexExecutorOptions {
   model?: string;
   /** Codex's own sandbox. Default `workspace-write`; read-only jobs always use `read-only`. */
   sandbox?: (typeof codexSandboxes)[number];
+  /** The server of the job's own tools. Absent: the tool has none. */
+  jobServer?: JobServer;
   /** Additional arguments, passed unchanged. */
   args?: readonly string[];
 }
 
+function serverArgs(server: JobServer, request: ExecutorRequest): string[] {
+  // Strings, numbers and lists of strings are written in TOML as in JSON.
+  return Object.entries(codexServerSettings(server, request)).flatMap(([name, value]) => [
+    '-c',
+    `mcp_servers.${JOB_SERVER_NAME}.${name}=${JSON.stringify(value)}`,
+  ]);
+}
+
 /** Runs Codex non-interactively: `codex exec --json` prints one event per line. */
 export function createCodexExecutor(options: CodexExecutorOptions = {}): Executor {
-  const { model, sandbox = 'workspace-write' } = options;
+  const { model, sandbox = 'workspace-write', jobServer } = options;
   return {
     name: 'codex',
     async check(env) {
@@ -30,6 +42,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
     plan(request) {
       const args = ['exec', '--json', '--sandbox', request.isReadOnly ? 'read-only' : sandbox];
       args.push('--add-dir', request.toolFiles);
+      if (jobServer !== undefined) args.push(...serverArgs(jobServer, request));
       if (model !== undefined) args.push('--model', model);
       // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
@@ -37,7 +50,10 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       return {
         file: 'codex',
         args,
-        stdin: composeToolPrompt(request, !request.isReadOnly),
+        stdin: composeToolPrompt(request, {
+          canWriteResult: !request.isReadOnly,
+          hasServer: jobServer !== undefined,
+        }),
         reader,
       };
     },

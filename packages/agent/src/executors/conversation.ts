@@ -13,6 +13,10 @@ export interface ConversationHost {
   /** The job may read but not change files. */
   readonly isReadOnly: boolean;
   readonly repository: RepositoryMapping;
+  /** The environment of the tool. */
+  readonly env: NodeJS.ProcessEnv;
+  /** How long a question of the tool waits for a person before the job is parked. */
+  readonly holdMs: number;
   /** Fires when the work must stop. */
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -38,6 +38,10 @@ export interface ExecutorRequest {
   resultFile: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
+  /** The environment of the tool. */
+  env: NodeJS.ProcessEnv;
+  /** How long a question of the tool waits for a person before the job is parked. */
+  holdMs: number;
 }
 
 export interface ExecutorPlan {

@@ -14,12 +14,13 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork, cwd: string): Promise<void> {
-  const { executor, clock, killGraceMs } = work.settings;
+  const { executor, clock, killGraceMs, holdMs } = work.settings;
   const promptText = composePrompt(work.claimed.job);
   const { isReadOnly } = work;
   const { toolFiles, resultFile } = work.directory;
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
+    ...{ env: work.env, holdMs },
   });
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });

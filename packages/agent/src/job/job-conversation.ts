@@ -29,6 +29,7 @@ export async function runConversation(
     ...{ job: claimed.job, cwd, clock, session, redact, note },
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
     promptText: composePrompt(claimed.job),
+    ...{ env: work.env, holdMs: settings.holdMs },
     questions: new HubQuestions({
       ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
       client: settings.client,

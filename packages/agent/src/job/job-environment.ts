@@ -12,6 +12,7 @@ export function jobVariables(options: {
   baseUrl: string;
   branch: string;
   mark: string;
+  holdMs: number;
 }): Record<string, string> {
   const { claimed, directory } = options;
   const { job } = claimed;
@@ -30,6 +31,8 @@ export function jobVariables(options: {
     SIGNALBOX_WORKTREE: directory.worktree,
     SIGNALBOX_PROMPT_FILE: directory.promptFile,
     SIGNALBOX_RESULT_FILE: directory.resultFile,
+    SIGNALBOX_REPORT_FILE: directory.reportFile,
+    SIGNALBOX_HOLD_MS: String(options.holdMs),
     [MARK_VARIABLE]: options.mark,
   };
 }

@@ -6,8 +6,9 @@ import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
-import { type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
-import { fitText, lastLinesOf } from './text-limits.ts';
+import { checkChildren, type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
+import { cleanText, fitText, lastLinesOf } from './text-limits.ts';
+import { readToolReport, type ToolReport } from './tool-report.ts';
 
 /** The result of an attempt, without its git evidence. */
 export interface JobResult {
@@ -26,26 +27,48 @@ const OUTPUT_MESSAGE_CHARS_MAX = 2_000;
 /** The result of an attempt whose steps all succeeded: what the command and the tool report. */
 export async function readResult(work: JobWork): Promise<JobResult> {
   let file: ResultFile | null;
+  let told: ToolReport;
   try {
-    file = await readResultFile(work.directory.resultFile, work.settings.toolUser?.uid);
+    ({ file, told } = await readFiles(work));
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;
     const summary = `The command wrote an invalid result file. ${error.message}`;
     return resultOfFailure(new JobFailure('execution', 'result_file_invalid', summary));
   }
+  work.toolReport = told;
   const report = work.executorReport ?? {};
   const usage = file?.usage ?? report.usage;
-  const common = usage === undefined ? {} : { usage };
+  const children = [...(file?.children ?? []), ...told.children];
+  const common = {
+    ...(usage === undefined ? {} : { usage }),
+    ...(children.length === 0 ? {} : { children }),
+  };
   if (report.blocked !== undefined) return { ...common, ...resultOfBlock(report.blocked) };
+  const waiting = told.questions.find(({ state }) => state === 'parked');
+  // The tool was told to end because no person has answered; it may have ended with any exit code.
+  if (file === null && waiting !== undefined && report.failure === undefined) {
+    const summary = `A person is asked: ${waiting.prompt}`;
+    return { ...common, ...resultOfBlock({ summary }) };
+  }
   const failure = failureOfExit(work);
   // A command that reports `done` and then exits with an error did not finish. Any other reported
   // outcome takes precedence over the exit code.
-  if (file !== null && (failure === null || file.outcome !== 'done')) {
-    const message = file.message ?? report.message ?? outputMessage(work);
-    return { ...common, ...file, message };
+  const said = file ?? told.finish;
+  if (said !== null && (failure === null || said.outcome !== 'done')) {
+    const message = said.message ?? report.message ?? outputMessage(work);
+    return { ...said, ...common, message };
   }
   if (failure !== null) return { ...common, ...resultOfFailure(failure) };
   return { ...common, outcome: 'done', message: report.message ?? outputMessage(work) };
+}
+
+/** @throws {ResultFileError} */
+async function readFiles({ directory, settings }: JobWork) {
+  const uid = settings.toolUser?.uid;
+  const file = await readResultFile(directory.resultFile, uid);
+  const told = await readToolReport(directory.reportFile, uid);
+  checkChildren([...(file?.children ?? []), ...told.children]);
+  return { file, told };
 }
 
 /** The result of work that waits for a person, and continues with the answer. */
@@ -83,8 +106,11 @@ export function completionOf(
   const { claimed, settings, redactor } = work;
   const { outcome, outcomeReason, children, usage } = result;
   const { sessionId, denied } = work.executorReport ?? {};
+  const { evidence: reported = [], files = [] } = work.toolReport ?? {};
   const evidence = {
     ...gitEvidence,
+    ...(reported.length === 0 ? {} : { reported: reported.map((one) => cleanAll(work, one)) }),
+    ...(files.length === 0 ? {} : { attachments: files.map((file) => cleanAll(work, file)) }),
     executor: {
       name: settings.executor.name,
       version: settings.tool.version,
@@ -161,6 +187,15 @@ function cleanReason(work: JobWork, reason: OutcomeReason): OutcomeReason {
 
 function cleanChild(work: JobWork, child: ChildJob): ChildJob {
   return { ...child, prompt: work.redactor.redact(child.prompt) };
+}
+
+/** Redacts every text of a record. */
+function cleanAll<Fields extends object>({ redactor }: JobWork, fields: Fields): Fields {
+  const clean = (value: unknown) =>
+    typeof value === 'string' ? cleanText(redactor.redact(value)) : value;
+  const entries = Object.entries(fields).map(([name, value]) => [name, clean(value)]);
+  // The same names with values of the same types.
+  return Object.fromEntries(entries) as Fields;
 }
 
 /** Redacts before it cuts: the end of a secret alone would not be recognized. */

@@ -64,7 +64,7 @@ async function writePrompt(work: JobWork): Promise<void> {
   await recordMark(work);
   const { baseUrl } = settings;
   const variables = jobVariables({
-    ...{ claimed, directory, baseUrl },
+    ...{ claimed, directory, baseUrl, holdMs: settings.holdMs },
     ...{ branch: work.branch, mark: work.mark },
   });
   const inherited = environmentOf(toolUser, cleanEnvironment(settings.env, settings.token));

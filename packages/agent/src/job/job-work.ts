@@ -10,6 +10,7 @@ import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
 import type { Redactor } from './redaction.ts';
+import type { ToolReport } from './tool-report.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** Settings shared by all jobs of an agent. */
@@ -59,6 +60,8 @@ export interface JobWork {
   worktree?: Worktree;
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
+  /** Notes of the tools of the job; absent until the command has ended. */
+  toolReport?: ToolReport;
   /** The last output of the command. */
   tail: { stdout: string; stderr: string };
 }

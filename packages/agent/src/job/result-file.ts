@@ -99,7 +99,7 @@ function checkReason(reason: unknown): void {
   }
 }
 
-function checkChildren(children: unknown): void {
+export function checkChildren(children: unknown): void {
   if (children === undefined) return;
   if (!Array.isArray(children) || children.length > CHILDREN_MAX) {
     throw new ResultFileError(`children must be a list of at most ${CHILDREN_MAX} jobs.`);

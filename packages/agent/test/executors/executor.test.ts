@@ -89,6 +89,26 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
   );
 });
 
+test('both get the server of the job: the prompt names its tools, no argument has the token', async (t) => {
+  const jobServer = { file: '/opt/node', args: ['/opt/signalbox.mjs', 'mcp'] };
+  const claude = await setup(t);
+  const claudeEnv = playStream(claude, 'claude', 'claude-success.jsonl');
+  const ofClaude = await runWith(claude, createClaudeExecutor({ jobServer }), claudeEnv);
+  const config = ofClaude.argumentsSent[ofClaude.argumentsSent.indexOf('--mcp-config') + 1] ?? '';
+  const { file: command, args } = jobServer;
+  assert.deepEqual(JSON.parse(config), { mcpServers: { signalbox: { command, args } } });
+  assert.match(ofClaude.argumentsSent.join(' '), /--allowedTools mcp__signalbox /);
+  const codex = await setup(t);
+  const codexEnv = playStream(codex, 'codex', 'codex-success.jsonl');
+  const ofCodex = await runWith(codex, createCodexExecutor({ jobServer }), codexEnv);
+  const names = ofCodex.argumentsSent.find((arg) => arg.includes('.env_vars='));
+  assert.match(names ?? '', /^mcp_servers\.signalbox\.env_vars=\[.*"SIGNALBOX_JOB_TOKEN".*\]$/);
+  for (const { argumentsSent, input } of [ofClaude, ofCodex]) {
+    assert.doesNotMatch(argumentsSent.join(' '), /sbx_j_/);
+    assert.match(input, /- ask_person asks a person and waits/);
+  }
+});
+
 test('Claude Code: an error in its result is a failure for any exit code', async (t) => {
   const parts = await setup(t);
   const env = playStream(parts, 'claude', 'claude-max-turns.jsonl');

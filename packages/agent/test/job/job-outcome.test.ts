@@ -56,6 +56,67 @@ test('a result file reports blocked, with child jobs and usage', async (t) => {
   assert.deepEqual({ outcome, message, outcomeReason, children, usage }, result);
 });
 
+/** A command that notes these lines as the tools of a job do, and exits. */
+const noting = (lines: readonly object[], exitCode = 0) => {
+  const text = lines.map((line) => JSON.stringify(line)).join('\n');
+  return `cat > "$SIGNALBOX_REPORT_FILE" <<'END'\n${text}\nEND\nexit ${exitCode}`;
+};
+const asked = { type: 'asked', uncertaintyId: 'unc_1', prompt: 'Which database?' };
+
+test('a job whose tool was told to end by an open question is blocked, for any exit code', async (t) => {
+  const parts = await setup(t);
+  const parked = [asked, { type: 'parked', uncertaintyId: 'unc_1' }];
+  const { outcome, message, outcomeReason } = (await runOne(parts, noting(parked, 6))).result;
+  assert.equal(outcome, 'blocked');
+  assert.equal(message, 'A person is asked: Which database?');
+  assert.equal(outcomeReason?.code, 'waiting_for_answer');
+});
+
+test('a question that was answered later, or never waited for, blocks no job', async (t) => {
+  const parts = await setup(t);
+  const other = { type: 'asked', uncertaintyId: 'unc_2', prompt: 'Which port?' };
+  const answered = ['parked', 'answered'].map((type) => ({ type, uncertaintyId: 'unc_1' }));
+  const { outcome } = (await runOne(parts, noting([asked, ...answered, other]))).result;
+  assert.equal(outcome, 'done');
+});
+
+test('what the tools of a job note becomes its outcome, evidence and children', async (t) => {
+  const parts = await setup(t);
+  const secret = 'hunter2-hunter2';
+  const child = { kind: 'pr_review', prompt: 'Review it' };
+  const file = { uploadId: 'upl_1', fileName: 'a.png', contentType: 'image/png', sizeBytes: 9 };
+  const lines = [
+    { type: 'evidence', check: 'npm test', outcome: 'passed', detail: `with ${secret}` },
+    { type: 'file', ...file },
+    { type: 'child', job: child },
+    { type: 'finish', outcome: 'done', message: 'It works.' },
+  ];
+  const env = { ...process.env, DEPLOY_TOKEN: secret };
+  const { result } = await runOne(parts, noting(lines), { env });
+  const { reported, attachments } = result.evidence as Record<string, unknown>;
+  assert.equal(result.outcome, 'done');
+  assert.equal(result.message, 'It works.');
+  const detail = 'with [redacted]';
+  assert.deepEqual(reported, [{ check: 'npm test', outcome: 'passed', detail }]);
+  assert.deepEqual(attachments, [file]);
+  assert.deepEqual(result.children, [child]);
+});
+
+test('a tool that notes done and then fails has failed', async (t) => {
+  const parts = await setup(t);
+  const finish = [{ type: 'finish', outcome: 'done', message: 'It works.' }];
+  const { outcome } = (await runOne(parts, noting(finish, 3))).result;
+  assert.equal(outcome, 'failed');
+});
+
+test('an invalid line of the report fails the job with the reason', async (t) => {
+  const parts = await setup(t);
+  const { outcomeReason } = (await runOne(parts, noting([{ type: 'finish', outcome: 'great' }])))
+    .result;
+  assert.equal(outcomeReason?.code, 'result_file_invalid');
+  assert.match(String(outcomeReason?.summary), /Line 1 of the tool's report is invalid at outcome/);
+});
+
 test('an invalid result file fails the job with the reason', async (t) => {
   const parts = await setup(t);
   const command = `echo '{"outcome": "great"}' > "$SIGNALBOX_RESULT_FILE"`;

@@ -15,6 +15,13 @@ export interface AcpAgent {
   readOnlyMode?: string;
   /** The tool tells failures of a turn by an extension of JetBrains, and by words otherwise. */
   tellsFailures?: true;
+  /**
+   * It writes the environment of MCP servers into arguments, which all users can read. They inherit
+   * that of the tool.
+   */
+  showsServerEnv?: true;
+  /** It takes MCP servers with time limits and permissions by `CODEX_CONFIG` only. */
+  takesCodexConfig?: true;
   /** Added to requests that open a session. */
   sessionMeta?: Readonly<Record<string, unknown>>;
   /** How a person logs in, for the message that a login is needed. */
@@ -39,6 +46,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false' },
     install: 'npm install --global @agentclientprotocol/claude-agent-acp@0.100.0',
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
+    showsServerEnv: true,
     // Without this the tool must be able to skip all permissions, which it refuses as root.
     sessionMeta: { claudeCode: { options: { allowDangerouslySkipPermissions: false } } },
     loginHint: 'Run claude on this machine and log in.',
@@ -50,6 +58,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     mode: 'workspace-write',
     readOnlyMode: 'read-only',
     tellsFailures: true,
+    takesCodexConfig: true,
     install: 'npm install --global @agentclientprotocol/codex-acp@2.6.0',
     toolVariable: { name: 'CODEX_PATH', tool: 'codex' },
     loginHint: 'Run codex login on this machine.',

@@ -1,6 +1,8 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
+import { JOB_SERVER_NAME, type JobServer, jobServerLines, serverVariables } from '../job-server.ts';
 import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
 import type { ToolFailure } from '../tool-failure.ts';
@@ -20,7 +22,9 @@ export interface AcpExecutorOptions extends SessionSettings {
   shareApprovals?: ShareApprovals;
   /** How much of changed files leaves the machine with the log. Default `stat`. */
   shareChanges?: ShareChanges;
-  /** MCP servers that every session of a job gets. */
+  /** The server of the job's own tools. Absent: the tool has none. */
+  jobServer?: JobServer;
+  /** Further MCP servers that every session of a job gets. */
   mcpServers?: (host: ConversationHost) => readonly McpServer[];
 }
 
@@ -65,9 +69,19 @@ async function converse(
   const reader = new AcpReader({ cwd: host.cwd, share });
   const settings = settingsOf(host, agent, options);
   const turn: AcpTurn = {
-    ...{ host, agent, reader, settings, permissions: options.permissions },
+    ...{
+      host,
+      agent: withServer(host, agent, options.jobServer),
+      reader,
+      settings,
+      permissions: options.permissions,
+    },
     shareApprovals: options.shareApprovals ?? 'command',
-    mcpServers: options.mcpServers?.(host) ?? [],
+    mcpServers: [
+      ...serverOf(host, agent, options.jobServer),
+      ...(options.mcpServers?.(host) ?? []),
+    ],
+    promptText: promptOf(host, options.jobServer),
     about: null,
     denied: [],
   };
@@ -79,6 +93,31 @@ async function converse(
     }
     return reportOf(turn, end);
   }
+}
+
+/** Gives the server of the job's tools to a tool that takes it as the protocol says. */
+function serverOf(
+  { env }: ConversationHost,
+  agent: AcpAgent,
+  server: JobServer | undefined,
+): McpServer[] {
+  if (server === undefined || agent.takesCodexConfig) return [];
+  const given = agent.showsServerEnv ? [] : serverVariables(env);
+  return [{ name: JOB_SERVER_NAME, command: server.file, args: [...server.args], env: given }];
+}
+
+function withServer(
+  host: ConversationHost,
+  agent: AcpAgent,
+  server: JobServer | undefined,
+): AcpAgent {
+  if (server === undefined || !agent.takesCodexConfig) return agent;
+  return { ...agent, env: { ...agent.env, CODEX_CONFIG: codexConfigWith(server, host) } };
+}
+
+function promptOf({ promptText }: ConversationHost, server: JobServer | undefined): string {
+  if (server === undefined) return promptText;
+  return ['Your task:', '', promptText.trimEnd(), '', ...jobServerLines, ''].join('\n');
 }
 
 /** The job's requirements go before the agent's configuration. */

@@ -103,7 +103,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   });
   people.listen();
   const answers = host.session.newAnswers();
-  let text = isResumed ? resumedPrompt(answers) : host.promptText;
+  let text = isResumed ? resumedPrompt(answers) : turn.promptText;
   for (let prompts = 1; ; prompts++) {
     const prompt: acp.ContentBlock[] = [{ type: 'text', text }];
     const response = connection.agent.request(acp.methods.agent.session.prompt, {

@@ -15,6 +15,8 @@ export interface AcpTurn {
   permissions: PermissionPolicy;
   shareApprovals: ShareApprovals;
   mcpServers: readonly McpServer[];
+  /** The first prompt of a session. */
+  promptText: string;
   /** Actions that a rule refused, for the evidence. */
   denied: string[];
   /** The tool's name and version by its own words; null until it has said them. */

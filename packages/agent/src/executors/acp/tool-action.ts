@@ -24,6 +24,8 @@ export interface ToolAction {
   kind: ToolKind | 'mcp';
   title: string;
   toolName: string;
+  /** The MCP server that the tool belongs to, or ''. */
+  mcpServer: string;
   /** The command line; '' unless it is a command. */
   command: string;
   /** Files, relative to the worktree where they are in it. */
@@ -62,6 +64,7 @@ export function describeAction(call: ToolCallState, cwd: string): ToolAction {
     kind: call.mcpServer === '' ? call.kind : 'mcp',
     title: call.title,
     toolName: call.toolName,
+    mcpServer: call.mcpServer,
     command,
     paths,
     isInside: paths.every((path) => !isOutside(path)),

@@ -1,4 +1,5 @@
 import type { ToolAction } from '../acp/tool-action.ts';
+import { JOB_SERVER_NAME } from '../job-server.ts';
 
 /** The answer to a tool that asks for a permission; `ask`: a person decides. */
 export type Verdict = 'allow' | 'ask' | 'refuse';
@@ -61,7 +62,7 @@ export const defaultRules: readonly PermissionRule[] = [
   rule('refuse', 'execute', 'git * --output*'),
   ...checks.map((pattern) => rule('allow', 'execute', pattern)),
   ...readings.map((pattern) => rule('allow', 'execute', pattern)),
-  rule('allow', 'mcp', 'signalbox*'),
+  rule('allow', 'mcp', JOB_SERVER_NAME),
   rule('allow', 'think'),
   rule('allow', 'search'),
 ];
@@ -101,7 +102,10 @@ function matches(one: PermissionRule, action: ToolAction): boolean {
     if (one.verdict === 'ask') return [line, ...partsOf(line)].some((part) => test.test(part));
     return line === one.pattern || (isSimple(line) && test.test(line));
   }
-  if (action.kind === 'mcp') return [action.toolName, action.title].some((name) => test.test(name));
+  if (action.kind === 'mcp') {
+    const { mcpServer, toolName, title } = action;
+    return [mcpServer, toolName, title].some((name) => test.test(name));
+  }
   if (action.kind === 'fetch') return test.test(action.url);
   if (action.paths.length === 0) return test.test(action.title);
   const isMatch = (path: string) => test.test(path);

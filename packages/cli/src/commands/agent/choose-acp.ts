@@ -3,6 +3,7 @@ import {
   createAcpExecutor,
   createPermissionPolicy,
   type Executor,
+  type JobServer,
   PermissionFileError,
   readPermissionFile,
 } from '@signalbox/agent';
@@ -29,7 +30,6 @@ const onlyWithAcp = {
   permissions: '--permissions',
   shareApprovals: '--share-approvals',
   shareChanges: '--share-changes',
-  hold: '--hold',
 } as const;
 
 export function addAcpOptions(program: Command): void {
@@ -41,7 +41,11 @@ export function addAcpOptions(program: Command): void {
     .option('--mode <name>', 'the mode of its sessions')
     .option('--effort <level>', 'how hard its model thinks')
     .option('--permissions <file>', 'rules for what it may do without asking a person')
-    .option('--hold <time>', 'how long it waits for a person (default: 5m)', parseDurationMs)
+    .option(
+      '--hold <time>',
+      'how long a question waits for a person (default: 5m)',
+      parseDurationMs,
+    )
     .addOption(
       new Option(
         '--share-approvals <extent>',
@@ -60,7 +64,7 @@ export function addAcpOptions(program: Command): void {
  * The executor of `--acp`; null without that option.
  * @throws {CliError} USAGE, PERMISSIONS_INVALID.
  */
-export async function chooseAcp(choice: AcpChoice): Promise<Executor | null> {
+export async function chooseAcp(choice: AcpChoice, jobServer: JobServer): Promise<Executor | null> {
   const { acp: agent, model, mode, effort, shareApprovals, shareChanges } = choice;
   if (agent === undefined) {
     const wrong = Object.entries(onlyWithAcp).find(
@@ -70,7 +74,7 @@ export async function chooseAcp(choice: AcpChoice): Promise<Executor | null> {
     throw new CliError(exitCodes.usage, 'USAGE', `${wrong[1]} needs --acp.`);
   }
   return createAcpExecutor({
-    ...{ agent, model, mode, effort },
+    ...{ agent, model, mode, effort, jobServer },
     permissions: createPermissionPolicy(await readRules(choice.permissions)),
     ...(shareApprovals === undefined ? {} : { shareApprovals }),
     ...(shareChanges === undefined ? {} : { shareChanges }),

@@ -9,8 +9,12 @@ import {
   ExecutorMissingError,
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
+import { launcherFile } from '../../command-name.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { type AcpChoice, chooseAcp } from './choose-acp.ts';
+
+/** The command by which coding tools start the server of their job's own tools. */
+const jobServer = { file: process.execPath, args: [launcherFile, 'mcp'] };
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 
@@ -37,7 +41,7 @@ export async function chooseExecutor(
     throw usage(`--executor ${name} and --command cannot be combined.`);
   }
   checkPermissions(choice, name);
-  const acp = await chooseAcp(choice);
+  const acp = await chooseAcp(choice, jobServer);
   if (acp !== null && name !== undefined) {
     throw usage('--acp cannot be combined with --executor or --command.');
   }
@@ -85,6 +89,7 @@ function checkPermissions(choice: ExecutorChoice, name: ExecutorChoice['executor
 function claudeOptions(choice: ExecutorChoice): ClaudeExecutorOptions {
   const { model, allow, permissionMode, trustRepository } = choice;
   return {
+    jobServer,
     ...(model === undefined ? {} : { model }),
     ...(allow === undefined ? {} : { allowedTools: allow }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
@@ -94,6 +99,7 @@ function claudeOptions(choice: ExecutorChoice): ClaudeExecutorOptions {
 
 function codexOptions({ model, sandbox }: ExecutorChoice): CodexExecutorOptions {
   return {
+    jobServer,
     ...(model === undefined ? {} : { model }),
     ...(sandbox === undefined ? {} : { sandbox }),
   };

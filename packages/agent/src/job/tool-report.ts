@@ -1,0 +1,142 @@
+import { appendFile } from 'node:fs/promises';
+import { jobKinds } from '@signalbox/contract';
+import { z } from 'zod';
+import { readToolFile, ToolFileError } from '../process/tool-file.ts';
+import { ResultFileError } from './result-file.ts';
+
+/** All parts of a completion share a body of 262,144 bytes. */
+const FILE_BYTES_MAX = 400_000;
+export const REPORTED_MAX = 100;
+
+export const checkOutcomes = ['passed', 'failed', 'skipped'] as const;
+export const finishOutcomes = ['done', 'blocked', 'failed'] as const;
+
+const text = (charsMax: number) => z.string().max(charsMax);
+
+/** A check that the tool says it ran. The agent has not verified it. */
+const Reported = z.object({
+  check: text(200),
+  outcome: z.enum(checkOutcomes),
+  detail: text(2_000).optional(),
+  link: text(2_000).optional(),
+});
+export type Reported = z.infer<typeof Reported>;
+
+/** A file that the tool has uploaded to the hub. */
+const AttachedFile = z.object({
+  uploadId: text(200),
+  fileName: text(255),
+  contentType: text(255),
+  sizeBytes: z.number().int().nonnegative(),
+});
+export type AttachedFile = z.infer<typeof AttachedFile>;
+
+/** A job to be enqueued with the completion. */
+const SpawnedJob = z.object({ kind: z.enum(jobKinds), prompt: z.string().min(1) });
+export type SpawnedJob = z.infer<typeof SpawnedJob>;
+
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('asked'), uncertaintyId: text(200), prompt: text(20_000) }),
+  z.object({ type: z.literal('answered'), uncertaintyId: text(200) }),
+  /** No person has answered in time, and the tool was told to end. */
+  z.object({ type: z.literal('parked'), uncertaintyId: text(200) }),
+  z.object({ type: z.literal('evidence'), ...Reported.shape }),
+  z.object({ type: z.literal('file'), ...AttachedFile.shape }),
+  z.object({
+    type: z.literal('child'),
+    job: SpawnedJob,
+  }),
+  z.object({ type: z.literal('finish'), outcome: z.enum(finishOutcomes), message: text(20_000) }),
+]);
+export type ReportLine = z.infer<typeof Line>;
+
+/** Questions of an attempt, as its tools have noted them. */
+export interface AskedQuestion {
+  uncertaintyId: string;
+  prompt: string;
+  state: 'open' | 'parked' | 'answered';
+}
+
+/** All that the tools of an attempt have noted. */
+export interface ToolReport {
+  questions: readonly AskedQuestion[];
+  evidence: readonly Reported[];
+  files: readonly AttachedFile[];
+  children: readonly SpawnedJob[];
+  finish: { outcome: (typeof finishOutcomes)[number]; message: string } | null;
+}
+
+/**
+ * Adds a line to the file that `SIGNALBOX_REPORT_FILE` names. Several processes of a tool may write
+ * it at once, so each line is one write at its end.
+ */
+export async function appendToReport(file: string, line: ReportLine): Promise<void> {
+  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+}
+
+/**
+ * Reads what the tools of an attempt have noted; an absent file is an empty report.
+ *
+ * @param uid the user that the tool ran as; absent: the agent's own.
+ * @throws {ResultFileError}
+ */
+export async function readToolReport(file: string, uid?: number): Promise<ToolReport> {
+  const bytes = await readBytes(file, uid);
+  const lines = (bytes?.toString('utf8') ?? '').split('\n');
+  // A process that was killed may have left a part of a line.
+  lines.pop();
+  return reportOf(lines.filter((line) => line !== '').map(readLine));
+}
+
+async function readBytes(file: string, uid: number | undefined): Promise<Buffer | null> {
+  try {
+    return await readToolFile(file, { bytesMax: FILE_BYTES_MAX, uid });
+  } catch (error) {
+    if (!(error instanceof ToolFileError)) throw error;
+    throw new ResultFileError(`The report of the tool: ${error.message}`);
+  }
+}
+
+function readLine(line: string, index: number): ReportLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new ResultFileError(`Line ${index + 1} of the tool's report is not valid JSON.`);
+  }
+  const read = Line.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const where = issue?.path.join('.') || 'type';
+  throw new ResultFileError(`Line ${index + 1} of the tool's report is invalid at ${where}.`);
+}
+
+function reportOf(lines: readonly ReportLine[]): ToolReport {
+  const questions = new Map<string, AskedQuestion>();
+  const report = {
+    evidence: [] as Reported[],
+    files: [] as AttachedFile[],
+    children: [] as SpawnedJob[],
+    finish: null as ToolReport['finish'],
+  };
+  for (const line of lines) {
+    const { type: _type, ...fields } = line;
+    if (line.type === 'asked') {
+      const { uncertaintyId, prompt } = line;
+      const state = questions.get(uncertaintyId)?.state ?? 'open';
+      questions.set(uncertaintyId, { uncertaintyId, prompt, state });
+    } else if (line.type === 'answered' || line.type === 'parked') {
+      const asked = questions.get(line.uncertaintyId);
+      if (asked !== undefined) questions.set(line.uncertaintyId, { ...asked, state: line.type });
+    } else if (line.type === 'evidence') {
+      report.evidence.push(fields as Reported);
+    } else if (line.type === 'file') {
+      report.files.push(fields as AttachedFile);
+    } else if (line.type === 'child') {
+      report.children.push(line.job);
+    } else {
+      report.finish = { outcome: line.outcome, message: line.message };
+    }
+  }
+  return { questions: [...questions.values()], ...report };
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { basename, extname, relative, resolve } from 'node:path';
+import { type AttachedFile, appendToReport } from '../job/tool-report.ts';
+import { readToolFile, ToolFileError } from '../process/tool-file.ts';
+import type { JobContext } from './job-context.ts';
+import { JobToolError } from './job-tool-error.ts';
+
+const FILE_BYTES_MAX = 20 * 1024 * 1024;
+
+/** Media types by extension; everything else is opaque bytes. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.log': 'text/plain',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webp': 'image/webp',
+  '.xml': 'application/xml',
+  '.zip': 'application/zip',
+};
+
+/**
+ * Uploads a file of the worktree to the hub, for people who look at the job.
+ *
+ * @throws {JobToolError} it is outside the worktree, unreadable, too large or holds a secret.
+ */
+export async function attachFile(
+  context: JobContext,
+  path: string,
+  signal: AbortSignal,
+): Promise<AttachedFile> {
+  const bytes = await readInside(context, path);
+  if (context.redactor.finds(bytes.toString('latin1'))) {
+    throw new JobToolError(`${path} contains a secret of this job. Remove it, then attach again.`);
+  }
+  const { client, ids, reportFile } = context;
+  const { workspaceId } = ids;
+  const sizeBytes = bytes.length;
+  const fileName = basename(path);
+  const contentType = contentTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const { uploadId, uploadUrl } = await client.uploads.create(
+    { workspaceId, fileName, contentType, sizeBytes, sha256 },
+    { signal },
+  );
+  const answer = await fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(bytes), signal });
+  if (!answer.ok) throw new JobToolError(`The upload of ${path} ended with HTTP ${answer.status}.`);
+  const file = { uploadId, fileName, contentType, sizeBytes };
+  await appendToReport(reportFile, { type: 'file', ...file });
+  return file;
+}
+
+/** Links that lead out of the worktree are found by the real path. */
+async function readInside({ roots }: JobContext, path: string): Promise<Buffer> {
+  const [worktree = ''] = roots;
+  let real: string;
+  try {
+    real = await realpath(resolve(worktree, path));
+  } catch {
+    throw new JobToolError(`${path} does not exist in the worktree.`);
+  }
+  const inside = await Promise.all(roots.map(async (root) => isInside(await realpath(root), real)));
+  if (!inside.includes(true)) throw new JobToolError(`${path} is outside the worktree.`);
+  try {
+    const bytes = await readToolFile(real, { bytesMax: FILE_BYTES_MAX });
+    if (bytes !== null) return bytes;
+  } catch (error) {
+    if (!(error instanceof ToolFileError)) throw error;
+    throw new JobToolError(`${path}: ${error.message}`);
+  }
+  throw new JobToolError(`${path} does not exist in the worktree.`);
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith('../') && !way.startsWith('.git/');
+}
