@@ -5,6 +5,16 @@ import type { Executor } from './executors/executor.ts';
 import type { RepositoryMapping } from './git/git-mirror.ts';
 import type { HubClient } from './hub-client.ts';
 
+/** A repository that an agent works on, with what differs from the agent's own settings. */
+export interface AgentRepository extends RepositoryMapping {
+  /** Runs the jobs of this repository. Default: the agent's. */
+  executor?: Executor | undefined;
+  /** Default: the agent's. */
+  holdMs?: number | undefined;
+  /** Variables that its jobs have beside those of the agent's environment. */
+  environment?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Options of an agent; defaults are given at each field. */
 export interface AgentOptions {
   baseUrl: string;
@@ -13,7 +23,7 @@ export interface AgentOptions {
   workspaceId: string;
   displayName: string;
   /** Repositories cloned on this machine. Jobs of other repositories are not claimed. */
-  repositories: readonly RepositoryMapping[];
+  repositories: readonly AgentRepository[];
   /** The agent's own directory. Each directory serves one agent at a time. */
   stateDir: string;
   executor: Executor;

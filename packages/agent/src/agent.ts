@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { type AgentCapabilities, LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { silentLogger } from './agent-events.ts';
 import { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 import { systemClock } from './clock.ts';
+import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { startJobWork } from './job/held-jobs.ts';
 import type { JobSettings } from './job/job-work.ts';
 import { recoverState } from './job/recovery.ts';
@@ -25,13 +27,16 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
   const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
   const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
-  const tool = await options.executor.check(env, toolUser !== null);
+  const tools = await checkTools(options, env, toolUser !== null);
+  const [first] = tools;
+  assert.ok(first, 'an agent has a tool');
+  const [executor, tool] = first;
   return withLockedState(options.stateDir, async (state, lock) => {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
     const recovery = await recoverState(state, outbox, killGraceMs, clock);
     logger.info('The state directory is ready.', { ...recovery });
-    const { baseUrl, token, hooksDir, workspaceId, displayName, executor } = options;
+    const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
     const client = options.client ?? createHubClient('signalbox-agent', options);
     const settings: JobSettings = {
       ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
@@ -51,6 +56,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
           ...hooks,
           options,
           settings,
+          tools,
           client,
           outbox,
           random,
@@ -68,6 +74,20 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       done: lifecycle.done,
     };
   });
+}
+
+/** Checks the tools of all repositories; each is used by at least one. */
+async function checkTools(
+  { executor, repositories }: AgentOptions,
+  env: NodeJS.ProcessEnv,
+  isOtherUser: boolean,
+): Promise<ReadonlyMap<Executor, ExecutorTool>> {
+  const own = repositories.map((repository) => repository.executor ?? executor);
+  const tools = new Map<Executor, ExecutorTool>();
+  for (const each of new Set(own.length === 0 ? [executor] : own)) {
+    tools.set(each, await each.check(env, isOtherUser));
+  }
+  return tools;
 }
 
 /** Lets the user of tools reach the directories of its jobs and the objects that they borrow. */

@@ -5,7 +5,12 @@ export {
   type LifecycleEvent,
   silentLogger,
 } from './agent-events.ts';
-export { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
+export {
+  type AgentOptions,
+  type AgentRepository,
+  agentDefaults,
+  type RunningAgent,
+} from './agent-options.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { startCloudAiAgent } from './cloud-ai/cloud-ai-agent.ts';
 export {
@@ -52,11 +57,13 @@ export {
 export type { JobServer } from './executors/job-server.ts';
 export {
   PermissionFileError,
+  parsePermissionRule,
   readPermissionFile,
 } from './executors/permissions/permission-file.ts';
 export {
   createPermissionPolicy,
   type PermissionPolicy,
+  type PermissionRule,
 } from './executors/permissions/permission-policy.ts';
 export { GitError } from './git/git.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
@@ -66,6 +73,7 @@ export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';
 export {
   CHECK_COMMAND_CHARS_MAX,
+  CHECK_LIMIT_MS_DEFAULT,
   CHECK_LIMIT_MS_MAX,
   CHECKS_MAX,
   type CheckCommand,
@@ -76,6 +84,7 @@ export {
   listLeftWorktrees,
   removeLeftWorktree,
 } from './left-worktrees.ts';
+export { reachesJobs } from './process/environment.ts';
 export { ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

@@ -63,12 +63,31 @@ export function globalInstallLine(env: NodeJS.ProcessEnv): string | null {
 
 /** Whether the first `signalbox` on the PATH is this one. npx puts folders there for itself. */
 function isOnPath(env: NodeJS.ProcessEnv): boolean {
+  return findOnPath(env) !== null;
+}
+
+function findOnPath(env: NodeJS.ProcessEnv): string | null {
   const found = (env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '' && !folder.endsWith(join('node_modules', '.bin')))
     .map((folder) => join(folder, shim))
     .find((path) => existsSync(path));
-  return found !== undefined && isOurs(found);
+  return found !== undefined && isOurs(found) ? found : null;
+}
+
+/**
+ * The program that starts this command, by a path that stays the same when the package is replaced:
+ * the link on the PATH or in `node_modules/.bin`, else the launcher of a clone. Null if npx keeps
+ * the package for a while only.
+ */
+export function findLauncher(env: NodeJS.ProcessEnv): string | null {
+  const found = findOnPath(env);
+  if (found !== null) return found;
+  if (launcherFile.includes(`${sep}_npx${sep}`)) return null;
+  const modules = launcherFile.lastIndexOf(`${sep}node_modules${sep}`);
+  if (modules === -1) return launcherFile;
+  const link = join(launcherFile.slice(0, modules), 'node_modules', '.bin', shim);
+  return existsSync(link) ? link : launcherFile;
 }
 
 /** npm links commands, except on Windows, where it writes scripts that call them. */

@@ -62,6 +62,30 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/agent/start-agent.ts'),
   },
   {
+    words: ['agent', 'config'],
+    group: groups.machine,
+    summary: 'check the configuration of the agent, and show what is in force',
+    load: () => import('./commands/agent/agent-config.ts'),
+  },
+  {
+    words: ['agent', 'install'],
+    group: groups.machine,
+    summary: 'keep an agent running, as a service of systemd or launchd',
+    load: () => import('./commands/agent/agent-install.ts'),
+  },
+  {
+    words: ['agent', 'uninstall'],
+    group: groups.machine,
+    summary: 'end that service and remove it',
+    load: () => import('./commands/agent/agent-uninstall.ts'),
+  },
+  {
+    words: ['agent', 'status'],
+    group: groups.machine,
+    summary: 'show whether that service runs',
+    load: () => import('./commands/agent/agent-status.ts'),
+  },
+  {
     words: ['cloud-ai', 'start'],
     group: groups.machine,
     summary: 'claim cloud AI jobs and make their model calls',
@@ -306,7 +330,7 @@ export const commandTable: readonly CommandEntry[] = [
 /** Descriptions of commands that only group others. */
 export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones; list, pause and archive repositories.',
-  agent: 'Start an agent; drain, resume and stop agents.',
+  agent: 'Configure, start and install an agent; drain, resume and stop agents.',
   queue: 'Pause the queue, and resume it.',
   work: 'Look at the work of agents, merge it, and clean up.',
   admin: 'Administer a hub through direct access to its database.',

@@ -159,3 +159,22 @@ test('an agent without a linked clone, or without a tool, explains how to contin
   assert.equal(toolless.exitCode, exitCodes.usage);
   assert.match(toolless.stderr, /EXECUTOR_MISSING/);
 });
+
+test('the configuration file gives the repository its tool, and a wrong one names its line', async () => {
+  const file = join(place.directory, 'agent.yaml');
+  const lines = ['name: configured', 'repositories:', `  - path: ${clone}`];
+  lines.push('    tool: {command: echo "$GREETING"}', '    environment: {GREETING: from the file}');
+  await writeFile(file, lines.join('\n'));
+  await enqueue('Greet.');
+  const { exitCode, stdout, stderr } = await place.run([
+    ...['agent', 'start', '--once', '--config', file],
+  ]);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.match(stdout, /Agent +configured\n/);
+  assert.match(stdout, new RegExp(`Configuration +${file}\n`));
+  assert.match(stdout, /\n +from the file\n/);
+  await writeFile(file, `repositories:\n  - path: ${place.directory}`);
+  const wrong = await place.run(['agent', 'start', '--once', '--config', file]);
+  assert.equal(wrong.exitCode, exitCodes.usage);
+  assert.ok(wrong.stderr.includes(`${file}:2: `), wrong.stderr);
+});

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import type { AgentEvent, AgentLogger } from '../agent-events.ts';
-import { type AgentOptions, agentDefaults } from '../agent-options.ts';
+import { type AgentOptions, type AgentRepository, agentDefaults } from '../agent-options.ts';
+import type { Executor, ExecutorTool } from '../executors/executor.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
 import { createBackoff } from '../loops/backoff.ts';
@@ -14,7 +16,10 @@ import type { JobSettings } from './job-work.ts';
 
 export interface JobWorkOptions extends WorkHooks {
   options: AgentOptions;
+  /** For repositories without settings of their own. */
   settings: JobSettings;
+  /** The tools of all repositories, checked. */
+  tools: ReadonlyMap<Executor, ExecutorTool>;
   client: HubClient;
   outbox: Outbox;
   leaseMs: number;
@@ -45,6 +50,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
     }
     const job = holdJob({
       ...{ ...parts, clock, outbox, onDefect, claimed, repository },
+      settings: settingsFor(repository, parts),
       timeLimitMs: options.jobTimeLimitMs ?? agentDefaults.jobTimeLimitMs,
       logBytesMax: options.logBytesMax ?? agentDefaults.logBytesMax,
     });
@@ -83,6 +89,18 @@ export function startJobWork(parts: JobWorkOptions): Work {
   const { onCommands } = parts;
   const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin, onCommands });
   return { claim, held: heldWork };
+}
+
+/** The settings of the agent, with those of a repository in their place. */
+function settingsFor(
+  { executor: own, holdMs, environment }: AgentRepository,
+  { settings, options, tools }: JobWorkOptions,
+): JobSettings {
+  const executor = own ?? options.executor;
+  const tool = tools.get(executor);
+  assert.ok(tool, 'the tool of every repository was checked');
+  const env = { ...settings.env, ...environment };
+  return { ...settings, executor, tool, env, holdMs: holdMs ?? settings.holdMs };
 }
 
 function reportSettlement(

@@ -18,6 +18,12 @@ const npmVariables = /^(npm_.*|INIT_CWD|NODE)$/i;
 /** Directories that npm puts before the PATH (`@npmcli/run-script`). */
 const npmDirectory = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
+/** Whether a variable reaches jobs; all others are left out of their environment. */
+export function reachesJobs(name: string): boolean {
+  const isPrivate = privatePrefixes.some((prefix) => name.startsWith(prefix));
+  return !isPrivate && (!name.startsWith('GIT_') || transportVariables.test(name));
+}
+
 /**
  * Returns the person's environment without the agent's settings, without every variable that
  * contains the agent's token, and without git's variables, which would redirect the job to another
@@ -27,11 +33,7 @@ export function cleanEnvironment(
   env: NodeJS.ProcessEnv,
   agentToken: string | undefined,
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(withoutNpm(env)).filter(
-    ([name]) =>
-      !privatePrefixes.some((prefix) => name.startsWith(prefix)) &&
-      (!name.startsWith('GIT_') || transportVariables.test(name)),
-  );
+  const kept = Object.entries(withoutNpm(env)).filter(([name]) => reachesJobs(name));
   return withoutToken(Object.fromEntries(kept), agentToken);
 }
 

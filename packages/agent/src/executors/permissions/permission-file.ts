@@ -28,7 +28,7 @@ export async function readPermissionFile(file: string): Promise<PermissionRule[]
       cause: error,
     });
   }
-  if (text.length > FILE_BYTES_MAX) {
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
     throw new PermissionFileError(`${file} is larger than ${FILE_BYTES_MAX} bytes.`);
   }
   return parsePermissions(text, file);
@@ -41,8 +41,7 @@ export function parsePermissions(text: string, file: string): PermissionRule[] {
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const fail = (message: string) =>
-      new PermissionFileError(`${file}, line ${index + 1}: ${message}`);
+    const fail = (message: string) => new PermissionFileError(`${file}:${index + 1}: ${message}`);
     const [, header] = /^\[(.*)\]$/.exec(line) ?? [];
     if (header !== undefined) {
       scope = readScope(header.trim(), file, fail);
@@ -51,6 +50,16 @@ export function parsePermissions(text: string, file: string): PermissionRule[] {
     rules.push({ ...readRule(line, fail), ...scope });
   }
   return rules;
+}
+
+/**
+ * Reads one rule, as a line of a permission file; the caller says where it stands.
+ *
+ * @throws {PermissionFileError} with a message that begins in lower case.
+ */
+export function parsePermissionRule(line: string): PermissionRule {
+  const rule = readRule(line.trim(), (message) => new PermissionFileError(message));
+  return { ...rule, agent: null, repository: null };
 }
 
 type Fail = (message: string) => PermissionFileError;

@@ -17,9 +17,12 @@ export interface AgentLog extends EventLog<AgentEvent> {
 export interface AgentStart {
   name: string;
   session: HubSession;
-  tool: string;
-  clones: readonly LinkedClone[];
-  options: { jobs: number; once?: true };
+  /** The configuration file; null: the agent has none. */
+  file: string | null;
+  /** The tool of all clones; null: they have several. */
+  tool: string | null;
+  clones: readonly (Pick<LinkedClone, 'label' | 'path'> & { tool: string })[];
+  jobs: string;
 }
 
 type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
@@ -79,15 +82,19 @@ export function createAgentLog(io: Io): AgentLog {
   };
 }
 
-function printStart(io: Io, { name, session, tool, clones, options }: AgentStart): void {
+function printStart(io: Io, { name, session, file, tool, clones, jobs }: AgentStart): void {
   const { bold, dim } = io.styles;
   const { workspaceSlug, workspaceId, baseUrl } = session;
   printFields(io, [
     ['Agent', bold(oneLine(name))],
     ['Workspace', `${workspaceSlug ?? workspaceId} at ${baseUrl}`],
+    ['Configuration', file],
     ['Tool', tool],
-    ...clones.map(({ label, path }) => ['Clone', `${oneLine(label)}  ${dim(path)}`] as const),
-    ['Jobs', options.once ? 'one, then exit' : `${options.jobs} at a time`],
+    ...clones.map((clone) => {
+      const own = tool === null ? `  ${clone.tool}` : '';
+      return ['Clone', `${oneLine(clone.label)}  ${dim(clone.path)}${own}`] as const;
+    }),
+    ['Jobs', jobs],
   ]);
   io.print();
 }

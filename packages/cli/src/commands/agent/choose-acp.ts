@@ -5,20 +5,23 @@ import {
   type Executor,
   type JobServer,
   PermissionFileError,
+  type PermissionRule,
   readPermissionFile,
 } from '@signalbox/agent';
-import { type Command, Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
-import { parseDurationMs } from '../../duration.ts';
 import { exitCodes } from '../../exit-codes.ts';
 
-/** The options of `agent start` for a tool that speaks the Agent Client Protocol. */
+/** Rules of permission: a file of them, or rules of the configuration file. */
+export type Permissions = { file: string } | { rules: readonly PermissionRule[] };
+
+/** The choice of a tool that speaks the Agent Client Protocol. */
 export interface AcpChoice {
-  acp?: string;
-  model?: string;
-  mode?: string;
-  effort?: string;
-  permissions?: string;
+  acp?: string | undefined;
+  model?: string | undefined;
+  mode?: string | undefined;
+  effort?: string | undefined;
+  /** In order: the first rule that matches decides. */
+  permissions?: readonly Permissions[];
   shareApprovals?: NonNullable<AcpExecutorOptions['shareApprovals']>;
   shareChanges?: NonNullable<AcpExecutorOptions['shareChanges']>;
   hold?: number;
@@ -31,34 +34,6 @@ const onlyWithAcp = {
   shareApprovals: '--share-approvals',
   shareChanges: '--share-changes',
 } as const;
-
-export function addAcpOptions(program: Command): void {
-  program
-    .option(
-      '--acp <tool>',
-      'claude, codex, opencode, gemini, or the command of any tool that speaks ACP',
-    )
-    .option('--mode <name>', 'the mode of its sessions')
-    .option('--effort <level>', 'how hard its model thinks')
-    .option('--permissions <file>', 'rules for what it may do without asking a person')
-    .option(
-      '--hold <time>',
-      'how long a question waits for a person (default: 5m)',
-      parseDurationMs,
-    )
-    .addOption(
-      new Option(
-        '--share-approvals <extent>',
-        'what people see of an action (default: command)',
-      ).choices(['full', 'command', 'digest']),
-    )
-    .addOption(
-      new Option(
-        '--share-changes <extent>',
-        'what the log shows of changes (default: stat)',
-      ).choices(['names', 'stat', 'patch']),
-    );
-}
 
 /**
  * The executor of `--acp`; null without that option.
@@ -73,18 +48,20 @@ export async function chooseAcp(choice: AcpChoice, jobServer: JobServer): Promis
     if (wrong === undefined) return null;
     throw new CliError(exitCodes.usage, 'USAGE', `${wrong[1]} needs --acp.`);
   }
+  const rules: PermissionRule[] = [];
+  for (const each of choice.permissions ?? []) rules.push(...(await readRules(each)));
   return createAcpExecutor({
     ...{ agent, model, mode, effort, jobServer },
-    permissions: createPermissionPolicy(await readRules(choice.permissions)),
+    permissions: createPermissionPolicy(rules),
     ...(shareApprovals === undefined ? {} : { shareApprovals }),
     ...(shareChanges === undefined ? {} : { shareChanges }),
   });
 }
 
-async function readRules(file: string | undefined) {
-  if (file === undefined) return [];
+async function readRules(given: Permissions): Promise<readonly PermissionRule[]> {
+  if ('rules' in given) return given.rules;
   try {
-    return await readPermissionFile(file);
+    return await readPermissionFile(given.file);
   } catch (error) {
     if (!(error instanceof PermissionFileError)) throw error;
     throw new CliError(exitCodes.usage, 'PERMISSIONS_INVALID', error.message, { cause: error });

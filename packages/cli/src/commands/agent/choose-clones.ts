@@ -7,20 +7,33 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { HubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
 import { type LinkedClone, readLinkedClones } from '../../linked-clones.ts';
+import type { AgentPlan, RepositoryPlan } from './config/agent-plan.ts';
 import { readClone } from './read-clone.ts';
 
+/** A clone that an agent works on, and what is in force for it. */
+export interface ChosenClone {
+  clone: LinkedClone;
+  plan: RepositoryPlan;
+}
+
 /**
- * Selects the clones that an agent works on: all linked to the workspace, or those that are named.
- * @throws {CliError} REPO_NOT_LINKED, NOT_A_CLONE.
+ * Selects the clones that an agent works on: those of `--repo`, else those of the configuration
+ * file, else all linked to the workspace.
+ * @throws {CliError} REPO_NOT_LINKED, NOT_A_CLONE, CONFIG_INVALID.
  */
 export async function chooseClones(
   io: Io,
   { baseUrl, workspaceId }: HubSession,
+  plan: AgentPlan,
   names: readonly string[],
-): Promise<LinkedClone[]> {
+): Promise<ChosenClone[]> {
   const linked = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
-  const chosen = names.length === 0 ? linked : await pickClones(linked, names, io.env);
-  const present = chosen.filter(({ path }) => existsSync(path));
+  const configured = await findConfigured(linked, plan, io.env);
+  const named = configured.size > 0 ? [...configured.keys()] : linked;
+  const chosen = names.length === 0 ? named : await pickClones(linked, names, io.env);
+  const present = chosen
+    .filter(({ path }) => existsSync(path))
+    .map((clone) => ({ clone, plan: configured.get(clone) ?? plan.general }));
   for (const { label, path } of chosen) {
     if (!existsSync(path)) io.note(`Skipping ${label}: its clone ${path} does not exist.`);
   }
@@ -33,25 +46,56 @@ export async function chooseClones(
   );
 }
 
+/** The clones that the configuration file names, with their settings. */
+async function findConfigured(
+  linked: readonly LinkedClone[],
+  { repositories }: AgentPlan,
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlyMap<LinkedClone, RepositoryPlan>> {
+  const found = new Map<LinkedClone, RepositoryPlan>();
+  for (const { reference, plan } of repositories ?? []) {
+    try {
+      const clone = await findClone(linked, reference.value, env);
+      if (found.has(clone)) {
+        const message = `${clone.path} is named twice. Keep one.`;
+        throw new CliError(exitCodes.usage, 'CONFIG_INVALID', message);
+      }
+      found.set(clone, plan);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const message = `${reference.from}: ${error.message}`;
+      const { exitCode, code, fix } = error;
+      const hint = fix === null ? {} : { fix };
+      throw new CliError(exitCode, code, message, { ...hint, cause: error });
+    }
+  }
+  return found;
+}
+
 async function pickClones(
   linked: readonly LinkedClone[],
   names: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<LinkedClone[]> {
   const picked = new Set<LinkedClone>();
-  for (const name of names) {
-    const byId = linked.find(({ repoId }) => repoId === name);
-    const path = byId === undefined ? (await readClone(resolve(name), env)).path : byId.path;
-    const clone = linked.find((known) => known.path === path);
-    if (clone === undefined) {
-      const message = `${name} is not linked to the workspace.`;
-      throw new CliError(exitCodes.usage, 'REPO_NOT_LINKED', message, {
-        fix: `signalbox repo link ${name}`,
-      });
-    }
-    picked.add(clone);
-  }
+  for (const name of names) picked.add(await findClone(linked, name, env));
   return [...picked];
+}
+
+async function findClone(
+  linked: readonly LinkedClone[],
+  name: string,
+  env: NodeJS.ProcessEnv,
+): Promise<LinkedClone> {
+  const byId = linked.find(({ repoId }) => repoId === name);
+  if (byId !== undefined) return byId;
+  const { path } = await readClone(resolve(name), env);
+  const clone = linked.find((known) => known.path === path);
+  if (clone !== undefined) return clone;
+  const message = `${name} is not linked to the workspace.`;
+  throw new CliError(exitCodes.usage, 'REPO_NOT_LINKED', message, {
+    fix: `signalbox repo link ${name}`,
+  });
 }
 
 /** The default state directory: one per hub and workspace, unless `--state-dir` is given. */

@@ -18,21 +18,21 @@ const jobServer = { file: process.execPath, args: [launcherFile, 'mcp'] };
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 
-export interface ExecutorChoice extends AcpChoice {
-  executor?: (typeof executorNames)[number];
-  command?: string;
-  allow?: string[];
-  permissionMode?: NonNullable<ClaudeExecutorOptions['permissionMode']>;
-  sandbox?: NonNullable<CodexExecutorOptions['sandbox']>;
-  trustRepository?: true;
+export interface ToolChoice extends AcpChoice {
+  executor?: (typeof executorNames)[number] | undefined;
+  command?: string | undefined;
+  allow?: string[] | undefined;
+  permissionMode?: ClaudeExecutorOptions['permissionMode'] | undefined;
+  sandbox?: CodexExecutorOptions['sandbox'] | undefined;
+  trustRepository?: boolean | undefined;
 }
 
 /**
- * Selects the coding tool from the options. Without any, the first known tool on the PATH.
+ * Selects the coding tool. Without any, the first known tool on the PATH.
  * @throws {CliError} USAGE, EXECUTOR_MISSING.
  */
 export async function chooseExecutor(
-  choice: ExecutorChoice,
+  choice: ToolChoice,
   env: NodeJS.ProcessEnv,
 ): Promise<Executor> {
   const { executor, command } = choice;
@@ -76,9 +76,9 @@ const optionsOf = {
 } as const;
 
 /** Refuses a permission that the tool does not know: it would be ignored without a word. */
-function checkPermissions(choice: ExecutorChoice, name: ExecutorChoice['executor']): void {
+function checkPermissions(choice: ToolChoice, name: ToolChoice['executor']): void {
   const given = new Set(
-    Object.keys(choice).filter((key) => choice[key as keyof ExecutorChoice] !== undefined),
+    Object.keys(choice).filter((key) => choice[key as keyof ToolChoice] !== undefined),
   );
   for (const [tool, flags] of Object.entries(optionsOf)) {
     const wrong = Object.entries(flags).find(([key]) => given.has(key) && name !== tool);
@@ -86,7 +86,7 @@ function checkPermissions(choice: ExecutorChoice, name: ExecutorChoice['executor
   }
 }
 
-function claudeOptions(choice: ExecutorChoice): ClaudeExecutorOptions {
+function claudeOptions(choice: ToolChoice): ClaudeExecutorOptions {
   const { model, allow, permissionMode, trustRepository } = choice;
   return {
     jobServer,
@@ -97,7 +97,7 @@ function claudeOptions(choice: ExecutorChoice): ClaudeExecutorOptions {
   };
 }
 
-function codexOptions({ model, sandbox }: ExecutorChoice): CodexExecutorOptions {
+function codexOptions({ model, sandbox }: ToolChoice): CodexExecutorOptions {
   return {
     jobServer,
     ...(model === undefined ? {} : { model }),

@@ -1,9 +1,4 @@
-import {
-  CHECK_COMMAND_CHARS_MAX,
-  CHECK_LIMIT_MS_MAX,
-  CHECKS_MAX,
-  type LandingOptions,
-} from '@signalbox/agent';
+import { CHECK_COMMAND_CHARS_MAX, CHECK_LIMIT_MS_MAX, CHECKS_MAX } from '@signalbox/agent';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../../duration.ts';
 
@@ -23,17 +18,6 @@ export function addLandingOptions(program: Command): void {
     .option('--repository-checks', 'also run what .signalbox/checks.json of the base commit lists')
     .option('--push', "push the branch of each job that is done to the clone's origin")
     .option('--pr', 'push, and open a pull request with gh, or a merge request with glab');
-}
-
-export function landingOf(options: LandingChoice): LandingOptions {
-  const { check = [], checkLimit, repositoryChecks, push, pr } = options;
-  const limit = checkLimit === undefined ? {} : { timeLimitMs: checkLimit };
-  return {
-    checks: check.map((command) => ({ command, ...limit })),
-    ...(repositoryChecks === undefined ? {} : { repositoryChecks }),
-    ...(push === undefined ? {} : { push }),
-    ...(pr === undefined ? {} : { pullRequest: pr }),
-  };
 }
 
 function collectCheck(command: string, checks: string[] = []): string[] {

@@ -1,91 +1,41 @@
-import { hostname } from 'node:os';
 import {
   AgentAlreadyRunningError,
-  claudePermissionModes,
-  codexSandboxes,
+  type AgentRepository,
+  type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
+  type LandingOptions,
   startAgent,
   ToolUserError,
 } from '@signalbox/agent';
-import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
-import { InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
-import { parseDurationMs } from '../../duration.ts';
+import { addExamples, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type HubSession, openHubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
-import type { LinkedClone } from '../../linked-clones.ts';
-import { parseInteger } from '../../numbers.ts';
+import { oneLine } from '../../text.ts';
 import { hideTokenVariable } from '../../token-variable.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
-import { addAcpOptions } from './choose-acp.ts';
-import { agentStateDir, chooseClones } from './choose-clones.ts';
-import { chooseExecutor, type ExecutorChoice, executorNames } from './choose-executor.ts';
-import { addLandingOptions, type LandingChoice, landingOf } from './choose-landing.ts';
-
-interface Options extends HubOptions, ExecutorChoice, LandingChoice {
-  jobs: number;
-  label?: Record<string, string>;
-  name: string;
-  once?: true;
-  lease?: number;
-  timeLimit?: number;
-  repo?: string[];
-  base?: string;
-  fetch?: true;
-  readOnly?: true;
-  hooks?: string;
-  runAs?: string;
-  stateDir?: string;
-}
+import { agentStateDir, type ChosenClone, chooseClones } from './choose-clones.ts';
+import { chooseExecutor } from './choose-executor.ts';
+import {
+  type AgentPlan,
+  planAgent,
+  type RepositoryPlan,
+  toolChoiceOf,
+} from './config/agent-plan.ts';
+import type { Sourced } from './config/setting-reader.ts';
+import { addStartOptions, type StartOptions } from './start-options.ts';
 
 /**
  * `signalbox agent start`: runs an agent in the foreground. SIGTERM and the first SIGINT let it
  * finish its jobs; a second one, or SIGQUIT, returns them to the queue and stops. With `--json`: a
  * line for each event of the agent, `{at, type, …}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineCommand<StartOptions>({
   describe(program) {
-    program
-      .addOption(
-        new Option(
-          '--executor <tool>',
-          'the coding tool (default: the first one on the PATH)',
-        ).choices(executorNames),
-      )
-      .option('--command <line>', 'run this for each job: prompt on standard input, in a worktree')
-      .option('--model <name>', 'the model for claude or codex')
-      .option(
-        '--allow <rule>',
-        "what claude may do without asking, such as 'Bash(npm test:*)'; repeatable",
-        collect,
-      )
-      .addOption(
-        new Option('--permission-mode <mode>', 'of claude (default: acceptEdits)').choices(
-          claudePermissionModes,
-        ),
-      )
-      .addOption(
-        new Option('--sandbox <mode>', 'of codex (default: workspace-write)').choices(
-          codexSandboxes,
-        ),
-      )
-      .option('--trust-repository', "let the repository's own hooks of claude run")
-      .option('--once', 'claim one job, finish it, and exit with its outcome');
-    addAcpOptions(program.optionsGroup('A tool that can ask people:'));
-    addJobOptions(program.optionsGroup('Which jobs, and how:'));
-    addLandingOptions(program.optionsGroup('What happens to the work:'));
-    addJsonOption(program.optionsGroup('Options:'), 'print a JSON line for each event');
-    addHubOptions(program);
+    addStartOptions(program, 'print a JSON line for each event');
     addExamples(program, [
       ['signalbox agent start', 'with the coding tool on the PATH'],
       ['signalbox agent start --acp claude', 'Claude Code, whose questions come to the inbox'],
@@ -105,118 +55,128 @@ export const command = defineCommand<Options>({
 
   async run({ io: given, options }) {
     const io = { ...given, env: hideTokenVariable(given.env) };
-    const session = await openHubSession(io, options);
-    const executor = await chooseExecutor(options, io.env);
-    const clones = await chooseClones(io, session, options.repo ?? []);
+    const plan = await planAgent(options, io.env);
+    const session = await openHubSession(io, hubChoiceOf(plan, options, io.env));
+    const chosen = await chooseClones(io, session, plan, options.repo ?? []);
+    const repositories = await equip(plan, chosen, io.env);
     try {
-      return await runAgent(io, session, options, { executor, clones });
+      return await runAgent(io, session, plan, { repositories, isOnce: options.once === true });
     } catch (error) {
       throw explainStart(error);
     }
   },
 });
 
-type Program = Parameters<typeof addJsonOption>[0];
-
-function collect(value: string, values: string[] = []): string[] {
-  return [...values, value];
+/** The hub of the file; a flag and the environment go before it. */
+function hubChoiceOf(
+  { url, workspace }: AgentPlan,
+  options: HubOptions,
+  env: NodeJS.ProcessEnv,
+): HubOptions {
+  return {
+    ...(url === undefined || env.SIGNALBOX_URL ? {} : { url: url.value }),
+    ...(workspace === undefined || env.SIGNALBOX_WORKSPACE ? {} : { workspace: workspace.value }),
+    ...options,
+  };
 }
 
-function addJobOptions(program: Program): void {
-  program
-    .option('--jobs <number>', 'concurrent jobs', parseInteger({ min: 1, max: 1_000 }), 1)
-    .option('--repo <path|id>', 'only this linked clone; repeatable', collect)
-    .option(
-      '--base <ref>',
-      "the commit that jobs start from (default: the clone's current checkout)",
-    )
-    .option('--fetch', "fetch from the clone's origin before each job")
-    .option('--read-only', 'claim only read-only jobs')
-    .option('--label <name=value>', 'a label that jobs may require; repeatable', readLabel)
-    .option('--name <text>', 'name of the agent', hostname())
-    .option(
-      '--lease <time>',
-      'how long a job stays leased without a renewal, such as 10m',
-      readLease,
-    )
-    .option('--time-limit <time>', 'time limit of one job, such as 2h', parseDurationMs)
-    .option('--hooks <dir>', 'directory of environment, pre-checkout, pre-command, post-command')
-    .option('--run-as <user>', 'run the tool as this user, who cannot read what the agent keeps')
-    .option('--state-dir <dir>', "the agent's own directory; not shared between agents");
+interface Equipped extends ChosenClone {
+  executor: Executor;
 }
 
-function readLabel(text: string, labels: Record<string, string> = {}): Record<string, string> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError('It must have the form name=value, such as os=linux.');
+/** Gives each repository its tool. Those without settings of their own share one. */
+async function equip(
+  plan: AgentPlan,
+  chosen: readonly ChosenClone[],
+  env: NodeJS.ProcessEnv,
+): Promise<Equipped[]> {
+  const executors = new Map<RepositoryPlan, Executor>();
+  for (const { plan: own } of chosen) {
+    if (executors.has(own)) continue;
+    executors.set(own, await chooseExecutor(await toolChoiceOf(plan, own), env));
   }
-  return { ...labels, [name]: value };
-}
-
-function readLease(text: string): number {
-  const leaseMs = parseDurationMs(text);
-  if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) {
-    throw new InvalidArgumentError('It must be from 1s to 24h.');
-  }
-  return leaseMs;
-}
-
-interface Equipment {
-  executor: Awaited<ReturnType<typeof chooseExecutor>>;
-  clones: readonly LinkedClone[];
+  return chosen.flatMap((each) => {
+    const executor = executors.get(each.plan);
+    return executor === undefined ? [] : [{ ...each, executor }];
+  });
 }
 
 async function runAgent(
   io: Io,
   session: HubSession,
-  options: Options,
-  { executor, clones }: Equipment,
+  plan: AgentPlan,
+  { repositories, isOnce }: { repositories: readonly Equipped[]; isOnce: boolean },
 ): Promise<ExitCode> {
   const log = createAgentLog(io);
   const signals = agentSignals(log);
-  const { base, fetch, lease, timeLimit, hooks, readOnly, runAs } = options;
+  const [first] = repositories;
+  if (first === undefined) throw new Error('chooseClones returns at least one');
   const agent = await startAgent({
     baseUrl: session.baseUrl,
     token: session.token,
     workspaceId: session.workspaceId,
-    displayName: options.name,
-    executor,
-    repositories: clones.map(({ repoId, path }) => ({
-      ...{ repoId, path },
-      ...(base === undefined ? {} : { baseRef: base }),
-      ...(fetch === undefined ? {} : { fetchOrigin: fetch }),
-      landing: landingOf(options),
-    })),
-    stateDir: options.stateDir ?? agentStateDir(io.env, session),
-    maxConcurrentJobs: options.once ? 1 : options.jobs,
-    labels: options.label,
-    leaseMs: lease,
-    jobTimeLimitMs: timeLimit,
-    holdMs: options.hold,
-    hooksDir: hooks,
-    runAs,
-    ...(readOnly ? { capabilities: { canWrite: false } } : {}),
+    displayName: plan.name.value,
+    executor: first.executor,
+    repositories: repositories.map(repositoryOf),
+    stateDir: plan.stateDir?.value ?? agentStateDir(io.env, session),
+    maxConcurrentJobs: isOnce ? 1 : plan.jobs.value,
+    labels: valuesOf(plan.labels),
+    leaseMs: plan.lease.value,
+    jobTimeLimitMs: plan.timeLimit.value,
+    hooksDir: plan.hooks?.value,
+    runAs: plan.runAs?.value,
+    ...(plan.readOnly.value ? { capabilities: { canWrite: false } } : {}),
     env: io.env,
     onEvent(event) {
       log.onEvent(event);
-      if (options.once && event.type === 'job-claimed') signals.drain();
+      if (isOnce && event.type === 'job-claimed') signals.drain();
     },
   });
+  const isUniform = repositories.every(({ executor }) => executor === first.executor);
+  const tool = describeTool(first, agent.toolVersion);
   log.sayStart({
-    name: options.name,
-    session,
-    tool: describeTool(executor, agent.toolVersion),
-    clones,
-    options,
+    ...{ name: plan.name.value, session, file: plan.file },
+    tool: isUniform ? tool : null,
+    clones: repositories.map((each) => ({
+      ...each.clone,
+      tool: each === first ? tool : describeTool(each, null),
+    })),
+    jobs: isOnce ? 'one, then exit' : `${plan.jobs.value} at a time`,
   });
   await signals.untilDone(agent);
-  return signals.stopCode() ?? (options.once ? log.resultCode() : exitCodes.ok);
+  return signals.stopCode() ?? (isOnce ? log.resultCode() : exitCodes.ok);
 }
 
-function describeTool({ name, describe }: Equipment['executor'], version: string | null): string {
+function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
+  const { base, fetch, hold, environment } = plan;
+  return {
+    ...{ repoId: clone.repoId, path: clone.path, executor },
+    ...{ holdMs: hold.value, environment: valuesOf(environment) },
+    landing: landingOf(plan),
+    ...(base === undefined ? {} : { baseRef: base.value }),
+    ...(fetch.value ? { fetchOrigin: true } : {}),
+  };
+}
+
+function landingOf(plan: RepositoryPlan): LandingOptions {
+  const { checks, checkLimit, repositoryChecks, push, pullRequest } = plan;
+  return {
+    checks: checks.map(({ value }) => ({ timeLimitMs: checkLimit.value, ...value })),
+    repositoryChecks: repositoryChecks.value,
+    ...(push.value ? { push: true } : {}),
+    ...(pullRequest.value ? { pullRequest: true } : {}),
+  };
+}
+
+function valuesOf(named: Readonly<Record<string, Sourced<string>>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(named).map(([name, { value }]) => [name, value]));
+}
+
+function describeTool({ executor, plan: { tool } }: Equipped, version: string | null): string {
   const [number] = /\d+(\.\d+)+\S*/.exec(version ?? '') ?? [];
+  const name = tool.acp === undefined ? executor.name : `${oneLine(tool.acp.value)} over ACP`;
   const known = number === undefined ? name : `${name} ${number}`;
-  return [known, ...(describe?.() ?? [])].join(' · ');
+  return [known, ...(executor.describe?.() ?? [])].join(' · ');
 }
 
 function explainStart(error: unknown): unknown {

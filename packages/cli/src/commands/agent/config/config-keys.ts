@@ -1,0 +1,286 @@
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import {
+  CHECK_COMMAND_CHARS_MAX,
+  CHECK_LIMIT_MS_MAX,
+  CHECKS_MAX,
+  type CheckCommand,
+  claudePermissionModes,
+  codexSandboxes,
+  PermissionFileError,
+  type PermissionRule,
+  parsePermissionRule,
+  reachesJobs,
+} from '@signalbox/agent';
+import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
+import { InvalidArgumentError } from 'commander';
+import { isMap, isScalar, isSeq } from 'yaml';
+import { parseDurationMs } from '../../../duration.ts';
+import { normalizeUrl } from '../../../hub-session.ts';
+import type { Permissions } from '../choose-acp.ts';
+import {
+  listOf,
+  mapOf,
+  type Place,
+  type Setting,
+  type Settings,
+  type Sourced,
+  scalar,
+  textsByName,
+} from './setting-reader.ts';
+
+/** The keys of the agent's configuration file. Each is named as its flag of `agent start`. */
+
+const text = scalar('a text', (value) => (value.trim() === '' ? undefined : value));
+
+const toggle = scalar('true or false', (value) => {
+  if (value === 'true') return true;
+  return value === 'false' ? false : undefined;
+});
+
+function oneOf<const T extends string>(values: readonly T[]): Setting<T> {
+  return scalar(`one of ${values.join(', ')}`, (value) => values.find((each) => each === value));
+}
+
+const duration = scalar('a time with a unit, such as 90s, 10m, 1h30m or 2d', (value) =>
+  ifValid(() => parseDurationMs(value)),
+);
+
+const lease = scalar('a time from 1s to 24h', (value) => {
+  const leaseMs = ifValid(() => parseDurationMs(value));
+  return leaseMs !== undefined && leaseMs >= LEASE_MS_MIN && leaseMs <= LEASE_MS_MAX
+    ? leaseMs
+    : undefined;
+});
+
+const url = scalar('the address of a hub, such as https://signalbox.acme.dev', (value) =>
+  ifValid(() => normalizeUrl(value)),
+);
+
+const jobs = scalar('an integer from 1 to 1000', (value) =>
+  /^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= 1_000
+    ? Number(value)
+    : undefined,
+);
+
+/** A path, relative to the directory of the file. */
+const path: Setting<string> = {
+  read(node, place) {
+    const value = text.read(node, place);
+    return resolvePath(value, place.file);
+  },
+};
+
+function resolvePath(value: string, file: string): string {
+  if (value === '~' || value.startsWith('~/')) return join(homedir(), value.slice(1));
+  return isAbsolute(value) ? value : resolve(dirname(file), value);
+}
+
+function ifValid<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof InvalidArgumentError || (error as Error).name === 'CliError') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+const rule: Setting<PermissionRule> = {
+  read(node, place) {
+    const line = text.read(node, place);
+    try {
+      return parsePermissionRule(line);
+    } catch (error) {
+      if (!(error instanceof PermissionFileError)) throw error;
+      return place.refuse(node, `a rule: ${error.message.replace(/\.$/, '')}`);
+    }
+  },
+};
+
+const permissions: Setting<Permissions> = {
+  read(node, place) {
+    if (isSeq(node)) {
+      return {
+        rules: listOf(rule)
+          .read(node, place)
+          .map(({ value }) => value),
+      };
+    }
+    if (isScalar(node) && !String(node.value).includes('\n')) {
+      return { file: path.read(node, place) };
+    }
+    return place.refuse(node, 'a file or a list of rules');
+  },
+};
+
+const checkCommand = scalar('a command of at most 2000 characters', (value) =>
+  value.trim() !== '' && value.length <= CHECK_COMMAND_CHARS_MAX ? value : undefined,
+);
+
+const checkLimit = scalar('a time up to 24h', (value) => {
+  const limitMs = ifValid(() => parseDurationMs(value));
+  return limitMs !== undefined && limitMs > 0 && limitMs <= CHECK_LIMIT_MS_MAX
+    ? limitMs
+    : undefined;
+});
+
+const checkMap = mapOf(
+  { command: checkCommand, name: text, 'time-limit': checkLimit },
+  {},
+  ({ command }, place, node) => {
+    if (command === undefined) place.report(node, `${place.key} must have a command.`);
+  },
+);
+
+/** A command, or a map with a name and a time limit of its own. */
+const check: Setting<CheckCommand> = {
+  read(node, place) {
+    if (!isMap(node)) return { command: checkCommand.read(node, place) };
+    const { command, name, 'time-limit': limit } = checkMap.read(node, place);
+    return {
+      command: command?.value ?? '',
+      ...(name === undefined ? {} : { name: name.value }),
+      ...(limit === undefined ? {} : { timeLimitMs: limit.value }),
+    };
+  },
+};
+
+const checks: Setting<Sourced<CheckCommand>[]> = {
+  read(node, place) {
+    const list = listOf(check).read(node, place);
+    return list.length <= CHECKS_MAX ? list : place.refuse(node, `at most ${CHECKS_MAX} checks`);
+  },
+};
+
+const environment = textsByName((name) => {
+  if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';
+  return reachesJobs(name) ? null : 'does not reach jobs: Signalbox sets or removes it';
+});
+
+const toolKeys = {
+  executor: oneOf(['claude', 'codex']),
+  command: text,
+  acp: text,
+  model: text,
+  mode: text,
+  effort: text,
+  allow: listOf(text),
+  'permission-mode': oneOf(claudePermissionModes),
+  sandbox: oneOf(codexSandboxes),
+  'trust-repository': toggle,
+};
+
+/** Settings of a tool that only one kind of tool has. */
+const toolNeeds: Readonly<Partial<Record<keyof typeof toolKeys, string>>> = {
+  ...{ mode: 'acp', effort: 'acp', sandbox: 'executor: codex' },
+  allow: 'executor: claude',
+  'permission-mode': 'executor: claude',
+  'trust-repository': 'executor: claude',
+};
+
+const tool = mapOf(toolKeys, {}, (values, place, node) => {
+  const { executor, command, acp, model } = values;
+  const kinds = [executor && 'executor', command && 'command', acp && 'acp'].filter(Boolean);
+  if (kinds.length > 1) {
+    place.report(node, `${place.key} must have only one of ${kinds.join(' and ')}.`);
+  }
+  const kind = acp === undefined ? `executor: ${executor?.value}` : 'acp';
+  if (command !== undefined && model !== undefined) {
+    place.reportAt(model.from, `${place.key}.model does not reach a command; delete it.`);
+  }
+  for (const [name, needed] of Object.entries(toolNeeds)) {
+    const given = values[name as keyof typeof toolKeys];
+    if (given === undefined || kind === needed) continue;
+    place.reportAt(given.from, `${place.key}.${name} needs ${place.key}.${needed}.`);
+  }
+});
+
+const share = mapOf({
+  approvals: oneOf(['full', 'command', 'digest']),
+  changes: oneOf(['names', 'stat', 'patch']),
+});
+
+/** Settings of a repository. At the top of the file they hold for all repositories. */
+const repositoryKeys = {
+  tool,
+  hold: duration,
+  permissions,
+  share,
+  base: text,
+  fetch: toggle,
+  checks,
+  'check-limit': checkLimit,
+  'repository-checks': toggle,
+  push: toggle,
+  pr: toggle,
+  environment,
+};
+
+/** Settings of the agent as a whole. */
+const agentKeys = {
+  url,
+  workspace: text,
+  name: text,
+  jobs,
+  labels: textsByName((name) => (name === '' ? 'must have a name' : null)),
+  'read-only': toggle,
+  lease,
+  'time-limit': duration,
+  hooks: path,
+  'run-as': text,
+  'state-dir': path,
+};
+
+const underTool = Object.fromEntries(Object.keys(toolKeys).map((name) => [name, 'under tool']));
+const underShare = { approvals: 'under share', changes: 'under share' };
+const atTop = Object.fromEntries(
+  Object.keys(agentKeys).map((name) => [name, 'at the top of the file, to the agent as a whole']),
+);
+
+const repository = mapOf(
+  { path, id: text, ...repositoryKeys },
+  { ...underTool, ...underShare, ...atTop },
+  ({ path: clone, id }, place, node) => {
+    if ((clone === undefined) === (id === undefined)) {
+      place.report(node, `${place.key} must have either path, a linked clone, or id.`);
+    }
+  },
+);
+
+/** The whole file. */
+export const agentConfig = mapOf(
+  { ...agentKeys, ...repositoryKeys, repositories: listOf(repository) },
+  { ...underTool, ...underShare, path: 'under repositories', id: 'under repositories' },
+  (config, place) => refuseIdle(config, place),
+);
+
+export type RepositorySettings = Settings<typeof repositoryKeys>;
+export type AgentSettings = Settings<typeof agentKeys>;
+export type ToolSettings = Settings<typeof toolKeys>;
+export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;
+
+/** Settings that only a tool with questions has. */
+const acpOnly = ['permissions', 'share'] as const;
+
+/** Refuses settings that would have no effect. */
+function refuseIdle(config: Settings<(typeof agentConfig)['keys']>, place: Place): void {
+  const repositories = config.repositories?.value ?? [];
+  const tools = repositories.map(({ value }) => value.tool ?? config.tool);
+  const hasAcp = (one: RepositorySettings['tool']) => one?.value.acp !== undefined;
+  if (config.repositories?.value.length === 0) {
+    const sentence = 'repositories must have at least one repository.';
+    place.reportAt(config.repositories.from, sentence);
+  }
+  const isUsed = repositories.length === 0 ? hasAcp(config.tool) : tools.some(hasAcp);
+  for (const name of acpOnly) {
+    const given = config[name];
+    if (given !== undefined && !isUsed) place.reportAt(given.from, `${name} needs tool.acp.`);
+    for (const [index, { value }] of repositories.entries()) {
+      const own = value[name];
+      if (own === undefined || hasAcp(tools[index])) continue;
+      place.reportAt(own.from, `repositories[${index}].${name} needs tool.acp.`);
+    }
+  }
+}
