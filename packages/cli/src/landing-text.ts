@@ -86,5 +86,7 @@ export function printProof({ styles, print }: Io, { checks, gaps }: ShownEvidenc
     const took = durationMs === null ? '' : ` in ${formatDuration(durationMs)}`;
     print(`  ${mark} ${oneLine(name)}  ${styles.dim(`${end}${code}${took}`)}`);
   }
-  for (const gap of gaps) print(`  ${styles.yellow('!')} ${oneLine(gap)}`);
+  // The lines of the checks say some of them already.
+  const others = gaps.filter((gap) => !checks.some(({ name }) => gap.startsWith(`Check ${name} `)));
+  for (const gap of others) print(`  ${styles.yellow('!')} ${oneLine(gap)}`);
 }

@@ -23,7 +23,7 @@ test('the card shows each check, and the output of one that failed', async () =>
       },
       { name: 'e2e', command: 'e2e', outcome: 'timed_out', durationMs: 600_000 },
     ],
-    gaps: ['Check npm run lint exited with 2.'],
+    gaps: ['Check npm run lint exited with 2.', 'Not pushed: the clone has no remote origin.'],
   });
   expect(box.textContent).toContain('Has gaps');
   const rows = [...box.querySelectorAll('li')].map((row) => row.textContent);
@@ -31,7 +31,8 @@ test('the card shows each check, and the output of one that failed', async () =>
   expect(rows[1]).toMatch(/exit 2.*<b>1 error<\/b>$/);
   expect(rows[2]).toMatch(/timed out/);
   expect(box.querySelectorAll('details').length).toBe(1);
-  expect(box.textContent).toContain('Check npm run lint exited with 2.');
+  expect(box.textContent).toContain('Not pushed: the clone has no remote origin.');
+  expect(box.textContent).not.toContain('Check npm run lint');
 });
 
 test('the card links the pull request, but never to a script', async () => {

@@ -26,7 +26,11 @@ const verdictLooks: Readonly<
 export function EvidenceCard({ job }: { job: Job }) {
   if (job.evidence === null) return null;
   const evidence = readEvidence(job.evidence);
-  const { verdict, checks, gaps, files, filesOmitted } = evidence;
+  const { verdict, checks, files, filesOmitted } = evidence;
+  // The list of checks says these already.
+  const gaps = evidence.gaps.filter(
+    (gap) => !checks.some(({ name }) => gap.startsWith(`Check ${name} `)),
+  );
   const look = verdict && verdictLooks[verdict];
   const isEmpty =
     job.changed !== false && !look && checks.length === 0 && files.length === 0 && !evidence.branch;
@@ -164,7 +168,9 @@ function CheckRow({ check }: { check: ShownCheck }) {
       </div>
       {!isGood && output !== undefined && (
         <details className="mb-2 ml-6 min-w-0 text-xs">
-          <summary className="cursor-pointer py-1 text-muted">End of the output</summary>
+          <summary className="cursor-pointer py-1 text-muted pointer-coarse:py-3.5">
+            End of the output
+          </summary>
           <pre className="max-h-60 overflow-auto rounded-md bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
             {plainText(output)}
           </pre>
