@@ -71,6 +71,7 @@ import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
 import { bindRepositoryRoutes } from './repositories/routes.ts';
 import { bindRunRoutes } from './runs/routes.ts';
+import { SideThread } from './side-thread.ts';
 import { TokenCache } from './tokens/cache.ts';
 import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from './tokens/revoke.ts';
 import { bindTokenRoutes } from './tokens/routes.ts';
@@ -234,7 +235,9 @@ function createParts({
   const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
   const tokenCache = new TokenCache({ database, clock }, () => hints?.notify(null, tokensChanged));
   const ids = createIdSource(clock.nowMs);
-  const deps = { database, clock, ids, queue, waiters, hooks, secretKey, decisionWaiters };
+  const sideThread = new SideThread();
+  const shared = { database, clock, ids, queue, waiters, hooks, secretKey };
+  const deps = { ...shared, sideThread, decisionWaiters };
   return { deps, tokenCache, ...rest };
 }
 
@@ -290,6 +293,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
     await group.stop();
     removeHubAddress(directoryPath, group.hubId);
+    await deps.sideThread.close();
     await deps.database.close();
     unlock();
   }

@@ -4,6 +4,7 @@ import type { Database } from './db/engine.ts';
 import type { Hooks } from './hooks.ts';
 import type { ClaimWaiters } from './queue/claim-waiters.ts';
 import type { Queue } from './queue/queue.ts';
+import type { SideThread } from './side-thread.ts';
 import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
 /** The dependencies that operations of the hub share. Made once, in `app.ts`. */
@@ -16,6 +17,8 @@ export interface HubDeps {
   decisionWaiters: DecisionWaiters;
   /** The consequences in other modules of a change in one. */
   hooks: Hooks;
+  /** Runs what would block the event loop, such as the redaction of long texts. */
+  sideThread: SideThread;
   /** Derives the job tokens that claims return, so that a repeated claim returns the same token. */
   secretKey: Buffer;
 }

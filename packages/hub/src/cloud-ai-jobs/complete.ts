@@ -1,6 +1,7 @@
 import type { CloudAiResult, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
 import { addContextItem, SUMMARY_SOURCE } from '../context/add-item.ts';
+import { type PreparedText, prepareText } from '../context/prepare-text.ts';
 import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, invalidField } from '../errors.ts';
@@ -17,6 +18,13 @@ import { type CloudAiJobRow, updateCloudAiEnd } from './store.ts';
 type CompleteInput = RequestInput<typeof endpoints.cloudAiJobs.complete.request>;
 type CompleteAnswer = Omit<ResponseOf<typeof endpoints.cloudAiJobs.complete>, 'ok'>;
 
+interface Completion {
+  input: CompleteInput;
+  hash: string;
+  /** The text of the result, if it is long. */
+  preparedText: PreparedText | undefined;
+}
+
 /** The limit of a title in the contract. */
 const TITLE_CHARS_MAX = 1_000;
 
@@ -30,19 +38,20 @@ const decisionDraft = Compile(DecisionDraft);
  * @throws HubError CLOUD_AI_JOB_NOT_FOUND, AGENT_NOT_FOUND, a refusal of `checkClaim`,
  *   JOB_CANCELED, or INVALID_REQUEST when the result lacks the requested JSON.
  */
-export function completeCloudAiJob(
+export async function completeCloudAiJob(
   deps: HubDeps,
   { principal }: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
   const hash = hashJson(input);
+  const preparedText = await prepareText(deps, input.workspaceId, summaryOf(input.result));
   return completeLease(deps, input.cloudAiJobId, input, hash, {
     read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),
     // An accepted completion is final here, so the entry's attempt is the accepted one.
     accepted: ({ entry, row }) =>
       row.completion_hash === null ? null : { hash: row.completion_hash, attempt: entry.attempt },
     replay: (record) => answerOf(record, true),
-    accept: (tx, record) => acceptCompletion(deps, tx, record, input, hash),
+    accept: (tx, record) => acceptCompletion(deps, tx, record, { input, hash, preparedText }),
     recordCanceled: (tx, { row }) => updateCloudAiEnd(tx, { ...row, input: inputToKeep(row) }),
   });
 }
@@ -51,8 +60,7 @@ async function acceptCompletion(
   deps: HubDeps,
   tx: Tx,
   { entry, row }: CloudAiJobRecord,
-  input: CompleteInput,
-  hash: string,
+  { input, hash, preparedText }: Completion,
 ): Promise<CompleteAnswer> {
   requireWantedJson(row, input);
   // The result goes into a context item or an uncertainty, which is read before it is written.
@@ -68,7 +76,9 @@ async function acceptCompletion(
   };
   const finished = await deps.queue.finish(tx, entry, input.outcome);
   await updateCloudAiEnd(tx, ended);
-  if (input.outcome === 'done') await placeResult(deps, tx, ended, input.result ?? {});
+  if (input.outcome === 'done') {
+    await placeResult(deps, tx, ended, { ...input.result, preparedText });
+  }
   return answerOf({ entry: finished, row: ended }, false);
 }
 
@@ -92,23 +102,32 @@ async function placeResult(
   deps: HubDeps,
   tx: Tx,
   row: CloudAiJobRow,
-  result: CloudAiResult,
+  result: CloudAiResult & Pick<Completion, 'preparedText'>,
 ): Promise<void> {
   const { workspace_id: workspaceId, subject_id: subject } = row;
   if (subject === null) return;
   if (row.kind === 'summarize_source') {
-    await placeSummary(deps, tx, { workspaceId, subject, text: result.text?.trim() ?? '' });
+    const { preparedText } = result;
+    await placeSummary(deps, tx, { workspaceId, subject, text: summaryOf(result), preparedText });
   } else if (row.kind === 'draft_decision_answer' && decisionDraft.Check(result.json)) {
     await recommendValue(tx, workspaceId, subject, result.json.value);
   }
 }
 
+/** The text of a result as a summary; empty without one. */
+function summaryOf(result: CloudAiResult | undefined): string {
+  return result?.text?.trim() ?? '';
+}
+
 async function placeSummary(
   deps: HubDeps,
   tx: Tx,
-  summary: { workspaceId: string; subject: string; text: string },
+  summary: { workspaceId: string; subject: string; text: string } & Pick<
+    Completion,
+    'preparedText'
+  >,
 ): Promise<void> {
-  const { workspaceId, subject, text } = summary;
+  const { workspaceId, subject, text, preparedText } = summary;
   const item = await readItem(tx, workspaceId, itemIdOf(subject));
   if (text === '' || item === undefined || subjectOf(item) !== subject) return;
   if (item.superseded_by !== null) return;
@@ -117,6 +136,7 @@ async function placeSummary(
     kind: 'knowledge_artifact',
     title: `Summary: ${item.title}`.slice(0, TITLE_CHARS_MAX).toWellFormed(),
     text,
+    preparedText,
     source: SUMMARY_SOURCE,
     // The summary of a changed item replaces the previous summary.
     sourceRef: item.item_id,

@@ -3,8 +3,9 @@ import type { ContextItemKind, TrustLabel } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import { type HookDeps, runHooks } from '../hooks.ts';
-import { applyDataPolicy, readDataPolicy } from './data-policy.ts';
-import { indexItem } from './search/search.ts';
+import { applyPolicyToNames, readDataPolicy } from './data-policy.ts';
+import { finishText, type PreparedText } from './prepare-text.ts';
+import { indexItem, splitText } from './search/search.ts';
 import { type ContextItemRow, readItem, readItemBySource, writeItem } from './store.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface ContextItemDraft {
   kind: ContextItemKind;
   title: string;
   text: string;
+  /** The text as `prepareText` returned it. */
+  preparedText?: PreparedText | undefined;
   source: string;
   /** Identifies the item within `source`: the same reference replaces the item. */
   sourceRef?: string | undefined;
@@ -25,8 +28,6 @@ export interface ContextItemDraft {
   pinned?: boolean | undefined;
   /** Whether the text was already shortened before it reached the hub. */
   truncated?: boolean | undefined;
-  /** Whether secrets in `text` were redacted before, by another thread or the caller. */
-  isTextRedacted?: boolean | undefined;
   occurredAtMs?: number | undefined;
   supersededBy?: string | undefined;
   validFromMs?: number | undefined;
@@ -58,29 +59,29 @@ export async function addContextItem(
   draft: ContextItemDraft,
 ): Promise<{ item: ContextItemRow; created: boolean }> {
   const { workspaceId } = draft;
-  const kept = applyDataPolicy(await readDataPolicy(tx, workspaceId), {
+  const policy = await readDataPolicy(tx, workspaceId);
+  const { text, truncated, split } = finishText(tx.engine, policy, draft);
+  const { title, sourceRef, threadRef } = applyPolicyToNames(policy, {
     title: draft.title,
-    text: draft.text,
     sourceRef: draft.sourceRef ?? null,
     threadRef: draft.threadRef ?? null,
-    isTextRedacted: draft.isTextRedacted,
   });
-  const known = await findKnown(tx, draft, kept.sourceRef);
+  const known = await findKnown(tx, draft, sourceRef);
   const itemId = known?.item_id ?? deps.ids('contextItem');
   await checkSuccessor(tx, workspaceId, itemId, draft.supersededBy);
   const item: ContextItemRow = {
     workspace_id: workspaceId,
     item_id: itemId,
     kind: draft.kind,
-    title: kept.title,
+    title,
     source: draft.source,
-    source_ref: kept.sourceRef,
-    thread_ref: kept.threadRef,
+    source_ref: sourceRef,
+    thread_ref: threadRef,
     trust: draft.trust,
     pinned: draft.pinned === true ? 1 : 0,
-    truncated: kept.truncated || draft.truncated === true ? 1 : 0,
-    content_hash: hash('sha256', kept.text),
-    tokens: estimateTokens(kept.title) + estimateTokens(kept.text),
+    truncated: truncated || draft.truncated === true ? 1 : 0,
+    content_hash: hash('sha256', text),
+    tokens: estimateTokens(title) + estimateTokens(text),
     occurred_at: draft.occurredAtMs ?? tx.nowMs,
     superseded_by: draft.supersededBy ?? null,
     valid_from: draft.validFromMs ?? null,
@@ -88,14 +89,14 @@ export async function addContextItem(
     created_by: known?.created_by ?? draft.createdBy,
     created_at: known?.created_at ?? tx.nowMs,
     updated_at: tx.nowMs,
-    text: kept.text,
+    text,
   };
   await writeItem(tx, item);
   await indexItem(tx, {
     workspaceId,
     itemId,
-    title: item.title,
-    text: item.text,
+    title: splitText(tx.engine, title),
+    text: split,
     isCurrent: item.superseded_by === null,
   });
   await runHooks(deps.hooks.onItemAdded, deps, tx, item);

@@ -10,20 +10,16 @@ export interface DataPolicy {
   redactSecrets: boolean;
 }
 
-/** The fields that the policy applies to. Null for an absent reference. */
-export interface PolicyContent {
+/** The short fields that the policy applies to. Null for an absent reference. */
+export interface PolicyNames {
   title: string;
-  text: string;
   sourceRef: string | null;
   threadRef: string | null;
 }
 
-/** Content that a thread may have redacted already; then `text` is not redacted again. */
-export interface ArrivingContent extends PolicyContent {
-  isTextRedacted?: boolean | undefined;
-}
-
-export interface PolicyResult extends PolicyContent {
+/** A text as the policy allows it to be stored. */
+export interface PolicyText {
+  text: string;
   /** Whether the policy shortened the text. */
   truncated: boolean;
 }
@@ -43,23 +39,34 @@ export async function readDataPolicy(reader: Reader, workspaceId: string): Promi
 }
 
 /**
- * Applies a workspace's data policy. All content passes through it before it is written, so text
- * that the policy excludes reaches neither the database nor its index or log. Secrets are redacted
- * before the text is cut, so that no excerpt ends inside a secret. References are redacted too;
- * equal references stay equal, so replacing an item by its reference still works.
+ * Applies a workspace's data policy to a text. Every text passes through it before it is written, so
+ * what the policy excludes reaches neither the database nor its index or log. Secrets are redacted
+ * before the text is cut, so that no excerpt ends inside a secret. Takes long for a long text.
+ *
+ * @param isRedacted whether the secrets were redacted before.
  */
-export function applyDataPolicy(policy: DataPolicy, content: ArrivingContent): PolicyResult {
+export function applyPolicyToText(
+  policy: DataPolicy,
+  text: string,
+  isRedacted = false,
+): PolicyText {
+  const clean = policy.redactSecrets && !isRedacted ? redactSecrets(text) : text;
+  const kept = cutByStorage(policy.contentStorage, clean);
+  return { text: kept, truncated: kept.length < clean.length };
+}
+
+/**
+ * Applies a workspace's data policy to the title and the references of a text. Equal references stay
+ * equal, so replacing an item by its reference still works.
+ */
+export function applyPolicyToNames(policy: DataPolicy, names: PolicyNames): PolicyNames {
   const redact = policy.redactSecrets ? redactSecrets : (text: string) => text;
-  const redactName = (name: string | null, charsMax: number) =>
+  const keepName = (name: string | null, charsMax: number) =>
     name === null ? null : cutText(redact(name), charsMax);
-  const text = content.isTextRedacted === true ? content.text : redact(content.text);
-  const kept = cutByStorage(policy.contentStorage, text);
   return {
-    title: cutText(redact(content.title), TITLE_CHARS_MAX),
-    text: kept,
-    sourceRef: redactName(content.sourceRef, SOURCE_REF_CHARS_MAX),
-    threadRef: redactName(content.threadRef, THREAD_REF_CHARS_MAX),
-    truncated: kept.length < text.length,
+    title: cutText(redact(names.title), TITLE_CHARS_MAX),
+    sourceRef: keepName(names.sourceRef, SOURCE_REF_CHARS_MAX),
+    threadRef: keepName(names.threadRef, THREAD_REF_CHARS_MAX),
   };
 }
 

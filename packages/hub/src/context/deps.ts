@@ -4,6 +4,7 @@ import type { Database } from '../db/engine.ts';
 import type { Hooks } from '../hooks.ts';
 import type { PrivateHosts } from '../outbound-hosts.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { SideThread } from '../side-thread.ts';
 import { ConnectionSlots } from './mail/connection-slots.ts';
 
 export interface ContextDeps {
@@ -13,6 +14,7 @@ export interface ContextDeps {
   /** Enqueues the summaries of long items. */
   queue: Queue;
   hooks: Hooks;
+  sideThread: SideThread;
   /** Encrypts mail secrets, and derives the marks around untrusted text. */
   secretKey: Buffer;
   mail: MailDeps;

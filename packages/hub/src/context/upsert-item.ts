@@ -5,6 +5,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import { addContextItem, type ContextItemDraft } from './add-item.ts';
+import { prepareText } from './prepare-text.ts';
 import { presentItem } from './present.ts';
 
 type UpsertInput = RequestInput<typeof endpoints.contextItems.upsert.request>;
@@ -17,14 +18,15 @@ export interface UpsertAnswer {
 }
 
 /** Adds or replaces an item for a client, once per idempotency key. */
-export function upsertContextItem(
-  deps: Pick<HubDeps, 'database' | 'ids' | 'queue' | 'hooks'>,
+export async function upsertContextItem(
+  deps: Pick<HubDeps, 'database' | 'ids' | 'queue' | 'hooks' | 'sideThread'>,
   principal: Principal,
   input: UpsertInput,
 ): Promise<UpsertAnswer> {
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
   const draft = draftOf(principal, input);
+  const preparedText = await prepareText(deps, input.workspaceId, input.text);
   const call = {
     workspaceId: input.workspaceId,
     principalId,
@@ -34,7 +36,7 @@ export function upsertContextItem(
   };
   return deps.database.write(input.workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
-      const { item, created } = await addContextItem(tx, deps, draft);
+      const { item, created } = await addContextItem(tx, deps, { ...draft, preparedText });
       return { itemId: item.item_id, item: presentItem(item), created };
     }),
   );

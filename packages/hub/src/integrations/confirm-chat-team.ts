@@ -31,7 +31,7 @@ export async function confirmChatTeam(
   const { workspace_id: workspaceId } = found;
   const title = 'Confirmation of the chat team';
   const bare = { ...event, title, content: '', data: { teamId } };
-  const screened = await screenEvent(database.reader, workspaceId, bare);
+  const screened = await screenEvent(deps, workspaceId, bare);
   return database.write(workspaceId, async (tx) => {
     const claim = await readChatTeamClaim(tx, teamId, code, tx.nowMs);
     const isStillOpen = claim?.workspace_id === workspaceId;

@@ -59,9 +59,7 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
     const confirmed = await confirmChatTeam(deps, teamId, reading, event);
     if (confirmed !== null) return answerOf(confirmed.row, confirmed.isDuplicate);
   }
-  const { reader } = deps.database;
-  const screened =
-    known === undefined ? null : await screenEvent(reader, known.workspace_id, event);
+  const screened = known === undefined ? null : await screenEvent(deps, known.workspace_id, event);
   return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
     const team = await readChatTeam(tx, teamId);
     if (team?.workspace_id !== known?.workspace_id) {

@@ -1,5 +1,6 @@
 import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
 import { addContextItem } from '../context/add-item.ts';
+import { type PreparedText, prepareText } from '../context/prepare-text.ts';
 import { readItemBySource } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
@@ -8,8 +9,9 @@ import type { Principal } from '../principal.ts';
 import type { IntegrationWorkspaces } from '../setting-values.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
-import { type EventAddress, type InboundEvent, readIngest } from './event.ts';
-import { recordEvent, type StorableEvent, screenEvent } from './record-event.ts';
+import { type EventAddress, readIngest } from './event.ts';
+import type { StorableEvent } from './event-policy.ts';
+import { recordEvent, type ScreenedEvent, screenEvent } from './record-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 
@@ -39,10 +41,11 @@ export async function ingestEvent(
 ): Promise<IngestAnswer> {
   const { event, address } = readIngest(input);
   const workspaceId = await findWorkspaceId(deps, principal, address);
-  const screened = await screenEvent(deps.database.reader, workspaceId, event);
+  const screened = await screenEvent(deps, workspaceId, event);
+  const preparedText = await prepareText(deps, workspaceId, screened.storable.content, true);
   return deps.database.write(workspaceId, async (tx) => {
     const recorded = await recordEvent(deps, tx, screened, (storable) =>
-      addEventItem(deps, tx, workspaceId, event, storable),
+      addEventItem(deps, tx, screened, { storable, preparedText }),
     );
     const { row, isDuplicate } = recorded;
     const firings = isDuplicate
@@ -99,9 +102,8 @@ function opensByHub(setting: IntegrationWorkspaces, workspace: WorkspaceRow): bo
 async function addEventItem(
   deps: HubDeps,
   tx: Tx,
-  workspaceId: string,
-  event: InboundEvent,
-  storable: StorableEvent,
+  { workspaceId, event }: ScreenedEvent,
+  { storable, preparedText }: { storable: StorableEvent; preparedText: PreparedText | undefined },
 ): Promise<{ itemId: string }> {
   const { source, sourceRef } = storable;
   const known =
@@ -119,7 +121,7 @@ async function addEventItem(
     threadRef: storable.threadRef ?? undefined,
     trust: 'external',
     truncated: storable.truncated,
-    isTextRedacted: true,
+    preparedText,
     occurredAtMs,
     supersededBy: known?.kind === 'event' && !isNewest ? known.item_id : undefined,
     createdBy: 'integration',

@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SOURCE_CHARS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
+import type { UnmatchedTrigger } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
-import {
-  applyDataPolicy,
-  cutText,
-  type DataPolicy,
-  readDataPolicy,
-} from '../context/data-policy.ts';
-import { redactSecrets } from '../context/redaction.ts';
-import type { Reader, Tx } from '../db/engine.ts';
+import { type DataPolicy, readDataPolicy } from '../context/data-policy.ts';
+import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
@@ -16,27 +10,17 @@ import type { EventView } from '../triggers/match-event.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import type { InboundEvent } from './event.ts';
 import {
+  applyEventPolicy,
+  eventScreening,
+  isLongEvent,
+  type StorableEvent,
+} from './event-policy.ts';
+import {
   type IntegrationEventRow,
   insertEvent,
   readEventByKey,
   updateEventResult,
 } from './store.ts';
-
-/** An event after its workspace's data policy was applied. Only this is stored. */
-export interface StorableEvent {
-  source: string;
-  type: string;
-  title: string;
-  content: string;
-  actor: string | null;
-  threadRef: string | null;
-  sourceRef: string | null;
-  /** Null unless the policy stores content in full. */
-  data: unknown;
-  extensions: Record<string, unknown>;
-  /** Whether the policy shortened `content`. */
-  truncated: boolean;
-}
 
 /** An event, and what the data policy of its workspace allows to be stored of it. */
 export interface ScreenedEvent {
@@ -56,27 +40,20 @@ export interface RecordedEvent {
   firings: FiringRow[];
 }
 
-/** The contract's limits, applied again because redaction may lengthen a text. */
-const TYPE_CHARS_MAX = 255;
-const ACTOR_CHARS_MAX = 300;
-const REDACTED = '[redacted]';
-/** Names whose value is a secret in any format. */
-const secretName =
-  /(?:password|passwd|passphrase|secret|(?:api|access|private)[_-]?key|(?:^|[_-])token|[a-z]Token)$/i;
-/** Shorter values are words such as true or none. */
-const SECRET_CHARS_MIN = 6;
-
 /**
- * Applies the data policy before the transaction that records the event: redaction of a long event
- * takes tens of milliseconds, in which no other action of the workspace should wait.
+ * Applies the data policy before the transaction that records the event. The redaction of a long
+ * event takes tens of milliseconds, so another thread makes it.
  */
 export async function screenEvent(
-  reader: Reader,
+  { database, sideThread }: Pick<HubDeps, 'database' | 'sideThread'>,
   workspaceId: string,
   event: InboundEvent,
 ): Promise<ScreenedEvent> {
-  const policy = await readDataPolicy(reader, workspaceId);
-  return { workspaceId, event, policy, storable: applyEventPolicy(policy, event) };
+  const policy = await readDataPolicy(database.reader, workspaceId);
+  const storable = isLongEvent(event)
+    ? await sideThread.run(workspaceId, eventScreening, { policy, event })
+    : applyEventPolicy(policy, event);
+  return { workspaceId, event, policy, storable };
 }
 
 /**
@@ -119,57 +96,6 @@ export async function recordEvent(
   }
   await updateEventResult(tx, row);
   return { row, isDuplicate: false, firings };
-}
-
-/**
- * Applies the data policy to every part of an event that may be stored: in the context item, the
- * ledger, and texts rendered from templates. Data counts as content: only `full` stores it.
- */
-function applyEventPolicy(policy: DataPolicy, event: InboundEvent): StorableEvent {
-  const redact = policy.redactSecrets ? redactSecrets : (text: string) => text;
-  const kept = applyDataPolicy(policy, {
-    title: event.title ?? `${event.type} from ${event.source}`,
-    text: event.content ?? describeData(event.data),
-    sourceRef: event.sourceRef,
-    threadRef: event.threadRef,
-  });
-  const storesData = policy.contentStorage === 'full';
-  const redactJson = (value: unknown) => (policy.redactSecrets ? redactValue(value) : value);
-  return {
-    source: cutText(redact(event.source), SOURCE_CHARS_MAX),
-    type: cutText(redact(event.type), TYPE_CHARS_MAX),
-    title: kept.title,
-    content: kept.text,
-    actor: event.actor === null ? null : cutText(redact(event.actor), ACTOR_CHARS_MAX),
-    threadRef: kept.threadRef,
-    sourceRef: kept.sourceRef,
-    data: storesData ? redactJson(event.data) : null,
-    // Redaction maps an object to an object.
-    extensions: storesData ? (redactJson(event.extensions) as Record<string, unknown>) : {},
-    truncated: kept.truncated,
-  };
-}
-
-/** Data without a text is described by its JSON. */
-function describeData(data: unknown): string {
-  return data === null || data === undefined ? '' : JSON.stringify(data, null, 2);
-}
-
-/** Recursion is bounded: bodies are at most 32 levels deep. */
-function redactValue(value: unknown): unknown {
-  if (typeof value === 'string') return redactSecrets(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(redactValue);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]: [string, unknown]) => [
-      redactSecrets(name),
-      isSecret(name, member) ? REDACTED : redactValue(member),
-    ]),
-  );
-}
-
-function isSecret(name: string, value: unknown): boolean {
-  return secretName.test(name) && typeof value === 'string' && value.length >= SECRET_CHARS_MIN;
 }
 
 function rowOf(

@@ -6,6 +6,7 @@ import type { Database } from '../db/engine.ts';
 import type { DiskSpace } from '../disk-space.ts';
 import type { Hooks } from '../hooks.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { SideThread } from '../side-thread.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
 import { createDirectoryStore, shardOf } from './bytes/directory-store.ts';
 import { createS3Store } from './bytes/s3-store.ts';
@@ -42,6 +43,7 @@ export interface UploadDeps {
   /** Enqueues the summaries of long texts. */
   queue: Queue;
   hooks: Hooks;
+  sideThread: SideThread;
   byteStore: ByteStore;
   quotas: UploadQuotas;
   /** The requests that send bytes, in turn for each upload. */
@@ -67,8 +69,9 @@ export function createUploadDeps(
     ids,
     queue,
     hooks,
+    sideThread,
     secretKey,
-  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue' | 'hooks'> & {
+  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue' | 'hooks' | 'sideThread'> & {
     secretKey: Buffer;
   },
   { s3, dataDir, uploadWorkspaceBytes, uploadJobBytes }: UploadConfig,
@@ -82,6 +85,7 @@ export function createUploadDeps(
     ids,
     queue,
     hooks,
+    sideThread,
     byteStore:
       s3 === null ? createDirectoryStore(directory) : createS3Store(s3, join(directory, LENT)),
     arrivals: new Turns(),

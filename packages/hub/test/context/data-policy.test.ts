@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyDataPolicy, type DataPolicy, EXCERPT_CHARS } from '../../src/context/data-policy.ts';
+import {
+  applyPolicyToNames,
+  applyPolicyToText,
+  type DataPolicy,
+  EXCERPT_CHARS,
+} from '../../src/context/data-policy.ts';
 
 /** Composed at run time, so that no scanner reports this file as a leak. */
 const join = (...parts: string[]) => parts.join('');
 const letters = (count: number) => 'aB3dE5gH7j'.repeat(Math.ceil(count / 10)).slice(0, count);
 
 const content = { title: 'A title', text: 'x'.repeat(3_000), sourceRef: 'ref', threadRef: null };
-const keep = (policy: Partial<DataPolicy>, fields: Partial<typeof content> = {}) =>
-  applyDataPolicy(
-    { contentStorage: 'full', redactSecrets: true, ...policy },
-    { ...content, ...fields },
-  );
+const keep = (change: Partial<DataPolicy>, fields: Partial<typeof content> = {}) => {
+  const policy: DataPolicy = { contentStorage: 'full', redactSecrets: true, ...change };
+  const { text, ...names } = { ...content, ...fields };
+  return { ...applyPolicyToNames(policy, names), ...applyPolicyToText(policy, text) };
+};
 
 test('the policy full keeps the whole text, excerpt its beginning, metadata none of it', () => {
   assert.deepEqual(keep({}), { ...content, truncated: false });

@@ -14,7 +14,7 @@ test('the transaction of an event stores what was screened before it, unless the
   const { database } = deps;
   const screen = () => {
     const { event } = readIngest(world.event({ content: SECRET_TEXT }));
-    return screenEvent(database.reader, workspaceId, event);
+    return screenEvent(deps, workspaceId, event);
   };
   const record = (screened: Awaited<ReturnType<typeof screen>>) =>
     database.write(workspaceId, (tx) =>

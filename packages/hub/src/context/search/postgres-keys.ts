@@ -1,6 +1,5 @@
 import { TITLE_WEIGHT } from './rank.ts';
-import { stemOf } from './stem.ts';
-import { type IndexedItem, indexedTermsOf } from './word-index.ts';
+import type { IndexedItem, SplitText } from './word-index.ts';
 
 /*
  * The keys of the word index on PostgreSQL. An item has two keys for each of its words. One is
@@ -45,8 +44,8 @@ export function keysOf(item: IndexedItem, workspaceNo: number, rowNo: number): s
   return keys.join(' ');
 }
 
-function stemsOf(text: string): Set<string> {
-  return new Set(Array.from(new Set(indexedTermsOf(text)), stemOf));
+function stemsOf({ words }: SplitText): Set<string> {
+  return new Set(words === '' ? [] : words.split(' '));
 }
 
 /** @param rowNo the item's number in the order of the workspace's writes. */

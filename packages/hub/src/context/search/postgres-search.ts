@@ -46,9 +46,15 @@ interface WorkspaceWords extends Corpus {
 }
 
 export const postgresWords: WordIndex = {
+  split(text) {
+    const terms = indexedTermsOf(text);
+    const stems = new Set(Array.from(new Set(terms), stemOf));
+    return { count: terms.length, words: [...stems].join(' ') };
+  },
+
   async write(tx, item) {
     const { workspaceId, itemId } = item;
-    const terms = indexedTermsOf(item.title).length + indexedTermsOf(item.text).length;
+    const terms = item.title.count + item.text.count;
     const known = await deleteRow(tx, workspaceId, itemId);
     const words = await tx.firstSql<WorkspaceWords>(
       `INSERT INTO context_search_workspaces AS w (workspace_id, rows_written, items, terms)

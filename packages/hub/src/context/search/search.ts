@@ -1,7 +1,7 @@
 import type { EngineName, Reader, Tx } from '../../db/engine.ts';
 import { postgresWords } from './postgres-search.ts';
 import { sqliteWords } from './sqlite-search.ts';
-import type { IndexedItem, SearchQuery, WordIndex } from './word-index.ts';
+import type { IndexedItem, SearchQuery, SplitText, WordIndex } from './word-index.ts';
 
 /*
  * Full-text search of context items. The query is the same on both engines; each engine has its own
@@ -22,6 +22,11 @@ const indexes: Readonly<Record<EngineName, WordIndex>> = {
   sqlite: sqliteWords,
   postgres: postgresWords,
 };
+
+/** Splits a title or a text into the words that `indexItem` takes. */
+export function splitText(engine: EngineName, text: string): SplitText {
+  return indexes[engine].split(text);
+}
 
 /** Indexes an item's words, replacing its earlier ones, in the transaction that writes the item. */
 export function indexItem(tx: Tx, item: IndexedItem): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type IndexedItem,
   indexedTermsOf,
   type SearchQuery,
+  type SplitText,
   type TermCount,
   type WordIndex,
   type WordSearch,
@@ -25,6 +26,11 @@ const fields = [
 ];
 
 export const sqliteWords: WordIndex = {
+  split(text) {
+    const terms = indexedTermsOf(text);
+    return { count: terms.length, words: terms.join(' ') };
+  },
+
   async write(tx, item) {
     const { workspaceId, itemId } = item;
     await deleteWords(tx, workspaceId, itemId);
@@ -207,9 +213,7 @@ function markOf(workspaceId: string, isCurrent: boolean): string {
   return `${Number.isNaN(number) ? 0 : number}${isCurrent ? 'q' : 'x'}`;
 }
 
-function wordsOf({ workspaceId, isCurrent }: IndexedItem, text: string): string {
+function wordsOf({ workspaceId, isCurrent }: IndexedItem, { words }: SplitText): string {
   const mark = markOf(workspaceId, isCurrent);
-  return indexedTermsOf(text)
-    .map((term) => mark + term)
-    .join(' ');
+  return words === '' ? '' : mark + words.replaceAll(' ', ` ${mark}`);
 }

@@ -5,11 +5,19 @@ import { termsOf } from './terms.ts';
 const INDEXED_CHARS_MAX = 1_000_000;
 const INDEXED_TERMS_MAX = 200_000;
 
+/** The words of a title or a text, as the index of an engine takes them. */
+export interface SplitText {
+  /** How many words it has, repetitions included. */
+  count: number;
+  /** Separated by spaces. */
+  words: string;
+}
+
 export interface IndexedItem {
   workspaceId: string;
   itemId: string;
-  title: string;
-  text: string;
+  title: SplitText;
+  text: SplitText;
   isCurrent: boolean;
 }
 
@@ -29,6 +37,8 @@ export interface TermCount {
 
 /** An engine's index of the words of all items. */
 export interface WordIndex {
+  /** Splits a text into its words. Takes long for a long text. */
+  split(text: string): SplitText;
   /** Indexes an item's words, replacing its earlier ones. */
   write(tx: Tx, item: IndexedItem): Promise<void>;
   delete(tx: Tx, workspaceId: string, itemId: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { addContextItem } from '../../context/add-item.ts';
 import { readDataPolicy } from '../../context/data-policy.ts';
+import { prepareText } from '../../context/prepare-text.ts';
 import { NO_WORKSPACE } from '../../db/engine.ts';
 import type { UploadDeps } from '../deps.ts';
 import type { StoredUpload } from '../download.ts';
@@ -83,6 +84,7 @@ async function storeText(
   upload: StoredUpload,
   { text, truncated, isTextRedacted }: ExtractedText & { isTextRedacted: boolean },
 ): Promise<void> {
+  const preparedText = await prepareText(deps, row.workspace_id, text, isTextRedacted);
   await deps.database.write(row.workspace_id, async (tx) => {
     const end = { status: 'done', reason: null, truncated: truncated ? 1 : 0 } as const;
     if (text === '') {
@@ -94,12 +96,12 @@ async function storeText(
       kind: 'upload_extract',
       title: upload.file_name,
       text,
+      preparedText,
       source: 'upload',
       sourceRef: upload.upload_id,
       // The uploader is known, but the author of the document is not.
       trust: 'external',
       truncated,
-      isTextRedacted,
       occurredAtMs: upload.created_at,
       createdBy: upload.created_by,
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { keysOf } from '../../../src/context/search/postgres-keys.ts';
-import { searchItemIds } from '../../../src/context/search/search.ts';
+import { searchItemIds, splitText } from '../../../src/context/search/search.ts';
 import { startContextWorld } from '../../support/context-world.ts';
 import { databaseUrlOf } from '../../support/test-engine.ts';
 
@@ -33,7 +33,9 @@ async function setupGrown(t: TestContext) {
     );
     for (let from = 0; from < ITEMS; from += PIECE) {
       const rows = Array.from({ length: PIECE }, (_none, n) => {
-        const item = { workspaceId, itemId: idOf(from + n), title: '', text: textOf(from + n) };
+        const title = splitText('postgres', '');
+        const text = splitText('postgres', textOf(from + n));
+        const item = { workspaceId, itemId: idOf(from + n), title, text };
         const keys = keysOf({ ...item, isCurrent: true }, scope?.workspace_no ?? 0, from + n);
         return { item_id: item.itemId, row_no: from + n, keys };
       });

@@ -21,6 +21,7 @@ import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
 import { Queue } from '../../../src/queue/queue.ts';
 import { upsertRepository } from '../../../src/repositories/upsert.ts';
 import { upsertRunByRef } from '../../../src/runs/upsert.ts';
+import { SideThread } from '../../../src/side-thread.ts';
 import { developmentPrincipal } from '../../../src/tokens/authenticate-bearer.ts';
 import { createUncertainty } from '../../../src/uncertainties/create.ts';
 import { DecisionWaiters } from '../../../src/uncertainties/decision-waiters.ts';
@@ -66,6 +67,7 @@ export async function openModelHub(t: TestContext): Promise<ModelHub> {
     waiters,
     hooks,
     decisionWaiters: new DecisionWaiters(clock),
+    sideThread: new SideThread(),
     secretKey: Buffer.alloc(32, 1),
   };
   const sweeper = createSweeper(deps, (error) => {
