@@ -14,7 +14,7 @@ export interface Computation<Input, Output> {
   compute(input: Input): Output;
 }
 
-/** What the thread is asked for. */
+/** A message to the thread. */
 export interface Order {
   readonly module: string;
   readonly name: string;

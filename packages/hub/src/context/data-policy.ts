@@ -39,9 +39,10 @@ export async function readDataPolicy(reader: Reader, workspaceId: string): Promi
 }
 
 /**
- * Applies a workspace's data policy to a text. Every text passes through it before it is written, so
- * what the policy excludes reaches neither the database nor its index or log. Secrets are redacted
- * before the text is cut, so that no excerpt ends inside a secret. Takes long for a long text.
+ * Applies a workspace's data policy to a text. Every text passes through it before it is written,
+ * so what the policy excludes reaches neither the database nor its index or log. Secrets are
+ * redacted before the text is cut, so that no excerpt ends inside a secret. Takes long for a long
+ * text.
  *
  * @param isRedacted whether the secrets were redacted before.
  */
@@ -56,8 +57,8 @@ export function applyPolicyToText(
 }
 
 /**
- * Applies a workspace's data policy to the title and the references of a text. Equal references stay
- * equal, so replacing an item by its reference still works.
+ * Applies a workspace's data policy to the title and the references of a text. Equal references
+ * stay equal, so replacing an item by its reference still works.
  */
 export function applyPolicyToNames(policy: DataPolicy, names: PolicyNames): PolicyNames {
   const redact = policy.redactSecrets ? redactSecrets : (text: string) => text;

@@ -48,8 +48,11 @@ export function encodeCursor(key: string): string {
 
 /** A page ends after this many bytes of rows, with a cursor, however many rows were asked for. */
 export const PAGE_BYTES_MAX = 1_000_000;
-/** Rows of the first piece of a page. Later pieces depend on how long the first rows are. */
-const FIRST_PIECE_ROWS = 20;
+/**
+ * Rows of the first piece of a page: as many of the longest as fill it. Later pieces depend on how
+ * long the first rows are.
+ */
+const FIRST_PIECE_ROWS = 5;
 
 export interface Page<Row> {
   items: Row[];

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Notes the length of every text that this thread folds into words or searches for secrets until the
- * test ends. Threads that the hub starts have a `String.prototype` of their own.
+ * Notes the length of every text that this thread folds into words or searches for secrets until
+ * the test ends. Threads that the hub starts have a `String.prototype` of their own.
  */
 export function watchMainThreadTexts(t: TestContext): { readonly longest: number } {
   const seen = { longest: 0 };
@@ -17,7 +17,7 @@ export function watchMainThreadTexts(t: TestContext): { readonly longest: number
   });
   t.mock.method(String.prototype, 'replace', function (this: string, pattern: RegExp, by: string) {
     if (pattern instanceof RegExp) note(this.valueOf());
-    return replace.call(this, pattern, by);
+    return replace.call(this, pattern, by as never);
   });
   return seen;
 }

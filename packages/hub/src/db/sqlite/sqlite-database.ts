@@ -6,6 +6,7 @@ import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
 import type { ConcurrentScope, Database, Reader, Tx, WriteScope } from '../engine.ts';
 import { createQueryBuilder } from '../statements.ts';
+import { ReadPace } from './read-pace.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
   isBusy,
@@ -352,20 +353,26 @@ function deliverOutcomes(settled: readonly SettledAction[]): void {
 }
 
 /**
- * Returns only rows that survive a power cut: a read that saw a commit which is still being synced
- * waits for the sync. When the engine fails and not the statement, a read gets 503 like a write.
+ * Returns rows at the pace of `ReadPace`, and only rows that survive a power cut: a read that saw a
+ * commit which is still being synced waits for the sync. When the engine fails and not the
+ * statement, a read gets 503 like a write.
  */
 function createDurableReader(
   reader: Reader,
   unsynced: () => Promise<void> | null,
   diskFailure: () => Error | null,
 ): Reader {
-  const guard = async <T>(read: Promise<T>): Promise<T> => {
+  const pace = new ReadPace();
+  const guard = async <T>(runRead: () => Promise<T>): Promise<T> => {
+    const beganMs = performance.now();
+    const read = runRead();
+    const pause = pace.pauseAfter(performance.now() - beganMs);
     // The statement has run by now, so it saw no commit later than this one.
     const sync = unsynced();
     try {
       const rows = await read;
       if (sync !== null) await sync.catch(() => undefined);
+      if (pause !== null) await pause;
       const failure = diskFailure();
       if (failure === null) return rows;
       throw toReadFailed(failure);
@@ -377,10 +384,10 @@ function createDurableReader(
   return {
     engine: reader.engine,
     rowLock: reader.rowLock,
-    all: (query) => guard(reader.all(query)),
-    first: (query) => guard(reader.first(query)),
-    allSql: (sql, values) => guard(reader.allSql(sql, values)),
-    firstSql: (sql, values) => guard(reader.firstSql(sql, values)),
+    all: (query) => guard(() => reader.all(query)),
+    first: (query) => guard(() => reader.first(query)),
+    allSql: (sql, values) => guard(() => reader.allSql(sql, values)),
+    firstSql: (sql, values) => guard(() => reader.firstSql(sql, values)),
   };
 }
 
