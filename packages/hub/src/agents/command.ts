@@ -8,7 +8,7 @@ import { commandInForce, commandStateOf, isStop } from './command-state.ts';
 import { mayCommand, maySendCommands } from './policy.ts';
 import { agentStatusAt } from './present.ts';
 import { type AgentReadDeps, describeAgent } from './read.ts';
-import { type AgentRow, readAgent, updateCommand } from './store.ts';
+import { type AgentRow, lockAgent, updateCommand } from './store.ts';
 
 type CommandInput = RequestInput<typeof endpoints.agents.command.request>;
 
@@ -27,7 +27,7 @@ export function commandAgent(
     throw new HubError('NOT_ALLOWED', 'Only a person may drain, resume or stop an agent.');
   }
   return deps.database.write(workspaceId, async (tx) => {
-    const row = await readAgent(tx, workspaceId, agentId, tx.rowLock);
+    const row = await lockAgent(tx, workspaceId, agentId);
     if (row === undefined)
       throw new HubError('AGENT_NOT_FOUND', 'No such agent in this workspace.');
     await requireMayCommand(tx, principal, row, command);

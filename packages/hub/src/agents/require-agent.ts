@@ -5,7 +5,7 @@ import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/store.ts';
 import { requireLiveToken } from '../tokens/require-live-token.ts';
 import { commandsToSend, isHeldBack } from './command-state.ts';
-import { type AgentRow, readAgent, touchAgent } from './store.ts';
+import { type AgentRow, lockAgent, touchAgent } from './store.ts';
 
 /** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */
 const TOUCH_AFTER_MS = 10_000;
@@ -45,7 +45,7 @@ export async function requireClaimant(
 ): Promise<AgentRow> {
   // Sent together: one round trip on PostgreSQL.
   const [row] = await Promise.all([
-    readAgent(tx, workspaceId, agentId, tx.rowLock),
+    lockAgent(tx, workspaceId, agentId),
     requireLiveToken(tx, principal, 'agent', tx.nowMs),
   ]);
   const agent = requireAgent(row, principal);

@@ -12,10 +12,21 @@ export function readAgent(
   reader: Reader,
   workspaceId: string,
   agentId: string,
-  rowLock: Reader['rowLock'] = '',
 ): Promise<AgentRow | undefined> {
-  return reader.firstSql<AgentRow>(
-    `SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?${rowLock}`,
+  return reader.firstSql<AgentRow>('SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?', [
+    workspaceId,
+    agentId,
+  ]);
+}
+
+/** Reads an agent and locks its row until the end of the transaction. */
+export function lockAgent(
+  tx: Tx,
+  workspaceId: string,
+  agentId: string,
+): Promise<AgentRow | undefined> {
+  return tx.firstSql<AgentRow>(
+    `SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?${tx.rowLock}`,
     [workspaceId, agentId],
   );
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { HttpContext } from './request-context.ts';
@@ -33,7 +34,12 @@ export type EventSource = (writer: EventWriter) => () => void;
  * Sends events until the client leaves, the source ends the stream, or the caller loses access. The
  * stream holds no connection to the database.
  */
-export function sendEvents(reply: FastifyReply, context: HttpContext, start: EventSource): void {
+export function sendEvents(
+  reply: FastifyReply,
+  context: Pick<HttpContext, 'signal' | 'unwatch'>,
+  start: EventSource,
+  drainMs = DRAIN_MS_MAX,
+): void {
   const { raw } = reply;
   const { signal } = context;
   reply.hijack();
@@ -45,48 +51,93 @@ export function sendEvents(reply: FastifyReply, context: HttpContext, start: Eve
     'x-accel-buffering': 'no',
   });
   if (raw.socket instanceof Socket) raw.socket.setNoDelay(true);
-  let hasDropped = false;
-  let onDrained = () => {};
-  let drainTimer: NodeJS.Timeout | null = null;
-  const put = (text: string) => {
-    raw.write(text);
-    if (raw.writableLength > WAITING_BYTES_MAX) {
-      drainTimer ??= setTimeout(() => raw.destroy(), DRAIN_MS_MAX);
-    }
-  };
-  raw.on('drain', () => {
-    if (drainTimer !== null) clearTimeout(drainTimer);
-    drainTimer = null;
-    if (!hasDropped) return;
-    hasDropped = false;
-    onDrained();
-  });
-  const keepAlive = setInterval(() => {
-    if (drainTimer === null) put(': keep-alive\n\n');
-  }, KEEP_ALIVE_MS);
-  const end = () => raw.end();
+  const outlet = new EventOutlet(raw, drainMs);
+  const keepAlive = setInterval(() => outlet.keepAlive(), KEEP_ALIVE_MS);
   let hasEnded = false;
   let stop = () => {};
-  const close = () => {
+  // Bytes may still wait for the client, but the source writes no more.
+  const release = () => {
+    if (hasEnded) return;
     hasEnded = true;
     clearInterval(keepAlive);
-    if (drainTimer !== null) clearTimeout(drainTimer);
     context.unwatch();
     stop();
   };
-  raw.once('close', close);
+  const end = () => {
+    release();
+    outlet.end();
+  };
+  raw.once('close', release);
   stop = start({
-    write({ event, id, data }) {
-      if (drainTimer === null) put(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
-      else hasDropped = true;
-    },
+    write: (event) => outlet.write(event),
     onDrained: (call) => {
-      onDrained = call;
+      outlet.onDrained = call;
     },
     end,
   });
   signal.addEventListener('abort', end);
-  if (signal.aborted) end();
-  // The client left while the caller was being authorized.
-  if (raw.destroyed && !hasEnded) close();
+  // The source may have ended the stream while it started; the client may have left and the caller
+  // may have lost access while the caller was being authorized.
+  if (hasEnded) stop();
+  else if (raw.destroyed || signal.aborted) end();
+}
+
+/** Writes events to a client, within bounds of memory and time if the client does not read them. */
+class EventOutlet {
+  /** Called when the client has read what waited, if events were dropped meanwhile. */
+  onDrained: () => void = () => {};
+  readonly #raw: ServerResponse;
+  readonly #drainMs: number;
+  #hasDropped = false;
+  #hasEnded = false;
+  /** Runs while something waits for the client. */
+  #drainTimer: NodeJS.Timeout | null = null;
+
+  constructor(raw: ServerResponse, drainMs: number) {
+    this.#raw = raw;
+    this.#drainMs = drainMs;
+    raw.on('drain', () => this.#drained());
+    raw.once('close', () => this.#stopTimer());
+  }
+
+  write({ event, id, data }: ServerEvent): void {
+    if (this.#hasEnded) return;
+    const isFull = this.#raw.writableLength > WAITING_BYTES_MAX;
+    // After the first one that is dropped, the client gets a `reset` before anything else.
+    if (isFull || this.#hasDropped) this.#hasDropped = true;
+    else this.#put(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  keepAlive(): void {
+    if (this.#drainTimer === null) this.#put(': keep-alive\n\n');
+  }
+
+  /** Ends the answer; what still waits for the client has as long as ever to be read. */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#raw.end();
+    if (!this.#raw.writableFinished) this.#startTimer();
+  }
+
+  #put(text: string): void {
+    if (!this.#raw.write(text)) this.#startTimer();
+  }
+
+  #drained(): void {
+    if (this.#hasEnded) return;
+    this.#stopTimer();
+    if (!this.#hasDropped) return;
+    this.#hasDropped = false;
+    this.onDrained();
+  }
+
+  #startTimer(): void {
+    this.#drainTimer ??= setTimeout(() => this.#raw.destroy(), this.#drainMs);
+  }
+
+  #stopTimer(): void {
+    if (this.#drainTimer !== null) clearTimeout(this.#drainTimer);
+    this.#drainTimer = null;
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import pg from 'pg';
 import type { Hub } from '../../src/app.ts';
@@ -21,6 +21,15 @@ function follow(hub: Hub, { workspaceId, token }: HubsWorkspace): Promise<Change
   return openStream(url, { authorization: `Bearer ${token}` });
 }
 
+/** A stream on one of two hubs, of a workspace that the other has made. */
+async function followFromAfar(t: TestContext) {
+  const world = await startSeveralHubs(t);
+  const [near, far] = [await world.start(), await world.start()];
+  await untilAcquainted(near, far);
+  const workspace = await addWorkspace(far);
+  return { world, near, far, workspace, stream: await follow(near, workspace) };
+}
+
 /** Reads until an event of a kind arrives. */
 async function untilEvent(stream: ChangeStream, name: string): Promise<StreamedEvent> {
   for (;;) {
@@ -31,22 +40,14 @@ async function untilEvent(stream: ChangeStream, name: string): Promise<StreamedE
 }
 
 test('a change on one hub reaches the streams of another', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const [near, far] = [await world.start(), await world.start()];
-  await untilAcquainted(near, far);
-  const workspace = await addWorkspace(far);
-  const stream = await follow(near, workspace);
+  const { far, workspace, stream } = await followFromAfar(t);
   await stream.next();
   const jobId = await enqueueJob(far, workspace);
   await stream.until('job', jobId);
 });
 
 test('more changes than a hint holds reach the other hub as a kind', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const [near, far] = [await world.start(), await world.start()];
-  await untilAcquainted(near, far);
-  const workspace = await addWorkspace(far);
-  const stream = await follow(near, workspace);
+  const { far, workspace, stream } = await followFromAfar(t);
   await stream.next();
   const { workspaceId } = workspace;
   const ids = Array.from({ length: 500 }, (_, at) => `job_${at}`);
@@ -55,22 +56,14 @@ test('more changes than a hint holds reach the other hub as a kind', options, as
 });
 
 test('a token revoked on one hub ends its streams on another', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const [near, far] = [await world.start(), await world.start()];
-  await untilAcquainted(near, far);
-  const workspace = await addWorkspace(far);
-  const stream = await follow(near, workspace);
+  const { far, workspace, stream } = await followFromAfar(t);
   await stream.next();
   await callHub(far, endpoints.tokens.revoke, {}, workspace.token);
   while ((await stream.next()) !== null);
 });
 
 test('a hub whose connection for hints was cut resets its streams', options, async (t) => {
-  const world = await startSeveralHubs(t);
-  const [near, far] = [await world.start(), await world.start()];
-  await untilAcquainted(near, far);
-  const workspace = await addWorkspace(far);
-  const stream = await follow(near, workspace);
+  const { world, near, far, workspace, stream } = await followFromAfar(t);
   await untilEvent(stream, 'open');
   const operator = new pg.Client({ connectionString: world.databaseUrl });
   await operator.connect();

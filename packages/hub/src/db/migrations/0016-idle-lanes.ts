@@ -1,6 +1,7 @@
 /**
  * Claims read the active lanes of a repository only. A lane to which no pending or running entry
- * belongs becomes idle after a day. The index answers a claim without reading the requirements.
+ * belongs becomes idle after 10 minutes. The index answers a claim without reading the
+ * requirements.
  */
 export function idleLanes(): string[] {
   return [

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long the statements of one turn of the event loop may take together. */
 const TURN_MS_MAX = 10;
-/** A statement that takes less, such as reading a row by its key, is not counted and never waits. */
+/** A statement that takes less, such as reading a row by its key, never waits. */
 const COUNTED_MS_MIN = 0.25;
 
 /**
