@@ -366,7 +366,7 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
       await request.fallback();
     });
     await page.goto(jobsPath);
-    await page.getByText('Loading the').first().waitFor({ state: 'attached' });
+    await page.getByText('Loading the jobs').first().waitFor({ state: 'attached' });
     await audit('loading');
     held.resolve();
     await row('A job that is blocked').waitFor();

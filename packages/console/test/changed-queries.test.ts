@@ -57,6 +57,35 @@ describe('changed queries', () => {
     expect(reads.length).toBe(3);
   });
 
+  test('are read less often while changes go on, and often again after a pause', async () => {
+    await finishRead();
+    const readsIn = async (ms: number) => {
+      const before = reads.length;
+      for (let at = 0; at < ms; at += 50) {
+        change();
+        await finishRead();
+        await vi.advanceTimersByTimeAsync(50);
+      }
+      return reads.length - before;
+    };
+    await readsIn(3_000);
+    expect(await readsIn(10_000)).toBeLessThanOrEqual(11);
+    await finishRead();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await finishRead();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await readsIn(350)).toBe(2);
+  });
+
+  test('of which a read is under way are read again as soon as it has ended', async () => {
+    change();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(reads.length).toBe(1);
+    await finishRead();
+    await vi.advanceTimersByTimeAsync(60);
+    expect(reads.length).toBe(2);
+  });
+
   test('of which a read is under way are read once more after it, and it is not cut off', async () => {
     for (let at = 0; at < 20; at++) {
       change();

@@ -1,17 +1,10 @@
 import type { endpoints, JobEvent, JobStatus, RequestOf } from '@signalbox/contract';
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  type QueryClient,
-  queryOptions,
-} from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { type JobFilters, wireFilters } from '../format/job-filters.ts';
 import { unlessLive } from '../live/live-state.ts';
 import { callHub } from './hub-call.ts';
 
-const LIST_REFRESH_MS = 5_000;
-/** Jobs that a list reads at once while a person scrolls. */
-const MORE_JOBS = 200;
+export const LIST_REFRESH_MS = 5_000;
 export const LIVE_REFRESH_MS = 2_000;
 /** Events per read; an output event can contain 64 KB. */
 export const EVENTS_PAGE = 300;
@@ -32,34 +25,7 @@ export function jobsQuery(
   });
 }
 
-/**
- * The jobs of a list after its first ones, from a cursor on. They are as they were when they were
- * read: a refresh of everything that a person has scrolled through would take hundreds of calls.
- */
-export function moreJobsQuery(
-  workspaceId: string,
-  filters: JobFilters,
-  { statuses, cursor }: { statuses: readonly JobStatus[] | undefined; cursor: string | null },
-) {
-  return infiniteQueryOptions({
-    queryKey: ['more-jobs', workspaceId, filters, statuses, cursor],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'jobs',
-        'list',
-        { ...listRequest(workspaceId, filters, statuses, MORE_JOBS), cursor: pageParam },
-        signal,
-      ),
-    initialPageParam: cursor ?? '',
-    getNextPageParam: (page) => page.nextCursor,
-    enabled: cursor !== null,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  });
-}
-
-function listRequest(
+export function listRequest(
   workspaceId: string,
   filters: JobFilters,
   statuses: readonly JobStatus[] | undefined,
@@ -190,7 +156,7 @@ export function runChoicesQuery(workspaceId: string) {
 /** Agents of a workspace, for their names. */
 export function agentsQuery(workspaceId: string) {
   return queryOptions({
-    queryKey: ['agents', workspaceId],
+    queryKey: ['agent-names', workspaceId],
     queryFn: ({ signal }) => callHub('agents', 'list', { workspaceId, limit: 200 }, signal),
     staleTime: NAMES_STALE_MS,
   });

@@ -126,7 +126,7 @@ function useBulk(workspaceId: string, selection: Selection, jobs: readonly Liste
     },
     onSettled: () =>
       Promise.all(
-        ['jobs', 'more-jobs', 'job-counts', 'job'].map((name) =>
+        ['jobs', 'job-page', 'job-counts', 'job'].map((name) =>
           client.invalidateQueries({ queryKey: [name, workspaceId] }),
         ),
       ),

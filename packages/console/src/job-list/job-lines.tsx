@@ -1,6 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { statusOfGroup } from '../format/job-filters.ts';
 import { JobRow } from './job-row.tsx';
 import type { JobLine, JobList } from './use-job-list.ts';
@@ -15,7 +23,7 @@ const PHONE_PX = 640;
 /** Lines drawn beyond the window, so that scrolling shows no gaps. */
 const OVERSCAN = 12;
 /** The next jobs are read when this many lines are left. */
-const READ_AHEAD = 30;
+const READ_AHEAD = 100;
 
 interface JobLinesProps {
   list: JobList;
@@ -30,22 +38,23 @@ interface JobLinesProps {
 /** The list: only the lines in the window are drawn, however many there are. */
 export function JobLines(props: JobLinesProps) {
   const { list, slug, currentId } = props;
-  const { lines, readMore } = list;
+  const { lines, readMore, onShown } = list;
   const listRef = useRef<HTMLOListElement>(null);
   const scrollMargin = useTopOf(listRef);
-  const currentLine = lines.findIndex(
-    (line) => line.type === 'job' && line.job.jobId === currentId,
-  );
+  const currentLine = useMemo(() => findLine(lines, currentId), [lines, currentId]);
   const rowPx = window.innerWidth < PHONE_PX ? PHONE_ROW_PX : ROW_PX;
   const virtualizer = useWindowVirtualizer({
     count: lines.length,
     estimateSize: (at) => (lines[at]?.type === 'job' ? rowPx : HEADING_PX),
-    getItemKey: (at) => keyOf(lines[at]) ?? at,
+    // The same function until the lines change: another one makes the library lay out all of them.
+    getItemKey: useCallback((at: number) => keyOf(lines[at]) ?? at, [lines]),
     overscan: OVERSCAN,
     scrollMargin,
     // Below the header of a phone.
     scrollPaddingStart: 64,
     scrollPaddingEnd: 96,
+    // New jobs push the list down only for a person who is at its top.
+    anchorTo: window.scrollY > scrollMargin ? 'end' : 'start',
     // The current row keeps the focus when it leaves the window.
     rangeExtractor: (range) => {
       const shown = defaultRangeExtractor(range);
@@ -55,7 +64,14 @@ export function JobLines(props: JobLinesProps) {
     },
   });
   const drawn = virtualizer.getVirtualItems();
-  const lastDrawn = drawn.findLast(({ index }) => index !== currentLine)?.index ?? 0;
+  const inWindow = drawn.filter(({ index }) => index !== currentLine);
+  const firstDrawn = inWindow.at(0)?.index ?? 0;
+  const lastDrawn = inWindow.at(-1)?.index ?? 0;
+  useEffect(() => {
+    const firstId = jobIdAt(lines, firstDrawn);
+    const lastId = jobIdAt(lines, lastDrawn);
+    if (firstId !== undefined && lastId !== undefined) onShown({ firstId, lastId });
+  }, [lines, firstDrawn, lastDrawn, onShown]);
   const isNearEnd = lastDrawn >= lines.length - READ_AHEAD;
   useEffect(() => {
     if (isNearEnd && readMore !== null && !list.isReadingMore) readMore();
@@ -88,6 +104,16 @@ export function JobLines(props: JobLinesProps) {
       })}
     </ol>
   );
+}
+
+function findLine(lines: readonly JobLine[], jobId: string | undefined): number {
+  if (jobId === undefined) return -1;
+  return lines.findIndex((line) => line.type === 'job' && line.job.jobId === jobId);
+}
+
+function jobIdAt(lines: readonly JobLine[], at: number): string | undefined {
+  const line = lines[at];
+  return line?.type === 'job' ? line.job.jobId : undefined;
 }
 
 function keyOf(line: JobLine | undefined): string | undefined {
@@ -135,8 +161,8 @@ function Line({
       isCurrent={job.jobId === currentId}
       isSelected={selection.ids.has(job.jobId)}
       isSelecting={selection.isSelecting}
-      onSelect={(isRange) => selection.toggle(job.jobId, isRange)}
-      onFocus={() => onCurrent(job.jobId)}
+      onSelect={selection.toggle}
+      onFocus={onCurrent}
     />
   );
 }

@@ -1,6 +1,6 @@
 import type { ListedJob } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
-import type { MouseEvent } from 'react';
+import { type MouseEvent, memo } from 'react';
 import { classNames } from '../class-names.ts';
 import { kindWords, NO_CHANGES, shortWaitingWords, statusWords } from '../format/job-words.ts';
 import { formatCost } from '../format/money.ts';
@@ -19,18 +19,18 @@ interface JobRowProps {
   isSelected: boolean;
   /** Whether jobs are being selected, so that every row shows its box. */
   isSelecting: boolean;
-  onSelect: (isRange: boolean) => void;
-  onFocus: () => void;
+  onSelect: (jobId: string, isRange: boolean) => void;
+  onFocus: (jobId: string) => void;
 }
 
 /** One job in the list: a link over the whole row, with the box that selects it above. */
-export function JobRow(props: JobRowProps) {
+export const JobRow = memo(function JobRow(props: JobRowProps) {
   const { job, slug, isCurrent, isSelected, isSelecting, onSelect, onFocus } = props;
   const title = plainText(job.title) || job.jobId;
   const selectOnShift = (event: MouseEvent) => {
     if (!event.shiftKey) return;
     event.preventDefault();
-    onSelect(true);
+    onSelect(job.jobId, true);
   };
   return (
     <div
@@ -51,7 +51,7 @@ export function JobRow(props: JobRowProps) {
           tabIndex={-1}
           checked={isSelected}
           aria-label={`Select ${title}`}
-          onClick={(event) => onSelect(event.shiftKey)}
+          onClick={(event) => onSelect(job.jobId, event.shiftKey)}
           onChange={() => undefined}
           className="size-4 accent-accent-fill"
         />
@@ -70,7 +70,7 @@ export function JobRow(props: JobRowProps) {
           params={{ slug, jobId: job.jobId }}
           data-job={job.jobId}
           title={title}
-          onFocus={onFocus}
+          onFocus={() => onFocus(job.jobId)}
           onClick={selectOnShift}
           className="block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent sm:shrink sm:grow-0"
         >
@@ -82,7 +82,7 @@ export function JobRow(props: JobRowProps) {
       <Columns {...props} />
     </div>
   );
-}
+});
 
 /** The reason why a job waits, in words. */
 function Waiting({ job }: { job: ListedJob }) {

@@ -1,7 +1,21 @@
-import type { JobCounts, JobStatus, ListedJob } from '@signalbox/contract';
-import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { jobCountsQuery, jobsQuery, moreJobsQuery } from '../api/job-queries.ts';
+import type { endpoints, ListedJob, ResponseOf } from '@signalbox/contract';
+import {
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useCallback, useMemo, useState } from 'react';
+import {
+  type JobListRef,
+  type JobPages,
+  jobPageQuery,
+  jobPagesQuery,
+  jobsOfPages,
+  pagesBetween,
+} from '../api/job-pages.ts';
+import { jobCountsQuery, jobsQuery } from '../api/job-queries.ts';
 import {
   hasGroups,
   type JobFilters,
@@ -13,10 +27,7 @@ import {
 /** Jobs of a group; its heading leads to the others. */
 export const GROUP_JOBS = 50;
 export const FINISHED_JOBS = 20;
-/** The first jobs of a list, which are kept fresh. */
-export const FIRST_JOBS = 50;
-/** As many stay fresh once a person scrolls, so that new jobs leave no gap to the rest. */
-const SCROLLED_JOBS = 200;
+const noPages: JobPages['pages'] = [];
 
 /** A line of the list. */
 export type JobLine =
@@ -36,37 +47,60 @@ export interface JobList {
   isReadingMore: boolean;
   /** Reads the next jobs; null at the end. */
   readMore: (() => void) | null;
+  /** Call it with the ids of the first and the last job that are drawn: they are kept fresh. */
+  onShown: (shown: { firstId: string; lastId: string }) => void;
 }
 
 /** The list with groups: the first jobs of each state. */
 export function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
-  const counts = useQuery({ ...jobCountsQuery(workspaceId, filters), enabled: isUsed });
-  const lists = useQueries({
+  const client = useQueryClient();
+  const { data: counts } = useQuery({ ...jobCountsQuery(workspaceId, filters), enabled: isUsed });
+  const { pages, ...reads } = useQueries({
     queries: jobGroups.map((group) => ({
       ...groupQuery(workspaceId, filters, group),
       enabled: isUsed,
     })),
+    combine: combineGroups,
   });
-  const lines: JobLine[] = [];
-  jobGroups.forEach((group, at) => {
-    const page = lists[at]?.data;
-    if (page === undefined || page.jobs.length === 0) return;
-    lines.push({ type: 'group', group, count: countOf(group, counts.data) });
-    for (const job of page.jobs) lines.push({ type: 'job', job });
-    if (page.nextCursor !== null) lines.push({ type: 'more', group });
-  });
+  const lines = useMemo(() => linesOfGroups(pages, counts), [pages, counts]);
+  const jobs = useMemo(() => pages.flatMap((page) => page?.jobs ?? []), [pages]);
   return {
-    lines,
-    jobs: jobsOf(lines),
-    isPending: lists.some((list) => list.isPending),
-    error: lists.find((list) => list.error)?.error ?? null,
-    isFetching: lists.some((list) => list.isFetching),
-    refetch: () => {
-      for (const list of lists) void list.refetch();
-    },
+    ...{ lines, jobs, ...reads },
+    refetch: () => void client.refetchQueries({ queryKey: ['jobs', workspaceId], type: 'active' }),
     isReadingMore: false,
     readMore: null,
+    // All are kept fresh.
+    onShown: () => undefined,
   };
+}
+
+type GroupPage = Pick<ResponseOf<typeof endpoints.jobs.list>, 'jobs' | 'nextCursor'>;
+type Counts = Pick<ResponseOf<typeof endpoints.jobs.counts>, 'counts' | 'capped'>;
+
+/** Outside the component, so that pages that are as they were stay the same object. */
+function combineGroups(reads: readonly UseQueryResult<GroupPage>[]) {
+  return {
+    pages: reads.map((read) => read.data),
+    isPending: reads.some((read) => read.isPending),
+    isFetching: reads.some((read) => read.isFetching),
+    error: reads.find((read) => read.error)?.error ?? null,
+  };
+}
+
+/** The lines of the groups that have jobs, each with a heading. Pages are in the order of groups. */
+export function linesOfGroups(
+  pages: readonly (GroupPage | undefined)[],
+  counts: Counts | undefined,
+): JobLine[] {
+  return jobGroups.flatMap((group, at): JobLine[] => {
+    const page = pages[at];
+    if (page === undefined || page.jobs.length === 0) return [];
+    return [
+      { type: 'group', group, count: countOf(group, counts) },
+      ...page.jobs.map((job): JobLine => ({ type: 'job', job })),
+      ...(page.nextCursor === null ? [] : [{ type: 'more', group } as const]),
+    ];
+  });
 }
 
 export function groupQuery(workspaceId: string, filters: JobFilters, group: JobGroup) {
@@ -74,64 +108,57 @@ export function groupQuery(workspaceId: string, filters: JobFilters, group: JobG
   return jobsQuery(workspaceId, filters, { statuses: group.statuses, limit });
 }
 
-function countOf(
-  { statuses }: JobGroup,
-  data: { counts: JobCounts; capped: readonly JobStatus[] } | undefined,
-): string {
+function countOf({ statuses }: JobGroup, data: Counts | undefined): string {
   if (data === undefined) return '';
   const sum = statuses.reduce((total, status) => total + data.counts[status], 0);
   const isCapped = statuses.some((status) => data.capped.includes(status));
   return `${sum.toLocaleString('en')}${isCapped ? '+' : ''}`;
 }
 
-/**
- * The list without groups. The first jobs are kept fresh; the others are read while a person
- * scrolls, and stay as they were.
- */
+/** The list without groups, read page by page while a person scrolls. */
 export function useFlatJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
-  const statuses = statusesOf(filters.status);
-  const view = JSON.stringify([workspaceId, filters]);
-  // Where the jobs begin that are read while scrolling, for this view.
-  const [begin, setBegin] = useState<{ view: string; cursor: string; after: string } | null>(null);
-  const rest = begin?.view === view ? begin : null;
-  const limit = rest === null ? FIRST_JOBS : SCROLLED_JOBS;
-  const first = useQuery({
-    ...jobsQuery(workspaceId, filters, { statuses, limit }),
-    enabled: isUsed,
-  });
-  const more = useInfiniteQuery(
-    moreJobsQuery(workspaceId, filters, { statuses, cursor: rest?.cursor ?? null }),
+  const client = useQueryClient();
+  const list = flatListOf(workspaceId, filters);
+  const more = useInfiniteQuery({ ...jobPagesQuery(list), enabled: isUsed });
+  const { data, isFetching, fetchNextPage, hasNextPage, refetch } = more;
+  const pages = data?.pages ?? noPages;
+  const jobs = useMemo(() => jobsOfPages(pages), [pages]);
+  const lines = useMemo(() => jobs.map((job): JobLine => ({ type: 'job', job })), [jobs]);
+  const [{ from, to }, setShown] = useState({ from: -1, to: -1 });
+  const onShown = useCallback(
+    (shown: { firstId: string; lastId: string }) => {
+      const next = pagesBetween(pages, shown.firstId, shown.lastId);
+      setShown((before) => (before.from === next.from && before.to === next.to ? before : next));
+    },
+    [pages],
   );
-  const fresh = first.data?.jobs ?? [];
-  const lastFresh = fresh.at(-1)?.jobId;
-  // So many new jobs have come that some lie between the fresh ones and the rest: begin again.
-  const hasGap =
-    rest !== null && !first.isPlaceholderData && lastFresh !== undefined && lastFresh > rest.after;
-  const older = hasGap ? [] : (more.data?.pages.flatMap((page) => page.jobs) ?? []);
-  const jobs = [
-    ...fresh,
-    ...older.filter((job) => lastFresh === undefined || job.jobId < lastFresh),
-  ];
-  const cursor = first.data?.nextCursor ?? null;
-  const start = () => {
-    if (cursor !== null) setBegin({ view, cursor, after: lastFresh ?? '' });
-  };
-  const canReadMore = rest === null || hasGap ? cursor !== null : more.hasNextPage;
+  const isOwn = isUsed && data !== undefined && !more.isPlaceholderData;
+  // The numbers are −1 until rows are drawn.
+  const inView = isOwn && from >= 0 ? pages.keys().filter((at) => at >= from && at <= to) : [];
+  const fresh = useQueries({
+    queries: [...inView].map((at) => jobPageQuery(client, list, data as JobPages, at)),
+  });
+  const readMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   return {
-    lines: jobs.map((job) => ({ type: 'job', job })),
+    lines,
     jobs,
-    isPending: first.isPending,
-    error: first.error ?? more.error,
-    isFetching: first.isFetching,
-    refetch: () => void first.refetch(),
-    isReadingMore: rest !== null && more.isFetching,
-    readMore: canReadMore
-      ? () => {
-          if (rest === null || hasGap) start();
-          else if (!more.isFetching) void more.fetchNextPage();
-        }
-      : null,
+    isPending: more.isPending,
+    error: more.error ?? fresh.find((page) => page.error)?.error ?? null,
+    isFetching,
+    refetch: () => {
+      if (data === undefined) void refetch();
+      else if (more.error) readMore();
+      for (const page of fresh) void page.refetch();
+    },
+    isReadingMore: more.isFetchingNextPage,
+    readMore: hasNextPage && !more.isPlaceholderData ? readMore : null,
+    onShown,
   };
+}
+
+/** The list without groups that the filters ask for. */
+export function flatListOf(workspaceId: string, filters: JobFilters): JobListRef {
+  return { workspaceId, filters, statuses: statusesOf(filters.status) };
 }
 
 /** The list that the filters ask for. */
@@ -140,8 +167,4 @@ export function useJobList(workspaceId: string, filters: JobFilters): JobList {
   const grouped = useGroupedJobs(workspaceId, filters, isGrouped);
   const flat = useFlatJobs(workspaceId, filters, !isGrouped);
   return isGrouped ? grouped : flat;
-}
-
-function jobsOf(lines: readonly JobLine[]): ListedJob[] {
-  return lines.flatMap((line) => (line.type === 'job' ? [line.job] : []));
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /** The selected rows of a list, by their IDs. */
 export interface Selection {
@@ -17,26 +17,36 @@ export interface Selection {
 export function useSelection(order: readonly string[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [isBegun, setBegun] = useState(false);
-  const [last, setLast] = useState<string>();
-  return {
-    ids,
-    isSelecting: isBegun || ids.size > 0,
-    toggle(id, isRange) {
-      const next = new Set(ids);
-      const isAdded = isRange || !ids.has(id);
-      for (const each of isRange ? between(order, last, id) : [id]) {
+  const latest = useRef({ order, last: undefined as string | undefined });
+  useLayoutEffect(() => {
+    latest.current.order = order;
+  });
+  // The same functions at every render, so that rows that are as they were are not drawn again.
+  const toggle = useCallback((id: string, isRange: boolean) => {
+    const { last } = latest.current;
+    const range = isRange ? between(latest.current.order, last, id) : [id];
+    latest.current.last = id;
+    setIds((before) => {
+      const next = new Set(before);
+      const isAdded = isRange || !before.has(id);
+      for (const each of range) {
         if (isAdded) next.add(each);
         else next.delete(each);
       }
-      setIds(next);
-      setLast(id);
-    },
+      return next;
+    });
+  }, []);
+  const clear = useCallback(() => {
+    setIds(new Set());
+    setBegun(false);
+  }, []);
+  return {
+    ids,
+    isSelecting: isBegun || ids.size > 0,
+    toggle,
     begin: () => setBegun(true),
     selectAll: () => setIds(new Set(order)),
-    clear() {
-      setIds(new Set());
-      setBegun(false);
-    },
+    clear,
   };
 }
 

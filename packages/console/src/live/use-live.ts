@@ -2,18 +2,19 @@ import { endpointPaths } from 'virtual:contract-data';
 import type { Change, ChangeKind } from '@signalbox/contract';
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { type IdRange, isInRange } from '../api/job-pages.ts';
 import { type LiveMessage, LiveSource } from './live-source.ts';
 import { setLiveState } from './live-state.ts';
 
 /** The first parts of the keys of the queries that a change of a kind makes old. */
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
-  job: ['job', 'jobs', 'more-jobs', 'job-counts', 'runs', 'agents'],
+  job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
-  uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs'],
+  uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
   run: ['runs', 'run-choices'],
-  agent: ['agents', 'jobs'],
-  repository: ['repositories', 'queue-pauses', 'pauses', 'jobs'],
-  queue: ['queue-pauses', 'pauses', 'repositories', 'job', 'jobs'],
+  agent: ['agents', 'agent-names', 'jobs', 'job-page'],
+  repository: ['repositories', 'queue-pauses', 'pauses', 'jobs', 'job-page'],
+  queue: ['queue-pauses', 'pauses', 'repositories', 'job', 'jobs', 'job-page'],
   contextPack: ['runs'],
   workspace: ['workspace-settings', 'queue-pauses', 'pauses'],
   member: ['members', 'people'],
@@ -27,12 +28,19 @@ const ofOneJob = new Set(['job', 'job-events', 'job-log']);
 /** Whether a change makes the query of this key old. */
 export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
   if (typeof name !== 'string' || !keysByKind[change.kind]?.includes(name)) return false;
+  if (name === 'job-page' && change.kind === 'job' && change.id !== null) {
+    // The third part of the key of jobPageQuery.
+    return isInRange(id as IdRange, change.id);
+  }
   const isOfOneJob = ofOneJob.has(name) && (change.kind === 'job' || change.kind === 'jobEvents');
   return !isOfOneJob || change.id === null || change.id === id;
 }
 
-/** Reads of one query for changes begin no more often than this. */
-const READ_GAP_MS = 500;
+/** Reads of one query for changes begin no more often than this; less often while changes go on. */
+const READ_GAP_MS = 300;
+const READ_GAP_MS_MAX = 1_000;
+/** A query that must wait, for this gap or for its read that is under way, is looked at this often. */
+const LOOK_AGAIN_MS = 50;
 
 /**
  * Reads again what changed and is shown, and marks the rest as old. A query whose read is under
@@ -41,6 +49,8 @@ const READ_GAP_MS = 500;
 export class ChangedQueries {
   readonly #client: QueryClient;
   readonly #waiting = new Set<string>();
+  /** The latest reads, and the gap after each. */
+  readonly #reads = new Map<string, { begunMs: number; gapMs: number }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: QueryClient) {
@@ -60,18 +70,27 @@ export class ChangedQueries {
   }
 
   #read(): void {
+    const nowMs = performance.now();
     const due = new Set<string>();
     for (const hash of this.#waiting) {
       const query = this.#client.getQueryCache().get(hash);
-      if (query?.state.fetchStatus === 'fetching') continue;
+      const { begunMs = 0, gapMs = 0 } = this.#reads.get(hash) ?? {};
+      if (query?.state.fetchStatus === 'fetching' || nowMs - begunMs < gapMs) continue;
       this.#waiting.delete(hash);
-      due.add(hash);
+      if (query !== undefined) due.add(hash);
+    }
+    for (const [hash, { begunMs, gapMs }] of this.#reads) {
+      if (nowMs - begunMs > 2 * gapMs) this.#reads.delete(hash);
+    }
+    for (const hash of due) {
+      const gapMs = (this.#reads.get(hash)?.gapMs ?? READ_GAP_MS / 2) * 2;
+      this.#reads.set(hash, { begunMs: nowMs, gapMs: Math.min(gapMs, READ_GAP_MS_MAX) });
     }
     if (due.size > 0) {
       void this.#client.invalidateQueries({ predicate: ({ queryHash }) => due.has(queryHash) });
     }
-    const isDone = due.size === 0 && this.#waiting.size === 0;
-    this.#timer = isDone ? undefined : setTimeout(() => this.#read(), READ_GAP_MS);
+    const isDone = this.#waiting.size === 0;
+    this.#timer = isDone ? undefined : setTimeout(() => this.#read(), LOOK_AGAIN_MS);
   }
 }
 

@@ -168,8 +168,9 @@ function useListKeys(keys: ListKeys): void {
   const { order, currentId, setCurrentId, selection, searchRef, slug } = keys;
   const navigate = route.useNavigate();
   const group = 'Jobs';
-  const at = currentId === undefined ? -1 : order.indexOf(currentId);
-  const move = (to: number) => {
+  const move = (step: 1 | -1) => {
+    const at = currentId === undefined ? -1 : order.indexOf(currentId);
+    const to = at < 0 ? 0 : at + step;
     const jobId = order[Math.max(0, Math.min(order.length - 1, to))];
     if (jobId !== undefined) setCurrentId(jobId);
   };
@@ -177,8 +178,8 @@ function useListKeys(keys: ListKeys): void {
     if (currentId !== undefined && order.includes(currentId)) act(currentId);
   };
   useKeys([
-    { keys: 'j', label: 'Next job', group, act: () => move(at + 1) },
-    { keys: 'k', label: 'Previous job', group, act: () => move(at < 0 ? 0 : at - 1) },
+    { keys: 'j', label: 'Next job', group, act: () => move(1) },
+    { keys: 'k', label: 'Previous job', group, act: () => move(-1) },
     {
       keys: 'x',
       label: 'Select the job',

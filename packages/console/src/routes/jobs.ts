@@ -1,17 +1,17 @@
 import { createRoute } from '@tanstack/react-router';
+import { jobPagesQuery } from '../api/job-pages.ts';
 import {
   agentsQuery,
   jobCountsQuery,
   jobQuery,
-  jobsQuery,
   pausesQuery,
   repositoriesQuery,
   runChoicesQuery,
 } from '../api/job-queries.ts';
-import { readFirst } from '../api/read-first.ts';
-import { hasGroups, jobGroups, readJobFilters, statusesOf } from '../format/job-filters.ts';
+import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { hasGroups, jobGroups, readJobFilters } from '../format/job-filters.ts';
 import { readJobSearch } from '../format/job-tabs.ts';
-import { FIRST_JOBS, groupQuery } from '../job-list/use-job-list.ts';
+import { flatListOf, groupQuery } from '../job-list/use-job-list.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
@@ -23,11 +23,10 @@ const jobsRoute = createRoute({
   // Waits for nothing: the page has its filters at once, and rows of true height for its list.
   loader: ({ context: { client, membership }, deps: filters }) => {
     const { workspaceId } = membership;
-    const statuses = statusesOf(filters.status);
-    const lists = hasGroups(filters)
-      ? jobGroups.map((group) => groupQuery(workspaceId, filters, group))
-      : [jobsQuery(workspaceId, filters, { statuses, limit: FIRST_JOBS })];
-    for (const list of lists) void readFirst(client, list);
+    if (hasGroups(filters)) {
+      for (const group of jobGroups)
+        void readFirst(client, groupQuery(workspaceId, filters, group));
+    } else void readFirstPage(client, jobPagesQuery(flatListOf(workspaceId, filters)));
     void readFirst(client, jobCountsQuery(workspaceId, filters));
     void readFirst(client, pausesQuery(workspaceId));
     void readFirst(client, repositoriesQuery(workspaceId));
