@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { projectRoot } from './child.ts';
 import type { LoadResult } from './load-process.ts';
 import { findMedian, type Spread } from './statistics.ts';
@@ -56,6 +57,6 @@ function listCores(rounds: readonly LoadResult[]): [string, number | null][] {
 const ERROR_CHARS_MAX = 300;
 
 export function describeError(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = stripVTControlCharacters(error instanceof Error ? error.message : String(error));
   return text.replaceAll(projectRoot, '.').replace(/\s+/g, ' ').slice(0, ERROR_CHARS_MAX);
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 /** The measures of this bench; each is a row of the table of targets. */
 export const measureNames = [
   ...(['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9'] as const),
-  ...(['P11', 'P12', 'P13', 'P14', 'P15'] as const),
+  ...(['P10', 'P11', 'P12', 'P13', 'P14', 'P15'] as const),
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
 
@@ -29,9 +29,9 @@ export interface Options {
 
 export const usage = `npm run bench -- [options]
 
-  fleet            the same as --only P11; likewise console (P12), disk (P13), attack (P14)
-                   and limiter (P15)
-  --only P1,P4     only these measures, of P1 to P9 and P11 to P15
+  browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13),
+                   attack (P14) and limiter (P15)
+  --only P1,P4     only these measures, of P1 to P15
   --quick          small numbers and short times; takes at most two minutes
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
@@ -79,6 +79,7 @@ export function parseOptions(argv: readonly string[]): Options {
 
 /** Measures that also have a name in words. */
 const words: Readonly<Record<string, MeasureName>> = {
+  browser: 'P10',
   fleet: 'P11',
   console: 'P12',
   disk: 'P13',

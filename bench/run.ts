@@ -7,6 +7,7 @@ import { keepEarlier, readReport } from './earlier-sections.ts';
 import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
 import { measureAttack } from './measures/attack.ts';
+import { measureConsole } from './measures/console.ts';
 import { measureConsoleTraffic } from './measures/console-traffic.ts';
 import { measureCrowd } from './measures/crowd.ts';
 import { measureDelivery } from './measures/delivery.ts';
@@ -42,6 +43,7 @@ const measures: readonly Measure[] = [
   { names: ['P6'], title: 'crowd', measure: measureCrowd },
   { names: ['P7'], title: 'start', measure: measureStart },
   { names: ['P9'], title: 'context packs', measure: measurePacks },
+  { names: ['P10'], title: 'console', measure: measureConsole },
   { names: ['P11'], title: 'working fleet', measure: measureFleet },
   { names: ['P12'], title: 'console traffic', measure: measureConsoleTraffic },
   { names: ['P13'], title: 'disk', measure: measureDisk },
@@ -97,9 +99,10 @@ async function openBench(options: Options, say: (line: string) => void): Promise
   };
 }
 
-/** All measures except P2, P12 and P15 need PostgreSQL. */
+/** All measures except P2, P10, P12 and P15 need PostgreSQL. */
 async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
-  if (only.isSubsetOf(new Set(['P2', 'P12', 'P15']))) return { absentBecause: 'not asked for' };
+  if (only.isSubsetOf(new Set(['P2', 'P10', 'P12', 'P15'])))
+    return { absentBecause: 'not asked for' };
   return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
+import { type Config, createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import { type Child, cleanEnvironment, projectRoot, startChild } from '../child.ts';
 import { describeError } from '../format.ts';
@@ -120,7 +120,7 @@ export async function prepareWorkspace(
   store: HubStore,
   tokenCount: number,
 ): Promise<{ workspaceId: string; tokens: string[] }> {
-  const config = { ...readConfig({ ...settingsOf(store), SVC_LOG_LEVEL: 'silent' }) };
+  const config = adminConfigOf(store);
   const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'bench', name: 'Bench' });
   const tokens: string[] = [];
   while (tokens.length < Math.min(tokenCount, TOKENS_MAX)) {
@@ -219,6 +219,11 @@ function metersOf(hubs: readonly Child[]): Meters {
   const [only] = hubs;
   if (hubs.length === 1 && only !== undefined) return { hub: only.pid };
   return Object.fromEntries(hubs.map((hub, at) => [`hub ${at + 1}`, hub.pid]));
+}
+
+/** For the commands of an operator on a store. */
+export function adminConfigOf(store: HubStore): Config {
+  return readConfig({ ...settingsOf(store), SVC_LOG_LEVEL: 'silent' });
 }
 
 function settingsOf({ dataDir, databaseUrl }: HubStore): NodeJS.ProcessEnv {
