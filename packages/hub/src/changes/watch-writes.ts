@@ -120,7 +120,9 @@ class WatchedTx implements Tx {
     const { columns, set, where } = statement;
     if (table === undefined) return;
     const { silent } = table;
-    if (statement.verb === 'update' && columns.every((column) => silent?.includes(column))) return;
+    // An update whose columns were not understood is announced.
+    const isSilent = columns.length > 0 && columns.every((column) => silent?.includes(column));
+    if (statement.verb === 'update' && isSilent) return;
     const textAt = (column: string | null) => {
       const at = column === null ? undefined : where.get(column);
       const value = at === undefined ? null : values[at];
