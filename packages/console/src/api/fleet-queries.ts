@@ -12,26 +12,26 @@ const REPOSITORY_ROWS = 10;
 export type { Agent, Repository, Run, RunJob } from '@signalbox/contract';
 export type RunOverview = ResponseOf<ConsoleRows['runs']['overview']>;
 
-/** The agents in some statuses, in pages, newest first; and the counts of all statuses. */
-export function agentGroupQuery(workspaceId: string, statuses: readonly AgentStatus[]) {
+/** A list in pages. `read` is told which page to ask for. */
+function pagesQuery<Page extends { nextCursor: string | null }>(
+  queryKey: readonly string[],
+  read: (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Page>,
+) {
   return infiniteQueryOptions({
-    queryKey: ['agents', workspaceId, 'group', ...statuses],
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'agents',
-        'list',
-        {
-          workspaceId,
-          statuses: [...statuses],
-          limit: PAGE_ROWS,
-          ...(pageParam && { cursor: pageParam }),
-        },
-        signal,
-      ),
+      read({ limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) }, signal),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
+}
+
+/** The agents in some statuses, in pages, newest first; and the counts of all statuses. */
+export function agentGroupQuery(workspaceId: string, statuses: readonly AgentStatus[]) {
+  return pagesQuery(['agents', workspaceId, 'group', ...statuses], (page, signal) =>
+    callHub('agents', 'list', { workspaceId, statuses: [...statuses], ...page }, signal),
+  );
 }
 
 export function agentQuery(workspaceId: string, agentId: string) {
@@ -67,19 +67,9 @@ export function peopleQuery(workspaceId: string) {
 }
 
 export function repositoryPagesQuery(workspaceId: string) {
-  return infiniteQueryOptions({
-    queryKey: ['repositories', workspaceId, 'pages'],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'repositories',
-        'list',
-        { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: unlessLive(FLEET_REFRESH_MS),
-  });
+  return pagesQuery(['repositories', workspaceId, 'pages'], (page, signal) =>
+    callHub('repositories', 'list', { workspaceId, ...page }, signal),
+  );
 }
 
 export function repositoryQuery(workspaceId: string, repoId: string) {
@@ -114,19 +104,9 @@ export function lastJobsQuery(workspaceId: string, repoId: string) {
 }
 
 export function runsQuery(workspaceId: string) {
-  return infiniteQueryOptions({
-    queryKey: ['runs', workspaceId, 'pages'],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'runs',
-        'list',
-        { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: unlessLive(FLEET_REFRESH_MS),
-  });
+  return pagesQuery(['runs', workspaceId, 'pages'], (page, signal) =>
+    callHub('runs', 'list', { workspaceId, ...page }, signal),
+  );
 }
 
 export function runQuery(workspaceId: string, runId: string) {

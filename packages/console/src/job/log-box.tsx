@@ -43,6 +43,8 @@ interface LogBoxProps {
   onFollow: (follow: boolean) => void;
   onLine: (line: number, event: MouseEvent) => void;
   onFold: (line: number) => void;
+  /** Called when lines are in the document. */
+  onShown: () => void;
 }
 
 const pageOf = (line: number) => Math.floor((line - 1) / LOG_PAGE_LINES);
@@ -53,6 +55,14 @@ export function LogBox(props: LogBoxProps) {
   const boxRef = useRef<HTMLDivElement>(null);
   const list = useLogPages(props, boxRef);
   const { virtualizer, totalPx, basePage, count, pages, wanted, goTo, settle } = list;
+  const { onShown } = props;
+  const onPageShown = useCallback(
+    (lines: LineRange) => {
+      settle(lines);
+      onShown();
+    },
+    [settle, onShown],
+  );
   const release = () => {
     wanted.current = undefined;
     onFollow(false);
@@ -98,7 +108,7 @@ export function LogBox(props: LogBoxProps) {
                 marks={marks}
                 onLine={props.onLine}
                 onFold={props.onFold}
-                onShown={settle}
+                onShown={onPageShown}
               />
             </div>
           ))}
@@ -130,6 +140,11 @@ function useLogPages(props: LogBoxProps, boxRef: RefObject<HTMLDivElement | null
       return (last - first + 1 - countHidden(marks.folded, { first, last })) * LINE_PX;
     },
     overscan: 1,
+    // Otherwise the first pages are read too, before those that are wanted.
+    initialOffset: () => {
+      const line = firstLine ?? (follow ? totalLines : 1);
+      return Math.max(0, line - 1 - basePage * LOG_PAGE_LINES) * LINE_PX;
+    },
   });
 
   /** The line to keep in the middle until the pages around it have their heights. */

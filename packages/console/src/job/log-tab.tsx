@@ -1,7 +1,7 @@
 import type { Job } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type LogRef, logGroupsQuery, logHeadQuery, logTailQuery } from '../api/log-queries.ts';
 import {
   findFailureLine,
@@ -93,7 +93,9 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
   const { range, onLine, selectLine } = useLineRange(log.attempt);
   const [follow, setFollow] = useState(isLive && range === undefined);
   const [hasTimes, setTimes] = useState(false);
-  const groups = useGroups(log, head.sizeBytes);
+  const [isShown, setShown] = useState(false);
+  const onShown = useCallback(() => setShown(true), []);
+  const groups = useGroups(log, head.sizeBytes, isShown);
   const { folded, onFold, foldAll } = useFolding(groups);
   const goTo = (line: number) => {
     setFollow(false);
@@ -149,6 +151,7 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
         onFollow={setFollow}
         onLine={onLine}
         onFold={onFold}
+        onShown={onShown}
       />
     </section>
   );
@@ -178,8 +181,9 @@ function useLineRange(attempt: number) {
   return { range, onLine, selectLine: (line: number) => select({ first: line, last: line }) };
 }
 
-function useGroups(log: LogRef, sizeBytes: number): readonly LogGroup[] {
-  const { data } = useQuery(logGroupsQuery(log, sizeBytes));
+/** The hub reads the whole log for its groups, so the lines in sight come first. */
+function useGroups(log: LogRef, sizeBytes: number, isShown: boolean): readonly LogGroup[] {
+  const { data } = useQuery({ ...logGroupsQuery(log, sizeBytes), enabled: isShown });
   return useMemo(() => (data === undefined ? noGroups : groupsOf(data)), [data]);
 }
 
