@@ -1,6 +1,6 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
-/** What a page did between two moments, as the person at it sees it. */
+/** The work of a page between two moments, as the person at it sees it. */
 export interface Span {
   /** The longest time for which the page's thread was busy; 0 if never above 50 ms. */
   readonly longestTaskMs: number;

@@ -57,7 +57,7 @@ describe('changed queries', () => {
     expect(reads.length).toBe(3);
   });
 
-  test('are read less often while changes go on, and often again after a pause', async () => {
+  test('are read less often in a long burst, and often again after a pause', async () => {
     await finishRead();
     const readsIn = async (ms: number) => {
       const before = reads.length;

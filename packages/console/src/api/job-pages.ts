@@ -13,8 +13,8 @@ import { callHub } from './hub-call.ts';
 import { LIST_REFRESH_MS, listRequest } from './job-queries.ts';
 
 /*
- * A list of any length, newest first, in pages. Only the pages in view are read again when something
- * changes: each is a query of its own, which puts what it read into the whole list.
+ * A list of any length, newest first, in pages. Only the pages in view are read again when
+ * something changes: each is a query of its own, which puts what it read into the whole list.
  */
 
 /** Jobs of the first page, and of each that is read while a person scrolls. */
@@ -30,8 +30,8 @@ export interface JobPage {
   /** Null at the end of the list. */
   nextCursor: string | null;
   /**
-   * The id of the last job that can be on this page; ids fall. Empty at the end of the list; null if
-   * unknown: none of the jobs that were examined for this page matched.
+   * The id of the last job that can be on this page; ids fall. Empty at the end of the list; null
+   * if unknown: none of the jobs that were examined for this page matched.
    */
   untilId: string | null;
   readAtMs: number;

@@ -87,7 +87,7 @@ function combineGroups(reads: readonly UseQueryResult<GroupPage>[]) {
   };
 }
 
-/** The lines of the groups that have jobs, each with a heading. Pages are in the order of groups. */
+/** The lines of the groups that have jobs, each with a heading. Pages have the order of groups. */
 export function linesOfGroups(
   pages: readonly (GroupPage | undefined)[],
   counts: Counts | undefined,

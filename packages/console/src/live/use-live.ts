@@ -36,10 +36,10 @@ export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
   return !isOfOneJob || change.id === null || change.id === id;
 }
 
-/** Reads of one query for changes begin no more often than this; less often while changes go on. */
+/** Reads of one query for changes begin no more often than this; in a long burst, less often. */
 const READ_GAP_MS = 300;
 const READ_GAP_MS_MAX = 1_000;
-/** A query that must wait, for this gap or for its read that is under way, is looked at this often. */
+/** Pause before another look at queries that must wait for this gap or for a read under way. */
 const LOOK_AGAIN_MS = 50;
 
 /**

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  lineAt,
-  parseSource,
-  type SyntaxNode,
-  visitNodes,
-} from '../../../../scripts/check/source-syntax.ts';
+import { parseAst } from 'rolldown/parseAst';
 import { readStatement } from '../../src/changes/read-statement.ts';
 import { watchedTables } from '../../src/changes/watched-tables.ts';
 
@@ -20,7 +15,7 @@ const writePattern = new RegExp(
   `\\b(?:INSERT|REPLACE|MERGE|UPDATE|DELETE)\\s[\\w\\s."]*?\\b(${names})\\b`,
   'gi',
 );
-/** Stands for what a text is completed with. */
+/** In place of what a text is completed with. */
 const PART = ' PART ';
 const queryMethods = ['insertInto', 'updateTable', 'deleteFrom'];
 
@@ -33,11 +28,20 @@ const ofAllWorkspaces = [
   "DELETE FROM uploads WHERE status = 'pending' AND",
 ];
 
-interface TextNode extends SyntaxNode {
+/** A node of the syntax tree (ESTree with types). */
+interface TextNode {
+  readonly start: number;
+  readonly type: string;
   readonly value?: unknown;
   readonly quasis?: readonly { readonly value: { readonly raw: string } }[];
   readonly callee?: { readonly property?: { readonly name?: string } };
   readonly arguments?: readonly { readonly value?: unknown }[];
+}
+
+function visitNodes(tree: unknown, see: (node: TextNode) => void): void {
+  if (typeof tree !== 'object' || tree === null) return;
+  if ('type' in tree && 'start' in tree) see(tree as TextNode);
+  for (const item of Object.values(tree)) visitNodes(item, see);
 }
 
 /** Why the changes of a text of SQL could be missed; undefined if they cannot. */
@@ -64,13 +68,14 @@ test('every statement that writes a watched table is understood', () => {
   for (const file of readdirSync(sourceDir, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.includes('migrations')) continue;
     const source = readFileSync(join(sourceDir, file), 'utf8');
-    const judge = (node: SyntaxNode, sql: string) => {
+    const place = ({ start }: TextNode) => `${file}:${source.slice(0, start).split('\n').length}`;
+    const judge = (node: TextNode, sql: string) => {
       if (sql.match(writePattern) === null) return;
       statements += 1;
       const fault = faultOf(sql);
-      if (fault !== undefined) faults.push(`${file}:${lineAt(source, node.start)} ${fault}`);
+      if (fault !== undefined) faults.push(`${place(node)} ${fault}`);
     };
-    visitNodes(parseSource(file, source), (node: TextNode) => {
+    visitNodes(parseAst(source, { lang: 'ts' }, file), (node) => {
       if (node.type === 'Literal' && typeof node.value === 'string') judge(node, node.value);
       if (node.type === 'TemplateLiteral') {
         judge(node, node.quasis?.map(({ value }) => value.raw).join(PART) ?? '');
@@ -81,7 +86,7 @@ test('every statement that writes a watched table is understood', () => {
       if (!isQuery || typeof table !== 'string' || !isWatched(table)) return;
       statements += 1;
       if (!queryMethods.includes(method)) {
-        faults.push(`${file}:${lineAt(source, node.start)} ${method} is not known`);
+        faults.push(`${place(node)} ${method} is not known`);
       }
     });
   }
