@@ -38,6 +38,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/whoami.ts'),
   },
   {
+    words: ['use'],
+    group: groups.machine,
+    summary: 'choose the workspace that commands take, among your logins',
+    load: () => import('./commands/use.ts'),
+  },
+  {
     words: ['repo', 'link'],
     group: groups.machine,
     summary: 'link a clone, so that agents on this machine can work on it',
@@ -174,6 +180,12 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.work,
     summary: 'delete merged branches of agents, and worktrees that are no longer needed',
     load: () => import('./commands/agent/work-prune.ts'),
+  },
+  {
+    words: ['watch'],
+    group: groups.jobs,
+    summary: 'watch jobs and questions, and answer',
+    load: () => import('./commands/watch/watch.ts'),
   },
   {
     words: ['inbox'],

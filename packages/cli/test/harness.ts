@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { consoleEndpoints } from '@signalbox/contract';
 import { type ClientOf, createClientOf } from '@signalbox/sdk';
 import { commandFile } from '../src/index.ts';
@@ -188,5 +189,34 @@ function browserFetch(url: string): typeof fetch {
     const [line] = response.headers.getSetCookie();
     if (line !== undefined) cookie = line.split(';')[0] ?? '';
     return response;
+  };
+}
+
+/** Runs the command on a terminal of a width, with colours; `type` sends keys. */
+export function onTerminal(place: Place, cwd: string, columns: number, args: readonly string[]) {
+  const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
+    cwd,
+    env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm-256color', FORCE_COLOR: '1' },
+  });
+  let output = '';
+  let look = () => {};
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    look();
+  });
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, output }));
+  return {
+    ended,
+    type: (keys: string) => void child.stdin.write(keys),
+    async shows(pattern: RegExp) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      look = () => {
+        if (pattern.test(stripVTControlCharacters(output))) resolve();
+      };
+      look();
+      ended.then(() => reject(new Error(`It ended without ${pattern}:\n${output}`)), reject);
+      await promise;
+    },
   };
 }

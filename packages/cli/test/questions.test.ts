@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { createClient } from '@signalbox/sdk';
-import { commandFile, exitCodes } from '../src/index.ts';
-import { type HubPlace, makeClone, startHub } from './harness.ts';
+import { exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, onTerminal as openTerminal, startHub } from './harness.ts';
 
 /** The hub runs without authentication, so the command acts as the operator. */
 let place: HubPlace;
@@ -60,34 +58,8 @@ async function resolutionOf(uncertaintyId: string) {
 
 const answerIn = async (id: string) => (await resolutionOf(id))?.value ?? null;
 
-/** Runs the command on a terminal of a width, with colours; `type` sends keys. */
-function onTerminal(columns: number, args: readonly string[]) {
-  const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
-    cwd: clone,
-    env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm-256color', FORCE_COLOR: '1' },
-  });
-  let output = '';
-  let look = () => {};
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    look();
-  });
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, output }));
-  return {
-    ended,
-    type: (keys: string) => void child.stdin.write(keys),
-    async shows(pattern: RegExp) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      look = () => {
-        if (pattern.test(stripVTControlCharacters(output))) resolve();
-      };
-      look();
-      ended.then(() => reject(new Error(`It ended without ${pattern}:\n${output}`)), reject);
-      await promise;
-    },
-  };
-}
+const onTerminal = (columns: number, args: readonly string[]) =>
+  openTerminal(place, clone, columns, args);
 
 test('an empty inbox says so', async () => {
   assert.equal((await run(['inbox'])).stdout, 'No open questions.\n');

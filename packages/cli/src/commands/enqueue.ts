@@ -5,7 +5,7 @@ import {
   PRIORITY_MAX,
   PRIORITY_MIN,
 } from '@signalbox/contract';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
 import {
   addExamples,
@@ -16,20 +16,21 @@ import {
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { parseDurationMs } from '../duration.ts';
+import { enqueueBatch } from '../enqueue-batch.ts';
+import { describeFailure } from '../exit.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { openHubSession } from '../hub-session.ts';
+import { type HubSession, openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import { exitCodeOf, shortId } from '../job-text.ts';
 import { parseAmount, parseInteger } from '../numbers.ts';
-import { checkPrompt } from '../prompt-text.ts';
-import { askText } from '../prompts.ts';
+import { type Prompt, type PromptOptions, readPrompt } from '../prompt-source.ts';
 import { findRepository } from '../repository-reference.ts';
-import { readText } from '../stdin-text.ts';
 
-interface Options extends HubOptions {
+interface Options extends HubOptions, PromptOptions {
   repo: string;
+  batch?: string;
   kind: JobKind;
   role?: string;
   priority?: number;
@@ -46,14 +47,20 @@ interface Options extends HubOptions {
 }
 
 /**
- * `signalbox enqueue`: enqueues one job, from an argument or standard input. With `--wait` it shows
- * the timeline and exits with the outcome. With `--json`: the hub's answer `{ok, jobId, job}`; with
- * `--wait` too, lines as of `signalbox job --follow --json`.
+ * `signalbox enqueue`: enqueues one job, or with `--batch` one for each line of a file. With
+ * `--wait` it shows the timeline and exits with the outcome. With `--json`: the hub's answer
+ * `{ok, jobId, job}`; with `--wait` too, lines as of `signalbox job --follow --json`; with
+ * `--batch` `{ok, jobs}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
       .argument('[prompt]', 'the task for the agent; - reads it from standard input')
+      .option('--file <file>', 'the prompt is the text of this file')
+      .option('--edit', 'write the prompt in $EDITOR; so does a terminal without a prompt')
+      .option('--template <name>', 'fill .signalbox/prompts/NAME.md of the repository')
+      .option('--set <name=value>', 'a value of the template; repeatable', readPair)
+      .option('--batch <file>', 'enqueue each line of a JSON Lines file; - reads standard input')
       .option('--repo <path|id>', 'the repository, by a clone or an ID', '.')
       .addOption(new Option('--kind <kind>', 'kind of job').choices(jobKinds).default('work'))
       .option('--wait', 'show the timeline until the job ends; exit with its outcome')
@@ -68,36 +75,17 @@ export const command = defineCommand<Options>({
     addExamples(program, [
       ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
       ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
+      ['signalbox enqueue --template review --set area=login', 'a prompt of the repository'],
+      ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
       ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job'],
     ]);
   },
 
   async run({ io, args, options }) {
-    const prompt = await readPrompt(io, args[0]);
-    const requirements = readRequirements(options.requirements);
+    if (options.batch !== undefined) return await runBatch(io, options, args[0]);
+    const prompt = await readPrompt(io, args[0], options);
     const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
-    const { signal } = io;
-    const dependsOn: string[] = [];
-    for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, signal));
-    const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
-    const answer = await client.jobs.enqueue(
-      {
-        workspaceId,
-        repoId: await findRepository(io, session, options.repo),
-        ...{ kind, prompt, dependsOn },
-        ...(role === undefined ? {} : { role }),
-        ...(priority === undefined ? {} : { priority }),
-        ...(requirements === undefined ? {} : { requirements }),
-        ...(delay === undefined ? {} : { delayMs: delay }),
-        ...(key === undefined ? {} : { idempotencyKey: key }),
-        ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
-        ...(maxAttempts === undefined ? {} : { maxAttempts }),
-        ...(run === undefined ? {} : { runId: run }),
-        ...(budget === undefined ? {} : { budget: { costUsd: budget } }),
-      },
-      { signal },
-    );
+    const answer = await enqueue(io, session, prompt, options);
     if (options.wait) {
       if (!io.json) sayEnqueued(io, answer);
       const { timeout: timeoutMs } = options;
@@ -108,6 +96,69 @@ export const command = defineCommand<Options>({
     io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(answer.jobId)} --follow`)));
   },
 });
+
+/** @throws {CliError} USAGE: options that do not go together. */
+async function runBatch(
+  io: Io,
+  { batch: file = '', ...options }: Options,
+  prompt: string | undefined,
+): Promise<undefined> {
+  const ofOneJob = ['file', 'edit', 'template', 'wait', 'key', 'dependsOn'] as const;
+  const wrong = ofOneJob.find((name) => options[name] !== undefined);
+  if (prompt !== undefined || wrong !== undefined) {
+    const what = wrong === undefined ? 'a prompt' : `--${wrong.replace('sO', 's-o')}`;
+    const message = `--batch has the jobs in its file, so ${what} has no place.`;
+    throw new CliError(exitCodes.usage, 'USAGE', message);
+  }
+  const session = await openHubSession(io, options);
+  return await enqueueBatch(io, session, { file, repo: options.repo });
+}
+
+/** @throws what the hub says; a prompt that was written in the editor is kept then. */
+async function enqueue(
+  io: Io,
+  session: HubSession,
+  { text: prompt, edited }: Prompt,
+  options: Options,
+) {
+  try {
+    const answer = await session.client.jobs.enqueue(
+      await requestOf(io, session, prompt, options),
+      { signal: io.signal },
+    );
+    await edited?.remove();
+    return answer;
+  } catch (error) {
+    if (edited === null) throw error;
+    const { exitCode, code, message } = describeFailure(error);
+    throw new CliError(exitCode, code, message, {
+      fix: `Send the kept prompt: signalbox enqueue --file ${edited.file}`,
+      cause: error,
+    });
+  }
+}
+
+async function requestOf(io: Io, session: HubSession, prompt: string, options: Options) {
+  const { workspaceId } = session;
+  const requirements = readRequirements(options.requirements);
+  const dependsOn: string[] = [];
+  for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
+  const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
+  return {
+    workspaceId,
+    repoId: await findRepository(io, session, options.repo),
+    ...{ kind, prompt, dependsOn },
+    ...(role === undefined ? {} : { role }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(requirements === undefined ? {} : { requirements }),
+    ...(delay === undefined ? {} : { delayMs: delay }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(run === undefined ? {} : { runId: run }),
+    ...(budget === undefined ? {} : { budget: { costUsd: budget } }),
+  };
+}
 
 type Program = Parameters<typeof addJsonOption>[0];
 
@@ -139,17 +190,12 @@ function addQueueOptions(program: Program): void {
     .option('--key <key>', 'idempotency key: the same key enqueues the same job only once');
 }
 
-async function readPrompt(io: Io, argument: string | undefined): Promise<string> {
-  const fromPipe = argument === '-' || (argument === undefined && !io.stdin.isTTY);
-  const prompt = fromPipe
-    ? (await readText(io)).trimEnd()
-    : (argument ??
-      (await askText(io, {
-        message: 'What should the agent do?',
-        placeholder: 'Add a health check to the API.',
-        missing: 'The prompt is missing. Give it as an argument, or - to read it from a pipe.',
-      })));
-  return checkPrompt(prompt);
+function readPair(text: string, pairs: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError('It must have the form name=value, such as area=login.');
+  }
+  return { ...pairs, [name]: value };
 }
 
 /**

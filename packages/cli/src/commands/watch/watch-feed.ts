@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ChangeKind, ListedJob, ListedUncertainty } from '@signalbox/contract';
+import type { HubSession } from '../../hub-session.ts';
+
+/** The records that the view shows, as they are at one moment. */
+export interface WatchData {
+  /** Running and blocked jobs first, then the latest of the others. */
+  jobs: readonly ListedJob[];
+  questions: readonly ListedUncertainty[];
+}
+
+const JOBS_MAX = 100;
+const QUESTIONS_MAX = 100;
+/** A hub with many changes is read this often at most. */
+const PAUSE_MS = 250;
+const kinds: readonly ChangeKind[] = ['job', 'uncertainty'];
+
+/**
+ * Yields the records now, and again after each change, as the hub's stream of changes tells it.
+ * @throws {ApiError} the hub refuses. The signal's reason if it aborts.
+ */
+export async function* followWorkspace(
+  session: HubSession,
+  signal: AbortSignal,
+): AsyncGenerator<WatchData> {
+  const ending = new AbortController();
+  const both = AbortSignal.any([signal, ending.signal]);
+  let stale = Promise.withResolvers<void>();
+  const { client, workspaceId } = session;
+  const listening = (async () => {
+    for await (const { event, changes } of client.changes.stream(
+      { workspaceId },
+      { signal: both },
+    )) {
+      if (event !== 'changes' || changes.some(({ kind }) => kinds.includes(kind))) stale.resolve();
+    }
+  })();
+  // Its failure ends the race below; until then it may come at any time.
+  listening.catch(() => {});
+  try {
+    for (;;) {
+      // A change during the reading makes the next one due.
+      stale = Promise.withResolvers();
+      yield await read(session, signal);
+      await Promise.race([stale.promise, listening]);
+      await wait(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  } finally {
+    ending.abort();
+    await listening.catch(() => {});
+  }
+}
+
+async function read({ client, workspaceId }: HubSession, signal: AbortSignal): Promise<WatchData> {
+  const list = async (filter: { statuses?: ListedJob['status'][] }) =>
+    (
+      await client.jobs.list(
+        { workspaceId, view: 'summary', limit: JOBS_MAX, ...filter },
+        { signal },
+      )
+    ).jobs;
+  const [active, latest, { uncertainties: questions }] = await Promise.all([
+    list({ statuses: ['running', 'blocked'] }),
+    list({}),
+    client.uncertainties.list(
+      { workspaceId, status: 'open', view: 'summary', limit: QUESTIONS_MAX },
+      { signal },
+    ),
+  ]);
+  const known = new Set(active.map(({ jobId }) => jobId));
+  return { jobs: [...active, ...latest.filter(({ jobId }) => !known.has(jobId))], questions };
+}

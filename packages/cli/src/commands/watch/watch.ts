@@ -1,0 +1,149 @@
+import type { ListedJob, ListedUncertainty } from '@signalbox/contract';
+import { ApiError, UnreachableError } from '@signalbox/sdk';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../../command-module.ts';
+import { formatClock } from '../../duration.ts';
+import { type HubSession, openHubSession } from '../../hub-session.ts';
+import type { Io } from '../../io.ts';
+import { colorStatus, shortId, statusText } from '../../job-text.ts';
+import { choicesOf, kindWords } from '../../question-text.ts';
+import { oneLine } from '../../text.ts';
+import { followWorkspace, type WatchData } from './watch-feed.ts';
+import { renderScreen } from './watch-screen.ts';
+import { type Effect, firstState, type Key, openQuestion, pressKey } from './watch-state.ts';
+import { openTerminal } from './watch-terminal.ts';
+
+/** Ages are shown in their largest unit. */
+const CLOCK_MS = 10_000;
+
+/**
+ * `signalbox watch`: a live view of jobs and open questions, in which questions are answered by
+ * keys. Without a terminal: a line for each change. With `--json`: `{job}` and `{uncertainty}`,
+ * one document a line.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    addJsonOption(program, 'print a JSON line for each change');
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox watch', 'jobs and questions, until q or Ctrl-C'],
+      ['signalbox watch | tee log', 'a line for each change'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const session = await openHubSession(io, options);
+    if (io.isInteractive) await showScreen(io, session);
+    else await printChanges(io, session);
+    return undefined;
+  },
+});
+
+/** Shows the view until the person ends it. */
+async function showScreen(io: Io, session: HubSession): Promise<void> {
+  const quitting = new AbortController();
+  const signal = AbortSignal.any([io.signal, quitting.signal]);
+  let data: WatchData = { jobs: [], questions: [] };
+  let state = { ...firstState, message: 'Reading …' };
+  const { workspaceId, workspaceSlug } = session;
+  const terminal = openTerminal(io, { key, resize: show });
+
+  function show(): void {
+    const frame = {
+      ...{ ...terminal.size(), styles: io.styles, nowMs: Date.now() },
+      workspace: workspaceSlug ?? workspaceId,
+    };
+    terminal.paint(renderScreen(data, state, frame));
+  }
+
+  function key(pressed: Key): void {
+    const { state: next, effect } = pressKey(state, data, pressed);
+    state = next;
+    show();
+    if (effect?.do === 'quit') quitting.abort();
+    else if (effect !== null) void perform(effect);
+  }
+
+  async function perform(effect: Exclude<Effect, { do: 'quit' }>): Promise<void> {
+    try {
+      state = { ...state, ...(await performAt(session, effect, signal)) };
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError) && !(error instanceof UnreachableError)) throw error;
+      // The question may have been answered meanwhile: the list shows what is open.
+      state = { ...state, open: null, message: error.message };
+    }
+    show();
+  }
+
+  const clock = setInterval(show, CLOCK_MS);
+  try {
+    for await (const next of followWorkspace(session, signal)) {
+      data = next;
+      if (state.message === 'Reading …') state = { ...state, message: '' };
+      show();
+    }
+  } catch (error) {
+    if (!quitting.signal.aborted) throw error;
+  } finally {
+    clearInterval(clock);
+    terminal.end();
+  }
+}
+
+async function performAt(
+  { client, workspaceId }: HubSession,
+  effect: Exclude<Effect, { do: 'quit' }>,
+  signal: AbortSignal,
+) {
+  const { uncertaintyId } = effect;
+  if (effect.do === 'open') {
+    const request = { workspaceId, uncertaintyId };
+    const { uncertainty: asked } = await client.uncertainties.get(request, { signal });
+    return { open: openQuestion(asked, choicesOf(asked)), message: '' };
+  }
+  const { mode, value } = effect;
+  await client.uncertainties.addResolution(
+    { workspaceId, uncertaintyId, mode, value, confidence: 1 },
+    { signal },
+  );
+  const message = mode === 'dismissed' ? 'Dismissed the question.' : `Answered: ${value}`;
+  return { open: null, message };
+}
+
+/** Prints a line for each change, until the command is interrupted. */
+async function printChanges(io: Io, session: HubSession): Promise<void> {
+  const statuses = new Map<string, string>();
+  const open = new Map<string, ListedUncertainty>();
+  for await (const { jobs, questions } of followWorkspace(session, io.signal)) {
+    // Jobs are read with the latest first.
+    for (const job of jobs.toReversed()) {
+      if (statuses.get(job.jobId) === job.status) continue;
+      statuses.set(job.jobId, job.status);
+      if (io.json) io.printJson({ job });
+      else io.print(jobChange(io, job));
+    }
+    for (const each of questions) {
+      if (open.has(each.uncertaintyId)) continue;
+      open.set(each.uncertaintyId, each);
+      if (io.json) io.printJson({ uncertainty: each });
+      else io.print(questionChange(io, each));
+    }
+  }
+}
+
+function jobChange({ styles }: Io, { jobId, status, title }: ListedJob): string {
+  const shown = colorStatus(styles, status, statusText(status).padEnd(10));
+  return `${styles.dim(formatClock(new Date()))}  ${shown}  ${shortId(jobId)}  ${oneLine(title)}`;
+}
+
+function questionChange({ styles }: Io, { uncertaintyId, kind, title }: ListedUncertainty): string {
+  const shown = styles.yellow(`◆ ${kindWords[kind]}`.padEnd(10));
+  const id = shortId(uncertaintyId);
+  return `${styles.dim(formatClock(new Date()))}  ${shown}  ${id}  ${oneLine(title)}`;
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+
+let place: HubPlace;
+let clone: string;
+before(async () => {
+  place = await startHub();
+  await useServiceToken(place);
+  clone = makeClone(place);
+  const linked = await place.run(['repo', 'link', clone]);
+  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+  const templates = join(clone, '.signalbox/prompts');
+  await mkdir(templates, { recursive: true });
+  await writeFile(join(templates, 'review.md'), 'Review {{ area }}.\n\n{{prompt}}\n');
+});
+after(async () => await place.end());
+
+async function run(
+  args: readonly string[],
+  options: { input?: string; env?: NodeJS.ProcessEnv } = {},
+) {
+  return await place.run(['enqueue', ...args], { cwd: clone, ...options });
+}
+
+async function json(args: readonly string[], options: Parameters<typeof run>[1] = {}) {
+  const { stdout, stderr, exitCode } = await run([...args, '--json'], options);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout);
+}
+
+async function refused(args: readonly string[], pattern: RegExp): Promise<void> {
+  const { exitCode, stderr } = await run(args);
+  assert.equal(exitCode, exitCodes.usage, stderr);
+  assert.match(stderr, pattern);
+}
+
+const jobsOf = async () => {
+  const { stdout } = await place.run(['jobs', '--all', '--json', '--whole']);
+  return JSON.parse(stdout).jobs as { jobId: string; prompt: string; kind: string }[];
+};
+
+test('the prompt is the text of a file', async () => {
+  const file = join(place.directory, 'prompt.md');
+  await writeFile(file, '# Health\n\nAdd a check.\n\n');
+  assert.equal((await json(['--file', file])).job.prompt, '# Health\n\nAdd a check.');
+  await refused(['--file', join(place.directory, 'missing')], /cannot be read: ENOENT/);
+  await refused(['Another', '--file', file], /--file is the whole prompt/);
+});
+
+test('a template of the repository is filled, and lacks and loses no value', async () => {
+  const filled = await json(['Look at the tests.', '--template', 'review', '--set', 'area=login']);
+  assert.equal(filled.job.prompt, 'Review login.\n\nLook at the tests.');
+  await refused(['--template', 'review'], /needs --set area=… and a prompt\./);
+  const more = ['x', '--template', 'review', '--set', 'area=a', '--set', 'level=9'];
+  await refused(more, /has no \{\{level\}\}, so the value would be lost/);
+  await refused(['x', '--template', 'reviw'], /no template "reviw"\. Did you mean review\?/);
+  await refused(['x', '--set', 'area=login'], /--set needs --template/);
+});
+
+test('the editor begins with the prompt, and what was written outlives a refusal', async () => {
+  const editor = join(place.directory, 'editor');
+  await writeFile(editor, '#!/bin/sh\necho "Written in the editor." >> "$1"\n');
+  await chmod(editor, 0o755);
+  const env = { EDITOR: editor };
+  const { job } = await json(['Begin.', '--edit'], { env });
+  assert.equal(job.prompt, 'Begin.\nWritten in the editor.');
+  const { exitCode, stderr } = await run(['--edit', '--run', 'run_unknown'], { env });
+  assert.notEqual(exitCode, exitCodes.ok);
+  const [, kept = ''] = /enqueue --file (\S+)/.exec(stderr) ?? [];
+  assert.ok(existsSync(kept), stderr);
+});
+
+test('a batch is enqueued in the order of its lines; repeated, it enqueues nothing twice', async () => {
+  const file = join(place.directory, 'jobs.jsonl');
+  const lines = [
+    { prompt: 'Batch one', kind: 'pr_review', priority: 3 },
+    { prompt: 'Batch two', dependsOn: [] },
+    { prompt: 'Batch two', dependsOn: [] },
+  ].map((line) => JSON.stringify(line));
+  await writeFile(file, `${lines.join('\n')}\n\n`);
+  const first = await json(['--batch', file]);
+  assert.deepEqual(
+    first.jobs.map(({ line, idempotent }: { line: number; idempotent: boolean }) => [
+      line,
+      idempotent,
+    ]),
+    [
+      [1, false],
+      [2, false],
+      [3, false],
+    ],
+  );
+  // Equal lines are two jobs.
+  const ids = first.jobs.map(({ jobId }: { jobId: string }) => jobId);
+  assert.equal(new Set(ids).size, 3);
+  await writeFile(file, `${lines.join('\n')}\n${JSON.stringify({ prompt: 'Batch four' })}\n`);
+  const again = await json(['--batch', file]);
+  assert.deepEqual(
+    again.jobs.map(({ jobId, idempotent }: { jobId: string; idempotent: boolean }) => [
+      jobId,
+      idempotent,
+    ]),
+    [...ids.map((id: string) => [id, true]), [again.jobs[3].jobId, false]],
+  );
+  const batch = (await jobsOf()).filter(({ prompt }) => prompt.startsWith('Batch'));
+  assert.deepEqual(batch.map(({ prompt }) => prompt).toReversed(), [
+    'Batch one',
+    'Batch two',
+    'Batch two',
+    'Batch four',
+  ]);
+  assert.equal(batch.at(-1)?.kind, 'pr_review');
+});
+
+test('a mistake in a batch is named with its line, and nothing is enqueued', async () => {
+  const before = (await jobsOf()).length;
+  const cases: [line: string, sentence: RegExp][] = [
+    ['{"prompt": "x"', /:2: the line is not valid JSON: /],
+    ['["x"]', /:2: the line must be an object, such as/],
+    [
+      '{"prompt": "x", "priorty": 3}',
+      /:2: "priorty" is not a known field; did you mean priority\?/,
+    ],
+    ['{"prompt": "x", "priority": "3"}', /:2: priority must be a number\./],
+    ['{"prompt": "x", "kind": "wrok"}', /:2: kind must be one of install_ias, /],
+    ['{"kind": "work"}', /:2: prompt is missing\./],
+    ['{"prompt": " "}', /:2: The prompt is empty/],
+    ['{"prompt": "x", "repo": "/nowhere"}', /:2: /],
+  ];
+  for (const [line, sentence] of cases) {
+    const input = `{"prompt": "fine"}\n${line}\n`;
+    const { exitCode, stderr } = await run(['--batch', '-'], { input });
+    assert.equal(exitCode, exitCodes.usage, line);
+    assert.match(stderr, sentence);
+  }
+  await refused(['x', '--batch', '-'], /a prompt has no place/);
+  await refused(['--batch', '-', '--wait'], /--wait has no place/);
+  assert.equal((await run(['--batch', '-'], { input: '\n' })).exitCode, exitCodes.usage);
+  assert.equal((await jobsOf()).length, before);
+});
+
+test('a batch that the hub refuses in the middle can be mended and repeated', async () => {
+  const wrong = '{"prompt": "Middle", "dependsOn": ["job_00000000000000000000000000"]}';
+  const input = `{"prompt": "Before"}\n${wrong}\n{"prompt": "After"}\n`;
+  const { exitCode, stderr } = await run(['--batch', '-'], { input });
+  assert.equal(exitCode, exitCodes.refused, stderr);
+  assert.match(stderr, /standard input:2: .*1 of 3 jobs are enqueued\./);
+  const mended = input.replace(wrong, '{"prompt": "Middle"}');
+  const { jobs } = await json(['--batch', '-'], { input: mended });
+  assert.deepEqual(
+    jobs.map(({ idempotent }: { idempotent: boolean }) => idempotent),
+    [true, false, false],
+  );
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import type { ListedJob, ListedUncertainty, Uncertainty } from '@signalbox/contract';
+import { renderScreen } from '../src/commands/watch/watch-screen.ts';
+import {
+  firstState,
+  type Key,
+  openQuestion,
+  pressKey,
+  type WatchState,
+} from '../src/commands/watch/watch-state.ts';
+import { stylesOf } from '../src/io.ts';
+import { choicesOf } from '../src/question-text.ts';
+import { textWidth } from '../src/text.ts';
+
+const at = '2026-11-02T09:00:00.000Z';
+const nowMs = Date.parse('2026-11-02T09:05:00.000Z');
+
+// Only the fields that the view reads.
+const job = (index: number, status: ListedJob['status'], title: string) =>
+  ({ jobId: `job_0000000000000000000job${index}`, status, title, createdAt: at }) as ListedJob;
+const listed = (index: number, title: string) =>
+  ({
+    ...{ uncertaintyId: `unc_00000000000000000quest${index}`, kind: 'approval', title },
+    ...{ createdAt: at, deadlineAt: null },
+  }) as unknown as ListedUncertainty;
+const asked = {
+  ...{ uncertaintyId: 'unc_00000000000000000quest1', kind: 'approval', context: '' },
+  ...{ prompt: 'May the tool run this?\nmake deploy', recommendedValue: null, assumedValue: '' },
+  options: [
+    { value: 'yes', label: 'Yes' },
+    { value: 'no', label: 'No' },
+  ],
+} as unknown as Uncertainty;
+
+const data = {
+  jobs: [
+    job(1, 'running', 'Add a health check \u001b[31mto\u001b[0m the API'),
+    job(2, 'pending', '健康診断を追加する '.repeat(20)),
+    ...Array.from({ length: 40 }, (_, index) => job(index + 10, 'done', `Job ${index}`)),
+  ],
+  questions: [listed(1, 'Run make deploy?'), listed(2, 'Which database?'), listed(3, 'Why?')],
+};
+
+const key = (name: string, more: Partial<Key> = {}): Key => ({
+  name,
+  text: '',
+  isCtrl: false,
+  ...more,
+});
+const char = (text: string) => key(text, { text });
+
+function press(from: WatchState, ...keys: Key[]) {
+  let state = from;
+  let effect: ReturnType<typeof pressKey>['effect'] = null;
+  for (const each of keys) ({ state, effect } = pressKey(state, data, each));
+  return { state, effect };
+}
+
+const opened: WatchState = { ...firstState, open: openQuestion(asked, choicesOf(asked)) };
+
+test('each line is shorter than the screen, at every size, in every state', () => {
+  const long = { ...asked, prompt: `${'word '.repeat(500)}\n${'健'.repeat(300)}` };
+  const typed = { ...openQuestion(long, choicesOf(long)), typed: 'an answer '.repeat(30) };
+  const states: WatchState[] = [
+    { ...firstState, message: 'A message '.repeat(40) },
+    opened,
+    { ...firstState, open: openQuestion(long, choicesOf(long)) },
+    { ...firstState, open: typed },
+  ];
+  for (const columns of [40, 60, 80, 200]) {
+    for (const rows of [5, 24, 60]) {
+      for (const state of states) {
+        const frame = { columns, rows, styles: stylesOf(true), nowMs, workspace: 'acme' };
+        const lines = renderScreen(data, state, frame);
+        assert.ok(lines.length <= rows);
+        for (const line of lines) {
+          const plain = stripVTControlCharacters(line);
+          assert.ok(textWidth(plain) < columns, `${columns}: ${plain}`);
+        }
+      }
+    }
+  }
+});
+
+const screenOf = (state: WatchState, rows = 24) =>
+  renderScreen(data, state, {
+    ...{ columns: 80, rows, styles: stylesOf(false), nowMs, workspace: 'acme' },
+  });
+
+test('the list shows questions, then jobs, with counts above and keys below', () => {
+  const lines = screenOf(firstState);
+  assert.equal(lines[0], 'acme  1 running · 1 waiting · 0 blocked · 3 questions');
+  assert.match(lines[3] ?? '', /^▸ 00quest1 {2}approval: Run make deploy\? +5m$/);
+  const text = lines.join('\n');
+  assert.ok(text.indexOf('Why?') < text.indexOf('JOBS'));
+  assert.match(text, /◐ running {5}.* Add a health check to the API +5m/);
+  assert.match(lines.at(-1) ?? '', /q ends/);
+});
+
+test('arrows choose a question, and Enter opens it', () => {
+  const down = press(firstState, key('down'), char('j'), key('down'));
+  assert.equal(down.state.selectedId, data.questions[2]?.uncertaintyId);
+  const { effect } = press(down.state, key('up'), key('return'));
+  assert.deepEqual(effect, { do: 'open', uncertaintyId: data.questions[1]?.uncertaintyId });
+});
+
+test('a question that was answered elsewhere moves the choice to one that is open', () => {
+  const { state } = press(firstState, key('down'));
+  const rest = { ...data, questions: data.questions.slice(2) };
+  const { effect } = pressKey(state, rest, key('return'));
+  assert.deepEqual(effect, { do: 'open', uncertaintyId: rest.questions[0]?.uncertaintyId });
+});
+
+test('without a recommendation Enter alone answers nothing; a digit and Enter answer', () => {
+  assert.equal(press(opened, key('return')).effect, null);
+  const { uncertaintyId } = asked;
+  const { effect } = press(opened, char('2'), key('return'));
+  assert.deepEqual(effect, { do: 'answer', uncertaintyId, mode: 'answered', value: 'no' });
+  const dismissed = press(opened, char('4'), key('return')).effect;
+  assert.deepEqual(dismissed, { do: 'answer', uncertaintyId, mode: 'dismissed', value: '' });
+  assert.equal(press(opened, char('9'), key('return')).effect, null);
+});
+
+test('own words are typed, also with letters that are keys elsewhere', () => {
+  const words = ['q', 'j', '1', 'x'].map(char);
+  const open = press(opened, char('3'), key('return')).state;
+  assert.equal(press(open, key('return')).effect, null);
+  const typed = press(open, ...words, key('backspace'), key('space', { text: ' ' }), char('é'));
+  assert.match(screenOf(typed.state).join('\n'), /Your answer: qj1 é▏/);
+  const { effect } = press(typed.state, key('return'));
+  assert.equal(effect?.do === 'answer' && effect.value, 'qj1 é');
+  assert.equal(press(typed.state, key('escape')).state.open?.typed, null);
+});
+
+test('Escape goes back to the list; q and Ctrl-C end the view', () => {
+  assert.equal(press(opened, key('escape')).state.open, null);
+  assert.deepEqual(press(firstState, char('q')).effect, { do: 'quit' });
+  for (const state of [firstState, opened]) {
+    assert.deepEqual(press(state, key('c', { isCtrl: true })).effect, { do: 'quit' });
+  }
+});
+
+test('a long question can be scrolled to its end, and the answers stay in view', () => {
+  const long = { ...asked, prompt: Array.from({ length: 60 }, (_, n) => `line ${n}`).join('\n') };
+  let state: WatchState = { ...firstState, open: openQuestion(long, choicesOf(long)) };
+  assert.match(screenOf(state).join('\n'), /line 0\n.*… \d+ more lines/s);
+  for (let n = 0; n < 20; n++) ({ state } = press(state, key('space', { text: ' ' })));
+  const end = screenOf(state).join('\n');
+  assert.match(end, /line 59\n/);
+  assert.match(end, /1 {2}Yes/);
+});
