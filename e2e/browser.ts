@@ -1,7 +1,11 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
-const chromiumPath = process.env.SIGNALBOX_TEST_CHROMIUM ?? '/usr/bin/chromium';
+/** The headless shell is Chromium without its windows; it takes a third less of the processor. */
+const chromiumPaths = process.env.SIGNALBOX_TEST_CHROMIUM
+  ? [process.env.SIGNALBOX_TEST_CHROMIUM]
+  : ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const chromiumPath = chromiumPaths.find(canRun);
 
 /** Why scenarios in the browser are skipped; false when they run. */
 export const browserMissing = findBrowserFault();
@@ -10,16 +14,23 @@ export const browserMissing = findBrowserFault();
 const STEP_MS_MAX = 30_000;
 
 function findBrowserFault(): string | false {
+  if (chromiumPath !== undefined) return false;
+  const paths = chromiumPaths.join(' or ');
+  return `there is no ${paths}; install one, or name it in SIGNALBOX_TEST_CHROMIUM`;
+}
+
+function canRun(path: string): boolean {
   try {
-    accessSync(chromiumPath, constants.X_OK);
-    return false;
+    accessSync(path, constants.X_OK);
+    return true;
   } catch {
-    return `there is no ${chromiumPath}; install chromium, or name one in SIGNALBOX_TEST_CHROMIUM`;
+    return false;
   }
 }
 
 /** Starts a real Chromium that talks only to the hub. Close it when the scenario ends. */
 export function launchBrowser(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error(String(browserMissing));
   return chromium.launch({
     executablePath: chromiumPath,
     args: [
