@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -13,6 +14,7 @@ import { type HubPlace, makeClone, startHub } from './harness.ts';
  * it claims a job and sets the variables.
  */
 let place: HubPlace;
+let clone: string;
 let workspaceId: string;
 let repoId: string;
 let agentId: string;
@@ -20,7 +22,7 @@ const clients: Client[] = [];
 
 before(async () => {
   place = await startHub({ SVC_DEV_ALLOW_UNAUTH: 'true' });
-  const clone = makeClone(place, 'api');
+  clone = makeClone(place, 'api');
   place.env.SIGNALBOX_WORKSPACE = 'dev';
   const linked = await place.run(['repo', 'link', '.', '--json'], { cwd: clone });
   ({ workspaceId, repoId } = JSON.parse(linked.stdout).repo);
@@ -304,6 +306,29 @@ test('ask prints the answer, and its exit code says what became of the question'
   await answer(newest?.uncertaintyId ?? '', '', 'dismissed');
   assert.equal((await other).exitCode, exitCodes.canceled);
   await endJob(held);
+});
+
+test('a job whose command asks is blocked without an answer, and gets it in its next attempt', async () => {
+  const { jobId } = await hub().jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt: 'Do' });
+  const asking = 'signalbox ask "Which zone?" --wait 1s > zone.txt || exit';
+  const line = ['agent', 'start', '--once', '--name', 'asker', '--command', asking];
+  const first = await place.run(line);
+  assert.equal(first.exitCode, exitCodes.blocked, first.stderr);
+  const [question, ...others] = await questionsOf(jobId);
+  const { job: blocked } = await hub().jobs.get({ workspaceId, jobId });
+  assert.equal(blocked.status, 'blocked');
+  assert.equal(blocked.message, 'A person is asked: Which zone?');
+  assert.equal(blocked.waitingOnUncertaintyId, question?.uncertaintyId);
+  await answer(question?.uncertaintyId ?? '', 'zone-b', 'answered');
+  const second = await place.run(line);
+  assert.equal(second.exitCode, exitCodes.ok, second.stderr);
+  const { job: done } = await hub().jobs.get({ workspaceId, jobId });
+  assert.equal(done.status, 'done');
+  const { branch } = done.evidence as { branch?: string };
+  const zone = execFileSync('git', ['show', `${branch}:zone.txt`], { cwd: clone });
+  assert.equal(zone.toString(), 'zone-b\n');
+  assert.deepEqual(others, []);
+  assert.equal((await questionsOf(jobId)).length, 1, 'the person is asked once');
 });
 
 test('ask and mcp work in a job only', async () => {
