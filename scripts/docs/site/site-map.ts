@@ -33,6 +33,7 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/guides/questions.md', 'guides/questions', 'Questions and answers'),
       page('docs/guides/landing.md', 'guides/landing', 'Land the work'),
       page('docs/guides/several-machines.md', 'guides/several-machines', 'Machines and people'),
+      page('docs/guides/agent-service.md', 'guides/agent-service', 'Keep an agent running'),
       page('docs/guides/events-and-triggers.md', 'guides/events-and-triggers', 'Events, triggers'),
       page('docs/guides/context.md', 'guides/context', 'Context for a run'),
       page('docs/guides/model-calls.md', 'guides/model-calls', 'Model calls'),
@@ -42,6 +43,11 @@ export const siteSections: readonly SiteSection[] = [
     title: 'Reference',
     pages: [
       page('docs/reference/settings.md', 'reference/settings', 'Settings'),
+      page(
+        'docs/reference/agent-configuration.md',
+        'reference/agent-configuration',
+        'The configuration of the agent',
+      ),
       page('docs/reference/job-tools.md', 'reference/job-tools', 'Tools of a job'),
       page('docs/JOB_STATES.md', 'reference/job-states', 'States of a job'),
       page('docs/reference/protocol.md', 'reference/protocol', 'Protocol'),
