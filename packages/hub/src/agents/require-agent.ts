@@ -5,7 +5,7 @@ import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/store.ts';
 import { requireLiveToken } from '../tokens/require-live-token.ts';
 import { commandsToSend, isHeldBack } from './command-state.ts';
-import { type AgentRow, lockAgent, touchAgent } from './store.ts';
+import { type AgentOwner, type AgentRow, lockAgent, touchAgent } from './store.ts';
 
 /** How old `last_seen_at` may get before a claim renews it: a claim shows that the agent lives. */
 const TOUCH_AFTER_MS = 10_000;
@@ -14,10 +14,13 @@ const TOUCH_AFTER_MS = 10_000;
  * Checks that an agent exists and that the principal may act for it: the principal that registered
  * it, or the tool that runs a job which this agent holds.
  *
- * @param agent as `readAgent` returned it.
+ * @param agent as `readAgent` or `readAgentOwner` returned it.
  * @throws HubError AGENT_NOT_FOUND, for unknown agents and for those of others alike.
  */
-export function requireAgent(agent: AgentRow | undefined, principal: Principal): AgentRow {
+export function requireAgent<Row extends AgentOwner>(
+  agent: Row | undefined,
+  principal: Principal,
+): Row {
   const isOwn =
     principal.job === null
       ? agent?.principal_id === principal.principalId

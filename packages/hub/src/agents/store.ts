@@ -31,6 +31,20 @@ export function lockAgent(
   );
 }
 
+/** The columns that tell whose agent it is. They never change. */
+export type AgentOwner = Pick<AgentRow, 'agent_id' | 'principal_id'>;
+
+export function readAgentOwner(
+  reader: Reader,
+  workspaceId: string,
+  agentId: string,
+): Promise<AgentOwner | undefined> {
+  return reader.firstSql<AgentOwner>(
+    'SELECT agent_id, principal_id FROM agents WHERE workspace_id = ? AND agent_id = ?',
+    [workspaceId, agentId],
+  );
+}
+
 /** One agent per workspace, principal and machine. */
 export function readAgentOfMachine(
   reader: Reader,

@@ -4,7 +4,7 @@ import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { updateRunning } from '../queue/store.ts';
 import { LogWriter } from './log-writer.ts';
-import { requireJobOfAgent } from './require-job.ts';
+import { requireEntryOfAgent } from './require-job.ts';
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
@@ -25,7 +25,7 @@ export function appendJobLog(
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const { workspaceId, jobId } = input;
   return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
-    const { entry } = await requireJobOfAgent(tx, principal, input);
+    const entry = await requireEntryOfAgent(tx, principal, input);
     requireClaim(entry, input);
     const isTool = principal.job !== null;
     const column = isTool ? 'tool_log_seq' : 'log_seq';

@@ -8,7 +8,7 @@ import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { renewLease } from '../queue/leased-work.ts';
 import { updateRunning } from '../queue/store.ts';
-import { requireJobOfAgent } from './require-job.ts';
+import { requireEntryOfAgent } from './require-job.ts';
 import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.jobs.heartbeat.request>;
@@ -24,7 +24,7 @@ export function renewJobLease(
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   return renewLease(deps, input.jobId, input, {
-    read: (tx) => requireJobOfAgent(tx, principal, input),
+    read: async (tx) => ({ entry: await requireEntryOfAgent(tx, principal, input), row: null }),
     ...(principal.job !== null && { renew: (tx, entry) => renewByTool(deps, tx, entry, input) }),
     async record(tx, renewed) {
       await recordHeartbeat(deps, tx, renewed, input.message);

@@ -1,9 +1,9 @@
 import { requireAgent } from '../agents/require-agent.ts';
-import { readAgent } from '../agents/store.ts';
+import { readAgent, readAgentOwner } from '../agents/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
-import type { LeasedRecord } from '../queue/entry.ts';
+import type { Entry, LeasedRecord } from '../queue/entry.ts';
 import { readEntry } from '../queue/store.ts';
 import { type JobRow, readJob } from './store.ts';
 
@@ -40,6 +40,28 @@ export async function findJob(
     readJob(tx, workspaceId, jobId),
   ]);
   return row === undefined || entry === undefined ? null : { entry, row };
+}
+
+/**
+ * Reads and locks the entry of the job that an agent names, and checks that the caller may speak
+ * for the agent. For output and renewals, which are most calls of a fleet: the wide row of a job
+ * has its prompt and its evidence, and an agent's row its capabilities.
+ *
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND
+ */
+export async function requireEntryOfAgent(
+  tx: Tx,
+  principal: Principal,
+  { workspaceId, jobId, agentId }: HeldJobRef,
+): Promise<Entry> {
+  // Sent together: one round trip on PostgreSQL.
+  const [entry, agent] = await Promise.all([
+    readEntry(tx, workspaceId, jobId),
+    readAgentOwner(tx, workspaceId, agentId),
+  ]);
+  if (entry?.queue !== 'jobs') throw new HubError('JOB_NOT_FOUND');
+  requireAgent(agent, principal);
+  return entry;
 }
 
 /**

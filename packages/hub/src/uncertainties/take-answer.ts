@@ -1,7 +1,7 @@
 import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { requireJobOfAgent } from '../jobs/require-job.ts';
+import { requireEntryOfAgent } from '../jobs/require-job.ts';
 import type { Principal } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
@@ -22,7 +22,7 @@ export function takeAnswer(
 ): Promise<{ taken: boolean; uncertainty: Uncertainty }> {
   const { workspaceId, uncertaintyId, jobId, agentId } = input;
   return deps.database.write(workspaceId, async (tx) => {
-    const { entry } = await requireJobOfAgent(tx, principal, input);
+    const entry = await requireEntryOfAgent(tx, principal, input);
     requireClaim(entry, input);
     const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
     if (row.job_id !== jobId) throw new HubError('UNCERTAINTY_NOT_FOUND');

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
+import type { Tx } from '../../src/db/engine.ts';
+import { startQueueWorld } from '../support/queue-world.ts';
+
+const { jobs, jobEvents } = endpoints;
+
+/** The same transaction; the texts of its statements are noted. */
+function noteStatements(tx: Tx, texts: string[]): Tx {
+  return new Proxy(tx, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...values: unknown[]) => {
+        if (typeof values[0] === 'string') texts.push(values[0]);
+        return member.apply(target, values);
+      };
+    },
+  });
+}
+
+test('output and renewals read neither the wide row of the job nor that of the agent', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const held = { workspaceId: h.workspaceId, jobId, agentId: h.agentId };
+  const texts: string[] = [];
+  const { database } = h.hub;
+  const write = database.writeConcurrent;
+  t.mock.method(database, 'writeConcurrent', ((scope, action) =>
+    write(scope, (tx) => action(noteStatements(tx, texts)))) as typeof write);
+  const entries = [{ logSeq: 1, message: 'ok 1\n' }];
+  assert.equal((await h.call(jobEvents.append, { ...held, entries })).appended, 1);
+  await h.call(jobs.heartbeat, held);
+  const reads = texts.filter((sql) => sql.startsWith('SELECT'));
+  assert.ok(
+    reads.some((sql) => sql.includes('FROM queue_entries')),
+    'the statements are noted',
+  );
+  assert.deepEqual(
+    reads.filter((sql) => /FROM jobs\b|\* FROM agents\b/.test(sql)),
+    [],
+  );
+});
+
+test('output and renewals by another agent, or for an unknown job, are refused', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const { workspaceId, agentId } = h;
+  const entries = [{ logSeq: 1, message: 'mine\n' }];
+  const unknown = { workspaceId, agentId, jobId: `job_${'0'.repeat(32)}` };
+  await h.refuse(jobEvents.append, { ...unknown, entries }, 'JOB_NOT_FOUND');
+  await h.refuse(jobs.heartbeat, unknown, 'JOB_NOT_FOUND');
+  const nobody = { workspaceId, jobId, agentId: `agt_${'0'.repeat(32)}` };
+  await h.refuse(jobEvents.append, { ...nobody, entries }, 'AGENT_NOT_FOUND');
+  await h.refuse(jobs.heartbeat, nobody, 'AGENT_NOT_FOUND');
+  const second = await h.addAgent(h.home, 'second');
+  const other = { workspaceId, jobId, agentId: second };
+  await h.refuse(jobEvents.append, { ...other, entries }, 'LEASE_LOST');
+  await h.refuse(jobs.heartbeat, other, 'LEASE_LOST');
+});
