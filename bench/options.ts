@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { EngineName } from './subjects/store.ts';
 
 /** The measures of this bench; each is a row of the table of targets. */
 export const measureNames = [
@@ -21,6 +22,8 @@ export interface Options {
   readonly agents: number | null;
   /** P11: how long it measures; null: the default. */
   readonly seconds: number | null;
+  /** P11: the engine; null: both. */
+  readonly engine: EngineName | null;
   /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
   readonly against: string | null;
   /** Directory for a processor profile of each hub; null: none. */
@@ -36,6 +39,7 @@ export const usage = `npm run bench -- [options]
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
   --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
+  --engine NAME    sqlite or postgres; the fleet works on this one only
   --against PATH   another checkout of this repository with the same migrations: the fleet works
                    on its hub and on this one in turn, and the table compares them
   --profile PATH   every hub writes a processor profile (.cpuprofile) to this directory
@@ -58,6 +62,7 @@ export function parseOptions(argv: readonly string[]): Options {
       agents: { type: 'string' },
       seconds: { type: 'string' },
       against: { type: 'string' },
+      engine: { type: 'string' },
       profile: { type: 'string' },
       'write-summary': { type: 'boolean', default: false },
     },
@@ -72,6 +77,7 @@ export function parseOptions(argv: readonly string[]): Options {
     dataRoot: values.dir ?? null,
     agents: values.agents === undefined ? null : readNumber('agents', values.agents, 100_000),
     seconds: values.seconds === undefined ? null : readNumber('seconds', values.seconds, 3_600),
+    engine: values.engine === undefined ? null : readEngine(values.engine),
     against: values.against === undefined ? null : resolve(values.against),
     profileDir: values.profile === undefined ? null : resolve(values.profile),
   };
@@ -91,6 +97,12 @@ function readName(text: string): MeasureName {
   const name = words[text] ?? measureNames.find((known) => known === text.trim().toUpperCase());
   if (name === undefined) throw new Error(`${text} is not a measure; choose from ${measureNames}.`);
   return name;
+}
+
+function readEngine(text: string): EngineName {
+  const engine = (['sqlite', 'postgres'] as const).find((known) => known === text);
+  if (engine === undefined) throw new Error(`--engine must be sqlite or postgres, not ${text}.`);
+  return engine;
 }
 
 function readNumber(option: string, text: string, max: number): number {

@@ -32,7 +32,8 @@ interface Rung {
 /** P11: agents that each hold a job, stream its output, renew, finish and claim again. */
 export async function measureFleet(bench: Bench): Promise<Section> {
   const rungs: Rung[] = [];
-  for (const engine of ['sqlite', 'postgres'] as const) {
+  const { engine: only } = bench.options;
+  for (const engine of only === null ? (['sqlite', 'postgres'] as const) : [only]) {
     for (const agentCount of fleetsOf(bench)) {
       const [standing, other] = await measureRung(bench, engine, agentCount);
       if (standing === undefined) break;
@@ -218,6 +219,7 @@ function judge(rungs: readonly Rung[]): Verdict[] {
       (rung) => rung.engine === engine && !rung.standing.id.startsWith('other'),
     );
     const largest = own.findLast(({ standing }) => meetsTarget(standing));
+    if (own.length === 0) return [];
     const isAbsent = own.every(({ standing }) => standing.absentBecause !== null);
     const bytes =
       largest && middleOf(largest.standing, ({ totals }) => totals.bytesPerAgent ?? null);

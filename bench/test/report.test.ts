@@ -128,6 +128,8 @@ test('options select measures, and unknown ones are rejected', () => {
   assert.throws(() => parseOptions(['--rounds', '0']), /from 1 to 99/);
   assert.equal(parseOptions([]).agents, null);
   assert.equal(parseOptions(['fleet', '--agents', '200']).agents, 200);
+  assert.equal(parseOptions(['fleet', '--engine', 'postgres']).engine, 'postgres');
+  assert.throws(() => parseOptions(['--engine', 'mysql']), /--engine must be sqlite or postgres/);
   assert.throws(() => parseOptions(['--agents', '0.5']), /--agents must be an integer/);
 });
 
