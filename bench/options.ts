@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { EngineName } from './subjects/store.ts';
 
 /** The measures of this bench; each is a row of the table of targets. */
 export const measureNames = [
@@ -8,6 +7,8 @@ export const measureNames = [
   ...(['P10', 'P11', 'P12', 'P13', 'P14', 'P15'] as const),
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
+
+type Engine = 'sqlite' | 'postgres';
 
 export interface Options {
   readonly only: ReadonlySet<MeasureName>;
@@ -23,7 +24,7 @@ export interface Options {
   /** P11: how long it measures; null: the default. */
   readonly seconds: number | null;
   /** P11: the engine; null: both. */
-  readonly engine: EngineName | null;
+  readonly engine: Engine | null;
   /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
   readonly against: string | null;
   /** Directory for a processor profile of each hub; null: none. */
@@ -99,7 +100,7 @@ function readName(text: string): MeasureName {
   return name;
 }
 
-function readEngine(text: string): EngineName {
+function readEngine(text: string): Engine {
   const engine = (['sqlite', 'postgres'] as const).find((known) => known === text);
   if (engine === undefined) throw new Error(`--engine must be sqlite or postgres, not ${text}.`);
   return engine;

@@ -53,9 +53,9 @@ test('output and renewals by another agent, or for an unknown job, are refused',
   const unknown = { workspaceId, agentId, jobId: `job_${'0'.repeat(32)}` };
   await h.refuse(jobEvents.append, { ...unknown, entries }, 'JOB_NOT_FOUND');
   await h.refuse(jobs.heartbeat, unknown, 'JOB_NOT_FOUND');
-  const nobody = { workspaceId, jobId, agentId: `agt_${'0'.repeat(32)}` };
-  await h.refuse(jobEvents.append, { ...nobody, entries }, 'AGENT_NOT_FOUND');
-  await h.refuse(jobs.heartbeat, nobody, 'AGENT_NOT_FOUND');
+  const unregistered = { workspaceId, jobId, agentId: `agt_${'0'.repeat(32)}` };
+  await h.refuse(jobEvents.append, { ...unregistered, entries }, 'AGENT_NOT_FOUND');
+  await h.refuse(jobs.heartbeat, unregistered, 'AGENT_NOT_FOUND');
   const second = await h.addAgent(h.home, 'second');
   const other = { workspaceId, jobId, agentId: second };
   await h.refuse(jobEvents.append, { ...other, entries }, 'LEASE_LOST');
