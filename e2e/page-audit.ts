@@ -116,7 +116,7 @@ function auditTargets(): string[] {
       getComputedStyle(control).display === 'inline' || control.matches('[role=log] a');
     // A label is a part of the target; so is what a link lays over its whole row.
     const isWidened =
-      control.matches('label input, .sr-only') ||
+      control.matches('label input, .sr-only, input[aria-hidden=true]') ||
       getComputedStyle(control, '::after').position === 'absolute';
     if (isInSentence || isWidened || !control.checkVisibility({ visibilityProperty: true }))
       continue;

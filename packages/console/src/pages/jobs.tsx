@@ -208,7 +208,7 @@ function useListKeys(keys: ListKeys): void {
       group,
       act: () => void navigate({ to: '/w/$slug/jobs/new', params: { slug }, search: {} }),
     },
-    { keys: '/', label: 'Search', group, act: () => searchRef.current?.focus() },
+    { keys: '/', label: 'Search the jobs', group, act: () => searchRef.current?.focus() },
   ]);
 }
 

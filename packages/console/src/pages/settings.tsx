@@ -1,16 +1,8 @@
 import { getRouteApi, Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { settingsPages } from '../shell/nav-entries.ts';
 
 const workspace = getRouteApi('/w/$slug');
-
-const pages = [
-  { to: '/w/$slug/settings/workspace', word: 'Workspace' },
-  { to: '/w/$slug/settings/members', word: 'Members' },
-  { to: '/w/$slug/settings/tokens', word: 'Service tokens' },
-  { to: '/w/$slug/settings/machines', word: 'Machines' },
-  { to: '/w/$slug/settings/audit', word: 'Audit log' },
-  { to: '/w/$slug/settings/account', word: 'Your account' },
-] as const;
 
 /** The frame of all settings: their list at the left, on phones above. */
 export function SettingsPage() {
@@ -22,7 +14,7 @@ export function SettingsPage() {
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-8">
         <nav ref={navRef} aria-label="Settings">
           <ul className="-mx-1 flex gap-1 overflow-x-auto px-1 pb-1 lg:sticky lg:top-6 lg:grid">
-            {pages.map(({ to, word }) => (
+            {settingsPages.map(({ to, word }) => (
               <li key={to} className="shrink-0">
                 <Link
                   to={to}

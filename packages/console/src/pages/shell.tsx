@@ -39,7 +39,7 @@ export function Shell() {
       </main>
       <ConnectionBanner />
       <BottomBar membership={membership} />
-      <ShellKeys slug={membership.slug} />
+      <ShellKeys membership={membership} workspaces={workspaces} />
       <OpenDecisionsTab workspaceId={membership.workspaceId} />
       <ToastHost />
     </div>

@@ -34,6 +34,12 @@ export function StatusSign({ status, changed }: Omit<StatusBadgeProps, 'classNam
   );
 }
 
+/** The icon of a status, for a line that names the status in words. */
+export function statusIcon(status: JobStatus, changed?: boolean | null) {
+  const look = changed === false ? 'unchanged' : status;
+  return { icon: looks[look].icon, tone: signTones[look] };
+}
+
 interface StatusBadgeProps {
   status: JobStatus;
   /** False: the job is done without a change that it was to make. */

@@ -23,6 +23,16 @@ export const navEntries: readonly NavEntry[] = [
   { word: 'Settings', icon: 'settings', path: 'settings', key: 's', apart: true },
 ];
 
+/** The pages of the settings, in the order of their list. */
+export const settingsPages = [
+  { to: '/w/$slug/settings/workspace', word: 'Workspace' },
+  { to: '/w/$slug/settings/members', word: 'Members' },
+  { to: '/w/$slug/settings/tokens', word: 'Service tokens' },
+  { to: '/w/$slug/settings/machines', word: 'Machines' },
+  { to: '/w/$slug/settings/audit', word: 'Audit log' },
+  { to: '/w/$slug/settings/account', word: 'Your account' },
+] as const;
+
 /** How many entries the bar of a phone holds beside "More". */
 export const PHONE_ENTRIES_MAX = 4;
 

@@ -7,6 +7,7 @@ import { ConnectionSign } from './connection-sign.tsx';
 import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
 import { OpenDecisionsBadge } from './open-decisions.tsx';
+import { PaletteButton } from './palette-button.tsx';
 import { topBarClasses } from './shell-layout.ts';
 import { WorkspaceMenu } from './workspace-menu.tsx';
 
@@ -20,12 +21,13 @@ interface TopBarProps {
   membership: Membership;
 }
 
-/** The bar at the top of phones: the workspace, the connection and the account. */
+/** The bar at the top of phones: the workspace, the connection, search and the account. */
 export function TopBar({ person, workspaces, membership }: TopBarProps) {
   return (
     <header className={topBarClasses}>
       <WorkspaceMenu current={membership} workspaces={workspaces} />
       <ConnectionSign isSmall />
+      <PaletteButton className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11" />
       <AccountMenu person={person} />
     </header>
   );

@@ -1,11 +1,14 @@
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
 import { Icon } from '../parts/icon.tsx';
+import { Keys } from '../parts/keys.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionSign } from './connection-sign.tsx';
 import { type NavEntry, useNavEntries } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
 import { OpenDecisionsBadge } from './open-decisions.tsx';
+import { PaletteButton } from './palette-button.tsx';
+import { PALETTE_KEYS } from './palette-keys.ts';
 import { sidebarClasses } from './shell-layout.ts';
 import { toggleSidebar } from './sidebar-width.ts';
 import { WorkspaceMenu } from './workspace-menu.tsx';
@@ -43,6 +46,15 @@ export function Sidebar({ person, workspaces, membership }: SidebarProps) {
   return (
     <header className={classNames(sidebarClasses, 'gap-2 p-2')}>
       <WorkspaceMenu current={membership} workspaces={workspaces} />
+      <PaletteButton className="flex h-8 shrink-0 items-center gap-2 rounded-md border bg-surface px-2 text-sm text-muted hover:bg-hover hover:text-ink narrow:border-transparent narrow:bg-transparent pointer-coarse:h-11">
+        <span className="grow text-left narrow:sr-only">
+          Search
+          <span className="sr-only"> and run commands</span>
+        </span>
+        <span aria-hidden="true" className="narrow:hidden pointer-coarse:hidden">
+          <Keys keys={PALETTE_KEYS} />
+        </span>
+      </PaletteButton>
       <nav aria-label="Workspace" className="grow overflow-y-auto">
         <ul className="grid gap-0.5">{list(entries.filter((entry) => !entry.apart))}</ul>
         {apart.length > 0 && <ul className="mt-2 grid gap-0.5 border-t pt-2">{list(apart)}</ul>}

@@ -1,0 +1,2 @@
+/** The keys that open the palette. */
+export const PALETTE_KEYS = 'mod+k';
