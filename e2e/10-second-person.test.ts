@@ -161,7 +161,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     await page.getByLabel('New password', { exact: true }).fill(newPassword);
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
     await page.getByRole('button', { name: `Account of ${guest.name}` }).waitFor();
-    // The other page notices at the next refresh of its list, without a reload.
+    // The other page notices when its stream ends, without a reload.
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     await submitSignIn(other, guest.password);
     await other.getByRole('alert').getByText('SIGN_IN_FAILED').waitFor();

@@ -101,8 +101,10 @@ export function useLive(workspaceId: string): void {
     const path = `${endpointPaths.changes.stream}?workspaceId=${encodeURIComponent(workspaceId)}`;
     const changed = new ChangedQueries(client);
     const leave = joinStream(new URL(path, window.location.href).href, (message) => {
-      if (message.type === 'state') setLiveState(message.state);
-      else if (message.type === 'changes') changed.add(workspaceId, message.changes);
+      if (message.type === 'state') {
+        setLiveState(message.state);
+        if (message.state.kind === 'lost') askWhetherSignedIn(client, workspaceId);
+      } else if (message.type === 'changes') changed.add(workspaceId, message.changes);
       else
         void client.invalidateQueries({ predicate: (query) => query.queryKey[1] === workspaceId });
     });
@@ -111,6 +113,15 @@ export function useLive(workspaceId: string): void {
       changed.close();
     };
   }, [client, workspaceId]);
+}
+
+/**
+ * A browser does not tell a page why a stream was refused. A call does: when the session is over,
+ * it leads to the sign-in page.
+ */
+function askWhetherSignedIn(client: QueryClient, workspaceId: string): void {
+  const queryKey = ['uncertainty-counts', workspaceId];
+  void client.refetchQueries({ queryKey }, { cancelRefetch: false });
 }
 
 /** Joins the stream that all tabs share, or opens one where the browser has no shared workers. */
