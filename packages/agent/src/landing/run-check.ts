@@ -64,7 +64,8 @@ async function runLimited(
   try {
     const exit = await runProcess({
       file: '/bin/sh',
-      args: ['-c', command],
+      // One pipe for both streams, so that the output is in the order in which it was written.
+      args: ['-c', `exec 2>&1; ${command}`],
       cwd: work.directory.worktree,
       env: withoutToken(work.env, claimed.jobToken),
       user: settings.toolUser,

@@ -65,7 +65,7 @@ test('a failing check leaves a gap with the end of its output, and the job is do
   assert.equal(evidence.verdict, 'gaps');
   const [failed, passed] = evidence.checks ?? [];
   assert.deepEqual([failed?.outcome, failed?.exitCode], ['failed', 7]);
-  assert.match(failed?.output ?? '', /^…\n[\s\S]*1 test failed/);
+  assert.match(failed?.output ?? '', /^…\n[\s\S]*\n5000\n1 test failed$/);
   assert.ok((failed?.output ?? '').length <= 2_000);
   assert.equal(passed?.outcome, 'passed', 'one failure does not keep the others from running');
   assert.match(evidence.gaps?.[0] ?? '', /exited with 7\.$/);
