@@ -33,7 +33,8 @@ export async function verifyAuditLogs(reader: Reader): Promise<VerifiedPart> {
         `(${verdict.reason}): someone changed the database, or it is damaged.`,
     );
   }
-  const extent = `${entries} entries in ${workspaces.length} workspaces`;
+  const places = `${workspaces.length} workspace${workspaces.length === 1 ? '' : 's'}`;
+  const extent = `${entries} ${entries === 1 ? 'entry' : 'entries'} in ${places}`;
   return { name: 'Audit logs', extent, problems };
 }
 
@@ -49,7 +50,11 @@ export async function verifyObjects(reader: Reader, dataDir: string): Promise<Ve
     // Retention may have deleted it between the two looks.
     if (problem !== null && (await object.isStillStored(reader))) problems.push(problem);
   }
-  return { name: 'Files', extent: `${files} files of uploads and archives`, problems };
+  return {
+    name: 'Files',
+    extent: `${files} file${files === 1 ? '' : 's'} of uploads and archives`,
+    problems,
+  };
 }
 
 async function findProblem(
