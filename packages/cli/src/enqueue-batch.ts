@@ -14,6 +14,9 @@ import { findRepository } from './repository-reference.ts';
 import { readText } from './stdin-text.ts';
 import { oneLine, truncateText } from './text.ts';
 
+/** Bytes of a batch, which is read whole; each line becomes a request of its own. */
+const BATCH_BYTES_MAX = 33_554_432;
+
 /** One line of a batch: a job as `jobs/enqueue` takes it; `repo` is a clone or an ID. */
 interface Line {
   at: number;
@@ -39,7 +42,10 @@ export async function enqueueBatch(
   { file, repo }: { file: string; repo: string },
 ): Promise<undefined> {
   const name = file === '-' ? 'standard input' : file;
-  const text = file === '-' ? await readText(io) : await readPromptFile(file);
+  const text =
+    file === '-'
+      ? await readText(io, BATCH_BYTES_MAX)
+      : await readPromptFile(file, BATCH_BYTES_MAX);
   const lines = readLines(text, name, repo);
   const requests = await resolveLines(io, session, lines, name);
   const done: { line: number; jobId: string; idempotent: boolean }[] = [];

@@ -73,12 +73,18 @@ async function write(io: Io, beginning: string): Promise<Prompt> {
   return { text: checkPrompt(text), edited };
 }
 
-/** @throws {CliError} FILE_UNREADABLE */
-export async function readPromptFile(file: string): Promise<string> {
+/**
+ * @param bytesMax the size limit of one request unless given.
+ * @throws {CliError} FILE_UNREADABLE
+ */
+export async function readPromptFile(
+  file: string,
+  bytesMax: number = BODY_BYTES_MAX,
+): Promise<string> {
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
-    if (bytes.length > BODY_BYTES_MAX) throw new Error(`it exceeds ${BODY_BYTES_MAX} bytes`);
+    if (bytes.length > bytesMax) throw new Error(`it exceeds ${bytesMax} bytes`);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

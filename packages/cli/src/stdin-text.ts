@@ -5,9 +5,13 @@ import type { Io } from './io.ts';
 
 /**
  * Reads standard input as text.
- * @throws {CliError} USAGE: it is not UTF-8, or exceeds the hub's size limit.
+ * @param bytesMax the size limit of one request unless given.
+ * @throws {CliError} USAGE: it is not UTF-8, or exceeds the limit.
  */
-export async function readText({ stdin, signal }: Io): Promise<string> {
+export async function readText(
+  { stdin, signal }: Io,
+  bytesMax: number = BODY_BYTES_MAX,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   const interrupted = new Promise<never>((_, reject) => {
@@ -17,8 +21,8 @@ export async function readText({ stdin, signal }: Io): Promise<string> {
     for await (const chunk of stdin) {
       chunks.push(chunk);
       sizeBytes += chunk.length;
-      if (sizeBytes > BODY_BYTES_MAX) {
-        const message = `Standard input exceeds the hub's limit of ${BODY_BYTES_MAX} bytes.`;
+      if (sizeBytes > bytesMax) {
+        const message = `Standard input exceeds the limit of ${bytesMax} bytes.`;
         throw new CliError(exitCodes.usage, 'USAGE', message);
       }
     }

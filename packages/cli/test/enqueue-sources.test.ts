@@ -117,6 +117,16 @@ test('a batch is enqueued in the order of its lines; repeated, it enqueues nothi
   assert.equal(batch.at(-1)?.kind, 'pr_review');
 });
 
+test('a batch may be larger than one request', async () => {
+  const prompts = ['Long one', 'Long two', 'Long three'].map((text) => text.padEnd(100_000, '.'));
+  const input = prompts.map((prompt) => JSON.stringify({ prompt })).join('\n');
+  const file = join(place.directory, 'long.jsonl');
+  await writeFile(file, input);
+  assert.equal((await json(['--batch', file])).jobs.length, 3);
+  const again = await json(['--batch', '-'], { input });
+  assert.ok(again.jobs.every(({ idempotent }: { idempotent: boolean }) => idempotent));
+});
+
 test('a mistake in a batch is named with its line, and nothing is enqueued', async () => {
   const before = (await jobsOf()).length;
   const cases: [line: string, sentence: RegExp][] = [
