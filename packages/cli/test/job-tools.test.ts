@@ -157,7 +157,7 @@ test('the list of tools takes at most 2,500 tokens, counted as characters / 4', 
   await endJob(held);
 });
 
-test('nobody answers in time: the tool is told to end, and the same question is asked once', async () => {
+test('no person answers in time: the tool is told to end, and the same question is asked once', async () => {
   const held = await holdJob({ holdMs: 1 });
   const question = { question: 'Which region?', why: 'The bucket is made there.' };
   const first = await call(await connect(held), 'ask_person', question);
