@@ -43,6 +43,6 @@ test('every agent of the fleet holds a job, and its log has the output that was 
 
 test('a fleet whose calls are refused has no figures', async (t) => {
   const { load } = await setup(t);
-  const refused = runFleetLoad({ ...load, tokens: ['nobody'] }, () => undefined);
+  const refused = runFleetLoad({ ...load, tokens: ['unknown'] }, () => undefined);
   await assert.rejects(refused, /first heartbeat: 401/);
 });

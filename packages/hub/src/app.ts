@@ -476,8 +476,7 @@ function bindRoutes(
   const gatekeeper = createGatekeeper(identity);
   const api = new Api(server, { gatekeeper, limiter }, checkAnswer);
   bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
-  const { workspaceCreation } = config;
-  bindWorkspaceRoutes(api, { ...deps, gatekeeper, workspaceCreation });
+  bindWorkspaceRoutes(api, { ...deps, gatekeeper, workspaceCreation: config.workspaceCreation });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);
   bindMemberRoutes(api, identity);
@@ -495,8 +494,7 @@ function bindRoutes(
   bindMailAccountRoutes(api, deps);
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
-  const { integrationWorkspaces } = config;
-  bindIntegrationRoutes(api, { ...deps, integrationWorkspaces });
+  bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   api.finish();
   serveConsole(server, consoleDir ?? '');
 }
