@@ -31,6 +31,13 @@ export function cleanStyledLine(line: string): string {
   return parts.length > 1 ? `${clean}\u001b[0m` : clean;
 }
 
+/** Makes a line of a file safe to print, and hides nothing of it: `\u001b` becomes `<1b>`. */
+export function showControls(line: string): string {
+  return line.replace(/\r$/, '').replace(unsafeCharacters, (char) => {
+    return `<${char.charCodeAt(0).toString(16).padStart(2, '0')}>`;
+  });
+}
+
 /** Makes text safe to print on a single line. */
 export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();

@@ -10,6 +10,7 @@ import { integrationEvents } from './endpoints/integration-events.ts';
 import { integrations } from './endpoints/integrations.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { jobLog } from './endpoints/job-log.ts';
+import { jobPatch } from './endpoints/job-patch.ts';
 import { jobs } from './endpoints/jobs.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
@@ -31,7 +32,7 @@ export const endpoints = {
   tokens,
   agents,
   repositories,
-  jobs: { ...jobs, ...jobLog },
+  jobs: { ...jobs, ...jobLog, ...jobPatch },
   jobEvents,
   queue,
   runs,

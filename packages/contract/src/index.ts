@@ -29,6 +29,7 @@ export * from './endpoints/integrations.ts';
 export * from './endpoints/job-bulk.ts';
 export * from './endpoints/job-events.ts';
 export * from './endpoints/job-log.ts';
+export * from './endpoints/job-patch.ts';
 export * from './endpoints/job-schemas.ts';
 export * from './endpoints/queue.ts';
 export * from './endpoints/repositories.ts';

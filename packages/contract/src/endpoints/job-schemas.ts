@@ -105,12 +105,43 @@ function stored(schema: TSchema) {
   return Type.Optional(Type.Union([schema, Json('Another form is stored as it is.')]));
 }
 
+/** The maximum size of a patch: 512 KB. */
+export const PATCH_BYTES_MAX = 512 * 1024;
+/** The maximum number of files with counted lines. */
+export const COUNTED_FILES_MAX = 1_000;
+
+/** How many lines of a file a job has added and deleted. */
+export const ChangedFileCount = Type.Object({
+  path: Text(4_096),
+  added: Type.Optional(Integer(0, 1_000_000_000, 'Absent for files that are not text.')),
+  deleted: Type.Optional(Integer(0, 1_000_000_000)),
+});
+export type ChangedFileCount = Static<typeof ChangedFileCount>;
+
+/** The upload that holds the changes of a job. jobs/patch returns its text. */
+export const SharedPatch = Type.Object({
+  uploadId: Id('upload'),
+  sizeBytes: Integer(0, PATCH_BYTES_MAX),
+  filesOmitted: Type.Optional(
+    Integer(0, 1_000_000, 'Changed files that are not in the patch. Absent: none.'),
+  ),
+});
+export type SharedPatch = Static<typeof SharedPatch>;
+
 export const Evidence = Type.Object(
   {
     commitSha: Type.Optional(Text(64)),
     changedFiles: Type.Optional(List(Text(4_096), 10_000)),
     branch: stored(Text(255, { description: "The job's branch in the clone of the agent." })),
     baseSha: stored(Text(64, { description: 'The commit that the job started from.' })),
+    files: stored(
+      List(
+        ChangedFileCount,
+        COUNTED_FILES_MAX,
+        'Counts of lines for changedFiles, or for the first of them. Absent: not shared.',
+      ),
+    ),
+    patch: stored(SharedPatch),
     verdict: stored(
       OneOf(verdicts, {
         description:

@@ -5,6 +5,7 @@ import { createUpload } from './create.ts';
 import { deleteUpload } from './delete.ts';
 import type { UploadDeps } from './deps.ts';
 import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './download.ts';
+import { readPatch } from './read-patch.ts';
 import { receiveUpload } from './receive.ts';
 import { openSignedUrl } from './signed-url.ts';
 
@@ -13,13 +14,14 @@ export function bindUploadRoutes(
   deps: UploadDeps,
   log: { error(message: string): void },
 ): void {
-  const { uploads } = endpoints;
+  const { jobs, uploads } = endpoints;
   const { urlKey, clock } = deps;
   api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
   api.bind(uploads.delete, async (input, { principal }) => {
     await deleteUpload(deps, principal, input);
     return { deleted: true as const };
   });
+  api.bind(jobs.patch, (input) => readPatch(deps, input));
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
     async receive(request, bytes) {

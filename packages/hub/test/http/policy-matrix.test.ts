@@ -122,6 +122,7 @@ const verdicts = {
   jobsLog: { ...readers, ownJob: 'ok' },
   jobsSearchLog: { ...readers, ownJob: 'ok' },
   jobsDownloadLog: { ...readers, ownJob: 'ok' },
+  jobsPatch: { ...readers, ownJob: 'ok' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
   queueListPauses: readers,
