@@ -37,7 +37,7 @@ export function createWorkspaceByAdmin(
   draft: { slug: string; name: string },
 ): Promise<Workspace> {
   return withDatabase(config, async (database) => {
-    const row = await database.write(null, (tx) => createWorkspace({ database, ids }, tx, draft));
+    const row = await database.write(null, (tx) => createWorkspace({ ids }, tx, draft));
     return presentWorkspace(row);
   });
 }
@@ -61,7 +61,7 @@ export function mintTokenByAdmin(
   return withDatabase(config, (database) =>
     database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
-      const minted = await mintServiceToken({ database, ids }, tx, {
+      const minted = await mintServiceToken({ ids }, tx, {
         ...rest,
         workspaceId,
         createdBy: 'operator',
@@ -107,7 +107,7 @@ export function inviteMemberByAdmin(
     const address = await findLinkAddress(config, directoryPath, database.reader);
     return database.write(null, async (tx) => {
       const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
-      const { invitation, linkToken } = await createInvitation({ database, ids }, tx, {
+      const { invitation, linkToken } = await createInvitation({ ids }, tx, {
         workspaceId,
         email,
         role,
@@ -157,7 +157,7 @@ export function resetPasswordByAdmin(
       const workspace =
         workspaceSlug === undefined ? undefined : await requireWorkspace(tx, workspaceSlug);
       const draft = { email, workspaceId: workspace?.workspace_id, createdBy: 'operator' };
-      const created = await createPasswordReset(database, tx, draft);
+      const created = await createPasswordReset(tx, draft);
       if (created === null) return null;
       const { person, linkToken, expiresAtMs } = created;
       return {

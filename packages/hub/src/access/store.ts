@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
 export type MembershipRow = MembershipsTable;
@@ -50,12 +50,8 @@ export function listMemberships(
   );
 }
 
-export async function insertMembership(
-  database: Database,
-  tx: Tx,
-  row: MembershipRow,
-): Promise<void> {
-  await tx.run(database.build.insertInto('memberships').values(row));
+export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
+  await tx.run(tx.build.insertInto('memberships').values(row));
 }
 
 /**

@@ -42,7 +42,7 @@ export async function listAuditLog(
     fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
     untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),
   };
-  const entries = await listAuditEntries(database, workspaceId, filter, { limit, before });
+  const entries = await listAuditEntries(database.reader, workspaceId, filter, { limit, before });
   const names = await readPersonNames(
     reader,
     entries.map((entry) => entry.actor),

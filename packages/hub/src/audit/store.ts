@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
@@ -13,12 +13,12 @@ export interface AuditFilter {
 
 /** Newest first; one more than `limit`. */
 export function listAuditEntries(
-  database: Database,
+  reader: Reader,
   workspaceId: string,
   filter: AuditFilter,
   page: { limit: number; before: number | null },
 ): Promise<AuditEntry[]> {
-  let query = database.build
+  let query = reader.build
     .selectFrom('audit_entries')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
@@ -30,7 +30,7 @@ export function listAuditEntries(
   if (filter.subject !== undefined) query = query.where('subject', '=', filter.subject);
   if (filter.fromMs !== undefined) query = query.where('at', '>=', filter.fromMs);
   if (filter.untilMs !== undefined) query = query.where('at', '<', filter.untilMs);
-  return database.reader.all(query);
+  return reader.all(query);
 }
 
 /** The entries after a number, oldest first. */

@@ -28,7 +28,6 @@ export function watchWrites(
       action(new WatchedTx(tx, announce));
   return {
     engine: database.engine,
-    build: database.build,
     get warnings() {
       return database.warnings;
     },
@@ -54,6 +53,10 @@ class WatchedTx implements Tx {
 
   get engine(): Tx['engine'] {
     return this.#tx.engine;
+  }
+
+  get build(): Reader['build'] {
+    return this.#tx.build;
   }
 
   get rowLock(): Reader['rowLock'] {

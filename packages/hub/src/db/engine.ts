@@ -11,8 +11,6 @@ export type EngineName = 'sqlite' | 'postgres';
 
 export interface Database {
   readonly engine: EngineName;
-  /** Builds queries and never runs them. It has no state, so one serves all callers. */
-  readonly build: Kysely<Schema>;
   /** Warnings for the operator about the settings of the server: one sentence each. */
   readonly warnings: readonly string[];
   /** Reads committed data. */
@@ -102,11 +100,13 @@ export interface BatchedRow {
 }
 
 /**
- * Reads rows. Most modules pass Kysely queries made with `Database.build`; hot paths pass SQL text
+ * Reads rows. Most modules pass Kysely queries made with `build`; hot paths pass SQL text
  * with `?` placeholders, which each engine prepares once.
  */
 export interface Reader {
   readonly engine: EngineName;
+  /** Builds queries for this engine and never runs them. */
+  readonly build: Kysely<Schema>;
   /**
    * The end of a SELECT of a single row that is going to be written: a row lock within an action on
    * PostgreSQL, where other actions may be writing the same row, and empty everywhere else.

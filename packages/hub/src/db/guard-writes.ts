@@ -26,7 +26,6 @@ export function guardWrites(database: Database): Database {
   };
   return {
     engine: database.engine,
-    build: database.build,
     get warnings() {
       return database.warnings;
     },

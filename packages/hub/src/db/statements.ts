@@ -8,29 +8,27 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { EngineName } from './engine.ts';
 import type { Schema } from './schema/tables.ts';
 
-/** A Kysely that only compiles: the engines run its queries within their own transactions. */
-export function createQueryBuilder(engine: EngineName): Kysely<Schema> {
-  return engine === 'sqlite'
-    ? new Kysely<Schema>({
-        dialect: {
-          createAdapter: () => new SqliteAdapter(),
-          createDriver: () => new DummyDriver(),
-          createIntrospector: (db) => new SqliteIntrospector(db),
-          createQueryCompiler: () => new SqliteQueryCompiler(),
-        },
-      })
-    : new Kysely<Schema>({
-        dialect: {
-          createAdapter: () => new PostgresAdapter(),
-          createDriver: () => new DummyDriver(),
-          createIntrospector: (db) => new PostgresIntrospector(db),
-          createQueryCompiler: () => new PostgresQueryCompiler(),
-        },
-      });
-}
+/* Kyselys that only compile: the engines run their queries within their own transactions. */
+
+export const sqliteQueries = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+export const postgresQueries = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
 
 const readPattern = /^\s*SELECT\b/i;
 

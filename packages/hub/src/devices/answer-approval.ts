@@ -141,7 +141,7 @@ async function requireFewFailures({ tx, approver }: Answering) {
 }
 
 async function compareCode(answering: Answering): Promise<Ending | undefined> {
-  const { deps, tx, input, approver, device } = answering;
+  const { tx, input, approver, device } = answering;
   // A missing code is not a guess, so it is not counted.
   if (input.userCode === undefined) throw new HubError('DEVICE_CODE_MISMATCH');
   const typed = normalizeUserCode(input.userCode);
@@ -152,7 +152,7 @@ async function compareCode(answering: Answering): Promise<Ending | undefined> {
   await deleteCodeFailures(tx, addressBlock, tx.nowMs - WRONG_CODES_WINDOW_MS);
   await insertCodeFailure(tx, addressBlock);
   const wrongCodes = device.wrong_codes + 1;
-  await updateDevice(deps.database, tx, device.device_id, { wrong_codes: wrongCodes });
+  await updateDevice(tx, device.device_id, { wrong_codes: wrongCodes });
   if (wrongCodes < DEVICE_CODE_ATTEMPTS_MAX)
     return { refusal: new HubError('DEVICE_CODE_MISMATCH') };
   await deny(answering, 'wrong-codes');
@@ -166,11 +166,10 @@ async function compareCode(answering: Answering): Promise<Ending | undefined> {
 
 async function approve({ deps, tx, approver, device, workspace }: Answering): Promise<Ending> {
   assert(workspace !== null, 'a role implies a workspace');
-  const { database, ids } = deps;
   const { workspace_id: workspaceId } = workspace;
   const { personId } = approver;
-  const tokenId = ids('token');
-  await insertToken(database, tx, {
+  const tokenId = deps.ids('token');
+  await insertToken(tx, {
     workspaceId,
     tokenId,
     tokenHash: device.token_hash,
@@ -182,7 +181,7 @@ async function approve({ deps, tx, approver, device, workspace }: Answering): Pr
     expiresAtMs: tx.nowMs + DEVICE_TOKEN_MS,
     createdBy: personId,
   });
-  await updateDevice(database, tx, device.device_id, {
+  await updateDevice(tx, device.device_id, {
     status: 'approved',
     answered_at: tx.nowMs,
     workspace_id: workspaceId,
@@ -208,10 +207,10 @@ async function approve({ deps, tx, approver, device, workspace }: Answering): Pr
 }
 
 async function deny(
-  { deps, tx, approver, device, workspace }: Answering,
+  { tx, approver, device, workspace }: Answering,
   cause: 'person' | 'wrong-codes',
 ): Promise<Ending> {
-  await updateDevice(deps.database, tx, device.device_id, {
+  await updateDevice(tx, device.device_id, {
     status: 'denied',
     answered_at: tx.nowMs,
   });

@@ -35,7 +35,7 @@ export function openDevice(
     }
     const { workspace, role } = await findAccess(tx, device, approver);
     if (opener === null && isOpen(device, tx.nowMs) && mayApprove(role)) {
-      await updateDevice(database, tx, deviceId, { opened_by_session_id: approver.sessionId });
+      await updateDevice(tx, deviceId, { opened_by_session_id: approver.sessionId });
     }
     return {
       device,

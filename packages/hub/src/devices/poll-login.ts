@@ -63,7 +63,7 @@ function recordPoll(database: Database, deviceId: string): Promise<PollAnswer> {
       INTERVAL_MS_MAX,
       nextInterval(device, tx.nowMs, DEVICE_POLL_INTERVAL_MS),
     );
-    await updateDevice(database, tx, deviceId, { polled_at: tx.nowMs, interval_ms: intervalMs });
+    await updateDevice(tx, deviceId, { polled_at: tx.nowMs, interval_ms: intervalMs });
     return { status: 'pending', intervalMs };
   });
 }

@@ -50,7 +50,7 @@ export async function startDeviceLogin(
       });
     }
     await deleteOldDevices(tx, tx.nowMs - DEVICE_KEPT_MS, DELETED_MAX);
-    return insertDevice(database, tx, {
+    return insertDevice(tx, {
       device_id: deviceId,
       secret_hash: hash('sha256', deviceSecret),
       workspace_slug: input.workspaceSlug,

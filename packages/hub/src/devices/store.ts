@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
 /** A device session. It has no workspace before its approval, so its id alone is the key. */
@@ -33,12 +33,11 @@ export async function countOpenDevices(
 }
 
 export async function insertDevice(
-  database: Database,
   tx: Tx,
   draft: Omit<DeviceRow, keyof typeof unanswered | 'created_at'>,
 ): Promise<DeviceRow> {
   const row: DeviceRow = { ...draft, ...unanswered, created_at: tx.nowMs };
-  await tx.run(database.build.insertInto('device_sessions').values(row));
+  await tx.run(tx.build.insertInto('device_sessions').values(row));
   return row;
 }
 
@@ -53,7 +52,6 @@ const unanswered = {
 } as const;
 
 export async function updateDevice(
-  database: Database,
   tx: Tx,
   deviceId: string,
   change: Partial<
@@ -71,7 +69,7 @@ export async function updateDevice(
   >,
 ): Promise<void> {
   await tx.run(
-    database.build.updateTable('device_sessions').set(change).where('device_id', '=', deviceId),
+    tx.build.updateTable('device_sessions').set(change).where('device_id', '=', deviceId),
   );
 }
 

@@ -88,7 +88,7 @@ function answerOf(row: IntegrationEventRow, duplicate: boolean): ChatAnswer {
 
 /** Records that an unmapped team sent an event. Its content is not stored. */
 async function ignoreUnmapped(
-  { database, ids }: HubDeps,
+  { ids }: Pick<HubDeps, 'ids'>,
   tx: Tx,
   event: InboundEvent,
   teamId: string,
@@ -116,7 +116,7 @@ async function ignoreUnmapped(
     extensions: null,
     content: null,
   };
-  if (await insertEvent(database, tx, row)) return answerOf(row, false);
+  if (await insertEvent(tx, row)) return answerOf(row, false);
   const first = await readEventByKey(tx, NO_WORKSPACE, event.keyHash);
   return answerOf(first ?? row, true);
 }

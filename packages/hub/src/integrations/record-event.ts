@@ -73,7 +73,7 @@ export async function recordEvent(
   const isCurrent = isDeepStrictEqual(policy, screened.policy);
   const storable = isCurrent ? screened.storable : applyEventPolicy(policy, event);
   const row = rowOf(tx, workspaceId, deps.ids('integrationEvent'), { event, storable });
-  if (!(await insertEvent(deps.database, tx, row))) {
+  if (!(await insertEvent(tx, row))) {
     const first = await readEventByKey(tx, workspaceId, event.keyHash);
     assert(first !== undefined, 'the event that blocked the insert exists');
     return { row: first, isDuplicate: true, firings: [] };

@@ -45,7 +45,7 @@ export function mintIntegrationSecret(
       last_used_at: null,
       revoked_at: null,
     };
-    await insertIntegrationSecret(database, tx, row);
+    await insertIntegrationSecret(tx, row);
     const entry = { workspaceId, actor: personId, action: 'integration-secret.mint' };
     await appendAudit(tx, { ...entry, subject: row.secret_id, data: { name } });
     return { secret, row };

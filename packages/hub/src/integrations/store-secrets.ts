@@ -1,14 +1,10 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
 export type IntegrationSecretRow = IntegrationSecretsTable;
 
-export async function insertIntegrationSecret(
-  database: Database,
-  tx: Tx,
-  row: IntegrationSecretRow,
-): Promise<void> {
-  await tx.run(database.build.insertInto('integration_secrets').values(row));
+export async function insertIntegrationSecret(tx: Tx, row: IntegrationSecretRow): Promise<void> {
+  await tx.run(tx.build.insertInto('integration_secrets').values(row));
 }
 
 /** The live secrets of a workspace, oldest first. */

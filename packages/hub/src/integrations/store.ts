@@ -1,4 +1,4 @@
-import type { Database, Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
 
@@ -16,13 +16,9 @@ export type IntegrationEventHead = Omit<
  *
  * @returns whether the event was inserted.
  */
-export async function insertEvent(
-  database: Database,
-  tx: Tx,
-  row: IntegrationEventRow,
-): Promise<boolean> {
+export async function insertEvent(tx: Tx, row: IntegrationEventRow): Promise<boolean> {
   const { changes } = await tx.run(
-    database.build
+    tx.build
       .insertInto('integration_events')
       .values(row)
       .onConflict((conflict) => conflict.columns(['workspace_id', 'key_hash']).doNothing()),

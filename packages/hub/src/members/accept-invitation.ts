@@ -143,7 +143,7 @@ async function refuseKnownPassword(
 
 /** @throws HubError INVITATION_LINK_INVALID, ALREADY_MEMBER, EMAIL_TAKEN */
 async function admitPerson(
-  { database, ids }: PeopleDeps,
+  { ids }: Pick<PeopleDeps, 'ids'>,
   tx: Tx,
   invitation: InvitationRow,
   invitee: Invitee,
@@ -161,7 +161,7 @@ async function admitPerson(
     if (!isUnchanged || accounts.length === ACCOUNTS_OF_ADDRESS_MAX) {
       throw new HubError('EMAIL_TAKEN');
     }
-    await insertPerson(database, tx, {
+    await insertPerson(tx, {
       person_id: personId,
       email,
       name: invitee.name,
@@ -169,7 +169,7 @@ async function admitPerson(
       created_at: tx.nowMs,
     });
   }
-  await insertMembership(database, tx, {
+  await insertMembership(tx, {
     workspace_id,
     person_id: personId,
     role,

@@ -45,7 +45,7 @@ export function inviteMember(
  * @throws HubError ALREADY_MEMBER
  */
 export async function createInvitation(
-  { database, ids }: Pick<HubDeps, 'database' | 'ids'>,
+  { ids }: Pick<HubDeps, 'ids'>,
   tx: Tx,
   draft: { workspaceId: string; email: string; role: Role; createdBy: string },
 ): Promise<CreatedInvitation> {
@@ -54,7 +54,7 @@ export async function createInvitation(
   await refuseMember(tx, workspaceId, await listPeopleByEmail(tx, email));
   const replaced = await revokeInvitationsOf(tx, workspaceId, email);
   const linkToken = drawLinkToken();
-  const invitation = await insertInvitation(database, tx, {
+  const invitation = await insertInvitation(tx, {
     workspace_id: workspaceId,
     invitation_id: ids('invitation'),
     link_hash: hashLinkToken(linkToken),

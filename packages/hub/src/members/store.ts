@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 import { hashLinkToken } from '../people/link-token.ts';
 
@@ -8,12 +8,11 @@ export type InvitationRow = InvitationsTable;
 const OPEN = 'accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ?';
 
 export async function insertInvitation(
-  database: Database,
   tx: Tx,
   draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
 ): Promise<InvitationRow> {
   const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
-  await tx.run(database.build.insertInto('invitations').values(row));
+  await tx.run(tx.build.insertInto('invitations').values(row));
   return row;
 }
 

@@ -48,14 +48,14 @@ export async function createFirstOwner(
       password_hash: passwordHash,
       created_at: tx.nowMs,
     };
-    await insertPerson(database, tx, person);
-    const workspace = await insertWorkspace(database, tx, {
+    await insertPerson(tx, person);
+    const workspace = await insertWorkspace(tx, {
       workspace_id: ids('workspace'),
       slug: input.workspaceSlug,
       name: input.workspaceName,
       created_by_operator: 1,
     });
-    await insertMembership(database, tx, {
+    await insertMembership(tx, {
       workspace_id: workspace.workspace_id,
       person_id: person.person_id,
       role: 'owner',

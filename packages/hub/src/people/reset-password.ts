@@ -6,7 +6,7 @@ import {
 } from '@signalbox/contract';
 import { listMembershipsOfPerson, readRole } from '../access/store.ts';
 import { appendAccountAudit, appendAudit } from '../audit/append.ts';
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import { assert, HubError, invalidField } from '../errors.ts';
 import { type HookDeps, runHooks } from '../hooks.ts';
 import type { RequestContext } from '../principal.ts';
@@ -148,7 +148,6 @@ interface ResetDraft {
  * @throws HubError INVALID_REQUEST when several accounts have it.
  */
 export async function createPasswordReset(
-  database: Database,
   tx: Tx,
   { email, workspaceId, createdBy }: ResetDraft,
 ): Promise<CreatedPasswordReset | null> {
@@ -159,7 +158,7 @@ export async function createPasswordReset(
   const replaced = await markPasswordResetsReplaced(tx, personId);
   const linkToken = drawLinkToken();
   const expiresAtMs = tx.nowMs + PASSWORD_RESET_MS;
-  await insertPasswordReset(database, tx, {
+  await insertPasswordReset(tx, {
     link_hash: hashLinkToken(linkToken),
     person_id: personId,
     created_by: createdBy,

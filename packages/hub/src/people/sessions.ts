@@ -27,14 +27,14 @@ export type Origin = Pick<RequestContext, 'address' | 'userAgent'>;
 
 /** Starts a session within a transaction, for a person who has just been authenticated. */
 export async function beginSession(
-  { database, ids }: Pick<PeopleDeps, 'database' | 'ids'>,
+  { ids }: Pick<PeopleDeps, 'ids'>,
   tx: Tx,
   personId: string,
   origin: Origin,
 ): Promise<{ sessionId: string; secret: string }> {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const sessionId = ids('session');
-  await insertSession(database, tx, {
+  await insertSession(tx, {
     session_id: sessionId,
     session_hash: hash('sha256', secret),
     person_id: personId,

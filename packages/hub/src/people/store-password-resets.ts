@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
 
 export type PasswordResetRow = PasswordResetsTable;
@@ -15,7 +15,6 @@ export function readPasswordReset(
 }
 
 export async function insertPasswordReset(
-  database: Database,
   tx: Tx,
   draft: Omit<PasswordResetRow, 'created_at' | 'used_at' | 'replaced_at'>,
 ): Promise<void> {
@@ -25,7 +24,7 @@ export async function insertPasswordReset(
     used_at: null,
     replaced_at: null,
   };
-  await tx.run(database.build.insertInto('password_resets').values(row));
+  await tx.run(tx.build.insertInto('password_resets').values(row));
 }
 
 /** Replaces the unused link of a person, also an expired one. Returns how many there were. */

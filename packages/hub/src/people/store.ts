@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
 export type PersonRow = PeopleTable;
@@ -56,8 +56,8 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
   return (await reader.firstSql('SELECT 1 FROM people LIMIT 1', [])) !== undefined;
 }
 
-export async function insertPerson(database: Database, tx: Tx, row: PersonRow): Promise<void> {
-  await tx.run(database.build.insertInto('people').values(row));
+export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
+  await tx.run(tx.build.insertInto('people').values(row));
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -78,7 +78,6 @@ export async function updatePasswordHash(
 }
 
 export async function insertSession(
-  database: Database,
   tx: Tx,
   draft: Omit<SessionRow, 'created_at' | 'last_seen_at' | 'confirmed_at' | 'revoked_at'>,
 ): Promise<void> {
@@ -91,7 +90,7 @@ export async function insertSession(
     confirmed_at: tx.nowMs,
     revoked_at: null,
   };
-  await tx.run(database.build.insertInto('sessions').values(row));
+  await tx.run(tx.build.insertInto('sessions').values(row));
 }
 
 /** A session with the name of its person. */

@@ -29,7 +29,7 @@ export function bindRepositoryRoutes(
   });
   api.bind(repositories.list, async (input) => {
     const before = decodeCursor(input.cursor, 'repository');
-    const rows = await listRepositories(deps.database, input.workspaceId, {
+    const rows = await listRepositories(deps.database.reader, input.workspaceId, {
       limit: input.limit,
       before,
     });

@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
 
@@ -26,21 +26,13 @@ export function readRepositoryByHash(
   );
 }
 
-export async function insertRepository(
-  database: Database,
-  tx: Tx,
-  row: RepositoryRow,
-): Promise<void> {
-  await tx.run(database.build.insertInto('repositories').values(row));
+export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void> {
+  await tx.run(tx.build.insertInto('repositories').values(row));
 }
 
-export async function updateRepository(
-  database: Database,
-  tx: Tx,
-  row: RepositoryRow,
-): Promise<void> {
+export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {
   await tx.run(
-    database.build
+    tx.build
       .updateTable('repositories')
       .set({
         label: row.label,
@@ -108,18 +100,18 @@ export function listPausedRepositories(
 
 /** Newest first; one more than `limit`, so that the caller sees if there is a next page. */
 export function listRepositories(
-  database: Database,
+  reader: Reader,
   workspaceId: string,
   page: { limit: number; before: string | null },
 ): Promise<RepositoryRow[]> {
-  let query = database.build
+  let query = reader.build
     .selectFrom('repositories')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .orderBy('repo_id', 'desc')
     .limit(page.limit + 1);
   if (page.before !== null) query = query.where('repo_id', '<', page.before);
-  return database.reader.all(query);
+  return reader.all(query);
 }
 
 /** Records that a token has named a repository: its agents serve it by default. */

@@ -38,8 +38,8 @@ export function upsertRepository(
       created_at: known?.created_at ?? tx.nowMs,
       updated_at: tx.nowMs,
     };
-    if (known === undefined) await insertRepository(database, tx, row);
-    else await updateRepository(database, tx, row);
+    if (known === undefined) await insertRepository(tx, row);
+    else await updateRepository(tx, row);
     // People do not run agents.
     if (principal.kind !== 'person') {
       await insertTokenRepository(tx, workspaceId, principal.tokenId, row.repo_id);

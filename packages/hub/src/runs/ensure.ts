@@ -1,5 +1,5 @@
 import type { IdSource } from '@signalbox/contract';
-import type { Database, Tx } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
 import { recordMilestone } from './milestones.ts';
 import { insertRun, type RunRow, readRunByRef } from './store.ts';
@@ -18,7 +18,7 @@ export interface NewRun {
  * one inserts it and the others read it.
  */
 export async function ensureRun(
-  { database, ids }: { database: Database; ids: IdSource },
+  { ids }: { ids: IdSource },
   tx: Tx,
   { workspaceId, repoId, runRef, title, goal }: NewRun,
 ): Promise<RunRow> {
@@ -38,7 +38,7 @@ export async function ensureRun(
     created_at: tx.nowMs,
     updated_at: tx.nowMs,
   };
-  if ((await insertRun(database, tx, row)).added) {
+  if ((await insertRun(tx, row)).added) {
     await recordMilestone(tx, row);
     return row;
   }

@@ -24,7 +24,7 @@ export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
     const { workspaceId, limit } = input;
     const page = await readPage(
       { limit, before },
-      (piece) => listRuns(deps.database, workspaceId, input, piece),
+      (piece) => listRuns(deps.database.reader, workspaceId, input, piece),
       (row) => row.run_id,
     );
     return { runs: page.items.map(presentRun), nextCursor: page.nextCursor };

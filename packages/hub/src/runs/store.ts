@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { RunsTable } from '../db/schema/tables.ts';
 
 export type RunRow = RunsTable;
@@ -27,13 +27,9 @@ export function readRunByRef(
 }
 
 /** Adds a run unless its reference is taken. @returns whether it was added. */
-export async function insertRun(
-  database: Database,
-  tx: Tx,
-  row: RunRow,
-): Promise<{ added: boolean }> {
+export async function insertRun(tx: Tx, row: RunRow): Promise<{ added: boolean }> {
   const { changes } = await tx.run(
-    database.build
+    tx.build
       .insertInto('runs')
       .values(row)
       .onConflict((conflict) =>
@@ -57,13 +53,12 @@ export type RunChanges = Partial<
 
 /** Updates the given fields of a run. */
 export async function updateRun(
-  database: Database,
   tx: Tx,
   row: Pick<RunRow, 'workspace_id' | 'run_id'>,
   changes: RunChanges,
 ): Promise<void> {
   await tx.run(
-    database.build
+    tx.build
       .updateTable('runs')
       .set({ ...changes, updated_at: tx.nowMs })
       .where('workspace_id', '=', row.workspace_id)
@@ -92,12 +87,12 @@ export interface RunFilter {
 
 /** Lists newest first; one more than `limit`, so that the caller sees whether more follow. */
 export function listRuns(
-  database: Database,
+  reader: Reader,
   workspaceId: string,
   filter: RunFilter,
   page: { limit: number; before: string | null },
 ): Promise<RunRow[]> {
-  let query = database.build
+  let query = reader.build
     .selectFrom('runs')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
@@ -107,5 +102,5 @@ export function listRuns(
   if (filter.runRef !== undefined) query = query.where('run_ref', '=', filter.runRef);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (page.before !== null) query = query.where('run_id', '<', page.before);
-  return database.reader.all(query);
+  return reader.all(query);
 }

@@ -92,13 +92,13 @@ async function saveRun(
     ...changes,
   };
   // If two requests create the run at once, one inserts it and the other one updates it.
-  if (known === undefined && (await insertRun(deps.database, tx, row)).added) {
+  if (known === undefined && (await insertRun(tx, row)).added) {
     await recordMilestone(tx, row);
     return { row, created: true };
   }
   const existing = known ?? (await readRunByRef(tx, workspaceId, repoId, runRef));
   if (existing === undefined) throw new Error('a run disappeared within the transaction');
-  const updated = await changeRun(deps, tx, existing, changes);
+  const updated = await changeRun(tx, existing, changes);
   return { row: updated, created: false };
 }
 
@@ -107,7 +107,7 @@ async function saveRun(
  * place.
  */
 export async function ensureRunOfJob(
-  deps: Pick<RunDeps, 'database' | 'ids'>,
+  { ids }: Pick<RunDeps, 'ids'>,
   tx: Tx,
   job: { workspace_id: string; repo_id: string; job_id: string; run_id: string | null },
   title: string | null,
@@ -117,8 +117,8 @@ export async function ensureRunOfJob(
   const runRef = `job/${job.job_id}`;
   const known = await readRunByRef(tx, workspaceId, repoId, runRef);
   if (known !== undefined) return known.run_id;
-  const runId = deps.ids('run');
-  await insertRun(deps.database, tx, {
+  const runId = ids('run');
+  await insertRun(tx, {
     ...{ workspace_id: workspaceId, run_id: runId, repo_id: repoId, run_ref: runRef, title },
     ...{ status: 'in_progress', current_milestone: null, run_state_path: null, goal: null },
     ...{ blocked_by_decision_request_id: null, created_at: tx.nowMs, updated_at: tx.nowMs },
@@ -131,17 +131,12 @@ export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow
   const { workspaceId, runId } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const row = await requireRun(tx, workspaceId, runId);
-    return changeRun(deps, tx, row, await makeChanges(deps, tx, input));
+    return changeRun(tx, row, await makeChanges(deps, tx, input));
   });
 }
 
-async function changeRun(
-  { database }: RunDeps,
-  tx: Tx,
-  row: RunRow,
-  changes: RunChanges,
-): Promise<RunRow> {
-  await updateRun(database, tx, row, changes);
+async function changeRun(tx: Tx, row: RunRow, changes: RunChanges): Promise<RunRow> {
+  await updateRun(tx, row, changes);
   const changed = { ...row, ...changes, updated_at: tx.nowMs };
   await recordMilestone(tx, changed);
   return changed;

@@ -70,7 +70,7 @@ export function mintTokenByPerson(
  * @throws HubError WORKSPACE_NOT_FOUND, INVALID_REQUEST
  */
 export async function mintServiceToken(
-  { database, ids }: Pick<HubDeps, 'database' | 'ids'>,
+  { ids }: Pick<HubDeps, 'ids'>,
   tx: Tx,
   draft: ServiceTokenDraft,
 ): Promise<MintedToken> {
@@ -88,7 +88,7 @@ export async function mintServiceToken(
     scopes: knownScopes.filter((scope) => wanted.includes(scope)),
     expiresAtMs: tx.nowMs + expiresInMs,
   };
-  await insertToken(database, tx, {
+  await insertToken(tx, {
     workspaceId,
     tokenId: minted.tokenId,
     tokenHash: hashToken(token),

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { TokensTable } from '../db/schema/tables.ts';
 
 export type TokenRow = TokensTable;
@@ -80,7 +80,7 @@ export interface TokenDraft {
   createdBy: string;
 }
 
-export async function insertToken(database: Database, tx: Tx, draft: TokenDraft): Promise<void> {
+export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
   const row: TokenRow = {
     workspace_id: draft.workspaceId,
     token_id: draft.tokenId,
@@ -96,7 +96,7 @@ export async function insertToken(database: Database, tx: Tx, draft: TokenDraft)
     revoked_at: null,
     created_by: draft.createdBy,
   };
-  await tx.run(database.build.insertInto('tokens').values(row));
+  await tx.run(tx.build.insertInto('tokens').values(row));
 }
 
 /** Revokes a token. Returns false if it was revoked already. */

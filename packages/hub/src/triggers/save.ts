@@ -67,7 +67,7 @@ export function createTrigger(
       updated_at: tx.nowMs,
       ...columnsOf(input),
     });
-    await insertTrigger(database, tx, row);
+    await insertTrigger(tx, row);
     await audit(tx, row, personId, 'trigger.create');
     return { ...row, last_fired_at: null };
   });
@@ -125,7 +125,7 @@ function change(
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const { last_fired_at, ...known } = await requireTrigger(tx, workspaceId, triggerId);
     const row = await checkTrigger(tx, { ...known, ...changes, updated_at: tx.nowMs });
-    await updateTrigger(database, tx, row);
+    await updateTrigger(tx, row);
     await audit(tx, row, personId, action);
     return { ...row, last_fired_at };
   });

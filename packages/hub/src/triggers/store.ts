@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { TriggersTable } from '../db/schema/integrations.ts';
 
 export type TriggerRow = TriggersTable;
@@ -63,17 +63,16 @@ export async function countTriggers(reader: Reader, workspaceId: string): Promis
   return row?.count ?? 0;
 }
 
-export async function insertTrigger(database: Database, tx: Tx, row: TriggerRow): Promise<void> {
-  await tx.run(database.build.insertInto('triggers').values(row));
+export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
+  await tx.run(tx.build.insertInto('triggers').values(row));
 }
 
 export async function updateTrigger(
-  database: Database,
   tx: Tx,
   { workspace_id, trigger_id, ...changes }: TriggerRow,
 ): Promise<void> {
   await tx.run(
-    database.build
+    tx.build
       .updateTable('triggers')
       .set(changes)
       .where('workspace_id', '=', workspace_id)

@@ -42,7 +42,7 @@ export function createUncertainty(
       const row = makeRow(deps, tx, principal, { ...input, runId });
       row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
       row.requested_by = await findRequester(tx, principal, row);
-      await insertUncertainty(deps.database, tx, row);
+      await insertUncertainty(tx, row);
       if (record !== null) await recordWait(tx, record);
       const isRequested = row.decision_request_id !== null;
       if (isRequested) await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);

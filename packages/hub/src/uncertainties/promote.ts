@@ -39,7 +39,7 @@ export function promoteUncertainty(
         ...{ subject: uncertaintyId, data: {} },
       });
     }
-    const uncertainty = await presentWhole(deps.database, tx, workspaceId, uncertaintyId);
+    const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);
     return { decisionRequestId, uncertainty };
   });
 }

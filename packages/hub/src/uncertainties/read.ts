@@ -80,7 +80,7 @@ export async function listPage(
   }
   const rows = await listUncertainties(reader, workspaceId, filter, page);
   const ids = rows.map((row) => row.uncertainty_id);
-  const resolutions = await listResolutions(database, reader, workspaceId, ids);
+  const resolutions = await listResolutions(reader, workspaceId, ids);
   const present = filter.forAsker ? presentToAsker : presentUncertainty;
   return rows.map((row) => {
     const own = resolutions.filter(({ uncertainty_id }) => uncertainty_id === row.uncertainty_id);
@@ -130,7 +130,7 @@ export function deliverAnswer(deps: HubDeps, ref: UncertaintyRef): Promise<Uncer
     const row = await readUncertainty(tx, workspaceId, uncertaintyId);
     if (row === undefined) throw new HubError('UNCERTAINTY_NOT_FOUND');
     if (row.job_id !== null) await updateAnswersSeen(tx, workspaceId, row.job_id, uncertaintyId);
-    const resolutions = await listResolutions(deps.database, tx, workspaceId, [uncertaintyId]);
+    const resolutions = await listResolutions(tx, workspaceId, [uncertaintyId]);
     return presentToAsker(row, resolutions, tx.nowMs);
   });
 }
@@ -155,6 +155,6 @@ export async function readWhole(
   present: typeof presentUncertainty,
 ): Promise<Uncertainty> {
   const { workspace_id: workspaceId, uncertainty_id: id } = row;
-  const resolutions = await listResolutions(database, database.reader, workspaceId, [id]);
+  const resolutions = await listResolutions(database.reader, workspaceId, [id]);
   return present(row, resolutions, clock.nowMs());
 }

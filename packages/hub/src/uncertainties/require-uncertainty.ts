@@ -1,5 +1,5 @@
 import type { Uncertainty } from '@signalbox/contract';
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import { presentUncertainty } from './present.ts';
 import { readUncertainty, type UncertaintyRow } from './store.ts';
@@ -18,12 +18,11 @@ export async function requireUncertainty(
 
 /** Reads an uncertainty with its resolutions, as it is after the writes of the transaction. */
 export async function presentWhole(
-  database: Database,
   tx: Tx,
   workspaceId: string,
   uncertaintyId: string,
 ): Promise<Uncertainty> {
   const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
-  const resolutions = await listResolutions(database, tx, workspaceId, [uncertaintyId]);
+  const resolutions = await listResolutions(tx, workspaceId, [uncertaintyId]);
   return presentUncertainty(row, resolutions, tx.nowMs);
 }

@@ -58,7 +58,7 @@ export function addResolution(
         ...{ workspaceId, actor, action: 'uncertainty.resolve', subject: uncertaintyId },
         data: { resolutionId, mode },
       });
-      const uncertainty = await presentWhole(deps.database, tx, workspaceId, uncertaintyId);
+      const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);
       return { resolutionId, uncertainty };
     }),
   );

@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
 export type ResolutionRow = ResolutionsTable;
@@ -80,14 +80,13 @@ export function listResolutionSummaries(
 
 /** The resolutions of some uncertainties, in order for each. */
 export async function listResolutions(
-  database: Database,
   reader: Reader,
   workspaceId: string,
   uncertaintyIds: readonly string[],
 ): Promise<ResolutionRow[]> {
   if (uncertaintyIds.length === 0) return [];
   return reader.all(
-    database.build
+    reader.build
       .selectFrom('resolutions')
       .selectAll()
       .where('workspace_id', '=', workspaceId)

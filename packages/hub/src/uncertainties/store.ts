@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
 export type UncertaintyRow = UncertaintiesTable;
@@ -42,12 +42,8 @@ export async function hasDecisionRequest(
   return row !== undefined;
 }
 
-export async function insertUncertainty(
-  database: Database,
-  tx: Tx,
-  row: UncertaintyRow,
-): Promise<void> {
-  await tx.run(database.build.insertInto('uncertainties').values(row));
+export async function insertUncertainty(tx: Tx, row: UncertaintyRow): Promise<void> {
+  await tx.run(tx.build.insertInto('uncertainties').values(row));
 }
 
 /**

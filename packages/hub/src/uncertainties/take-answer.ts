@@ -33,7 +33,7 @@ export function takeAnswer(
       await updateTaken(tx, row, agentId);
       await updateAnswersSeen(tx, workspaceId, jobId, uncertaintyId);
     }
-    const uncertainty = await presentWhole(deps.database, tx, workspaceId, uncertaintyId);
+    const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);
     return { taken, uncertainty };
   });
 }

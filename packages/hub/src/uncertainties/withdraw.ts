@@ -26,7 +26,7 @@ export function withdrawResolution(
   const { workspaceId, uncertaintyId, resolutionId } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
-    const all = await listResolutions(deps.database, tx, workspaceId, [uncertaintyId]);
+    const all = await listResolutions(tx, workspaceId, [uncertaintyId]);
     if (all.some(({ resolution_id }) => resolution_id === resolutionId)) {
       requireWithdrawable(tx, principal, { row, all, resolutionId });
       await withdraw(tx, row, all);
@@ -35,7 +35,7 @@ export function withdrawResolution(
         ...{ subject: uncertaintyId, data: { resolutionId } },
       });
     }
-    return presentWhole(deps.database, tx, workspaceId, uncertaintyId);
+    return presentWhole(tx, workspaceId, uncertaintyId);
   });
 }
 

@@ -53,7 +53,7 @@ export async function createUpload(
         stored_at: null,
       };
       await addUsage(tx, row, deps.quotas);
-      await insertUpload(deps.database, tx, row);
+      await insertUpload(tx, row);
       if (deps.byteStore.signer !== null) {
         // Recorded first, so that bytes are deleted even if the client sends them late.
         const { workspace_id, upload_id } = row;

@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
 
@@ -27,8 +27,8 @@ export function readNewestStored(
   );
 }
 
-export async function insertUpload(database: Database, tx: Tx, row: UploadRow): Promise<void> {
-  await tx.run(database.build.insertInto('uploads').values(row));
+export async function insertUpload(tx: Tx, row: UploadRow): Promise<void> {
+  await tx.run(tx.build.insertInto('uploads').values(row));
 }
 
 /** @returns false when the upload was stored already. */

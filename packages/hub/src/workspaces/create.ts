@@ -34,7 +34,7 @@ export function createOwnWorkspace(
     const memberships = await listMembershipsOfPerson(tx, personId);
     refuseCreation(deps.workspaceCreation, memberships);
     const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
-    await insertMembership(deps.database, tx, {
+    await insertMembership(tx, {
       workspace_id: row.workspace_id,
       person_id: personId,
       role: 'owner',
@@ -62,7 +62,7 @@ function refuseCreation(allowed: WorkspaceCreation, memberships: readonly { role
  * @throws HubError INVALID_REQUEST, SLUG_TAKEN
  */
 export async function createWorkspace(
-  { database, ids }: WorkspaceDeps,
+  { ids }: Pick<WorkspaceDeps, 'ids'>,
   tx: Tx,
   draft: { slug: string; name: string; createdBy?: string },
 ): Promise<WorkspaceRow> {
@@ -74,7 +74,7 @@ export async function createWorkspace(
     throw invalidField('/name', `must be 1 to ${NAME_CHARS_MAX} characters`);
   }
   if ((await readWorkspaceBySlug(tx, slug)) !== undefined) throw new HubError('SLUG_TAKEN');
-  const row = await insertWorkspace(database, tx, {
+  const row = await insertWorkspace(tx, {
     ...{ workspace_id: ids('workspace'), slug, name },
     created_by_operator: createdBy === OPERATOR ? 1 : 0,
   });

@@ -53,7 +53,7 @@ export function updateSettings(
     const wantedAi = wantedCloudAi(cloudAi, input);
     const changes = { ...listChanges(row, wanted), ...listChanges(cloudAi, wantedAi) };
     if (Object.keys(changes).length === 0) return { row, cloudAi };
-    await updateWorkspaceSettings(database, tx, workspaceId, wanted);
+    await updateWorkspaceSettings(tx, workspaceId, wanted);
     await putCloudAiSettingsRow(tx, wantedAi);
     await appendAudit(tx, {
       workspaceId,

@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { WorkspacesTable } from '../db/schema/tables.ts';
 
 export type WorkspaceRow = WorkspacesTable;
@@ -61,7 +61,6 @@ export function listRetainingWorkspaces(
 
 /** Adds a workspace with the default data policy. The caller has checked that the slug is free. */
 export async function insertWorkspace(
-  database: Database,
   tx: Tx,
   draft: Pick<WorkspaceRow, 'workspace_id' | 'slug' | 'name' | 'created_by_operator'>,
 ): Promise<WorkspaceRow> {
@@ -73,7 +72,7 @@ export async function insertWorkspace(
     redact_secrets: 1,
     ...notPaused,
   };
-  await tx.run(database.build.insertInto('workspaces').values(row));
+  await tx.run(tx.build.insertInto('workspaces').values(row));
   return row;
 }
 
@@ -83,13 +82,12 @@ export type WorkspaceSettings = Pick<
 >;
 
 export async function updateWorkspaceSettings(
-  database: Database,
   tx: Tx,
   workspaceId: string,
   settings: WorkspaceSettings,
 ): Promise<void> {
   await tx.run(
-    database.build.updateTable('workspaces').set(settings).where('workspace_id', '=', workspaceId),
+    tx.build.updateTable('workspaces').set(settings).where('workspace_id', '=', workspaceId),
   );
 }
 

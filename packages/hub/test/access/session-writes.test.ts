@@ -25,7 +25,7 @@ test('a console request that was authenticated before a password reset writes no
   const { browser, workspaceId } = await makeOwner(hub);
   const { database } = hub;
   const link = await database.write(null, (tx) =>
-    createPasswordReset(database, tx, { email: 'ada@acme.dev', createdBy: 'operator' }),
+    createPasswordReset(tx, { email: 'ada@acme.dev', createdBy: 'operator' }),
   );
   const count = countWrites(database);
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();

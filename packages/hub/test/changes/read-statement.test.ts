@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readStatement } from '../../src/changes/read-statement.ts';
-import { createQueryBuilder } from '../../src/db/statements.ts';
+import { postgresQueries, sqliteQueries } from '../../src/db/statements.ts';
 
 const read = (sql: string) => readStatement(sql, (table) => table === 'runs' || table === 'jobs');
 
@@ -47,9 +47,10 @@ test('row locks, other tables and upserts of other tables are no writes of a tab
   assert.equal(read('INSERT INTO other (job_id) VALUES (?) ON CONFLICT DO UPDATE SET a = 1'), null);
 });
 
-for (const engine of ['sqlite', 'postgres'] as const) {
-  test(`built queries are read like written ones: ${engine}`, () => {
-    const { sql } = createQueryBuilder(engine)
+for (const queries of [sqliteQueries, postgresQueries]) {
+  const name = queries === sqliteQueries ? 'sqlite' : 'postgres';
+  test(`built queries are read like written ones: ${name}`, () => {
+    const { sql } = queries
       .updateTable('runs')
       .set({ status: 'done', run_ref: 'x' })
       .where('workspace_id', '=', 'ws_1')

@@ -51,7 +51,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
     ask: (values: Partial<UncertaintiesTable> = {}) =>
       database.write(null, async (tx) => {
         const row = uncertaintyOf(workspaceId, values);
-        await tx.run(database.build.insertInto('uncertainties').values(row));
+        await tx.run(tx.build.insertInto('uncertainties').values(row));
         return { row, offered: await offerDecisionDraft(deps, tx, row) };
       }),
     summaryOf: (itemId: string) =>

@@ -41,7 +41,7 @@ async function setup(t: TestContext) {
 async function addRival({ hub, owner }: Awaited<ReturnType<typeof setup>>): Promise<string> {
   const { workspace_id } = await hub.database.write(null, async (tx) => {
     const row = await createWorkspace(hub.deps, tx, { slug: 'rival', name: 'Rival' });
-    await insertMembership(hub.database, tx, {
+    await insertMembership(tx, {
       workspace_id: row.workspace_id,
       person_id: owner.personId,
       role: 'owner',

@@ -20,7 +20,7 @@ const NEW_PASSWORD = 'seven copper otters waiting';
 /** Creates a link as the operator does. Returns its token. */
 async function makeLink(hub: TestHub, email: string): Promise<string> {
   const made = await hub.database.write(null, (tx) =>
-    createPasswordReset(hub.database, tx, { email, createdBy: 'operator' }),
+    createPasswordReset(tx, { email, createdBy: 'operator' }),
   );
   assert.ok(made !== null, `${email} has an account`);
   return made.linkToken;
@@ -91,7 +91,7 @@ test('password resets: requests and answers', async (t) => {
 test('an address without an account gets no link', async (t) => {
   const { hub } = await startConsoleWorld(t);
   const made = await hub.database.write(null, (tx) =>
-    createPasswordReset(hub.database, tx, { email: 'no@acme.dev', createdBy: 'operator' }),
+    createPasswordReset(tx, { email: 'no@acme.dev', createdBy: 'operator' }),
   );
   assert.equal(made, null);
 });

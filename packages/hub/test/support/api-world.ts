@@ -266,7 +266,7 @@ async function makeViewer({ hub, home }: HomeWorld): Promise<string> {
   const personId = deps.ids('person');
   await database.write(null, async (tx) => {
     const created_at = tx.nowMs;
-    await insertPerson(database, tx, {
+    await insertPerson(tx, {
       person_id: personId,
       email: 'vera@acme.dev',
       name: 'Vera',
@@ -274,8 +274,8 @@ async function makeViewer({ hub, home }: HomeWorld): Promise<string> {
       created_at,
     });
     const membership = { workspace_id: workspaceId, person_id: personId, created_at };
-    await insertMembership(database, tx, { ...membership, role: 'viewer' });
-    await insertToken(database, tx, {
+    await insertMembership(tx, { ...membership, role: 'viewer' });
+    await insertToken(tx, {
       workspaceId,
       tokenId: deps.ids('token'),
       tokenHash: hashToken(token),

@@ -39,7 +39,7 @@ export async function signInFirstOwner({ hub, home }: HomeWorld): Promise<Consol
   assert.equal(body.ok, true, text);
   const { personId } = body.person as { personId: string };
   await database.write(null, (tx) =>
-    insertMembership(database, tx, {
+    insertMembership(tx, {
       workspace_id: home.workspaceId,
       person_id: personId,
       role: 'member',

@@ -40,7 +40,7 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
   const { database, deps } = hub;
   const repoId = deps.ids('repository');
   await database.write(null, (tx) =>
-    insertRepository(database, tx, {
+    insertRepository(tx, {
       workspace_id: workspaceId,
       repo_id: repoId,
       remote_url_hash: repoId,

@@ -30,7 +30,7 @@ export async function addTriggerRow(
   const { database, deps } = hub;
   const triggerId = deps.ids('trigger');
   await database.write(null, (tx) =>
-    insertTrigger(database, tx, {
+    insertTrigger(tx, {
       ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled },
       ...{ match: JSON.stringify({ type: 'never' }), cron: null, time_zone: null },
       ...{ repo_id: repoId, run_ref_template: name, title_template: name, prompt_template: name },

@@ -44,7 +44,7 @@ export async function addPerson(
   const passwordHash = await passwords.hash(PASSWORD);
   await database.write(null, async (tx) => {
     const created_at = tx.nowMs;
-    await insertPerson(database, tx, {
+    await insertPerson(tx, {
       person_id: personId,
       email,
       name,
@@ -52,7 +52,7 @@ export async function addPerson(
       created_at,
     });
     if (role === null) return;
-    await insertMembership(database, tx, {
+    await insertMembership(tx, {
       workspace_id: workspaceId,
       person_id: personId,
       role,

@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
-import { createQueryBuilder } from '../statements.ts';
+import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import {
@@ -63,7 +63,6 @@ interface Scope {
  */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres';
-  readonly build = createQueryBuilder('postgres');
   readonly reader: Reader;
   warnings: readonly string[] = [];
   readonly #readers: Sessions;
@@ -277,6 +276,7 @@ function takeDisjoint(scope: Scope, limit: number): WaitingAction[] {
 /** Reads committed data, each statement on any free connection. */
 class PostgresReader implements Reader {
   readonly engine = 'postgres';
+  readonly build = postgresQueries;
   readonly rowLock = '';
   readonly #sessions: Sessions;
 

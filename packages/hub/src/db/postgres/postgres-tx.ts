@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely';
 import { assert } from '../../errors.ts';
 import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
-import { isRead } from '../statements.ts';
+import { isRead, postgresQueries } from '../statements.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
 
@@ -38,6 +38,7 @@ export function openTx(
   }
   const tx: ActionTx = {
     engine: 'postgres',
+    build: postgresQueries,
     rowLock: ' FOR NO KEY UPDATE',
     nowMs,
     calls,

@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { Compilable } from 'kysely';
 import { StartError } from '../data-directory.ts';
 import type { Reader, SqlValue } from '../engine.ts';
+import { sqliteQueries } from '../statements.ts';
 
 /** How long opening waits for a lock of another process, such as a CLI command. */
 const OPEN_BUSY_MS = 10_000;
@@ -36,6 +37,7 @@ export interface ConnectionOptions {
 /** A connection with its prepared statements. */
 export class Connection implements Reader {
   readonly engine = 'sqlite';
+  readonly build = sqliteQueries;
   readonly rowLock = '';
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();

@@ -5,7 +5,6 @@ import { HubError } from '../../errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
 import type { ConcurrentScope, Database, Reader, Tx, WriteScope } from '../engine.ts';
-import { createQueryBuilder } from '../statements.ts';
 import { ReadPace } from './read-pace.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
@@ -98,7 +97,6 @@ class Spoiled extends Error {}
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
-  readonly build = createQueryBuilder('sqlite');
   readonly reader: Reader;
   readonly warnings = [];
   readonly #writer: Connection;
@@ -383,6 +381,7 @@ function createDurableReader(
   };
   return {
     engine: reader.engine,
+    build: reader.build,
     rowLock: reader.rowLock,
     all: (query) => guard(() => reader.all(query)),
     first: (query) => guard(() => reader.first(query)),

@@ -1,12 +1,13 @@
 import type { Compilable } from 'kysely';
 import { assert } from '../../errors.ts';
 import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
-import { isRead } from '../statements.ts';
+import { isRead, sqliteQueries } from '../statements.ts';
 import type { Connection } from './sqlite-connection.ts';
 
 /** The `Tx` of one action on SQLite, and what its transaction has to know about it afterwards. */
 export class SqliteTx implements Tx {
   readonly engine = 'sqlite';
+  readonly build = sqliteQueries;
   readonly rowLock = '';
   readonly nowMs: number;
   /** To be made when the action is durable. */
