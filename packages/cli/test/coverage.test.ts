@@ -23,12 +23,10 @@ const reasons: Readonly<Record<string, string>> = {
   'uncertainties.createWithAutoPromotion': 'For tools and agents: people answer.',
   'cloudAiJobs.enqueue': 'For programs: the call of a model is not the work of a person.',
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
-  'runs.get': 'signalbox runs ID and the page of a run, through runs/overview.',
   'runs.upsertV1': 'For programs that plan runs.',
   'runs.upsertV2': 'For programs that plan runs.',
-  'uploads.create': 'For programs; files of a job are planned on its page.',
-  'uploads.getDownloadUrl': 'For programs; files of a job are planned on its page.',
-  'uploads.delete': 'For programs; files of a job are planned on its page.',
+  'uploads.create': 'For programs; people attach files at the console later.',
+  'uploads.delete': 'For programs; people attach files at the console later.',
 };
 
 /** Rows of which a page is planned. */

@@ -11,6 +11,21 @@ export interface ShownCheck {
   durationMs: number | undefined;
 }
 
+/** A check that the tool says it ran; the agent has not verified it. */
+export interface ReportedCheck {
+  name: string;
+  outcome: 'passed' | 'failed' | 'skipped' | undefined;
+  detail: string | undefined;
+  link: string | undefined;
+}
+
+/** A file that the tool has uploaded to the hub. */
+export interface AttachedFile {
+  uploadId: string;
+  fileName: string;
+  sizeBytes: number | undefined;
+}
+
 export interface ChangedFile {
   path: string;
   added: number | undefined;
@@ -30,10 +45,17 @@ export interface KnownEvidence {
   files: ChangedFile[];
   /** Files that the agent left out of its list. */
   filesOmitted: number;
+  /** The changed files that contain a secret of the agent. */
+  secretsIn: string[];
+  /** The commands that the tool was not allowed to run. */
+  denied: string[];
+  reported: ReportedCheck[];
+  attachments: AttachedFile[];
 }
 
 const verdicts: readonly Verdict[] = ['verified', 'gaps', 'unverified'];
 const outcomes: readonly CheckOutcome[] = ['passed', 'failed', 'timed_out', 'refused', 'stopped'];
+const reportedOutcomes = ['passed', 'failed', 'skipped'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
@@ -41,6 +63,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 const numberOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+const textsOf = (value: unknown) => listOf(value).filter((each) => typeof each === 'string');
 
 /**
  * Reads evidence. Its further fields are the agent's and have any form: what has another form than
@@ -53,12 +76,33 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     branch: branchOf(evidence),
     verdict: verdicts.find((verdict) => verdict === fields.verdict),
     checks: listOf(fields.checks).filter(isObject).map(readCheck),
-    gaps: listOf(fields.gaps).filter((gap) => typeof gap === 'string'),
+    gaps: textsOf(fields.gaps),
     pushedTo: textOf(fields.pushedTo),
     pullRequestUrl: webUrlOf(fields.pullRequestUrl),
     files: readFiles(evidence.changedFiles ?? [], listOf(fields.files).filter(isObject)),
     filesOmitted: numberOf(fields.changedFilesOmitted) ?? 0,
+    secretsIn: textsOf(fields.secretsIn),
+    denied: isObject(fields.executor) ? textsOf(fields.executor.denied) : [],
+    reported: listOf(fields.reported).filter(isObject).map(readReported),
+    attachments: listOf(fields.attachments).filter(isObject).flatMap(readAttached),
   };
+}
+
+function readReported(fields: Fields): ReportedCheck {
+  return {
+    name: textOf(fields.check) ?? 'A check without a name',
+    outcome: reportedOutcomes.find((outcome) => outcome === fields.outcome),
+    detail: textOf(fields.detail),
+    link: webUrlOf(fields.link),
+  };
+}
+
+/** Without an id, the hub has no file to download. */
+function readAttached(fields: Fields): AttachedFile[] {
+  const uploadId = textOf(fields.uploadId);
+  if (uploadId === undefined) return [];
+  const fileName = textOf(fields.fileName) ?? uploadId;
+  return [{ uploadId, fileName, sizeBytes: numberOf(fields.sizeBytes) }];
 }
 
 /** Agents may send any text, and a page must not link to a script. */

@@ -9,17 +9,36 @@ import { Command, CopyButton } from '../parts/copy-button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { LinkedText } from '../parts/linked-text.tsx';
 import { ChangedFiles } from './changed-files.tsx';
+import { Attachments, Denied, ReportedChecks, Secrets } from './evidence-reports.tsx';
 
 /** Files that the card shows; the tab has all. */
 const CARD_FILES = 12;
 const SHA_CHARS = 12;
 
 const verdictLooks: Readonly<
-  Record<NonNullable<KnownEvidence['verdict']>, { icon: IconName; tone: string; word: string }>
+  Record<
+    NonNullable<KnownEvidence['verdict']>,
+    { icon: IconName; tone: string; word: string; meaning: string }
+  >
 > = {
-  verified: { icon: 'circle-check', tone: 'text-done', word: 'Verified' },
-  gaps: { icon: 'triangle-alert', tone: 'text-warning', word: 'Has gaps' },
-  unverified: { icon: 'triangle-alert', tone: 'text-muted', word: 'Not verified' },
+  verified: {
+    icon: 'circle-check',
+    tone: 'text-done',
+    word: 'Verified',
+    meaning: 'All checks passed, and the clone of the agent has the commit.',
+  },
+  gaps: {
+    icon: 'triangle-alert',
+    tone: 'text-warning',
+    word: 'Has gaps',
+    meaning: 'A part of the proof is missing.',
+  },
+  unverified: {
+    icon: 'triangle-alert',
+    tone: 'text-muted',
+    word: 'Not verified',
+    meaning: 'No checks are configured for this repository, so nothing proves the commit.',
+  },
 };
 
 /** The proof of the outcome: verdict, checks, branch and files. */
@@ -32,9 +51,7 @@ export function EvidenceCard({ job }: { job: Job }) {
     (gap) => !checks.some(({ name }) => gap.startsWith(`Check ${name} `)),
   );
   const look = verdict && verdictLooks[verdict];
-  const isEmpty =
-    job.changed !== false && !look && checks.length === 0 && files.length === 0 && !evidence.branch;
-  if (isEmpty && evidence.commitSha === undefined) return null;
+  if (job.changed !== false && isEmpty(evidence)) return null;
   return (
     <section
       aria-labelledby="evidence"
@@ -57,9 +74,14 @@ export function EvidenceCard({ job }: { job: Job }) {
           No changes: there is no commit and no changed file.
         </p>
       )}
+      {look && <p className="text-muted">{look.meaning}</p>}
+      <Secrets files={evidence.secretsIn} />
+      <Denied commands={evidence.denied} />
       {checks.length > 0 && <Checks checks={checks} />}
       {gaps.length > 0 && <Gaps gaps={gaps} />}
+      <ReportedChecks checks={evidence.reported} />
       <Place evidence={evidence} />
+      <Attachments workspaceId={job.workspaceId} files={evidence.attachments} />
       {files.length > 0 && (
         <div className="grid gap-2">
           <h3 className="flex flex-wrap items-baseline justify-between gap-2 text-muted">
@@ -79,6 +101,16 @@ export function EvidenceCard({ job }: { job: Job }) {
         </div>
       )}
     </section>
+  );
+}
+
+/** Whether the card has nothing to show. */
+function isEmpty(evidence: KnownEvidence): boolean {
+  const { verdict, commitSha, branch } = evidence;
+  const { checks, files, secretsIn, denied, reported, attachments } = evidence;
+  return (
+    [verdict, commitSha, branch].every((value) => value === undefined) &&
+    [checks, files, secretsIn, denied, reported, attachments].every(({ length }) => length === 0)
   );
 }
 
