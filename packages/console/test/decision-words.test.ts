@@ -4,7 +4,6 @@ import {
   choicesOf,
   confidenceWords,
   deadlineWords,
-  resolutionWords,
 } from '../src/format/decision-words.ts';
 
 const at = (ms: number) => new Date(ms).toISOString();
@@ -67,13 +66,5 @@ describe('the words of a decision', () => {
     expect(deadlineWords({ deadlineAt, onDeadline: 'assume' }, 600_000)).toBe(
       'Passed: the assumed value is about to apply',
     );
-  });
-
-  it('name who resolved it and how', () => {
-    expect(resolutionWords({ mode: 'answered', createdBy: 'Ada' })).toBe('Ada answered');
-    expect(resolutionWords({ mode: 'dismissed', createdBy: 'Ada' })).toBe(
-      'Ada dismissed the question',
-    );
-    expect(resolutionWords({ mode: 'assumed', createdBy: null })).toBe('The deadline passed');
   });
 });

@@ -1,4 +1,4 @@
-import type { Resolution, Uncertainty, UncertaintyKind } from '@signalbox/contract';
+import type { Uncertainty, UncertaintyKind } from '@signalbox/contract';
 import { plainText } from './text.ts';
 import { formatCountdown, formatDuration } from './time.ts';
 
@@ -78,15 +78,4 @@ export function deadlineWords(
   }
   const left = leftMs < HOUR_MS ? formatCountdown(leftMs) : formatDuration(leftMs);
   return `In ${left}; then ${assumes ? 'the assumed value applies' : 'it keeps waiting'}`;
-}
-
-/** Who did what, as the beginning of a sentence: `Ada answered`. */
-export function resolutionWords({
-  mode,
-  createdBy,
-}: Pick<Resolution, 'mode' | 'createdBy'>): string {
-  const who = createdBy === null ? 'The deadline' : plainText(createdBy);
-  if (mode === 'dismissed') return `${who} dismissed the question`;
-  if (mode === 'assumed') return createdBy === null ? 'The deadline passed' : `${who} let it stand`;
-  return `${who} answered`;
 }

@@ -1,21 +1,32 @@
 import type { Resolution, Uncertainty } from '@signalbox/contract';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { hasCode } from '../api/hub-error.ts';
-import { capText, choicesOf, resolutionWords } from '../format/decision-words.ts';
+import { capText, choicesOf } from '../format/decision-words.ts';
+import {
+  type AskingJob,
+  effectWords,
+  handOverWords,
+  replacedWords,
+  resolverWords,
+} from '../format/resolution-words.ts';
 import { formatAbsolute, formatClock } from '../format/time.ts';
 import { ActionButton } from './action-button.tsx';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { Icon } from './icon.tsx';
-
 import { useNow } from './relative-time.tsx';
 import type { useDecision } from './use-decision.ts';
 
 const VALUE_CHARS_MAX = 1_200;
+/** Of earlier answers, the card shows a few, shortened; the audit log has all. */
+const REPLACED_SHOWN = 5;
+const REPLACED_CHARS_MAX = 200;
 
 interface DecisionAnswerProps {
   uncertainty: Uncertainty;
   resolution: Resolution;
+  /** The job that asked. */
+  job: AskingJob;
   decision: ReturnType<typeof useDecision>;
   personId: string;
   isReplacing: boolean;
@@ -26,7 +37,7 @@ interface DecisionAnswerProps {
 
 /** The answer that applies: what, by whom and when; and the ways back. */
 export function DecisionAnswer(props: DecisionAnswerProps) {
-  const { uncertainty, resolution, decision, personId } = props;
+  const { uncertainty, resolution, job, decision, personId } = props;
   const boxRef = useRef<HTMLElement>(null);
   const isMine = resolution.createdById === personId;
   const isJustGiven = decision.answer.isSuccess;
@@ -39,8 +50,8 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
     <section ref={boxRef} tabIndex={-1} aria-label="Answer" className="grid gap-3 outline-none">
       {hasLost && (
         <p role="alert" className="rounded-lg bg-warning-soft px-4 py-3 text-sm">
-          <span className="font-medium text-warning">Your answer was not sent</span>, because{' '}
-          {resolutionWords(resolution)} first.
+          <span className="font-medium text-warning">Your answer was not sent.</span>{' '}
+          {resolverWords(resolution)} first.
         </p>
       )}
       <div className="grid gap-3 rounded-lg bg-done-soft p-4">
@@ -48,9 +59,7 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
           <Icon name="circle-check" className="mt-0.5 text-done" />
           <div className="grid min-w-0 gap-1">
             <p role="status" className="text-sm">
-              <span className="font-medium">
-                {isMine ? mineWords(resolution) : resolutionWords(resolution)}
-              </span>
+              <span className="font-medium">{resolverWords(resolution, { isMine })}</span>
               <span className="text-muted">
                 {', '}
                 <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
@@ -58,7 +67,8 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
                 </time>
               </span>
             </p>
-            <AnswerText uncertainty={uncertainty} resolution={resolution} />
+            <AnswerText uncertainty={uncertainty} resolution={resolution} job={job} />
+            <Replaced resolutions={uncertainty.resolutions} />
           </div>
         </div>
         {decision.withdraw.isError && <ErrorNotice error={decision.withdraw.error} />}
@@ -68,35 +78,49 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
   );
 }
 
-function mineWords({ mode }: Resolution): string {
-  return mode === 'dismissed' ? 'You dismissed the question' : 'You answered';
-}
-
-function AnswerText({
-  uncertainty,
-  resolution,
-}: {
+interface AnswerTextProps {
   uncertainty: Uncertainty;
   resolution: Resolution;
-}) {
+  job: AskingJob;
+}
+
+function AnswerText({ uncertainty, resolution, job }: AnswerTextProps) {
   const { mode, value } = resolution;
-  if (mode === 'dismissed') {
-    return <p className="text-sm text-muted">The job continues without an answer.</p>;
-  }
   const choice = choicesOf(uncertainty).find((each) => each.value === value);
+  const effect = effectWords(uncertainty, resolution, job);
   return (
     <>
-      {mode === 'assumed' && <p className="text-sm text-muted">The assumed value applies:</p>}
-      <p className="font-medium whitespace-pre-wrap wrap-anywhere">
-        {choice ? choice.label : capText(value, VALUE_CHARS_MAX)}
-      </p>
+      {mode !== 'dismissed' && (
+        <p className="font-medium whitespace-pre-wrap wrap-anywhere">
+          {choice ? choice.label : capText(value, VALUE_CHARS_MAX)}
+        </p>
+      )}
+      {effect !== null && <p className="text-sm text-muted">{effect}</p>}
     </>
   );
 }
 
+/** The resolutions that the last one replaced, the latest first. */
+function Replaced({ resolutions }: { resolutions: readonly Resolution[] }) {
+  const earlier = resolutions.slice(0, -1).reverse();
+  if (earlier.length === 0) return null;
+  return (
+    <ul aria-label="Replaced answers" className="grid gap-0.5 text-sm text-muted">
+      {earlier.slice(0, REPLACED_SHOWN).map((resolution) => (
+        <li key={resolution.resolutionId} className="wrap-anywhere">
+          Replaced: {capText(replacedWords(resolution), REPLACED_CHARS_MAX)},{' '}
+          <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
+            {formatClock(resolution.createdAt)}
+          </time>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
-  const { uncertainty, resolution, decision, isMine, isReplacing, onReplace, next } = props;
-  const { handOverAt, jobId } = uncertainty;
+  const { uncertainty, resolution, job, decision, isMine, isReplacing, onReplace, next } = props;
+  const { handOverAt } = uncertainty;
   const secondsLeft = useNow((nowMs) =>
     handOverAt === null ? 0 : Math.max(0, Math.ceil((Date.parse(handOverAt) - nowMs) / 1_000)),
   );
@@ -116,8 +140,8 @@ function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
       )}
       {handOverAt !== null && (
         <p className="text-sm text-muted" aria-hidden="true">
-          {jobId === null ? 'Takes effect' : 'The job gets it'}{' '}
-          {secondsLeft === 0 ? 'now' : `in ${secondsLeft} s`}
+          {handOverWords(resolution, { job, secondsLeft })}
+          {!isMine && secondsLeft > 0 && '; until then it can be undone'}
         </p>
       )}
       {handOverAt === null && !isReplacing && (

@@ -65,6 +65,7 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
   const decision = useDecision({ workspaceId, uncertaintyId: uncertainty.uncertaintyId });
   const isAsked = uncertainty.status !== 'resolved';
   const disabledReason = viewerReason(role);
+  const job = situation?.job ?? null;
   return (
     <article
       aria-labelledby={`question-${uncertainty.uncertaintyId}`}
@@ -78,6 +79,7 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
         <DecisionAnswer
           uncertainty={uncertainty}
           resolution={uncertainty.resolution}
+          job={job}
           decision={decision}
           personId={person.personId}
           onReplace={() => setReplacing(true)}
@@ -89,6 +91,7 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
       {(isAsked || isReplacing) && (
         <DecisionForm
           uncertainty={uncertainty}
+          job={job}
           workspaceId={workspaceId}
           decision={decision}
           supersede={!isAsked}

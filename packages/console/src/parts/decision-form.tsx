@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { hasCode } from '../api/hub-error.ts';
 import { classNames } from '../class-names.ts';
 import { type Choice, capText, choicesOf } from '../format/decision-words.ts';
+import { type AskingJob, formHint } from '../format/resolution-words.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
@@ -18,6 +19,8 @@ const ANSWER_CHARS_MAX = 100_000;
 
 interface DecisionFormProps {
   uncertainty: Uncertainty;
+  /** The job that asked. */
+  job: AskingJob;
   workspaceId: string;
   decision: ReturnType<typeof useDecision>;
   /** Whether the answer replaces another. */
@@ -92,8 +95,7 @@ export function DecisionForm(props: DecisionFormProps) {
         )}
       </div>
       <p id={hintId} className="text-xs text-muted">
-        {disabledReason ??
-          'You can undo an answer for five seconds. Dismiss lets the job continue without one.'}
+        {disabledReason ?? formHint(props.job)}
       </p>
     </form>
   );

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { DecisionRow, InboxFilters } from '../api/decision-queries.ts';
 import { classNames } from '../class-names.ts';
+import { answerLine } from '../format/resolution-words.ts';
 import { plainText } from '../format/text.ts';
 import { formatRelative } from '../format/time.ts';
 import { Icon } from './icon.tsx';
@@ -36,7 +37,7 @@ export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: Inb
         </span>
         <span className="col-start-2 flex min-w-0 items-center gap-2 text-xs text-muted">
           <span className="min-w-0 truncate">
-            {answer ? answerWords(answer) : plainText(repositoryLabel ?? '')}
+            {answer ? answerLine(answer) : plainText(repositoryLabel ?? '')}
           </span>
           <span className="ml-auto flex shrink-0 items-center gap-2">
             {deadlineAt && !answer && <DeadlineNote deadlineAt={deadlineAt} />}
@@ -56,11 +57,6 @@ function RowSign({ row: { answer } }: { row: DecisionRow }) {
   ) : (
     <Icon name="circle-check" className="mt-0.5 text-done" />
   );
-}
-
-function answerWords({ mode, by, title }: NonNullable<DecisionRow['answer']>): string {
-  const who = by === null ? 'Deadline' : plainText(by);
-  return mode === 'dismissed' ? `${who}: dismissed` : `${who}: ${plainText(title)}`;
 }
 
 function DeadlineNote({ deadlineAt }: { deadlineAt: string }) {
