@@ -117,6 +117,15 @@ export function runQuery(workspaceId: string, runId: string) {
   });
 }
 
+/** The record of a run, for its title. */
+export function runRecordQuery(workspaceId: string, runId: string) {
+  return queryOptions({
+    queryKey: ['runs', workspaceId, 'record', runId],
+    queryFn: ({ signal }) => callHub('runs', 'get', { workspaceId, runId }, signal),
+    staleTime: 60_000,
+  });
+}
+
 export function runGraphQuery(workspaceId: string, runId: string) {
   return queryOptions({
     queryKey: ['runs', workspaceId, 'graph', runId],

@@ -1,4 +1,9 @@
-import type { RunUsage } from '@signalbox/contract';
+import type { Run, RunUsage } from '@signalbox/contract';
+import { plainText } from './text.ts';
+
+export function titleOfRun({ title, runRef }: Pick<Run, 'title' | 'runRef'>): string {
+  return plainText(title || runRef);
+}
 
 /** A status or milestone as a person reads it: `in_progress` becomes `In progress`. */
 export function openWord(value: string): string {

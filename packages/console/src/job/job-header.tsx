@@ -2,9 +2,11 @@ import type { Job } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { classNames } from '../class-names.ts';
+import { formatCost } from '../format/run-words.ts';
 import { formatDuration } from '../format/time.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { AgentLink, RunLink } from '../parts/record-links.tsx';
 import { useNow } from '../parts/relative-time.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { JobActions } from './job-actions.tsx';
@@ -65,18 +67,25 @@ const inHeader: ReadonlySet<string> = new Set(['repository', 'job']);
 
 interface JobMetaProps {
   job: Job;
+  slug: string;
   repositoryLabel: string;
   agentName: string | null;
 }
 
 /** Where, by whom and for how long, in one line. */
-export function JobMeta({ job, repositoryLabel, agentName }: JobMetaProps) {
-  const { attempt, maxAttempts, createdAt, startedAt, finishedAt, usage, runId } = job;
+export function JobMeta({ job, slug, repositoryLabel, agentName }: JobMetaProps) {
+  const { attempt, maxAttempts, createdAt, startedAt, finishedAt, usage } = job;
+  const { workspaceId, runId, agentId } = job;
   const parts: (readonly [name: string, value: ReactNode])[] = [
     ['repository', repositoryLabel],
     ['job', <ShortId key="job" jobId={job.jobId} />],
-    ['run', runId && `run ${runId.slice(-SHORT_ID_CHARS)}`],
-    ['agent', agentName],
+    ['run', runId && <RunLink key="run" workspaceId={workspaceId} slug={slug} runId={runId} />],
+    [
+      'agent',
+      agentId && agentName && (
+        <AgentLink key="agent" slug={slug} name={agentName} agentId={agentId} />
+      ),
+    ],
     ['attempt', attempt > 0 && `attempt ${attempt} of ${maxAttempts}`],
     // Of a later attempt, the time in the queue is not known.
     [
@@ -91,7 +100,7 @@ export function JobMeta({ job, repositoryLabel, agentName }: JobMetaProps) {
         <Lasting key="ran" word="ran" from={startedAt} to={finishedAt} />
       ),
     ],
-    ['cost', usage?.costUsd !== undefined && `$${usage.costUsd.toFixed(2)}`],
+    ['cost', usage?.costUsd !== undefined && formatCost(usage.costUsd)],
   ];
   return (
     <ul

@@ -75,7 +75,12 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
         role={membership.role}
         repositoryLabel={repositoryLabel}
       />
-      <JobMeta job={job} repositoryLabel={repositoryLabel} agentName={agentName} />
+      <JobMeta
+        job={job}
+        slug={membership.slug}
+        repositoryLabel={repositoryLabel}
+        agentName={agentName}
+      />
       <UrlTabs
         label="About the job"
         current={tab}

@@ -9,7 +9,8 @@ import {
 } from '../api/fleet-queries.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { commandName } from '../format/command-name.ts';
-import { costNote, formatAmount, formatCost, openWord } from '../format/run-words.ts';
+import { answerLine } from '../format/resolution-words.ts';
+import { costNote, formatAmount, formatCost, openWord, titleOfRun } from '../format/run-words.ts';
 import { plainText } from '../format/text.ts';
 import { Command, CopyId } from '../parts/copy-button.tsx';
 import { EndState } from '../parts/end-state.tsx';
@@ -24,7 +25,6 @@ import { RunStatus } from '../parts/run-status.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { UrlTabs } from '../parts/tabs.tsx';
-import { titleOfRun } from './runs.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/runs/$runId');
@@ -215,17 +215,17 @@ function Decisions({ runId }: { runId: string }) {
       <ul className="grid gap-2 empty:hidden">
         {items.map((item) => (
           <li key={item.uncertaintyId} className="grid gap-0.5 text-sm">
-            <span className="font-medium wrap-anywhere">{plainText(item.title)}</span>
+            <Link
+              to="/w/$slug/inbox/$uncertaintyId"
+              params={{ slug: membership.slug, uncertaintyId: item.uncertaintyId }}
+              className="font-medium underline decoration-line underline-offset-2 wrap-anywhere hover:decoration-current pointer-coarse:py-2"
+            >
+              {plainText(item.title) || item.uncertaintyId}
+            </Link>
             <span className="text-muted wrap-anywhere">
               {item.status === 'open' && <span className="text-attention">Waits for a person</span>}
               {item.status === 'assumed' && 'Assumed by the agent'}
-              {item.answer && (
-                <>
-                  {item.answer.by === null ? 'By the deadline' : plainText(item.answer.by)}:{' '}
-                  {plainText(item.answer.title)}
-                </>
-              )}{' '}
-              · <RelativeTime at={item.createdAt} />
+              {item.answer && answerLine(item.answer)} · <RelativeTime at={item.createdAt} />
             </span>
           </li>
         ))}

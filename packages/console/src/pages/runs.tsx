@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { runsQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
-import { openWord } from '../format/run-words.ts';
+import { openWord, titleOfRun } from '../format/run-words.ts';
 import { plainText } from '../format/text.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ListPage, MoreButton, rowLinkClasses } from '../parts/page-parts.tsx';
@@ -51,10 +51,6 @@ export function RunsPage() {
       <MoreButton list={list}>Show more runs</MoreButton>
     </ListPage>
   );
-}
-
-export function titleOfRun({ title, runRef }: Pick<Run, 'title' | 'runRef'>): string {
-  return plainText(title || runRef);
 }
 
 function RunRow({ run, slug, label }: { run: Run; slug: string; label: string | undefined }) {

@@ -2,8 +2,10 @@ import type { Job } from '@signalbox/contract';
 import { kindWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
+import { usageByModel, usageWords } from '../format/usage-words.ts';
 import { Facts } from './facts.tsx';
 import { JobLink } from './job-notes.tsx';
+import { AgentLink, RepositoryLink, RunLink } from './record-links.tsx';
 import { RelativeTime, useNow } from './relative-time.tsx';
 
 interface JobFactsProps {
@@ -15,15 +17,27 @@ interface JobFactsProps {
 
 /** The known facts of a job, one per line; those that do not apply are skipped. */
 export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProps) {
+  const { workspaceId, agentId, runId } = job;
   return (
     <Facts
       rows={[
-        ['Repository', repositoryLabel],
+        [
+          'Repository',
+          repositoryLabel && (
+            <RepositoryLink key="repo" slug={slug} name={repositoryLabel} repoId={job.repoId} />
+          ),
+        ],
+        ['Run', runId && <RunLink key="run" workspaceId={workspaceId} slug={slug} runId={runId} />],
         ['Kind', kindWords[job.kind]],
         ['Role', plainText(job.role)],
         ['Priority', job.priority],
         ['Attempt', `${job.attempt} of ${job.maxAttempts}`],
-        ['Agent', agentName],
+        [
+          'Agent',
+          agentId && agentName && (
+            <AgentLink key="agent" slug={slug} name={agentName} agentId={agentId} />
+          ),
+        ],
         ['Lease ends', job.status === 'running' ? timeOf(job.leaseExpiresAt) : null],
         ['Cancel requested', timeOf(job.cancelRequestedAt)],
         ['Created', timeOf(job.createdAt)],
@@ -31,7 +45,7 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ['Finished', timeOf(job.finishedAt)],
         ['Duration', job.startedAt && <Took key="took" from={job.startedAt} to={job.finishedAt} />],
         ['Concurrency', job.concurrencyKey && plainText(job.concurrencyKey)],
-        ['Usage', usageText(job)],
+        ['Usage', job.usage && <UsageFact key="usage" usage={job.usage} />],
         ['Parent', job.parentJobId && <JobLink key="parent" slug={slug} jobId={job.parentJobId} />],
         [
           'Depends on',
@@ -66,15 +80,23 @@ function JobLinks({ slug, job }: { slug: string; job: Job }) {
   );
 }
 
-function usageText({ usage }: Job): string | null {
-  if (usage === null) return null;
-  const count = (tokens: number | undefined, word: string) =>
-    tokens === undefined ? undefined : `${tokens.toLocaleString('en')} ${word}`;
-  const parts = [
-    usage.model && plainText(usage.model),
-    count(usage.inputTokens, 'tokens in'),
-    count(usage.outputTokens, 'tokens out'),
-    usage.costUsd === undefined ? undefined : `${usage.costUsd.toFixed(2)} USD`,
-  ];
-  return parts.filter(Boolean).join(', ');
+/** The model, the tokens and the cost; and those of each model, if there were several. */
+function UsageFact({ usage }: { usage: NonNullable<Job['usage']> }) {
+  const byModel = usageByModel(usage);
+  return (
+    <span className="grid gap-1">
+      {usage.model !== undefined && <span>{plainText(usage.model)}</span>}
+      <span>{usageWords(usage)}</span>
+      {byModel.length > 0 && (
+        <ul aria-label="Usage by model" className="grid gap-1 border-l-2 pl-2.5 text-xs">
+          {byModel.map(({ model, used }) => (
+            <li key={model} className="grid">
+              <span>{model}</span>
+              <span className="text-muted">{used}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </span>
+  );
 }
