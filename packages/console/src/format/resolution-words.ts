@@ -27,7 +27,7 @@ export function resolverWords(
   return `${who} answered`;
 }
 
-/** What follows from the resolution, in a sentence; null where that is not known. */
+/** Says what follows from the resolution; null where that is not known. */
 export function effectWords(
   asked: Pick<Uncertainty, 'decisionRequestId' | 'assumedValue' | 'jobId'>,
   { mode, value, createdBy }: Pick<Resolution, 'mode' | 'value' | 'createdBy'>,
@@ -76,7 +76,7 @@ export function handOverWords(
   return `${what} ${secondsLeft === 0 ? 'now' : `in ${secondsLeft} s`}`;
 }
 
-/** What the ways to resolve a question do, below its buttons. */
+/** Explains the buttons that resolve a question. */
 export function formHint(job: AskingJob): string {
   const dismiss = awaitsAnswer(job)
     ? 'Dismiss lets the job continue without one.'

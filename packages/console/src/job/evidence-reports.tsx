@@ -95,7 +95,7 @@ const reportedLooks: Readonly<
   skipped: { icon: 'circle-slash', tone: 'text-muted' },
 };
 
-/** The checks that the tool reported. They have no green sign: nobody has verified them. */
+/** The checks that the tool reported. They have no green sign, because they are not verified. */
 export function ReportedChecks({ checks }: { checks: readonly ReportedCheck[] }) {
   if (checks.length === 0) return null;
   return (
