@@ -37,6 +37,7 @@ import { Api } from './http/bind.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import { Limiter } from './http/limiter.ts';
 import { createServer } from './http/server.ts';
+import { SharedAnswers } from './http/shared-answers.ts';
 import { serveConsole } from './http/static-console.ts';
 import type { HubDeps } from './hub-deps.ts';
 import { enterHubs } from './hub-start.ts';
@@ -448,6 +449,18 @@ interface RouteParts extends HubParts {
   address: { readonly baseUrl: string };
 }
 
+/**
+ * Answers are kept while somebody follows the changes of the hub and no other hub can change the
+ * database unnoticed.
+ */
+function createSharedAnswers({ feed, group }: HubParts): SharedAnswers {
+  const answers = new SharedAnswers(() => group.hints === null && feed.count > 0);
+  feed.onChange(({ kind, id }) => {
+    if (kind === 'job' || kind === 'jobEvents') answers.forget(id);
+  });
+  return answers;
+}
+
 /** Binds the routes of every module. The console is last, because it serves all other paths. */
 function bindRoutes(
   server: FastifyInstance,
@@ -474,7 +487,8 @@ function bindRoutes(
     },
   };
   const gatekeeper = createGatekeeper(identity);
-  const api = new Api(server, { gatekeeper, limiter }, checkAnswer);
+  const sharedAnswers = createSharedAnswers(parts);
+  const api = new Api(server, { gatekeeper, limiter, sharedAnswers }, checkAnswer);
   bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...deps, gatekeeper, workspaceCreation: config.workspaceCreation });
   bindTokenRoutes(api, identity);

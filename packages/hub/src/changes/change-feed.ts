@@ -52,15 +52,23 @@ export class ChangeFeed {
   #resetAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #joinTimer: NodeJS.Timeout | null = null;
+  #onChange: (change: CommittedChange) => void = () => {};
 
   /** Tells the feed of the other hubs, before it is used. */
   connect(options: ChangeFeedOptions): void {
     this.#options = options;
   }
 
+  /** Calls a function for each change of this hub, before the caller of the change learns of it. */
+  onChange(listener: (change: CommittedChange) => void): void {
+    this.#onChange = listener;
+  }
+
   /** Announces what an action of this hub has committed. */
   announce(changes: readonly CommittedChange[]): void {
-    for (const { workspaceId, kind, id } of changes) {
+    for (const change of changes) {
+      const { workspaceId, kind, id } = change;
+      this.#onChange(change);
       this.#addHere(workspaceId, { kind, id });
       if (this.#options.hints !== null && this.#options.hasOthers()) {
         this.#relay(workspaceId, { kind, id });

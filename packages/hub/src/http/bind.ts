@@ -24,6 +24,7 @@ import { type EventSource, sendEvents } from './event-stream.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
 import { HttpContext } from './request-context.ts';
+import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
 
@@ -89,6 +90,18 @@ export type Handler<Req extends TObject, Res extends TObject> = (
   context: RequestContext,
 ) => Promise<Omit<Static<Res>, 'ok'>>;
 
+/** How a row answers many callers with one read; see `SharedAnswers`. */
+export interface SharedRead<Req extends TObject, Res extends TObject> {
+  /** The id of the record that the answer is about. */
+  recordOf(input: RequestInput<Req>): string;
+  /** Reads the answer, which is the same for all callers. */
+  read(input: RequestInput<Req>): Promise<Omit<Static<Res>, 'ok'>>;
+  /** Whether the answer stays true until the record changes. */
+  lasts(answer: Omit<Static<Res>, 'ok'>): boolean;
+  /** Answers a caller whose answer is not shared; null for all others. */
+  readOwn?(input: RequestInput<Req>, principal: Principal): Promise<Omit<Static<Res>, 'ok'>> | null;
+}
+
 /** An answer of any length, sent while it is produced. */
 export interface StreamedAnswer {
   contentType: string;
@@ -139,6 +152,7 @@ export class Api {
   readonly #server: FastifyInstance;
   readonly #gatekeeper: Gatekeeper;
   readonly #limiter: Limiter;
+  readonly #sharedAnswers: SharedAnswers;
   readonly #bound: Endpoint[] = [];
   readonly #methodsByPath = new Map<string, string[]>();
   /** Set in tests: validates every answer against its schema. */
@@ -146,12 +160,17 @@ export class Api {
 
   constructor(
     server: FastifyInstance,
-    { gatekeeper, limiter }: { gatekeeper: Gatekeeper; limiter: Limiter },
+    {
+      gatekeeper,
+      limiter,
+      sharedAnswers,
+    }: { gatekeeper: Gatekeeper; limiter: Limiter; sharedAnswers: SharedAnswers },
     checkAnswer?: (endpoint: Endpoint, answer: unknown) => void,
   ) {
     this.#server = server;
     this.#gatekeeper = gatekeeper;
     this.#limiter = limiter;
+    this.#sharedAnswers = sharedAnswers;
     this.#checkAnswer = checkAnswer;
     server.decorateRequest('principal', null);
     server.decorateRequest('accessVersion', 0);
@@ -177,13 +196,33 @@ export class Api {
     const row = endpoint as unknown as Endpoint;
     this.#route(row, endpoint.request, options, async (input, context, reply) => {
       const answer = await endContext(context, handler(input, context));
-      const body = options.bare ? answer : { ok: true, ...answer };
-      this.#checkAnswer?.(row, body);
-      return reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(JSON.stringify(body));
+      return sendJson(reply, this.#format(row, answer, options.bare));
     });
+  }
+
+  /** Binds a row that many callers may ask at the same time, as `bind` does. */
+  bindShared<Req extends TObject, Res extends TObject>(
+    endpoint: Endpoint<Req, Res>,
+    shared: SharedRead<Req, Res>,
+  ): void {
+    const row = endpoint as unknown as Endpoint;
+    const read = async (input: RequestInput<Req>) => {
+      const answer = await shared.read(input);
+      return { text: this.#format(row, answer), lasts: shared.lasts(answer) };
+    };
+    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+      const own = shared.readOwn?.(input, context.principal) ?? null;
+      if (own !== null) return sendJson(reply, this.#format(row, await endContext(context, own)));
+      const question = { recordId: shared.recordOf(input), key: row.path + JSON.stringify(input) };
+      const asked = this.#sharedAnswers.ask(question, () => read(input));
+      return sendJson(reply, await endContext(context, asked));
+    });
+  }
+
+  #format(row: Endpoint, answer: object, isBare = false): string {
+    const body = isBare ? answer : { ok: true, ...answer };
+    this.#checkAnswer?.(row, body);
+    return JSON.stringify(body);
   }
 
   /** Binds a row whose answer never changes once it is made, at the first request. */
@@ -386,6 +425,13 @@ export class Api {
     }
     return entered;
   }
+}
+
+function sendJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(text);
 }
 
 /** Of a request that takes none. */

@@ -3,8 +3,8 @@ import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import type { StreamedAnswer } from '../http/bind.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { findMarkBeforeByte, type LogRef, readJobLog, readLogText } from './store-log.ts';
-import { joinSegments, requireLog, walkLog } from './walk-log.ts';
+import { findMarkBeforeByte, readJobLog, readLogText } from './store-log.ts';
+import { joinSegments, type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 
 type DownloadInput = RequestInput<typeof endpoints.jobs.downloadLog.request>;
 
@@ -36,7 +36,7 @@ export async function downloadLog(
 
 async function* readBytes(
   reader: Reader,
-  ref: LogRef,
+  ref: ReadLogRef,
   { from, until }: { from: number; until: number },
 ): AsyncGenerator<Buffer> {
   if (from >= until) return;

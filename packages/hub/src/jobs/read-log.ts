@@ -15,12 +15,11 @@ import {
   type JobLogRow,
   type LogMark,
   type LogPiece,
-  type LogRef,
   listJobLogs,
   listLogPieces,
   readJobLog,
 } from './store-log.ts';
-import { requireLog, walkLog } from './walk-log.ts';
+import { type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 
 type LogInput = RequestInput<typeof endpoints.jobs.log.request>;
 type LogAnswer = Omit<ResponseOf<typeof endpoints.jobs.log>, 'ok'>;
@@ -43,8 +42,10 @@ export async function readLog(
     throw new HubError('INVALID_REQUEST', 'Send fromLine or fromByte, not both.');
   }
   const { isEnded, ...ref } = await requireLog(reader, input);
-  const log = await readJobLog(reader, ref);
   const logs = await listJobLogs(reader, ref, LOG_ATTEMPTS_MAX);
+  const log =
+    logs.find(({ attempt }) => attempt === ref.attempt) ??
+    (logs.length < LOG_ATTEMPTS_MAX ? undefined : await readJobLog(reader, ref));
   const known = linesOf(log);
   const from =
     fromByte === undefined
@@ -79,7 +80,7 @@ function presentLog(log: JobLogRow): LogAnswer['attempts'][number] {
 }
 
 /** The line that contains a byte; behind the end, the line after the last one. */
-async function findLineOfByte(reader: Reader, ref: LogRef, byte: number): Promise<number> {
+async function findLineOfByte(reader: Reader, ref: ReadLogRef, byte: number): Promise<number> {
   const mark = await findMarkBeforeByte(reader, ref, byte);
   if (mark === undefined) return 1;
   let { byte: at, line } = mark;
@@ -97,7 +98,7 @@ async function findLineOfByte(reader: Reader, ref: LogRef, byte: number): Promis
 
 async function readLines(
   reader: Reader,
-  ref: LogRef,
+  ref: ReadLogRef,
   from: number,
   limit: number,
 ): Promise<LogLine[]> {
@@ -114,7 +115,7 @@ async function readLines(
 /** @returns where to continue, if the rest of a very long line is skipped instead of read. */
 async function fillPage(
   reader: Reader,
-  ref: LogRef,
+  ref: ReadLogRef,
   page: LinePage,
   start: LogMark | undefined,
 ): Promise<LogMark | undefined> {

@@ -13,7 +13,6 @@ import { HubError } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { presentJob, presentSummary } from './present.ts';
@@ -113,27 +112,46 @@ export interface JobView {
   waitingFor: WaitingFor | null;
 }
 
+/** The job that a request names. */
+interface JobRef {
+  workspaceId: string;
+  jobId: string;
+}
+
 /**
  * Returns a job, its position in the queue, and what it waits for.
  *
  * @throws HubError JOB_NOT_FOUND
  */
-export async function getJob(
-  deps: HubDeps,
-  principal: Principal,
-  { workspaceId, jobId }: { workspaceId: string; jobId: string },
-): Promise<JobView> {
-  const { reader } = deps.database;
-  const record =
-    principal.job === null
-      ? await viewJob(reader, workspaceId, jobId)
-      : await deliverJob(deps, workspaceId, jobId);
+export async function getJob(deps: HubDeps, { workspaceId, jobId }: JobRef): Promise<JobView> {
+  const job = await readWholeJob(deps.database.reader, workspaceId, jobId);
+  if (job === undefined) throw new HubError('JOB_NOT_FOUND');
+  return viewJob(deps, { entry: job, row: job });
+}
+
+/**
+ * Returns a job to the tool that runs it, which delivers the decisions to the job.
+ *
+ * @throws HubError JOB_NOT_FOUND
+ */
+export async function deliverJob(deps: HubDeps, { workspaceId, jobId }: JobRef): Promise<JobView> {
+  const record = await deps.database.write(workspaceId, async (tx) => {
+    const read = await requireJob(tx, workspaceId, jobId);
+    if (read.row.decisions !== '[]') {
+      await runHooks(deps.hooks.onDecisionsDelivered, deps, tx, { workspaceId, jobId });
+    }
+    return read;
+  });
+  return viewJob(deps, record);
+}
+
+async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
   const { entry, row } = record;
   let queuePosition: number | null = null;
   if (entry.hold === 'ready') {
-    const { queue, sort_key: sortKey } = entry;
-    const place = { workspaceId, queue, repoId: row.repo_id, sortKey, entryId: jobId };
-    const ahead = await countReadyBefore(reader, place, POSITION_MAX);
+    const { workspace_id: workspaceId, queue, entry_id: entryId, sort_key: sortKey } = entry;
+    const place = { workspaceId, queue, repoId: row.repo_id, sortKey, entryId };
+    const ahead = await countReadyBefore(deps.database.reader, place, POSITION_MAX);
     queuePosition = ahead < POSITION_MAX ? ahead + 1 : null;
   }
   return {
@@ -141,23 +159,6 @@ export async function getJob(
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
   };
-}
-
-async function viewJob(reader: Reader, workspaceId: string, jobId: string): Promise<JobRecord> {
-  const job = await readWholeJob(reader, workspaceId, jobId);
-  if (job === undefined) throw new HubError('JOB_NOT_FOUND');
-  return { entry: job, row: job };
-}
-
-/** Reads a job for the tool that runs it, which delivers the decisions to the job. */
-function deliverJob(deps: HubDeps, workspaceId: string, jobId: string): Promise<JobRecord> {
-  return deps.database.write(workspaceId, async (tx) => {
-    const record = await requireJob(tx, workspaceId, jobId);
-    if (record.row.decisions !== '[]') {
-      await runHooks(deps.hooks.onDecisionsDelivered, deps, tx, { workspaceId, jobId });
-    }
-    return record;
-  });
 }
 
 /**

@@ -11,7 +11,7 @@ import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
-import { countJobsByStatus, getJob, listJobEvents, listJobs } from './read.ts';
+import { countJobsByStatus, deliverJob, getJob, listJobEvents, listJobs } from './read.ts';
 import { readLog } from './read-log.ts';
 import { releaseJob } from './release.ts';
 import { renewJobLease } from './renew.ts';
@@ -27,7 +27,11 @@ export function bindJobRoutes(api: Api, deps: HubDeps): void {
 /** The log of an attempt, as one text. */
 function bindLogs(api: Api, deps: HubDeps): void {
   const { jobs } = endpoints;
-  api.bind(jobs.log, (input) => readLog(deps, input));
+  api.bindShared(jobs.log, {
+    recordOf: ({ jobId }) => jobId,
+    read: (input) => readLog(deps, input),
+    lasts: () => true,
+  });
   api.bind(jobs.searchLog, (input, context) => searchLog(deps, context, input));
   api.bindStream(jobs.downloadLog, (input) => downloadLog(deps, input));
 }
@@ -50,7 +54,13 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
     return { jobs, nextCursor: before === null ? null : encodeCursor(before) };
   });
   api.bind(jobs.counts, (input) => countJobsByStatus(deps, input));
-  api.bind(jobs.get, (input, { principal }) => getJob(deps, principal, input));
+  api.bindShared(jobs.get, {
+    recordOf: ({ jobId }) => jobId,
+    read: (input) => getJob(deps, input),
+    // Why a job waits depends on agents and other jobs too.
+    lasts: ({ waitingFor }) => waitingFor === null,
+    readOwn: (input, { job }) => (job === null ? null : deliverJob(deps, input)),
+  });
   api.bind(jobs.cancel, async (input, { principal }) => ({
     job: await cancelJob(deps, principal, input),
   }));
@@ -61,9 +71,13 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
     job: await releaseJob(deps, principal, input),
   }));
   api.bind(jobs.bulk, (input, { principal }) => changeJobs(deps, principal, input));
-  api.bind(jobEvents.listForJob, async (input) => {
-    const rows = await listJobEvents(deps, input);
-    return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? input.after ?? 0 };
+  api.bindShared(jobEvents.listForJob, {
+    recordOf: ({ jobId }) => jobId,
+    async read(input) {
+      const rows = await listJobEvents(deps, input);
+      return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? input.after ?? 0 };
+    },
+    lasts: () => true,
   });
   api.bind(queue.listPauses, async ({ workspaceId }) => ({
     pauses: await listPauses(deps, workspaceId),

@@ -11,6 +11,12 @@ export interface LogSegment extends LogMark {
   untilSeq: number;
 }
 
+/** A log to read. */
+export interface ReadLogRef extends LogRef {
+  /** No later attempt had begun, so the log ends with the timeline. */
+  isLatest: boolean;
+}
+
 const MARKS_PAGE = 200;
 
 /**
@@ -21,14 +27,15 @@ const MARKS_PAGE = 200;
 export async function requireLog(
   reader: Reader,
   { workspaceId, jobId, attempt }: { workspaceId: string; jobId: string; attempt?: number },
-): Promise<LogRef & { isEnded: boolean }> {
+): Promise<ReadLogRef & { isEnded: boolean }> {
   const entry = await readEntry(reader, workspaceId, jobId);
   if (entry === undefined || entry.queue !== 'jobs') throw new HubError('JOB_NOT_FOUND');
   const wanted = attempt ?? entry.attempt;
   const status: Job['status'] = entry.status;
   const isCurrent = wanted === entry.attempt && status === 'running';
   const isToCome = wanted > entry.attempt || wanted === 0;
-  return { workspaceId, jobId, attempt: wanted, isEnded: !isCurrent && !isToCome };
+  const isLatest = wanted >= entry.attempt;
+  return { workspaceId, jobId, attempt: wanted, isLatest, isEnded: !isCurrent && !isToCome };
 }
 
 /**
@@ -39,10 +46,10 @@ export async function requireLog(
  */
 export async function* walkLog(
   reader: Reader,
-  ref: LogRef,
+  ref: ReadLogRef,
   first: LogMark | undefined,
 ): AsyncGenerator<LogSegment> {
-  const endSeq = await readLogEnd(reader, ref);
+  const endSeq = ref.isLatest ? Number.MAX_SAFE_INTEGER : await readLogEnd(reader, ref);
   let last = first;
   for (;;) {
     const marks = await listLogMarks(reader, ref, last ?? null, MARKS_PAGE);

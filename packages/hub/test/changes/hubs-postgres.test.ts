@@ -89,3 +89,21 @@ test('a hub that hears no hints tells its streams to read again', options, async
   await enqueueJob(other, workspace);
   await untilEvent(stream, 'reset');
 });
+
+test('a read on one hub has what another hub has committed before it', options, async (t) => {
+  const { near, far, workspace, stream } = await followFromAfar(t);
+  await stream.next();
+  const { workspaceId, token } = workspace;
+  for (let round = 1; round <= 10; round += 1) {
+    const jobId = await enqueueJob(far, workspace);
+    const readAll = async () => {
+      const reads = [1, 2, 3].map(() =>
+        callHub(near, endpoints.jobs.get, { workspaceId, jobId }, token),
+      );
+      return (await Promise.all(reads)).map(({ job }) => job.status);
+    };
+    assert.deepEqual(await readAll(), ['pending', 'pending', 'pending']);
+    await callHub(far, endpoints.jobs.cancel, { workspaceId, jobId }, token);
+    assert.deepEqual(await readAll(), ['canceled', 'canceled', 'canceled']);
+  }
+});

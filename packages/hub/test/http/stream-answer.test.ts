@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { Api, type Gatekeeper } from '../../src/http/bind.ts';
+import { SharedAnswers } from '../../src/http/shared-answers.ts';
 import type { Principal } from '../../src/principal.ts';
 import { createBareServer } from '../support/bare-server.ts';
 
@@ -39,7 +40,11 @@ const openGate: Gatekeeper = {
 test('an answer that fails midway is cut off and never looks complete', async (t) => {
   const { server, limiter } = createBareServer();
   t.after(() => server.close());
-  const api = new Api(server, { gatekeeper: openGate, limiter });
+  const api = new Api(server, {
+    gatekeeper: openGate,
+    limiter,
+    sharedAnswers: new SharedAnswers(() => false),
+  });
   async function* lines() {
     yield 'one\n';
     yield 'two\n';

@@ -182,7 +182,7 @@ export class HubWorkspace {
     const workspaceId = this.#workspaceId;
     const { reader } = this.#hub.deps.database;
     const read = this.#jobIds.map(async (jobId) => {
-      const { job } = await getJob(this.#hub.deps, principal, { workspaceId, jobId });
+      const { job } = await getJob(this.#hub.deps, { workspaceId, jobId });
       const events = await listEvents(reader, workspaceId, jobId, { after: 0, limit: 1_000 });
       const timeline = events.map(({ kind, attempt, agent_id, data }) => {
         const isLate = kind === 'log' && data?.includes('"late":true');
