@@ -1,6 +1,7 @@
+import type { ResponseOf } from '@signalbox/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { unlessLive } from '../live/live-state.ts';
-import { callHub } from './hub-call.ts';
+import { type ConsoleRows, callHub } from './hub-call.ts';
 import { LIVE_REFRESH_MS } from './job-queries.ts';
 
 /** The log of an attempt. */
@@ -25,6 +26,15 @@ export function logHeadQuery(ref: LogRef, live: boolean) {
   });
 }
 
+/** The latest output of a running attempt, refreshed as it grows. */
+export function logEndQuery(ref: LogRef, lines: number) {
+  return queryOptions({
+    queryKey: ['job-log', ref.workspaceId, ref.jobId, ref.attempt, 'end', lines],
+    queryFn: ({ signal }) => callHub('jobs', 'log', { ...ref, limit: lines }, signal),
+    refetchInterval: unlessLive(LIVE_REFRESH_MS),
+  });
+}
+
 /** The last lines of a log, where it usually says why an attempt failed. */
 export function logTailQuery(ref: LogRef) {
   return queryOptions({
@@ -33,18 +43,84 @@ export function logTailQuery(ref: LogRef) {
   });
 }
 
-/** The lines that begin and end groups, of a log of some size. */
-export function logGroupsQuery(ref: LogRef, sizeBytes: number) {
+/** The size of a log that may grow. */
+export interface LogSize {
+  totalLines: number;
+  sizeBytes: number;
+}
+
+/** The lines of a growing log that were found so far. */
+export interface FoundLines {
+  matches: readonly LogMatch[];
+  /** The first line that was not searched to its end. */
+  fromLine: number;
+  /** Whether there may be more lines than those. */
+  isCut: boolean;
+}
+type LogMatch = ResponseOf<ConsoleRows['jobs']['searchLog']>['matches'][number];
+
+/** The place of the searched text in the keys of searches. */
+const FAMILY_TEXT = 4;
+const nothingFound: FoundLines = { matches: [], fromLine: 1, isCut: false };
+
+/** The lines that begin and end groups. */
+export function logGroupsQuery(ref: LogRef, size: LogSize) {
+  return logSearchQuery(ref, 'group::', size);
+}
+
+/**
+ * The lines that contain a text: the first thousand.
+ *
+ * @param size of the log now. When it has grown, only what is new is searched.
+ */
+export function logSearchQuery(ref: LogRef, text: string, { totalLines, sizeBytes }: LogSize) {
+  const family = ['job-log-search', ref.workspaceId, ref.jobId, ref.attempt, text];
   return queryOptions({
-    queryKey: ['job-log-groups', ref.workspaceId, ref.jobId, ref.attempt, sizeBytes],
-    queryFn: async ({ signal }) => {
-      const request = { ...ref, text: 'group::', limit: MATCHES_MAX };
-      return (await callHub('jobs', 'searchLog', request, signal)).matches;
+    queryKey: [...family, sizeBytes],
+    queryFn: async ({ client, signal }): Promise<FoundLines> => {
+      const earlier = client
+        .getQueriesData<FoundLines>({ queryKey: family })
+        .map(([, found]) => found)
+        .filter((found) => found !== undefined)
+        .filter(({ fromLine }) => fromLine <= totalLines);
+      const known = earlier.reduce(
+        (best, found) => (found.fromLine > best.fromLine ? found : best),
+        nothingFound,
+      );
+      return known.isCut ? known : await searchOn(ref, text, known, totalLines, signal);
     },
+    enabled: text !== '',
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: PAGE_KEPT_MS,
-    placeholderData: keepPreviousData,
+    // Those of another text would be wrong lines.
+    placeholderData: (found: FoundLines | undefined, query) =>
+      query?.queryKey[FAMILY_TEXT] === text ? found : undefined,
   });
+}
+
+/** Searches the lines behind those that were searched. The last line may still have been growing. */
+async function searchOn(
+  ref: LogRef,
+  text: string,
+  known: FoundLines,
+  totalLines: number,
+  signal: AbortSignal,
+): Promise<FoundLines> {
+  const matches = known.matches.filter(({ line }) => line < known.fromLine);
+  for (let fromLine: number | null = known.fromLine; fromLine !== null; ) {
+    const limit = MATCHES_MAX - matches.length;
+    if (limit === 0) return { matches, fromLine, isCut: true };
+    const request = { ...ref, text, fromLine, limit };
+    const part: Omit<ResponseOf<ConsoleRows['jobs']['searchLog']>, 'ok'> = await callHub(
+      'jobs',
+      'searchLog',
+      request,
+      signal,
+    );
+    matches.push(...part.matches);
+    fromLine = part.nextLine;
+  }
+  return { matches, fromLine: Math.max(1, totalLines), isCut: false };
 }
 
 /**
@@ -77,28 +153,3 @@ export function logPageQuery(ref: LogRef, page: number, version: number) {
 export type LogLine = Awaited<
   ReturnType<NonNullable<ReturnType<typeof logPageQuery>['queryFn']>>
 >[number];
-
-/** The lines of a log that contain a text: the first thousand. */
-export function logSearchQuery(ref: LogRef, text: string) {
-  return queryOptions({
-    queryKey: ['job-log-search', ref.workspaceId, ref.jobId, ref.attempt, text],
-    queryFn: async ({ signal }) => {
-      const lines: number[] = [];
-      for (let fromLine: number | null = 1; fromLine !== null; ) {
-        const limit = MATCHES_MAX - lines.length;
-        if (limit === 0) return { lines, isCut: true };
-        const part: { matches: { line: number }[]; nextLine: number | null } = await callHub(
-          'jobs',
-          'searchLog',
-          { ...ref, text, fromLine, limit },
-          signal,
-        );
-        lines.push(...part.matches.map(({ line }) => line));
-        fromLine = part.nextLine;
-      }
-      return { lines, isCut: false };
-    },
-    enabled: text !== '',
-    placeholderData: keepPreviousData,
-  });
-}

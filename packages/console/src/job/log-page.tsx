@@ -26,6 +26,8 @@ export interface LogMarks {
   range: LineRange | undefined;
   matches: ReadonlySet<number>;
   match: number | undefined;
+  /** The text that was searched for; empty: none. */
+  words: string;
   groups: ReadonlyMap<number, LogGroup>;
   folded: readonly LogGroup[];
   hasTimes: boolean;
@@ -78,6 +80,7 @@ export function LogPage(props: LogPageProps) {
         text={text}
         hasTime={marks.hasTimes}
         look={lookOf(line.line, marks)}
+        words={marks.matches.has(line.line) ? marks.words : ''}
         group={marks.groups.get(line.line)}
         isFolded={marks.folded.some((group) => group.first === line.line)}
         onLine={onLine}
@@ -121,6 +124,7 @@ interface LogRowProps {
   text: AnsiLine;
   hasTime: boolean;
   look: RowLook;
+  words: string;
   group: LogGroup | undefined;
   isFolded: boolean;
   onLine: (line: number, event: MouseEvent) => void;
@@ -128,7 +132,7 @@ interface LogRowProps {
 }
 
 const LogRow = memo(function LogRow(props: LogRowProps) {
-  const { line, text, hasTime, look, group, isFolded, onLine, onFold } = props;
+  const { line, text, hasTime, look, words, group, isFolded, onLine, onFold } = props;
   const number = line.line;
   return (
     <div
@@ -175,7 +179,7 @@ const LogRow = memo(function LogRow(props: LogRowProps) {
             {isFolded && `${(group.last - group.first).toLocaleString('en')} lines`}
           </button>
         )}
-        <AnsiText line={text} />
+        <AnsiText line={text} searched={words} />
         {line.cut && (
           <span className="font-sans text-xs text-warning"> … cut: the download has all of it</span>
         )}

@@ -2,7 +2,13 @@ import type { Job } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { type LogRef, logGroupsQuery, logHeadQuery, logTailQuery } from '../api/log-queries.ts';
+import {
+  type LogRef,
+  type LogSize,
+  logGroupsQuery,
+  logHeadQuery,
+  logTailQuery,
+} from '../api/log-queries.ts';
 import {
   findFailureLine,
   formatLineRange,
@@ -95,14 +101,14 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
   const [hasTimes, setTimes] = useState(false);
   const [isShown, setShown] = useState(false);
   const onShown = useCallback(() => setShown(true), []);
-  const groups = useGroups(log, head.sizeBytes, isShown);
+  const groups = useGroups(log, head, isShown);
   const { folded, onFold, foldAll } = useFolding(groups);
   const goTo = (line: number) => {
     setFollow(false);
     selectLine(line);
     boxRef.current?.goTo(line);
   };
-  const search = useLogSearch(log, goTo);
+  const search = useLogSearch(log, head, goTo);
   const toSearch = () => searchRef.current?.focus();
   useKeys([
     { keys: '/', label: 'Search the log', group: 'Log', act: toSearch },
@@ -118,9 +124,10 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
       ...{ range, folded, hasTimes },
       matches: search.found,
       match: search.current,
+      words: search.text,
       groups: new Map(groups.map((group) => [group.first, group])),
     }),
-    [range, folded, hasTimes, search.found, search.current, groups],
+    [range, folded, hasTimes, search.found, search.current, search.text, groups],
   );
   return (
     <section className="log-frame grid min-w-0 grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] overflow-hidden rounded-lg border">
@@ -182,9 +189,9 @@ function useLineRange(attempt: number) {
 }
 
 /** The hub reads the whole log for its groups, so the lines in sight come first. */
-function useGroups(log: LogRef, sizeBytes: number, isShown: boolean): readonly LogGroup[] {
-  const { data } = useQuery({ ...logGroupsQuery(log, sizeBytes), enabled: isShown });
-  return useMemo(() => (data === undefined ? noGroups : groupsOf(data)), [data]);
+function useGroups(log: LogRef, size: LogSize, isShown: boolean): readonly LogGroup[] {
+  const { data } = useQuery({ ...logGroupsQuery(log, size), enabled: isShown });
+  return useMemo(() => (data === undefined ? noGroups : groupsOf(data.matches)), [data]);
 }
 
 function useFolding(groups: readonly LogGroup[]) {

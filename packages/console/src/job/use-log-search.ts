@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import { type LogRef, logSearchQuery } from '../api/log-queries.ts';
+import { type LogRef, type LogSize, logSearchQuery } from '../api/log-queries.ts';
 
 /** A search reads the whole log, so it waits for a pause in typing. */
-const TYPING_PAUSE_MS = 300;
+const TYPING_PAUSE_MS = 150;
 
 export interface LogSearch {
   typed: string;
@@ -26,7 +26,7 @@ export interface LogSearch {
 const none: readonly number[] = [];
 
 /** A search over the whole log, and the place of the person in its results. */
-export function useLogSearch(log: LogRef, goTo: (line: number) => void): LogSearch {
+export function useLogSearch(log: LogRef, size: LogSize, goTo: (line: number) => void): LogSearch {
   const [typed, setTyped] = useState('');
   const [text, setText] = useState('');
   const [place, setPlace] = useState<{ text: string; at: number }>({ text: '', at: -1 });
@@ -34,9 +34,8 @@ export function useLogSearch(log: LogRef, goTo: (line: number) => void): LogSear
     const timer = setTimeout(() => setText(typed), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const read = useQuery(logSearchQuery(log, text));
-  const isCurrent = text !== '' && read.data !== undefined && !read.isPlaceholderData;
-  const lines = isCurrent ? read.data.lines : none;
+  const { data, isFetching, error } = useQuery(logSearchQuery(log, text, size));
+  const lines = useMemo(() => data?.matches.map(({ line }) => line) ?? none, [data]);
   const at = place.text === text ? place.at : -1;
   const move = (step: number) => {
     if (typed !== text) setText(typed);
@@ -49,9 +48,9 @@ export function useLogSearch(log: LogRef, goTo: (line: number) => void): LogSear
   return {
     ...{ typed, text, lines, at },
     onType: setTyped,
-    isBusy: text !== '' && read.isFetching,
-    error: text === '' ? undefined : (read.error ?? undefined),
-    isCut: isCurrent && read.data.isCut,
+    isBusy: isFetching,
+    error: error ?? undefined,
+    isCut: data?.isCut ?? false,
     found: useMemo(() => new Set(lines), [lines]),
     current: at === -1 ? undefined : lines[at],
     toNext: () => move(1),

@@ -2,12 +2,29 @@ import { type CSSProperties, memo } from 'react';
 import { classNames } from '../class-names.ts';
 import type { AnsiLine, AnsiSpan } from '../format/ansi.ts';
 import type { AnsiColor } from '../format/ansi-style.ts';
+import { markFound } from '../format/found-text.ts';
 import { LinkedText } from './linked-text.tsx';
 
+interface AnsiTextProps {
+  line: AnsiLine;
+  /** Text to mark; empty: none. */
+  searched?: string;
+}
+
 /** The styled text of one line of output. */
-export const AnsiText = memo(function AnsiText({ line }: { line: AnsiLine }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
-  return line.length === 0 ? '\n' : line.map((span, index) => <Span key={index} span={span} />);
+export const AnsiText = memo(function AnsiText({ line, searched = '' }: AnsiTextProps) {
+  if (line.length === 0) return '\n';
+  return markFound(line, searched).map((span, index) =>
+    span.isFound ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
+      <mark key={index} className="found-text">
+        <Span span={span} />
+      </mark>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity.
+      <Span key={index} span={span} />
+    ),
+  );
 });
 
 function Span({ span }: { span: AnsiSpan }) {
