@@ -68,7 +68,7 @@ export async function pagesOfRecords(owner: Owner): Promise<readonly ConsolePage
   ];
 }
 
-/** What opens above a page; for people who may act. */
+/** Menus and dialogs above a page; for people who may act. */
 export function overlays(runningJobPath: string): readonly ConsolePage[] {
   const press = (keys: string) => async (page: Page) => {
     await page.keyboard.press(keys);

@@ -127,10 +127,10 @@ async function showWhole(page: Page): Promise<void> {
 
 async function waitForState(page: Page, state: State): Promise<void> {
   const pulse = page.locator('main .animate-pulse').first();
-  if (state !== 'guest') await page.getByRole('navigation').first().waitFor();
   if (state === 'loading') {
-    // Pages that read nothing have nothing to wait for.
-    await page.locator('main').getByRole('status').or(page.locator('main h1')).first().waitFor();
+    // Behind the frame of the page. Pages that read nothing have nothing to wait for.
+    await page.getByRole('main').getByRole('status').or(page.locator('main h1')).first().waitFor();
+    await page.getByRole('navigation').first().waitFor();
     return;
   }
   if (state === 'error') {

@@ -13,7 +13,7 @@ test('each place of the searched text is marked, in any case', () => {
   expect(found('Error: no error here', 'ERROR')).toEqual(['[Error]', ': no ', '[error]', ' here']);
 });
 
-test('a match goes on in a span of another style, and the whole text stays', () => {
+test('a match continues in a span of another style, and the whole text stays', () => {
   expect(found('a \u001b[31mfail\u001b[0mure b', 'failure')).toEqual([
     'a ',
     '[fail]',

@@ -98,7 +98,7 @@ export function logSearchQuery(ref: LogRef, text: string, { totalLines, sizeByte
   });
 }
 
-/** Searches the lines behind those that were searched. The last line may still have been growing. */
+/** Searches the lines behind those that were searched. The last one may have been growing. */
 async function searchOn(
   ref: LogRef,
   text: string,
