@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { AccessWatch } from './access/access-watch.ts';
 import { scopesOfRole } from './access/policy.ts';
 import { readRole } from './access/store.ts';
-import { withWriteGuard } from './db/guard-writes.ts';
+import { actFor } from './db/acting-caller.ts';
+import type { Tx } from './db/engine.ts';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { cookiesOf } from './http/request-context.ts';
@@ -92,12 +93,19 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
  * password reset, and write after it. So each of its actions checks the session again. Bearers have
  * no such check: a call with a token that ends meanwhile counts as made before.
  */
-function actAsPrincipal<T>({ sessionId }: Principal, run: () => T): T {
-  if (sessionId === null) return run();
-  return withWriteGuard(async (tx) => {
+function actAsPrincipal<T>(
+  { kind, principalId, sessionId, tokenId }: Principal,
+  { isLongRead }: { isLongRead: boolean },
+  run: () => T,
+): T {
+  // As the limiter tells callers apart: a job's tool and a person by themselves, others by token.
+  const key = kind === 'job' || kind === 'person' ? principalId : tokenId;
+  if (sessionId === null) return actFor({ key, guard: null, isLongRead }, run);
+  const guard = async (tx: Tx) => {
     const session = await readSession(tx, sessionId);
     if (session === undefined || !isSessionLive(session, tx.nowMs)) throw sessionEnded();
-  }, run);
+  };
+  return actFor({ key, guard, isLongRead }, run);
 }
 
 function sessionEnded(): HubError {

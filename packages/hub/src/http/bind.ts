@@ -65,8 +65,11 @@ export interface Gatekeeper {
   proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
   /** The principal with its scopes in one workspace, or null when it may not use that one. */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
-  /** Runs a handler on behalf of a principal, whose access may have to be checked as it writes. */
-  actAs<T>(principal: Principal, run: () => T): T;
+  /**
+   * Runs a handler on behalf of a principal, whose access may have to be checked as it writes, and
+   * who gets an equal share of the database.
+   */
+  actAs<T>(principal: Principal, cost: Pick<CallCost, 'isLongRead'>, run: () => T): T;
   /** Rises whenever somebody may have lost access. */
   accessVersion(): number;
   /**
@@ -332,7 +335,7 @@ export class Api {
           const context = new HttpContext(request, reply, entered, (end) =>
             this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
           );
-          return this.#gatekeeper.actAs(entered, () => respond(input, context, reply));
+          return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
         },
       });
     }

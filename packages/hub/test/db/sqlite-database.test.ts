@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { actFor } from '../../src/db/acting-caller.ts';
 import type { Tx } from '../../src/db/engine.ts';
 import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
 import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
@@ -86,7 +87,7 @@ test('a concurrent action that fails after it wrote leaves nothing, and the othe
     concurrent('half', refuse),
     concurrent('b'),
     concurrent('a'),
-    database.write(null, async (tx) => {
+    database.write('w', async (tx) => {
       await tx.runSql('INSERT INTO notes (note) VALUES (?)', ['exclusive']);
       refuse();
     }),
@@ -316,6 +317,32 @@ test('slow actions of one transaction leave turns of the event loop between them
   loop.stop();
   assert.ok(turns.size >= 19, `the actions ran in ${turns.size} turns`);
   assert.equal((await list()).length, 20);
+});
+
+test('expensive actions of one caller neither precede nor delay the commit of others', async (t) => {
+  // Each expensive action takes 15 ms by this clock, and a transaction ends after 20 ms.
+  let nowMs = 0;
+  const path = join(makeTempDir(t), 'test.db');
+  const database = openSqlite(path, createManualClock(), { elapsedMs: () => nowMs });
+  t.after(() => database.close());
+  const ended: string[] = [];
+  const act = (key: string, note: string, tookMs: number) =>
+    actFor({ key, guard: null, isLongRead: false }, () =>
+      database.writeConcurrent({ workspaceId: 'w', keys: [] }, async () => {
+        nowMs += tookMs;
+      }),
+    ).then(() => ended.push(note));
+  const expensive = Array.from({ length: 6 }, (_, at) => act('attacker', `expensive ${at}`, 15));
+  const cheap = ['cheap 0', 'cheap 1'].map((note) => act('agent', note, 0.1));
+  await Promise.all([...expensive, ...cheap]);
+  assert.deepEqual(ended, [
+    ...['expensive 0', 'cheap 0', 'cheap 1', 'expensive 1'],
+    ...['expensive 2', 'expensive 3', 'expensive 4', 'expensive 5'],
+  ]);
+  const lone = Array.from({ length: 4 }, (_, at) => act('attacker', `lone ${at}`, 15));
+  await Promise.race(lone);
+  assert.equal(ended.length, 8 + 2, 'the first two are answered before the others have run');
+  await Promise.all(lone);
 });
 
 test('row ids beyond the safe integers of JavaScript do no harm', async (t) => {

@@ -31,7 +31,7 @@ const openGate: Gatekeeper = {
     'chat-signature': enter,
     'signed-url': enter,
   },
-  actAs: (_principal, run) => run(),
+  actAs: (_principal, _cost, run) => run(),
   accessVersion: () => 0,
   watchAccess: () => () => undefined,
   enterWorkspace: enter,

@@ -2,9 +2,18 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { HubError } from '../../errors.ts';
+import { FairLine } from '../../fair-line.ts';
+import { actingCaller } from '../acting-caller.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
-import type { ConcurrentScope, Database, Reader, Tx, WriteScope } from '../engine.ts';
+import {
+  type ConcurrentScope,
+  type Database,
+  NO_WORKSPACE,
+  type Reader,
+  type Tx,
+  type WriteScope,
+} from '../engine.ts';
 import { ReadPace } from './read-pace.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
@@ -20,8 +29,13 @@ import { writeStatistics } from './sqlite-statistics.ts';
 import { SqliteTx } from './sqlite-tx.ts';
 import { type SyncFile, WriteAheadLog } from './write-ahead-log.ts';
 
-/** Actions of one transaction: enough to share a sync, few enough to let I/O in between. */
+/** Actions of one transaction: enough to share a sync. */
 const ACTIONS_MAX = 256;
+/**
+ * How long a transaction takes further actions, unless it has to wait for the disk anyway: its
+ * actions are answered when all of them have run.
+ */
+const TRANSACTION_MS_MAX = 20;
 
 /** How long actions run without a pause, so that other requests are answered meanwhile. */
 const TURN_MS_MAX = 10;
@@ -62,6 +76,8 @@ export interface SqliteOptions {
   emptiesLog?: boolean;
   /** Pages of the log after which a commit copies it into the database file. */
   checkpointPages?: number;
+  /** Measures how long actions take. Default `performance.now`; injected in tests. */
+  elapsedMs?: () => number;
 }
 
 /** The open transaction and its actions. */
@@ -76,6 +92,8 @@ interface Transaction {
   hasSavepoints: boolean;
   /** Whether there is anything to sync. */
   hasWritten: boolean;
+  /** How long its actions have run. */
+  ranMs: number;
 }
 
 /**
@@ -93,7 +111,9 @@ class Spoiled extends Error {}
  * arrive while the disk still syncs the previous transaction, share one transaction and one sync.
  * An action that fails after it wrote is undone without the others: by a rollback to its savepoint
  * or, where no action has one because all may be run again, by running the others again. A single
- * action does not wait for others.
+ * action does not wait for others. Workspaces and their callers have their turns (`FairLine`), and a
+ * transaction ends after some time, so that many or expensive actions of one caller neither precede
+ * nor share a transaction with those of another.
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
@@ -105,7 +125,8 @@ class SqliteDatabase implements Database {
   readonly #clock: Clock;
   readonly #onDiskFailure: (error: Error) => void;
   #diskFailure: Error | null = null;
-  #waiting: WaitingAction[] = [];
+  readonly #elapsedMs: () => number;
+  readonly #waiting = new FairLine<WaitingAction>();
   #working: Promise<void> | null = null;
   /** Ends the wait for the disk because another action has arrived. */
   #onArrival: (() => void) | null = null;
@@ -116,6 +137,7 @@ class SqliteDatabase implements Database {
   constructor(path: string, clock: Clock, options: SqliteOptions) {
     const { syncFile = fdatasync, onDiskFailure = () => {}, ...forWriting } = options;
     this.#clock = clock;
+    this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     this.#onDiskFailure = onDiskFailure;
     this.#writer = new Connection(path, { readOnly: false, ...forWriting });
     try {
@@ -133,22 +155,24 @@ class SqliteDatabase implements Database {
     );
   }
 
-  /** The scope does not matter: with a single writer, every action is exclusive. */
-  write<T>(_scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(run, false);
+  /** With a single writer, every action is exclusive. The scope decides whose turn it is. */
+  write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#enqueue(scope, run, false);
   }
 
-  writeConcurrent<T>(_scope: ConcurrentScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(run, true);
+  writeConcurrent<T>({ workspaceId }: ConcurrentScope, run: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#enqueue(workspaceId, run, true);
   }
 
-  #enqueue<T>(run: (tx: Tx) => Promise<T>, mayRestart: boolean): Promise<T> {
+  #enqueue<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>, mayRestart: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
     if (this.#diskFailure !== null) return Promise.reject(toDiskFailed(this.#diskFailure));
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
-      this.#waiting.push({ mayRestart, run, resolve: settle, reject });
+      const workspace = typeof scope === 'string' ? scope : NO_WORKSPACE;
+      const caller = actingCaller()?.key ?? '';
+      this.#waiting.add({ workspace, caller }, { mayRestart, run, resolve: settle, reject });
       this.#onArrival?.();
       this.#working ??= this.#work();
     });
@@ -179,7 +203,7 @@ class SqliteDatabase implements Database {
   /** Refuses all that waits. The actions of the failed sync learn of it by its promise. */
   #failDisk(error: Error): void {
     this.#diskFailure = error;
-    for (const action of this.#waiting.splice(0)) action.reject(toDiskFailed(error));
+    for (const action of this.#waiting.clear()) action.reject(toDiskFailed(error));
     this.#onDiskFailure(error);
   }
 
@@ -207,28 +231,55 @@ class SqliteDatabase implements Database {
    */
   async #runWaiting(open: Transaction | null): Promise<Transaction | null> {
     if (this.#waiting.length === 0) return open;
+    if (open === null && !(await this.#begun())) return null;
     const transaction = open ?? {
       actions: [],
       settled: [],
       hasSavepoints: false,
       hasWritten: false,
+      ranMs: 0,
     };
-    const actions = this.#waiting.splice(0, ACTIONS_MAX - transaction.actions.length);
-    transaction.actions.push(...actions);
     try {
-      if (open === null) await this.#begin();
       let turnStartMs = performance.now();
-      for (const action of actions) {
+      while (this.#takesMore(transaction)) {
         if (performance.now() - turnStartMs > TURN_MS_MAX) {
           await nextTurn();
           turnStartMs = performance.now();
         }
-        await this.#runNext(transaction, action);
+        await this.#runNextInLine(transaction);
       }
       return transaction;
     } catch (error) {
       this.#rejectAll(error, transaction.actions);
       return null;
+    }
+  }
+
+  #takesMore({ actions, ranMs }: Transaction): boolean {
+    if (this.#waiting.length === 0 || actions.length >= ACTIONS_MAX) return false;
+    return ranMs <= TRANSACTION_MS_MAX || this.#log.isSyncing;
+  }
+
+  async #runNextInLine(transaction: Transaction): Promise<void> {
+    const action = this.#waiting.next();
+    // Cleared during the pause before, because the disk failed.
+    if (action === undefined) return;
+    transaction.actions.push(action);
+    const startMs = this.#elapsedMs();
+    await this.#runAction(transaction, action);
+    const tookMs = this.#elapsedMs() - startMs;
+    this.#waiting.charge(tookMs);
+    transaction.ranMs += tookMs;
+  }
+
+  /** Begins a transaction, or refuses all that waits. */
+  async #begun(): Promise<boolean> {
+    try {
+      await this.#begin();
+      return true;
+    } catch (error) {
+      this.#rejectAll(error, this.#waiting.clear());
+      return false;
     }
   }
 
@@ -285,7 +336,7 @@ class SqliteDatabase implements Database {
   }
 
   /** Throws only when the whole transaction is lost; an action that is refused is an outcome. */
-  async #runNext(transaction: Transaction, action: WaitingAction): Promise<void> {
+  async #runAction(transaction: Transaction, action: WaitingAction): Promise<void> {
     if (!action.mayRestart) transaction.hasSavepoints = true;
     const tx = new SqliteTx(this.#writer, this.#clock.nowMs());
     try {
@@ -307,7 +358,7 @@ class SqliteDatabase implements Database {
     await this.#begin();
     transaction.settled = [];
     transaction.hasSavepoints = true;
-    for (const action of actions) await this.#runNext(transaction, action);
+    for (const action of actions) await this.#runAction(transaction, action);
   }
 
   /** @throws Spoiled when the action failed after it wrote. */

@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Tx } from './engine.ts';
+
+/** Checks, within an action, that its caller may still act. Throws the refusal. */
+export type WriteGuard = (tx: Tx) => Promise<void>;
+
+/** What the database knows about the request that it works for. */
+export interface ActingCaller {
+  /** Tells callers apart, such as tokens: each has an equal share of the database. */
+  readonly key: string;
+  /** Precedes each action of the request, within its transaction. */
+  readonly guard: WriteGuard | null;
+  /** Whether the request reads so much that others must not wait for all of it. */
+  readonly isLongRead: boolean;
+}
+
+const callers = new AsyncLocalStorage<ActingCaller>();
+
+/**
+ * Runs a request on behalf of its caller. What the request asks of the database is then guarded and
+ * shared out by caller. No operation has to pass the caller on, so none can forget it.
+ */
+export function actFor<T>(caller: ActingCaller, run: () => T): T {
+  return callers.run(caller, run);
+}
+
+/** The caller of the request; undefined for work of the hub itself. */
+export function actingCaller(): ActingCaller | undefined {
+  return callers.getStore();
+}
