@@ -10,11 +10,6 @@ const OPEN_BUSY_MS = 10_000;
 const STATEMENT_BUSY_MS = 5;
 /** Page cache of a connection, in KiB. Evicted pages are still in the system's cache. */
 const CACHE_KIB = 32_768;
-/**
- * Pages of the log after which a commit copies it into the database file. A page that changes often
- * is copied once for all its changes; a start after a crash reads at most this many pages.
- */
-const CHECKPOINT_PAGES = 4_096;
 /** Distinct statements are few and fixed; the limit keeps a mistake from becoming a leak. */
 const STATEMENTS_MAX = 1_000;
 
@@ -30,8 +25,6 @@ export interface ConnectionOptions {
   readOnly: boolean;
   /** Copies the log that an earlier process has left into the database file at once. */
   emptiesLog?: boolean | undefined;
-  /** Default `CHECKPOINT_PAGES`. */
-  checkpointPages?: number | undefined;
 }
 
 /** A connection with its prepared statements. */
@@ -70,7 +63,8 @@ export class Connection implements Reader {
     // macOS: a plain sync leaves the data in the drive's own cache. Elsewhere this changes nothing.
     this.#db.exec('PRAGMA checkpoint_fullfsync = ON');
     this.#db.exec('PRAGMA foreign_keys = ON');
-    this.#db.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages ?? CHECKPOINT_PAGES}`);
+    // `Checkpoints` copies the log: a commit that did it would stop the event loop.
+    this.#db.exec('PRAGMA wal_autocheckpoint = 0');
     if (options.emptiesLog) this.#emptyLog();
   }
 
@@ -91,6 +85,14 @@ export class Connection implements Reader {
   /** Whether a transaction is open. */
   get isInTransaction(): boolean {
     return this.#db.isTransaction;
+  }
+
+  /** Counts the pages of the log that are not in the database file yet. */
+  countUncopiedPages(): number {
+    const row = this.#prepare('PRAGMA wal_checkpoint(NOOP)').statement.get();
+    // With setReturnArrays: whether a lock was busy, pages of the log, pages copied.
+    const [, pages, copied] = row as unknown as [number, number, number];
+    return pages - copied;
   }
 
   /** Runs a statement and returns how many rows it changed. */

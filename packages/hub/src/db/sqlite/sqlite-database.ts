@@ -14,6 +14,7 @@ import {
   type Tx,
   type WriteScope,
 } from '../engine.ts';
+import { type CheckpointOptions, Checkpoints } from './checkpoints.ts';
 import { ReadPace } from './read-pace.ts';
 import { Connection } from './sqlite-connection.ts';
 import {
@@ -74,8 +75,10 @@ export interface SqliteOptions {
    * written. For the process that owns the file: the copy excludes all others meanwhile.
    */
   emptiesLog?: boolean;
-  /** Pages of the log after which a commit copies it into the database file. */
+  /** Pages of the log after which it is copied into the database file. */
   checkpointPages?: number;
+  /** Copies the log. Default: in another thread; injected in tests. */
+  copyLog?: CheckpointOptions['copyLog'];
   /** Measures how long actions take. Default `performance.now`; injected in tests. */
   elapsedMs?: () => number;
 }
@@ -122,6 +125,7 @@ class SqliteDatabase implements Database {
   readonly #writer: Connection;
   readonly #readConnection: Connection;
   readonly #log: WriteAheadLog;
+  readonly #checkpoints: Checkpoints;
   readonly #clock: Clock;
   readonly #onDiskFailure: (error: Error) => void;
   #diskFailure: Error | null = null;
@@ -135,11 +139,16 @@ class SqliteDatabase implements Database {
   #closed = false;
 
   constructor(path: string, clock: Clock, options: SqliteOptions) {
-    const { syncFile = fdatasync, onDiskFailure = () => {}, ...forWriting } = options;
+    const { syncFile = fdatasync, onDiskFailure = () => {}, emptiesLog } = options;
     this.#clock = clock;
     this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     this.#onDiskFailure = onDiskFailure;
-    this.#writer = new Connection(path, { readOnly: false, ...forWriting });
+    this.#writer = new Connection(path, { readOnly: false, emptiesLog });
+    this.#checkpoints = new Checkpoints(path, this.#writer, {
+      pages: options.checkpointPages,
+      onFailure: (error) => this.#failDisk(error),
+      copyLog: options.copyLog,
+    });
     try {
       this.#readConnection = new Connection(path, { readOnly: true });
       this.#log = new WriteAheadLog(`${path}-wal`, syncFile, (error) => this.#failDisk(error));
@@ -195,6 +204,7 @@ class SqliteDatabase implements Database {
       abandonedConnections.push(this.#writer, this.#readConnection);
       return;
     }
+    await this.#checkpoints.close();
     this.#log.close();
     this.#readConnection.close();
     this.#writer.close();
@@ -202,6 +212,7 @@ class SqliteDatabase implements Database {
 
   /** Refuses all that waits. The actions of the failed sync learn of it by its promise. */
   #failDisk(error: Error): void {
+    if (this.#diskFailure !== null) return;
     this.#diskFailure = error;
     for (const action of this.#waiting.clear()) action.reject(toDiskFailed(error));
     this.#onDiskFailure(error);
@@ -275,6 +286,7 @@ class SqliteDatabase implements Database {
   /** Begins a transaction, or refuses all that waits. */
   async #begun(): Promise<boolean> {
     try {
+      await this.#checkpoints.beforeTransaction();
       await this.#begin();
       return true;
     } catch (error) {

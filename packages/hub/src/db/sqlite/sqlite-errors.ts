@@ -29,6 +29,11 @@ export function isBusy(error: unknown): boolean {
   return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY;
 }
 
+/** Whether the disk failed, so that nobody knows what it has kept. */
+export function isIoError({ errcode }: { errcode: number }): boolean {
+  return (errcode & 0xff) === SQLITE_IOERR;
+}
+
 /** Whether a statement was run after the database was closed, by a request of a stopping hub. */
 export function isClosed(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'ERR_INVALID_STATE';
