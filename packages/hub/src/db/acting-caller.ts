@@ -4,7 +4,7 @@ import type { Tx } from './engine.ts';
 /** Checks, within an action, that its caller may still act. Throws the refusal. */
 export type WriteGuard = (tx: Tx) => Promise<void>;
 
-/** What the database knows about the request that it works for. */
+/** The part of a request's caller that matters to the database. */
 export interface ActingCaller {
   /** Tells callers apart, such as tokens: each has an equal share of the database. */
   readonly key: string;

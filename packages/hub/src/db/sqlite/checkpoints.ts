@@ -12,7 +12,7 @@ const CHECKPOINT_PAGES = 4_096;
 const LAST_PASS_SHARE = 1 / 8;
 /** With this many times the pages, the writes wait for the pass: the disk is slower than they. */
 const LOG_SHARE_MAX = 4;
-/** Transactions between two looks at the length of the log, each of which takes some microseconds. */
+/** Transactions between two looks at the length of the log. A look takes some microseconds. */
 const LOOK_INTERVAL = 8;
 /** Passes without a pause of the writes. Then they pause however many pages are left. */
 const PASSES_MAX = 4;

@@ -114,7 +114,7 @@ class Spoiled extends Error {}
  * arrive while the disk still syncs the previous transaction, share one transaction and one sync.
  * An action that fails after it wrote is undone without the others: by a rollback to its savepoint
  * or, where no action has one because all may be run again, by running the others again. A single
- * action does not wait for others. Workspaces and their callers have their turns (`FairLine`), and a
+ * action does not wait for others. Workspaces and their callers have turns (`FairLine`), and a
  * transaction ends after some time, so that many or expensive actions of one caller neither precede
  * nor share a transaction with those of another.
  */

@@ -29,7 +29,7 @@ export function isBusy(error: unknown): boolean {
   return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY;
 }
 
-/** Whether the disk failed, so that nobody knows what it has kept. */
+/** Whether the disk failed, so that its content is not known. */
 export function isIoError({ errcode }: { errcode: number }): boolean {
   return (errcode & 0xff) === SQLITE_IOERR;
 }
