@@ -13,6 +13,8 @@ export interface TestOptions {
   readonly noSkips: boolean;
   /** Files that failed run once more, alone, at the end. */
   readonly repeatFailed: boolean;
+  /** Commands, agents and hubs that tests start run from their sources, not from a bundle. */
+  readonly fromSource: boolean;
   /** How many files run at once. */
   readonly concurrency: number;
   /** Time one file may take; undefined: the limit of its kind. */
@@ -30,6 +32,8 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
+  --from-source      commands, agents and hubs that tests start run from their sources, for stacks
+                     with source lines; otherwise from a bundle of them, which starts faster
   --concurrency N    test files at once (default: twice the processors, at most 6)
   --file-limit-ms N  time one test file may take`;
 
@@ -44,6 +48,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
       changed: { type: 'string' },
       'no-skips': { type: 'boolean' },
       'repeat-failed': { type: 'boolean' },
+      'from-source': { type: 'boolean' },
       concurrency: { type: 'string' },
       'file-limit-ms': { type: 'string' },
     },
@@ -54,6 +59,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE ?? 'sqlite'),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     repeatFailed: values['repeat-failed'] ?? false,
+    fromSource: values['from-source'] ?? false,
     // Half of them mostly wait for processes that they have started.
     concurrency:
       readCount('--concurrency', values.concurrency) ?? Math.min(2 * availableParallelism(), 6),

@@ -5,6 +5,7 @@ import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
 import type { FileReport } from './file-log.ts';
 import { type FileRun, type Queues, runInLanes } from './lanes.ts';
+import { bundleProcesses } from './process-bundle.ts';
 import { endGroupsOnSignal } from './process-group.ts';
 import { repeatFailed } from './repeat-failed.ts';
 import type { TestFiles } from './test-files.ts';
@@ -42,11 +43,14 @@ export async function runTests(
   const add = (report: FileReport) => void firstReports.push(judge(report));
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
   if (files.console.length > 0 || files.waiting.some((file) => file.startsWith('e2e/'))) {
-    const failure = await tryBuild(root);
-    if (failure !== undefined) add(failure);
+    await attempt(add, 'packages/console (build)', () => buildConsole(root, say));
   }
   const runs = listRuns(root, files, options);
-  const server = runs.needsPostgres ? await tryPostgres(add) : undefined;
+  const server = runs.needsPostgres ? await startServer(add) : undefined;
+  if (files.waiting.length > 0 && !options.fromSource) {
+    const option = await attempt(add, 'scripts/test (bundle)', () => bundleProcesses(root));
+    if (option !== undefined) addNodeOption(option);
+  }
   // After the server's start: a server that is killed could leave its files in memory for good.
   useFastFiles();
   const fileCount = files.computing.length + files.console.length + files.waiting.length;
@@ -105,39 +109,32 @@ function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
  * One server for all files, unless the environment names one. Without it, each of them fails to
  * start its own, and says so.
  */
-async function tryPostgres(add: (report: FileReport) => void): Promise<LocalPostgres | undefined> {
+async function startServer(add: (report: FileReport) => void): Promise<LocalPostgres | undefined> {
   if (process.env[serverVariable]) return undefined;
-  const startMs = performance.now();
-  try {
-    const server = await startLocalPostgres();
-    process.env[serverVariable] = server.url;
-    return server;
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    add({
-      file: 'packages/local-postgres (start)',
-      results: [{ name: 'a PostgreSQL starts for the tests', outcome: 'failed', detail }],
-      durationMs: performance.now() - startMs,
-      output: '',
-    });
-    return undefined;
-  }
+  const server = await attempt(add, 'packages/local-postgres (start)', () => startLocalPostgres());
+  if (server !== undefined) process.env[serverVariable] = server.url;
+  return server;
 }
 
-/** A console that does not build is one failure; the other tests still have something to say. */
-async function tryBuild(root: string): Promise<FileReport | undefined> {
+/** For every Node that starts from now on. */
+function addNodeOption(option: string): void {
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, option].filter(Boolean).join(' ');
+}
+
+/** Runs a step that tests depend on; its failure is reported, and the other tests still run. */
+async function attempt<Result>(
+  add: (report: FileReport) => void,
+  file: string,
+  step: () => Promise<Result>,
+): Promise<Result | undefined> {
   const startMs = performance.now();
   try {
-    await buildConsole(root, say);
-    return undefined;
+    return await step();
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return {
-      file: 'packages/console (build)',
-      results: [{ name: 'the console builds', outcome: 'failed', detail }],
-      durationMs: performance.now() - startMs,
-      output: '',
-    };
+    const results = [{ name: 'succeeds', outcome: 'failed', detail } as const];
+    add({ file, results, durationMs: performance.now() - startMs, output: '' });
+    return undefined;
   }
 }
 
