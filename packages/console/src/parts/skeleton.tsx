@@ -49,6 +49,7 @@ export function SkeletonBar({ className }: { className?: string | undefined }) {
 export function PageSkeleton() {
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-4">
+      <h1 className="sr-only">Loading</h1>
       <div className="flex h-8 items-center">
         <SkeletonBar className="h-5 w-32" />
       </div>

@@ -16,7 +16,6 @@ export function ShellSkeleton() {
         </div>
       </div>
       <main className="min-w-0 px-4 pt-5 pb-8 sm:px-6 lg:px-8">
-        <h1 className="sr-only">Loading</h1>
         <PageSkeleton />
       </main>
     </div>
