@@ -14,7 +14,7 @@ import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './b
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeJobSamples, type SampleName } from './job-samples.ts';
-import { auditPage } from './page-audit.ts';
+import { auditSchemes } from './page-audit.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -80,18 +80,12 @@ describe('every page, at every size and in every color scheme', { skip: browserM
     await page.goto(scene.path);
     await scene.shows(page).waitFor();
     await scene.act?.(page);
-    const faults: string[] = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      const view = `${scene.name}-${screen}-${colorScheme}`;
-      if (pictureDir !== undefined) {
-        // Elements fixed to the top of the window belong at the top of the picture.
-        await page.evaluate('scrollTo(0, 0)');
-        await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-      }
-      faults.push(...(await auditPage(page)).map((fault) => `${view}: ${fault}`));
-    }
-    return faults;
+    return await auditSchemes(page, `${scene.name}-${screen}`, async (view) => {
+      if (pictureDir === undefined) return;
+      // Elements fixed to the top of the window belong at the top of the picture.
+      await page.evaluate('scrollTo(0, 0)');
+      await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
+    });
   }
 
   it('passes the audit before any person exists', async () => {

@@ -19,7 +19,7 @@ import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { type NodeProcess, projectRoot } from './node-process.ts';
-import { auditPage } from './page-audit.ts';
+import { auditSchemes } from './page-audit.ts';
 import { joinWorkspace, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -127,15 +127,10 @@ describe('the inbox, where people answer the questions of agents', {
 
   /** Holds the page against the audit in both color schemes, and keeps pictures of it. */
   async function look(page: Page, name: string, screen: string): Promise<void> {
-    const faults: string[] = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      const view = `inbox-${name}-${screen}-${colorScheme}`;
-      if (pictureDir !== undefined) {
-        await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-      }
-      faults.push(...(await auditPage(page)).map((fault) => `${view}: ${fault}`));
-    }
+    const faults = await auditSchemes(page, `inbox-${name}-${screen}`, async (view) => {
+      if (pictureDir === undefined) return;
+      await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
+    });
     assert.deepEqual(faults, []);
   }
 

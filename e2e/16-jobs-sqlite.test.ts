@@ -12,7 +12,7 @@ import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { projectRoot } from './node-process.ts';
-import { auditPage } from './page-audit.ts';
+import { auditSchemes } from './page-audit.ts';
 import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -96,15 +96,14 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
   async function audit(name: string, on: Page = page): Promise<void> {
     const size = on.viewportSize();
     const faults: string[] = [];
+    await on.emulateMedia({ reducedMotion: 'reduce' });
     for (const width of [1280, 360]) {
       await on.setViewportSize({ width, height: 800 });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await on.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        const view = `16-${name}-${width}-${colorScheme}`;
-        if (pictureDir !== undefined)
-          await on.screenshot({ path: join(pictureDir, `${view}.png`) });
-        faults.push(...(await auditPage(on)).map((fault) => `${view}: ${fault}`));
-      }
+      const found = await auditSchemes(on, `16-${name}-${width}`, async (view) => {
+        if (pictureDir === undefined) return;
+        await on.screenshot({ path: join(pictureDir, `${view}.png`) });
+      });
+      faults.push(...found);
     }
     await on.emulateMedia({ colorScheme: 'light' });
     if (size !== null) await on.setViewportSize(size);

@@ -12,7 +12,7 @@ import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
-import { auditPage } from './page-audit.ts';
+import { auditPage, auditSchemes } from './page-audit.ts';
 import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -96,14 +96,11 @@ describe('agents, repositories and runs at the console, with a real agent', {
       await tab.goto(path);
       await tab.getByRole('heading', { name: heading, level: 1 }).waitFor();
       await tab.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await tab.emulateMedia({ colorScheme });
-        const view = `${name}-${screen}-${colorScheme}`;
-        if (pictureDir !== undefined) {
-          await tab.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-        }
-        assert.deepEqual(await auditPage(tab), [], view);
-      }
+      const faults = await auditSchemes(tab, `${name}-${screen}`, async (view) => {
+        if (pictureDir === undefined) return;
+        await tab.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
+      });
+      assert.deepEqual(faults, []);
       assert.deepEqual(other.troubles, [], name);
       await other.context.close();
     }

@@ -12,7 +12,7 @@ import {
   type VisitOptions,
 } from './browser.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { auditPage } from './page-audit.ts';
+import { auditSchemes } from './page-audit.ts';
 import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -236,12 +236,8 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
           .locator('main [role=status] .animate-pulse')
           .first()
           .waitFor({ state: 'detached' });
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await view.emulateMedia({ colorScheme });
-          const title = `settings-${name}-${screen}-${colorScheme}`;
-          await keepPicture(view, title);
-          faults.push(...(await auditPage(view)).map((fault) => `${title}: ${fault}`));
-        }
+        const look = (title: string) => keepPicture(view, title);
+        faults.push(...(await auditSchemes(view, `settings-${name}-${screen}`, look)));
       }
       assert.deepEqual(own.troubles, []);
       await own.context.close();

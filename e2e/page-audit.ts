@@ -13,6 +13,9 @@ const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const namedRoles =
   'button|link|textbox|combobox|checkbox|menuitem|alertdialog|dialog|log|navigation|img';
 
+/** The rules of axe-core among them that depend on colors. */
+const axeColorRules = ['color-contrast', 'link-in-text-block'];
+
 /** Every fault of the page as it is shown now, in a sentence each. */
 export async function auditPage(page: Page): Promise<string[]> {
   const tree = await page.locator('body').ariaSnapshot();
@@ -22,17 +25,49 @@ export async function auditPage(page: Page): Promise<string[]> {
     ...(await page.evaluate(auditStructure)),
     ...(await page.evaluate(auditTargets)),
     ...(await page.evaluate(auditContrast)),
-    ...(await auditByAxe(page)),
+    ...(await auditByAxe(page, { type: 'tag', values: axeRules })),
+  ];
+}
+
+/**
+ * Every fault of the page in light and in dark. A color scheme changes nothing but colors, so the
+ * names, the structure and the sizes are held against the rules only once.
+ *
+ * @param view begins each fault's line, before the color scheme.
+ * @param look is called in each color scheme with the name of the view, such as for a picture.
+ */
+export async function auditSchemes(
+  page: Page,
+  view: string,
+  look: (view: string) => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await look(`${view}-${colorScheme}`);
+    const found = await (colorScheme === 'light' ? auditPage(page) : auditColors(page));
+    faults.push(...found.map((fault) => `${view}-${colorScheme}: ${fault}`));
+  }
+  return faults;
+}
+
+async function auditColors(page: Page): Promise<string[]> {
+  return [
+    ...(await page.evaluate(auditContrast)),
+    ...(await auditByAxe(page, { type: 'rule', values: axeColorRules })),
   ];
 }
 
 /** The violations that axe-core finds, one per element. */
-async function auditByAxe(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const options = { runOnly: { type: 'tag', values: axeRules } };
+async function auditByAxe(
+  page: Page,
+  runOnly: { type: 'tag' | 'rule'; values: readonly string[] },
+): Promise<string[]> {
+  // The source puts itself into the page under this name.
+  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
+  const options = { runOnly, resultTypes: ['violations'] };
   // Base UI keeps the focus in its popups by hidden elements that pass it on at once.
   const context = { exclude: ['[data-base-ui-focus-guard]'] };
-  // The source has put itself into the page under this name.
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`,
   );
@@ -132,7 +167,15 @@ function auditTargets(): string[] {
 /** WCAG 2.2, 1.4.3: contrast of text, composed as it is painted. */
 function auditContrast(): string[] {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const luminanceOf = (colors: readonly string[]) => {
+  // Reading a painted pixel is slow, and most texts have the same few colors.
+  const luminances = new Map<string, number>();
+  const luminanceOf = (colors: readonly string[]): number => {
+    const key = colors.join();
+    const known = luminances.get(key) ?? paint(colors);
+    luminances.set(key, known);
+    return known;
+  };
+  const paint = (colors: readonly string[]) => {
     canvas.clearRect(0, 0, 1, 1);
     for (const color of colors) {
       canvas.fillStyle = color;
