@@ -17,6 +17,7 @@ export interface HubClient {
     heartbeat: Call<typeof endpoints.jobs.heartbeat>;
     complete: Call<typeof endpoints.jobs.complete>;
   };
+  uploads: { create: Call<typeof endpoints.uploads.create> };
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
   uncertainties: {
     createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;

@@ -10,7 +10,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
- * jobs/<key>/     one attempt: prompt.txt, log.ndjson, process.json, evidence.git/,
+ * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, process.json, evidence.git/,
  *                 worktree/ and tool/, which belong to the tool; result.json and report.ndjson
  *                 are in tool/
  * sessions/<job>/ the worktree of a job whose tool has sessions, over all its attempts here:
@@ -36,6 +36,8 @@ export interface JobDirectory {
   readonly path: string;
   readonly promptFile: string;
   readonly logFile: string;
+  /** The patch that is uploaded with the result. */
+  readonly patchFile: string;
   readonly resultFile: string;
   readonly reportFile: string;
   readonly processFile: string;
@@ -72,6 +74,7 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     path,
     promptFile: join(path, 'prompt.txt'),
     logFile: join(path, 'log.ndjson'),
+    patchFile: join(path, 'changes.patch'),
     toolFiles: join(path, 'tool'),
     resultFile: join(path, 'tool', 'result.json'),
     reportFile: join(path, 'tool', 'report.ndjson'),

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Evidence } from '@signalbox/contract';
+import type { ChangedFileCount, Evidence } from '@signalbox/contract';
 import { cleanEnvironment } from '../process/environment.ts';
 import { identityOf } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, runGit, safeSettings } from './git.ts';
@@ -22,6 +22,7 @@ export interface GitEvidence extends Evidence {
   changedFilesOmitted?: number;
   /** Changed files that contain a secret of the agent. They are committed all the same. */
   secretsIn?: string[];
+  files?: ChangedFileCount[];
 }
 
 /** Half of a request body. The rest is for the message and the reason. */

@@ -5,6 +5,7 @@ import type { LandingOptions } from '../landing/landing-options.ts';
 import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { askGit, GitError, type GitOptions, runGit } from './git.ts';
+import type { ShareChanges } from './shared-changes.ts';
 
 /** Maps a repository of the hub to the person's clone on this machine. */
 export interface RepositoryMapping {
@@ -23,6 +24,8 @@ export interface RepositoryMapping {
   fetchOrigin?: boolean;
   /** The checks of a finished job's commit. Absent: the commit stays in the clone, unverified. */
   landing?: LandingOptions;
+  /** Absent: `stat`. */
+  shareChanges?: ShareChanges;
 }
 
 /** The agent's own bare repository, in which it creates the worktrees of jobs. */

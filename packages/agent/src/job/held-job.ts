@@ -95,7 +95,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     // Before the slot is free, so that the next claim knows.
     if (end.toolFailure !== null) options.onToolFailure(end.toolFailure);
     await logLoop.stop();
-    if (end.completion !== null) await putResult(options, end.completion, logLoop);
+    if (end.completion !== null) await putResult(options, end.completion, end.patch, logLoop);
     emit(finishedEvent(claimed, end.completion));
     await end.cleanUp();
     return end.completion !== null;
@@ -120,12 +120,14 @@ type Completion = NonNullable<Awaited<ReturnType<typeof runJob>>['completion']>;
 async function putResult(
   options: HeldJobOptions,
   completion: Completion,
+  patch: { filesOmitted: number } | null,
   logLoop: LogLoop,
 ): Promise<void> {
   const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
   await options.outbox.add({
     attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     completion,
+    ...(patch === null ? {} : { patch }),
     logOffset: logLoop.uploadedBytes(),
     createdAt: new Date(options.settings.clock.nowMs()).toISOString(),
   });

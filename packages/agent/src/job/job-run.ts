@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import {
@@ -18,6 +18,7 @@ import {
   removeWorktree,
   type Worktree,
 } from '../git/git-worktree.ts';
+import { countLines, makePatch } from '../git/shared-changes.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { landWork } from '../landing/land-work.ts';
 import { admitUser } from '../process/tool-user.ts';
@@ -61,6 +62,8 @@ export interface JobStop {
 export interface JobEnd {
   /** The request to send; null when this agent may not report (canceled, lease lost). */
   completion: CompleteBody | null;
+  /** The patch to upload with it: the job's `patchFile`. Null: nothing is shared. */
+  patch: { filesOmitted: number } | null;
   /** The tool's own failure, for every outcome of the job. */
   toolFailure: ToolFailure | null;
   /** Removes the worktree. Separate, because the result must be stored on disk first. */
@@ -80,8 +83,10 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
   try {
     let result = await readOutcome(work, options);
     let evidence: GitEvidence = { changedFiles: [] };
+    let patch: JobEnd['patch'] = null;
     try {
       evidence = await saveWork(work, stopOf(options.signal)?.reason ?? null);
+      ({ evidence, patch } = await shareChanges(work, evidence));
     } catch (error) {
       isKept = true;
       const failure = await keepWork(work, error);
@@ -97,7 +102,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
     const clean = () => (isLeft ? Promise.resolve() : cleanUp(work));
-    return { completion, toolFailure, cleanUp: clean };
+    return { completion, patch, toolFailure, cleanUp: clean };
   } finally {
     await work.log.close();
   }
@@ -190,6 +195,29 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   const evidence = { ...(await importCommits(worktree, commitSha)), ...secretsIn };
   if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
   return evidence;
+}
+
+/** Adds what people at the hub may see of the changes, by the person's choice for the repository. */
+async function shareChanges(
+  { worktree, repository, redactor, directory, log }: JobWork,
+  evidence: GitEvidence,
+): Promise<{ evidence: GitEvidence; patch: JobEnd['patch'] }> {
+  const { shareChanges: share = 'stat' } = repository;
+  const { commitSha, baseSha } = evidence;
+  const isShared = share !== 'names' && worktree !== undefined;
+  if (!isShared || commitSha === undefined || baseSha === undefined) {
+    return { evidence, patch: null };
+  }
+  const range = { mirror: worktree.mirror, baseSha, commitSha };
+  const counted = { ...evidence, files: await countLines(range) };
+  if (share === 'stat') return { evidence: counted, patch: null };
+  const patch = await makePatch(range, redactor);
+  if (patch === null || patch.text === '') {
+    await log.note('signalbox: the changes are too large to be shared as a patch.');
+    return { evidence: counted, patch: null };
+  }
+  await writeFile(directory.patchFile, patch.text, { mode: 0o600 });
+  return { evidence: counted, patch: { filesOmitted: patch.filesOmitted } };
 }
 
 /** Whether the next attempt of the job may continue the session on this machine. */

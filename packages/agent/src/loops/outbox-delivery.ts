@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { ApiError } from '@signalbox/sdk';
 import { type Failure, type HubClient, judgeFailure } from '../hub-client.ts';
+import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { uploadLogBatch } from './log-upload.ts';
-import type { OutboxEntry } from './outbox.ts';
+import type { Outbox, OutboxEntry } from './outbox.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -9,18 +12,26 @@ export type Settlement =
   | { accepted: true; status: string }
   | { accepted: false; code: string; message: string };
 
+/** Where the parts of a result are. */
+interface ResultPlace {
+  logFile: string;
+  patchFile: string;
+  outbox: Pick<Outbox, 'put'>;
+}
+
 /**
- * Sends the rest of an attempt's output, then its result; in this order, because the hub rejects
- * output of a finished job. Returns the hub's answer, or the failure if there is no answer yet.
+ * Sends the rest of an attempt's output and its patch, then its result; in this order, because the
+ * hub rejects output of a finished job, and the result names the upload. Returns the hub's answer,
+ * or the failure if there is no answer yet.
  */
 export async function deliverEntry(
   client: HubClient,
   entry: OutboxEntry,
-  logFile: string,
+  place: ResultPlace,
   stopping: AbortSignal,
 ): Promise<Settlement | Exclude<Failure, { kind: 'refused' }>> {
   try {
-    await sendLog(client, entry, logFile, stopping);
+    await sendLog(client, entry, place.logFile, stopping);
   } catch (error) {
     const failure = judgeFailure(error);
     // Rejected output, or a hub without this endpoint, must not block the result.
@@ -29,9 +40,13 @@ export async function deliverEntry(
   }
   try {
     const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
-    const answer = await client.jobs.complete(entry.completion, options);
+    const { completion } = await sendPatch(client, entry, place, options);
+    const answer = await client.jobs.complete(completion, options);
     return { accepted: true, status: answer.result.status };
   } catch (error) {
+    if (error instanceof UploadError) {
+      return { kind: 'retry', retryAfterMs: 0, isPathUnknown: false, message: error.message };
+    }
     const failure = judgeFailure(error);
     if (failure.kind !== 'refused') return failure;
     return { accepted: false, code: failure.code, message: failure.message };
@@ -66,6 +81,57 @@ export function substituteFor(
       ...(commitSha === undefined ? {} : { evidence: { commitSha, changedFiles: [] } }),
     },
   };
+}
+
+/** A hub without space for uploads may still take results. */
+const UPLOAD_FAILURES_MAX = 3;
+
+/**
+ * Uploads the patch and names it in the result. An upload that is refused, or fails again and
+ * again, must not block the result, which then says why it has no patch.
+ *
+ * @returns the entry with its final evidence. It is stored, so a repetition uploads nothing twice.
+ */
+async function sendPatch(
+  client: HubClient,
+  { patch, ...entry }: OutboxEntry,
+  { patchFile, outbox }: ResultPlace,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<OutboxEntry> {
+  if (patch === undefined) return entry;
+  const { workspaceId, key } = entry.attempt;
+  const draft = { workspaceId, fileName: `${key}.patch`, contentType: 'text/x-diff' };
+  const { filesOmitted, failures = 0 } = patch;
+  let shared: object;
+  try {
+    const bytes = await readFile(patchFile);
+    const uploadId = await uploadBytes(client, draft, bytes, options);
+    const omitted = filesOmitted > 0 ? { filesOmitted } : {};
+    shared = { uploadId, sizeBytes: bytes.length, ...omitted };
+  } catch (error) {
+    const judgement = judgeUpload(error);
+    if (judgement === 'hub_away') throw error;
+    if (judgement === 'failed' && failures + 1 < UPLOAD_FAILURES_MAX) {
+      await outbox.put({ ...entry, patch: { filesOmitted, failures: failures + 1 } });
+      throw error;
+    }
+    shared = { refused: (error as Error).message };
+  }
+  const { evidence } = entry.completion;
+  const completion = { ...entry.completion, evidence: { ...evidence, patch: shared } };
+  const named = { ...entry, completion };
+  await outbox.put(named);
+  return named;
+}
+
+/** `hub_away`: the result cannot be sent either. Rethrows defects. */
+function judgeUpload(error: unknown): 'refused' | 'failed' | 'hub_away' {
+  if (error instanceof UploadError) return 'failed';
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'refused';
+  const failure = judgeFailure(error);
+  if (failure.kind === 'refused') return 'refused';
+  if (failure.kind === 'unauthorized' || !(error instanceof ApiError)) return 'hub_away';
+  return failure.isPathUnknown ? 'refused' : 'failed';
 }
 
 async function sendLog(

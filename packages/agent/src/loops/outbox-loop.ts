@@ -68,8 +68,8 @@ export function startOutboxLoop(options: {
         open.delete(entry.attempt.key);
         continue;
       }
-      const { logFile } = jobDirectory(options.state, entry.attempt.key);
-      const answer = await deliverEntry(client, entry, logFile, stopping);
+      const files = jobDirectory(options.state, entry.attempt.key);
+      const answer = await deliverEntry(client, entry, { ...files, outbox }, stopping);
       // A failure that blocks one result blocks all.
       if ('kind' in answer) {
         return backoff.nextDelayMs(answer.kind === 'retry' ? answer.retryAfterMs : 0);

@@ -13,6 +13,8 @@ import {
 export interface OutboxEntry {
   attempt: Attempt;
   completion: CompleteBody;
+  /** The patch in the job's directory that the evidence is to name. */
+  patch?: { filesOmitted: number; failures?: number };
   /** Bytes of the attempt's log file that the hub has received. */
   logOffset: number;
   createdAt: string;

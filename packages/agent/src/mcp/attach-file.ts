@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename, extname, relative, resolve } from 'node:path';
 import { type AttachedFile, appendToReport } from '../job/tool-report.ts';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
+import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import type { JobContext } from './job-context.ts';
 import { JobToolError } from './job-tool-error.ts';
 
@@ -43,17 +43,17 @@ export async function attachFile(
   }
   const { client, ids, reportFile } = context;
   const { workspaceId } = ids;
-  const sizeBytes = bytes.length;
   const fileName = basename(path);
   const contentType = contentTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const { uploadId, uploadUrl } = await client.uploads.create(
-    { workspaceId, fileName, contentType, sizeBytes, sha256 },
-    { signal },
-  );
-  const answer = await fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(bytes), signal });
-  if (!answer.ok) throw new JobToolError(`The upload of ${path} ended with HTTP ${answer.status}.`);
-  const file = { uploadId, fileName, contentType, sizeBytes };
+  const draft = { workspaceId, fileName, contentType };
+  let uploadId: string;
+  try {
+    uploadId = await uploadBytes(client, draft, new Uint8Array(bytes), { signal });
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    throw new JobToolError(`${path}: ${error.message}`);
+  }
+  const file = { uploadId, fileName, contentType, sizeBytes: bytes.length };
   await appendToReport(reportFile, { type: 'file', ...file });
   return file;
 }

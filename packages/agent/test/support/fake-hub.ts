@@ -54,6 +54,8 @@ export class FakeHub {
   readonly token = formatToken('device', randomBytes(32));
   readonly jobs = new Map<string, FakeJob>();
   readonly agentHeartbeats: Body[] = [];
+  /** Texts by upload. */
+  readonly uploads = new Map<string, string>();
   readonly calls: { path: string; body: Body }[] = [];
   /** Sent with the next agent heartbeat. */
   commands: AgentCommand[] = [];
@@ -182,6 +184,7 @@ export class FakeHub {
     let text = '';
     for await (const chunk of request) text += chunk;
     const path = request.url ?? '';
+    if (request.method === 'PUT') return this.takeBytes(path, text, response);
     const body = JSON.parse(text) as Body;
     this.calls.push({ path, body });
     const trouble = this.troubles.find((one) => one.left > 0 && path.endsWith(one.path));
@@ -234,7 +237,20 @@ export class FakeHub {
     if (path.endsWith('/jobs/heartbeat')) return this.renew(body);
     if (path.endsWith('/job-events/append')) return this.append(body);
     if (path.endsWith('/jobs/complete')) return this.complete(body);
+    if (path.endsWith('/uploads/create')) {
+      const uploadId = `upl_${this.calls.length}`;
+      const uploadUrl = `${this.baseUrl}/bytes/${uploadId}`;
+      return { uploadId, uploadUrl, expiresAt: new Date().toISOString() };
+    }
     throw new Refusal('NOT_FOUND');
+  }
+
+  /** Takes the bytes of an upload, unless a trouble refuses them. */
+  private takeBytes(path: string, text: string, response: ServerResponse): void {
+    const trouble = this.troubles.find((one) => one.left > 0 && one.path === 'bytes');
+    if (trouble !== undefined) trouble.left -= 1;
+    else this.uploads.set(path.slice('/bytes/'.length), text);
+    this.send(response, trouble === undefined ? 200 : Number(trouble.kind), {});
   }
 
   private beat(body: Body): Body {

@@ -1,4 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import type { ShareChanges } from '../../git/shared-changes.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
@@ -7,7 +8,7 @@ import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { type AcpAgent, findAcpAgent } from './acp-agents.ts';
-import { AcpReader, type ShareChanges } from './acp-messages.ts';
+import { AcpReader } from './acp-messages.ts';
 import type { SessionSettings } from './acp-session.ts';
 import { runAcpTool } from './acp-tool.ts';
 import type { AcpTurn } from './acp-turn.ts';

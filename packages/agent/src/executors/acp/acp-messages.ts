@@ -5,6 +5,7 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Usage } from '@signalbox/contract';
+import type { ShareChanges } from '../../git/shared-changes.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
 
@@ -23,9 +24,6 @@ export interface ReadUpdate {
   /** The tool call that has begun or ended its work: a permission for it is used. */
   usedToolCallId?: string;
 }
-
-/** How much of the changes of files leaves the machine with the log. */
-export type ShareChanges = 'names' | 'stat' | 'patch';
 
 const OUTPUT_CHARS_MAX = 4_000;
 const PATCH_CHARS_MAX = 20_000;

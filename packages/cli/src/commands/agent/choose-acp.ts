@@ -32,7 +32,6 @@ const onlyWithAcp = {
   effort: '--effort',
   permissions: '--permissions',
   shareApprovals: '--share-approvals',
-  shareChanges: '--share-changes',
 } as const;
 
 /**

@@ -153,6 +153,7 @@ function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
     ...{ repoId: clone.repoId, path: clone.path, executor },
     ...{ holdMs: hold.value, environment: valuesOf(environment) },
     landing: landingOf(plan),
+    shareChanges: plan.shareChanges.value,
     ...(base === undefined ? {} : { baseRef: base.value }),
     ...(fetch.value ? { fetchOrigin: true } : {}),
   };

@@ -90,7 +90,7 @@ function addAcpOptions(program: Command): void {
     .addOption(
       new Option(
         '--share-changes <extent>',
-        'what the log shows of changes (default: stat)',
+        'what the hub gets of changed files (default: stat)',
       ).choices(['names', 'stat', 'patch']),
     );
 }

@@ -188,7 +188,8 @@ export async function toolChoiceOf(
   const isInForce = ({ from }: Sourced<unknown>) =>
     tool.acp !== undefined || (from.startsWith('--') && !isForOthers);
   if (isInForce(shareApprovals)) choice.shareApprovals = shareApprovals.value;
-  if (isInForce(shareChanges)) choice.shareChanges = shareChanges.value;
+  // Tools without questions have no use for it, but the evidence of their jobs does.
+  if (tool.acp !== undefined) choice.shareChanges = shareChanges.value;
   const inForce = permissions.filter(isInForce);
   if (inForce.length > 0) choice.permissions = inForce.map(({ value }) => value);
   return choice;

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { exitCodes } from '../src/index.ts';
+import { type HubPlace, makeClone, onTerminal, startHub, useServiceToken } from './harness.ts';
+
+let place: HubPlace;
+let clone: string;
+before(async () => {
+  place = await startHub();
+  await useServiceToken(place);
+  clone = makeClone(place);
+  const linked = await place.run(['repo', 'link', clone]);
+  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+});
+after(async () => await place.end());
+
+async function makeWork(command: string, share: string): Promise<string> {
+  const { stdout, stderr } = await place.run(['enqueue', 'Change it', '--json'], { cwd: clone });
+  assert.equal(stderr, '');
+  const stateDir = join(place.directory, 'agent');
+  const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
+  const agent = await place.run([...args, '--share-changes', share]);
+  assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
+  return String(JSON.parse(stdout).jobId).slice(-8);
+}
+
+test('job diff shows the shared patch where the branch of the job is not', async () => {
+  const id = await makeWork('echo good > good.txt; printf "a\\033[2Jb\\n" > bell.txt', 'patch');
+  const diff = (...options: string[]) => place.run(['job', 'diff', id, ...options]);
+  const plain = await diff();
+  assert.equal(plain.exitCode, exitCodes.ok, plain.stderr);
+  assert.match(plain.stdout, /^diff --git a\/bell\.txt .*\n\+\+\+ b\/good\.txt\n@@ .*\n\+good\n$/s);
+  assert.match(plain.stderr, /not here/);
+  assert.match((await diff('--stat')).stdout, /good\.txt \| +1 \+/);
+  const document = JSON.parse((await diff('--json')).stdout);
+  assert.deepEqual([document.branch, document.filesOmitted], [null, 0]);
+  assert.match(document.patch, /\+good\n/);
+  // A terminal gets colours, and no control character of a file.
+  const { output } = await onTerminal(place, place.directory, 80, ['job', 'diff', id]).ended;
+  assert.ok(output.includes('\u001b[32m+a<1b>[2Jb\u001b[39m'), output);
+  assert.match(stripVTControlCharacters(output), /\+good/);
+  // The clone has the branch, so git itself shows it.
+  const inClone = await place.run(['job', 'diff', id], { cwd: clone });
+  assert.equal(inClone.stderr, '');
+});
+
+test('without a shared patch, job diff says what to do', async () => {
+  const id = await makeWork('echo other > other.txt', 'stat');
+  const { stderr, exitCode } = await place.run(['job', 'diff', id]);
+  assert.equal(exitCode, exitCodes.usage);
+  assert.match(stderr, /not in this directory, and its agent shares no patch of it/);
+  assert.match(stderr, /--share-changes patch/);
+});
