@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts';
+import { deviceTokens, invitations, members, serviceTokens } from './endpoints/administration.ts';
 import { agents } from './endpoints/agents.ts';
 import { changes } from './endpoints/changes.ts';
 import { cloudAiJobs } from './endpoints/cloud-ai-jobs.ts';
@@ -30,6 +31,10 @@ export const endpoints = {
   workspaces,
   devices,
   tokens,
+  members,
+  invitations,
+  serviceTokens,
+  deviceTokens,
   agents,
   repositories,
   jobs: { ...jobs, ...jobLog, ...jobPatch },

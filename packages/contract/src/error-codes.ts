@@ -54,6 +54,10 @@ export const errorCodes = {
   ],
   DEVICE_SESSION_CLOSED: [400, 'The device session was already answered or has expired.'],
   CONFIRMATION_REQUIRED: [400, 'The sign-in is older than 10 minutes; send the password again.'],
+  LOGIN_TOO_OLD: [
+    400,
+    'The machine logged in more than an hour ago; log in again, then repeat the call.',
+  ],
   FIRST_OWNER_LINK_INVALID: [400, 'The first-owner link was used or is not the latest one.'],
   SLUG_TAKEN: [400, 'A workspace with this slug already exists.'],
   EMAIL_TAKEN: [400, 'An account with this e-mail address exists: sign in with it.'],

@@ -2,6 +2,7 @@ export * from './agent-protocol.ts';
 export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoint-errors.ts';
+export { ADMINISTRATION_MS } from './endpoints/administration.ts';
 export * from './endpoints/agents.ts';
 export * from './endpoints/changes.ts';
 export * from './endpoints/cloud-ai-jobs.ts';

@@ -38,6 +38,7 @@ const tagDescriptions: Record<string, string> = {
   Health: 'Whether the hub answers, and this description.',
   Workspaces: 'Every other record belongs to a workspace. Clients find it by its slug.',
   'Device login': "A machine gets a token with a person's approval, and revokes it.",
+  Administration: 'Members and tokens of a workspace, for people on their own machines.',
   Agents: "Programs that take jobs, on developers' machines and in CI.",
   Repositories: 'The hub knows them by a hash of their remote URL, never by the URL itself.',
   Jobs: 'The queue: enqueue, claim under a lease, renew the lease, complete with evidence.',

@@ -21,7 +21,15 @@ describe('the field repeat', () => {
   // lost answers.
   it('is once or withKey for these calls only', () => {
     const listed = (word: string) => namesWhere(endpointList, (row) => keyOf(row) === word);
-    assert.deepEqual(listed('once'), ['jobsRetry', 'jobsRelease', 'integrationEventsReplay']);
+    assert.deepEqual(listed('once'), [
+      'memberChangeRole',
+      'memberRemove',
+      'invitationCreate',
+      'serviceTokenMint',
+      'jobsRetry',
+      'jobsRelease',
+      'integrationEventsReplay',
+    ]);
     assert.deepEqual(listed('claimKey'), ['jobsClaimNext', 'cloudAiJobsClaimNext']);
     assert.deepEqual(listed('idempotencyKey'), [
       'jobsEnqueue',

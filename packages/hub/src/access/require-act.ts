@@ -1,11 +1,11 @@
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { HubError } from '../errors.ts';
-import { type Principal, personIdOf } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import { type Act, mayAct } from './policy.ts';
 import { readRole } from './store.ts';
 
-/** A person at the console and their role in the workspace of the request. */
+/** A person, at the console or on a machine of theirs, and their role in the workspace of the request. */
 export interface Actor {
   personId: string;
   role: Role;
@@ -15,7 +15,8 @@ export interface Actor {
  * Checks that the person's current role allows an act. Operations call it within their
  * transaction, because the role may have changed since the request was authenticated.
  *
- * @throws HubError WORKSPACE_NOT_FOUND for a person who is not a member (any more), NOT_ALLOWED.
+ * @throws HubError WORKSPACE_NOT_FOUND for a person who is not a member (any more); NOT_ALLOWED,
+ *   also for programs.
  */
 export async function requireAct(
   reader: Reader,
@@ -23,7 +24,10 @@ export async function requireAct(
   workspaceId: string,
   act: Act,
 ): Promise<Actor> {
-  const personId = personIdOf(principal);
+  if (principal.personId === null) {
+    throw new HubError('NOT_ALLOWED', 'Only people may do this: log in with signalbox login.');
+  }
+  const { personId } = principal;
   const role = await readRole(reader, personId, workspaceId);
   if (role === null) throw new HubError('WORKSPACE_NOT_FOUND');
   if (!mayAct(role, act)) {

@@ -1,8 +1,9 @@
-import { consoleEndpoints } from '@signalbox/contract';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { readSessionState } from '../people/session-state.ts';
 import { setSessionCookie } from '../people/sessions.ts';
+import { administer } from '../tokens/administer.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { changeRole } from './change-role.ts';
 import type { MemberDeps } from './deps.ts';
@@ -19,7 +20,19 @@ import { leaveWorkspace, removeMember } from './remove.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 
 export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
-  const { members } = consoleEndpoints;
+  bindMembers(api, deps, consoleEndpoints.members);
+  bindMembers(api, deps, endpoints.members);
+  bindInvitations(api, deps, consoleEndpoints.invitations);
+  bindInvitations(api, deps, endpoints.invitations);
+  bindConsoleOnly(api, deps);
+}
+
+/** @param members the rows of the console, or those of people's machines. */
+function bindMembers(
+  api: Api,
+  deps: MemberDeps,
+  members: typeof consoleEndpoints.members | typeof endpoints.members,
+): void {
   api.bind(members.list, async ({ workspaceId, limit, cursor }, { principal }) => {
     const after = decodeCursor(cursor, 'person');
     const rows = await listMembers(deps, principal, workspaceId, { limit, after });
@@ -27,24 +40,26 @@ export function bindMemberRoutes(api: Api, deps: MemberDeps): void {
     return { members: page.items.map(presentMember), nextCursor: page.nextCursor };
   });
   api.bind(members.changeRole, async (input, { principal }) => {
-    const { member, serviceTokens } = await changeRole(deps, principal, input);
+    const change = () => changeRole(deps, principal, input);
+    const { member, serviceTokens } = await administer(principal, change);
     return { member: presentMember(member), serviceTokens: presentMinted(serviceTokens) };
   });
   api.bind(members.remove, async (input, { principal }) => {
-    const serviceTokens = await removeMember(deps, principal, input);
+    const remove = () => removeMember(deps, principal, input);
+    const serviceTokens = await administer(principal, remove);
     return { removed: true as const, serviceTokens: presentMinted(serviceTokens) };
   });
-  api.bind(members.leave, async (input, { principal }) => {
-    const serviceTokens = await leaveWorkspace(deps, principal, input);
-    return { left: true as const, serviceTokens: presentMinted(serviceTokens) };
-  });
-  bindInvitationRoutes(api, deps);
 }
 
-function bindInvitationRoutes(api: Api, deps: MemberDeps): void {
-  const { invitations } = consoleEndpoints;
+/** @param invitations the rows of the console, or those of people's machines. */
+function bindInvitations(
+  api: Api,
+  deps: MemberDeps,
+  invitations: typeof consoleEndpoints.invitations | typeof endpoints.invitations,
+): void {
   api.bind(invitations.create, async (input, { principal }) => {
-    const { invitation, linkToken } = await inviteMember(deps, principal, input);
+    const invite = () => inviteMember(deps, principal, input);
+    const { invitation, linkToken } = await administer(principal, invite);
     return {
       invitation: presentInvitation(invitation),
       invitationUrl: invitationUrl(deps.baseUrl, linkToken),
@@ -57,8 +72,16 @@ function bindInvitationRoutes(api: Api, deps: MemberDeps): void {
     return { invitations: page.items.map(presentInvitation), nextCursor: page.nextCursor };
   });
   api.bind(invitations.revoke, async (input, { principal }) => {
-    await revokeInvitation(deps, principal, input);
+    await administer(principal, () => revokeInvitation(deps, principal, input));
     return { revoked: true as const };
+  });
+}
+
+function bindConsoleOnly(api: Api, deps: MemberDeps): void {
+  const { members, invitations } = consoleEndpoints;
+  api.bind(members.leave, async (input, { principal }) => {
+    const serviceTokens = await leaveWorkspace(deps, principal, input);
+    return { left: true as const, serviceTokens: presentMinted(serviceTokens) };
   });
   api.bind(invitations.check, async ({ linkToken }, { cookies }) =>
     presentInvitationCheck(await checkInvitation(deps, linkToken, cookies)),

@@ -2,6 +2,7 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
 import { readWorkspace } from '../workspaces/store.ts';
+import { administer } from './administer.ts';
 import { listDeviceTokens, listServiceTokens } from './list.ts';
 import { mintTokenByPerson } from './mint.ts';
 import { presentDeviceToken, presentPrincipal, presentServiceToken } from './present.ts';
@@ -18,12 +19,18 @@ export function bindTokenRoutes(api: Api, deps: TokenDeps): void {
       workspaceId === null ? undefined : await readWorkspace(deps.database.reader, workspaceId);
     return presentPrincipal(principal, workspace?.slug ?? null);
   });
-  bindServiceTokenRoutes(api, deps);
-  bindDeviceTokenRoutes(api, deps);
+  bindServiceTokens(api, deps, consoleEndpoints.serviceTokens);
+  bindServiceTokens(api, deps, endpoints.serviceTokens);
+  bindDeviceTokens(api, deps, consoleEndpoints.deviceTokens);
+  bindDeviceTokens(api, deps, endpoints.deviceTokens);
 }
 
-function bindServiceTokenRoutes(api: Api, deps: TokenDeps): void {
-  const { serviceTokens } = consoleEndpoints;
+/** @param serviceTokens the rows of the console, or those of people's machines. */
+function bindServiceTokens(
+  api: Api,
+  deps: TokenDeps,
+  serviceTokens: typeof consoleEndpoints.serviceTokens | typeof endpoints.serviceTokens,
+): void {
   api.bind(serviceTokens.list, async (input, { principal }) => {
     const before = decodeCursor(input.cursor, 'token');
     const rows = await listServiceTokens(deps, principal, input, before);
@@ -31,17 +38,22 @@ function bindServiceTokenRoutes(api: Api, deps: TokenDeps): void {
     return { tokens: page.items.map(presentServiceToken), nextCursor: page.nextCursor };
   });
   api.bind(serviceTokens.mint, async (input, { principal }) => {
-    const { token, row } = await mintTokenByPerson(deps, principal, input);
+    const mint = () => mintTokenByPerson(deps, principal, input);
+    const { token, row } = await administer(principal, mint);
     return { token, serviceToken: presentServiceToken(row) };
   });
   api.bind(serviceTokens.revoke, async (input, { principal }) => {
-    await revokeServiceToken(deps, principal, input);
+    await administer(principal, () => revokeServiceToken(deps, principal, input));
     return { revoked: true as const };
   });
 }
 
-function bindDeviceTokenRoutes(api: Api, deps: TokenDeps): void {
-  const { deviceTokens } = consoleEndpoints;
+/** @param deviceTokens the rows of the console, or those of people's machines. */
+function bindDeviceTokens(
+  api: Api,
+  deps: TokenDeps,
+  deviceTokens: typeof consoleEndpoints.deviceTokens | typeof endpoints.deviceTokens,
+): void {
   api.bind(deviceTokens.list, async (input, { principal }) => {
     const before = decodeCursor(input.cursor, 'token');
     const rows = await listDeviceTokens(deps, principal, input, before);
@@ -49,7 +61,7 @@ function bindDeviceTokenRoutes(api: Api, deps: TokenDeps): void {
     return { tokens: page.items.map(presentDeviceToken), nextCursor: page.nextCursor };
   });
   api.bind(deviceTokens.revoke, async (input, { principal }) => {
-    await revokeDeviceToken(deps, principal, input);
+    await administer(principal, () => revokeDeviceToken(deps, principal, input));
     return { revoked: true as const };
   });
 }

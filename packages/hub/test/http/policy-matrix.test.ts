@@ -73,6 +73,9 @@ const fullOnly: Record<Caller, Verdict> = {
   integrateOnly: 'NOT_ALLOWED',
 };
 
+/** For people on their own machines: programs may not, with any scopes. */
+const peopleOnly: Record<Caller, Verdict> = { ...fullOnly, full: 'NOT_ALLOWED' };
+
 const readers = { ...fullOnly, viewer: 'ok', agentOnly: 'ok', enqueueOnly: 'ok', readOnly: 'ok' };
 /** Decision requests: callers that may answer them may also read them. */
 const inboxReaders = { ...readers, enqueueOnly: 'NOT_ALLOWED', decideOnly: 'ok' };
@@ -98,6 +101,18 @@ const verdicts = {
   authTokenRevoke: { ...anyToken, otherJob: 'NOT_ALLOWED', ownJob: 'NOT_ALLOWED' },
   authTokenWhoami: anyToken,
   workspacesResolve: anyToken,
+  memberList: { ...peopleOnly, viewer: 'ok' },
+  memberChangeRole: peopleOnly,
+  memberRemove: peopleOnly,
+  invitationCreate: peopleOnly,
+  invitationList: peopleOnly,
+  invitationRevoke: peopleOnly,
+  serviceTokenList: peopleOnly,
+  serviceTokenMint: peopleOnly,
+  serviceTokenRevoke: peopleOnly,
+  // A member may log out own machines; for everyone else, the tokens of others do not exist.
+  deviceTokenList: { ...peopleOnly, viewer: 'ok' },
+  deviceTokenRevoke: { ...peopleOnly, viewer: 'TOKEN_NOT_FOUND' },
   agentsHeartbeat: { ...fullOnly, agentOnly: 'ok' },
   agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   agentsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
