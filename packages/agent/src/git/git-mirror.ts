@@ -1,11 +1,10 @@
 import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
-import type { LandingOptions } from '../landing/landing-options.ts';
+import type { LandingOptions, ShareChanges } from '../landing/landing-options.ts';
 import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { askGit, GitError, type GitOptions, runGit } from './git.ts';
-import type { ShareChanges } from './shared-changes.ts';
 
 /** Maps a repository of the hub to the person's clone on this machine. */
 export interface RepositoryMapping {

@@ -2,9 +2,6 @@ import { type ChangedFileCount, COUNTED_FILES_MAX, PATCH_BYTES_MAX } from '@sign
 import { GitError, type GitOptions, runGit } from './git.ts';
 import type { Mirror } from './git-mirror.ts';
 
-/** What people at the hub see of changes: names of files, counts of lines, or the changes. */
-export type ShareChanges = 'names' | 'stat' | 'patch';
-
 /** A part of the body of a completion. */
 const COUNTS_BYTES_MAX = 30_000;
 /** Larger changes are not shared at all; cutting them would need all of them in memory. */
@@ -71,7 +68,7 @@ export async function makePatch(range: CommitRange, secrets: Secrets): Promise<P
   const shown: string[] = [];
   let bytes = 0;
   for (const file of files) {
-    // What is larger than the limit is not worth the time to redact it.
+    // Redacting a file that cannot fit would only take time.
     const clean = file.length > PATCH_BYTES_MAX ? null : hideSecrets(file, secrets);
     const size = clean === null ? Infinity : Buffer.byteLength(clean);
     if (clean === null || bytes + size > PATCH_BYTES_MAX) continue;

@@ -197,7 +197,7 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   return evidence;
 }
 
-/** Adds what people at the hub may see of the changes, by the person's choice for the repository. */
+/** Adds to the evidence what people at the hub may see of the changes. */
 async function shareChanges(
   { worktree, repository, redactor, directory, log }: JobWork,
   evidence: GitEvidence,

@@ -65,7 +65,7 @@ test('a shared patch gives the changes of the commit', async (t) => {
   assert.equal(evidence.patch?.filesOmitted, undefined);
 });
 
-test('no secret of the agent is in a patch, whether it stands in one line or over two', async (t) => {
+test('no secret of the agent is in a patch, on one line or over two', async (t) => {
   const world = await setup(t);
   const [first, second] = [SECRET.slice(0, 10), SECRET.slice(10)];
   const base64 = Buffer.from(SECRET).toString('base64');

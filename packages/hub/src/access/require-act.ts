@@ -5,7 +5,7 @@ import type { Principal } from '../principal.ts';
 import { type Act, mayAct } from './policy.ts';
 import { readRole } from './store.ts';
 
-/** A person, at the console or on a machine of theirs, and their role in the workspace of the request. */
+/** A person, at the console or on their machine, and their role in the workspace. */
 export interface Actor {
   personId: string;
   role: Role;

@@ -1,7 +1,7 @@
 import { ADMINISTRATION_MS } from '@signalbox/contract';
-import type { Reader } from '../db/engine.ts';
-import { withWriteGuard } from '../db/guard-writes.ts';
-import { HubError } from '../errors.ts';
+import { actFor, actingCaller } from '../db/acting-caller.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import { assert, HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { principalOfToken } from './authenticate-bearer.ts';
 import { readTokenById } from './store-bearers.ts';
@@ -14,7 +14,10 @@ import { readTokenById } from './store-bearers.ts';
 export function administer<T>(principal: Principal, run: () => T): T {
   // A session of the console has a guard of its own.
   if (principal.kind !== 'device') return run();
-  return withWriteGuard((tx) => requireRecentLogin(tx, principal, tx.nowMs), run);
+  const caller = actingCaller();
+  assert(caller !== undefined, 'a request has a caller');
+  const guard = (tx: Tx) => requireRecentLogin(tx, principal, tx.nowMs);
+  return actFor({ ...caller, guard }, run);
 }
 
 /** @throws HubError TOKEN_INVALID, TOKEN_REVOKED, TOKEN_EXPIRED, LOGIN_TOO_OLD */

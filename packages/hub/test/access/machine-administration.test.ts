@@ -108,7 +108,7 @@ test('a machine that logged in more than an hour ago may read, and change nothin
     () => machine.codeOf(members.remove, { workspaceId, personId: personIds.viewer }),
     () =>
       machine.codeOf(members.changeRole, {
-        ...{ workspaceId, personId: personIds.viewer, role: 'member' },
+        ...{ workspaceId, personId: personIds.member, role: 'admin' },
       }),
     () => machine.codeOf(deviceTokens.revoke, { workspaceId, tokenId: own[0]?.tokenId ?? '' }),
   ];

@@ -1,5 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
-import type { ShareChanges } from '../../git/shared-changes.ts';
+import type { ShareChanges } from '../../landing/landing-options.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';

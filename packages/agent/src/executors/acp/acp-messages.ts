@@ -5,7 +5,7 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Usage } from '@signalbox/contract';
-import type { ShareChanges } from '../../git/shared-changes.ts';
+import type { ShareChanges } from '../../landing/landing-options.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
 
