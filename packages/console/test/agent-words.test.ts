@@ -1,6 +1,6 @@
 import type { Agent, StandingCommand } from '@signalbox/contract';
 import { expect, test } from 'vitest';
-import { commandOutlook, commandWords } from '../src/format/agent-words.ts';
+import { commandOutlook, commandWords, pauseWords } from '../src/format/agent-words.ts';
 
 const standing: StandingCommand = {
   ...{ command: 'drain', number: 1, state: 'asked', reason: null, askedBy: 'usr_1' },
@@ -40,4 +40,20 @@ test('a stop says which jobs are finished first, and a stop now that they go bac
   expect(commandOutlook(agent(stopping))).toBe('Its process ends.');
   const now = { command: 'stop-now', state: 'stopping' } as const;
   expect(commandOutlook(agent(now, { heldCount: 1 }))).toMatch(/gives its jobs back/);
+});
+
+test('a pause is named with its reason until it is over, unless the agent is offline', () => {
+  const until = '2026-11-02T14:02:00.000Z';
+  const nowMs = Date.parse(until) - 60_000;
+  const paused = (code: string, more: Partial<Agent> = {}) =>
+    agent({}, { capabilities: { paused: { code, message: 'Try later.\u202e', until } }, ...more });
+  expect(pauseWords(paused('usage_limit'), nowMs)).toEqual({
+    reason: 'Usage limit of the provider',
+    until: new Date(until).toLocaleTimeString('en-GB', { timeStyle: 'short' }),
+    message: 'Try later.\ufffd',
+  });
+  expect(pauseWords(paused('a_new_code'), nowMs)?.reason).toBe('Paused by itself');
+  expect(pauseWords(paused('usage_limit'), nowMs + 60_000)).toBeNull();
+  expect(pauseWords(paused('usage_limit', { status: 'offline' }), nowMs)).toBeNull();
+  expect(pauseWords(agent({}), nowMs)).toBeNull();
 });

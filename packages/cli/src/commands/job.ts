@@ -154,4 +154,7 @@ function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: numb
     queuePosition === null ? '' : ` (position ${queuePosition} in its repository's queue)`;
   io.print();
   io.print(`${io.styles.yellow('Waits:')} ${oneLine(waitingFor.message)}${place}`);
+  for (const { agentId, displayName, obstacle } of waitingFor.agents ?? []) {
+    io.print(`       ${oneLine(displayName) || agentId} ${oneLine(obstacle)}`);
+  }
 }

@@ -1,10 +1,32 @@
 import type { Agent, AgentCommandName, AgentStatus, StandingCommand } from '@signalbox/contract';
+import { plainText } from './text.ts';
+import { formatMoment } from './time.ts';
 
 export const agentStatusWords: Readonly<Record<AgentStatus, string>> = {
   online: 'Online',
   draining: 'Draining',
   offline: 'Offline',
 };
+
+const pauseCodeWords: Readonly<Record<string, string>> = {
+  usage_limit: 'Usage limit of the provider',
+  provider_busy: 'The provider is overloaded',
+  not_logged_in: 'The coding tool is not logged in',
+};
+
+/** Why an agent claims nothing at the moment, and until when; null while it claims. */
+export function pauseWords(
+  { status, capabilities: { paused } }: Pick<Agent, 'status' | 'capabilities'>,
+  nowMs: number,
+): { reason: string; until: string; message: string } | null {
+  if (paused === undefined || status === 'offline' || Date.parse(paused.until) <= nowMs)
+    return null;
+  return {
+    reason: pauseCodeWords[paused.code] ?? 'Paused by itself',
+    until: formatMoment(paused.until, nowMs),
+    message: plainText(paused.message),
+  };
+}
 
 const asked: Readonly<Record<AgentCommandName, string>> = {
   drain: 'Asked to drain',

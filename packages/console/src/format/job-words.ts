@@ -44,6 +44,7 @@ export const waitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
   repository_archived: 'The repository is archived',
   no_agent_serves_repository: 'No online agent serves the repository',
   no_agent_with_capabilities: 'No online agent has the required capabilities',
+  agents_paused: 'Every suitable agent is paused',
   agents_at_capacity: 'Every suitable agent is busy',
   queue_position: 'Waiting for its turn',
   lease_of_running_attempt: 'An agent holds the job',
@@ -56,6 +57,7 @@ export const shortWaitingWords: Readonly<Record<WaitingFor['reason'], string>> =
   concurrency_key: 'Waiting for a job with the same key',
   no_agent_serves_repository: 'No online agent serves it',
   no_agent_with_capabilities: 'No online agent has what it needs',
+  agents_paused: 'Every agent is paused',
   agents_at_capacity: 'Every agent is busy',
 };
 

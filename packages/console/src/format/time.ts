@@ -51,7 +51,13 @@ export function formatClock(at: string): string {
   return Number.isNaN(atMs) ? at : clockFormat.format(atMs);
 }
 
-/** Formats a past time as `14:02`, with its date if that was on another day. */
+/** Formats a time as `14:02`, with its date if that is another day than now. */
+export function formatMoment(at: string, nowMs: number): string {
+  const atMs = Date.parse(at);
+  return Number.isNaN(atMs) ? at : formatSince(atMs, nowMs);
+}
+
+/** Formats a time as `14:02`, with its date if that is another day than now. */
 export function formatSince(atMs: number, nowMs: number): string {
   const isToday = dateFormat.format(atMs) === dateFormat.format(nowMs);
   return (isToday ? minuteFormat : dayMinuteFormat).format(atMs);

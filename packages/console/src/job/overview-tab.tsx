@@ -1,4 +1,6 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
+import { PauseBanners } from '../job-list/pause-banner.tsx';
+import { viewerReason } from '../parts/action-button.tsx';
 import { Panel } from '../parts/facts.tsx';
 import { JobFacts } from '../parts/job-facts.tsx';
 import { WaitingNote } from '../parts/job-notes.tsx';
@@ -14,6 +16,7 @@ const PROMPT_FOLD_CHARS = 1_500;
 interface OverviewTabProps {
   job: Job;
   slug: string;
+  role: string;
   repositoryLabel: string;
   agentName: string | null;
   waitingFor: WaitingFor | null;
@@ -22,7 +25,7 @@ interface OverviewTabProps {
 
 /** The first tab of a job: its state, and the next step of a person. */
 export function OverviewTab(props: OverviewTabProps) {
-  const { job, slug, repositoryLabel, agentName, waitingFor, queuePosition } = props;
+  const { job, slug, role, repositoryLabel, agentName, waitingFor, queuePosition } = props;
   const isAsking = job.waitingOnUncertaintyId !== null;
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -31,6 +34,14 @@ export function OverviewTab(props: OverviewTabProps) {
         {/* The question says what the job waits for. */}
         {waitingFor && !isAsking && (
           <WaitingNote slug={slug} waitingFor={waitingFor} queuePosition={queuePosition} />
+        )}
+        {waitingFor?.reason === 'queue_paused' && (
+          <PauseBanners
+            workspaceId={job.workspaceId}
+            labels={new Map([[job.repoId, repositoryLabel]])}
+            repoId={job.repoId}
+            disabledReason={viewerReason(role)}
+          />
         )}
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <AgentMessage job={job} />}
         <EvidenceCard job={job} />

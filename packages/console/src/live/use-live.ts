@@ -12,7 +12,7 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   jobEvents: ['job', 'job-events', 'job-log'],
   uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
   run: ['runs', 'run-choices'],
-  agent: ['agents', 'agent-names', 'jobs', 'job-page'],
+  agent: ['agents', 'agent-names', 'job', 'jobs', 'job-page'],
   repository: ['repositories', 'queue-pauses', 'pauses', 'jobs', 'job-page'],
   queue: ['queue-pauses', 'pauses', 'repositories', 'job', 'jobs', 'job-page'],
   contextPack: ['runs'],

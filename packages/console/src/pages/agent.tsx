@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { agentQuery, nameOfAgent, peopleQuery } from '../api/fleet-queries.ts';
 import { hasCode } from '../api/hub-error.ts';
-import { commandOutlook, commandWords } from '../format/agent-words.ts';
+import { commandOutlook, commandWords, pauseWords } from '../format/agent-words.ts';
 import { plainText } from '../format/text.ts';
 import { AgentActions } from '../parts/agent-actions.tsx';
 import { platformOf } from '../parts/agent-row.tsx';
@@ -14,7 +14,7 @@ import { Facts, Panel } from '../parts/facts.tsx';
 import { BackLink, innerLinkClasses } from '../parts/page-parts.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { ReadFailure } from '../parts/read-failure.tsx';
-import { RelativeTime } from '../parts/relative-time.tsx';
+import { RelativeTime, useNow } from '../parts/relative-time.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 
@@ -61,6 +61,7 @@ function AgentView({ agent }: { agent: Agent }) {
         <AgentActions agent={agent} />
       </div>
       <CommandNote agent={agent} />
+      <PauseNote agent={agent} />
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="grid min-w-0 gap-4">
           <HeldPanel agent={agent} />
@@ -95,6 +96,27 @@ function CommandNote({ agent }: { agent: Agent }) {
   );
 }
 
+/** Why the agent claims nothing at the moment, and when it tries again. */
+function PauseNote({ agent }: { agent: Agent }) {
+  const pause = useNow((nowMs) => pauseWords(agent, nowMs));
+  if (pause === null) return null;
+  return (
+    <section
+      role="status"
+      aria-label="Pause"
+      className="grid gap-1 rounded-lg border border-l-[3px] border-l-warning bg-surface px-4 py-3 text-sm"
+    >
+      <p className="font-medium">
+        Paused until {pause.until}: {pause.reason}
+      </p>
+      <p className="whitespace-pre-wrap wrap-anywhere">{pause.message}</p>
+      <p className="text-muted">
+        It claims no job until then. Afterwards it claims one, and goes on if the model answers.
+      </p>
+    </section>
+  );
+}
+
 function HeldPanel({ agent }: { agent: Agent }) {
   const { membership } = workspace.useRouteContext();
   const { held, heldCount } = agent;
@@ -104,7 +126,7 @@ function HeldPanel({ agent }: { agent: Agent }) {
       {heldCount === 0 && (
         <p className="text-sm text-muted">
           {agent.status === 'online'
-            ? 'It waits for a job of the repositories that it serves.'
+            ? 'It has no job of the repositories that it serves.'
             : 'Jobs that it had are finished, or went back to the queue.'}
         </p>
       )}

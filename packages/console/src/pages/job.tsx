@@ -90,6 +90,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
           <OverviewTab
             job={job}
             slug={membership.slug}
+            role={membership.role}
             repositoryLabel={repositoryLabel}
             agentName={agentName}
             waitingFor={waitingFor}

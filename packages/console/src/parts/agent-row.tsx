@@ -2,11 +2,11 @@ import type { Agent } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
 import { nameOfAgent } from '../api/fleet-queries.ts';
 import { classNames } from '../class-names.ts';
-import { commandWords } from '../format/agent-words.ts';
+import { commandWords, pauseWords } from '../format/agent-words.ts';
 import { plainText } from '../format/text.ts';
 import { AgentSign } from './agent-status.tsx';
 import { innerLinkClasses, rowLinkClasses } from './page-parts.tsx';
-import { RelativeTime } from './relative-time.tsx';
+import { RelativeTime, useNow } from './relative-time.tsx';
 
 interface AgentRowProps {
   agent: Agent;
@@ -26,6 +26,7 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
           {plainText(nameOfAgent(agent))}
         </Link>
         {command && <span className="shrink-0 text-xs text-warning">{commandWords(command)}</span>}
+        <PauseWord agent={agent} />
       </div>
       <Held agent={agent} slug={slug} />
       <p className="hidden truncate text-sm text-muted lg:block">{servesOf(agent, labels)}</p>
@@ -41,16 +42,28 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
   );
 }
 
+/** Until when the agent claims nothing. */
+function PauseWord({ agent }: { agent: Agent }) {
+  const pause = useNow((nowMs) => pauseWords(agent, nowMs));
+  if (pause === null) return null;
+  return (
+    <span title={pause.message} className="shrink-0 text-xs text-warning">
+      Paused until {pause.until}
+    </span>
+  );
+}
+
 /** The newest job that the agent holds, and how many more. */
 function Held({ agent, slug }: { agent: Agent; slug: string }) {
   const { held, heldCount, status } = agent;
   const [first] = held;
+  const pauseReason = useNow((nowMs) => pauseWords(agent, nowMs)?.reason);
   const others = heldCount - (first ? 1 : 0);
   return (
     <p
       className={classNames(
         'flex min-w-0 items-center gap-2 text-sm max-lg:col-span-2 max-lg:col-start-2',
-        heldCount === 0 && 'max-lg:hidden',
+        heldCount === 0 && pauseReason === undefined && 'max-lg:hidden',
       )}
     >
       {first && (
@@ -67,7 +80,9 @@ function Held({ agent, slug }: { agent: Agent; slug: string }) {
           {first ? `and ${others} more` : `${others} model ${others === 1 ? 'call' : 'calls'}`}
         </span>
       )}
-      {heldCount === 0 && status !== 'offline' && <span className="text-faint">Idle</span>}
+      {heldCount === 0 && status !== 'offline' && (
+        <span className="truncate text-faint">{pauseReason ?? 'Idle'}</span>
+      )}
     </p>
   );
 }

@@ -1,10 +1,12 @@
-import type { WaitingFor } from '@signalbox/contract';
+import type { WaitingAgent, WaitingFor, WaitingJob } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { classNames } from '../class-names.ts';
-import { waitingWords } from '../format/job-words.ts';
-import { Icon, type IconName } from './icon.tsx';
+import { statusWords, waitingWords } from '../format/job-words.ts';
+import { plainText } from '../format/text.ts';
+import { formatMoment } from '../format/time.ts';
+import { Icon } from './icon.tsx';
 import { LinkedText } from './linked-text.tsx';
+import { AgentLink } from './record-links.tsx';
+import { RelativeTime, useNow } from './relative-time.tsx';
 
 interface WaitingNoteProps {
   slug: string;
@@ -12,30 +14,90 @@ interface WaitingNoteProps {
   queuePosition: number | null;
 }
 
-/** The reason why the job is waiting. */
+/** The reason why the job is waiting, with links to what holds it up. */
 export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProps) {
-  const { reason, message, jobIds = [] } = waitingFor;
+  const { reason, message, jobIds = [], jobs = [], agents = [], until } = waitingFor;
+  const known = new Set(jobs.map(({ jobId }) => jobId));
   return (
-    <Note
-      icon="clock"
-      tone="border-line bg-surface"
-      signTone="text-muted"
-      title={waitingWords[reason]}
-    >
-      <p className="wrap-anywhere">
-        <LinkedText text={message} />
-      </p>
-      {queuePosition !== null && <p>Position in the queue of its repository: {queuePosition}.</p>}
-      {jobIds.length > 0 && (
-        <ul className="grid grid-cols-[minmax(0,1fr)]">
-          {jobIds.map((jobId) => (
-            <li key={jobId}>
-              <JobLink slug={slug} jobId={jobId} />
-            </li>
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-1.5 rounded-lg border bg-surface p-4 text-sm">
+      <h2 className="flex items-center gap-2 font-semibold text-muted">
+        <Icon name="clock" />
+        {waitingWords[reason]}
+      </h2>
+      {until === undefined ? (
+        <p className="wrap-anywhere">
+          <LinkedText text={message} />
+        </p>
+      ) : (
+        <Until at={until} />
+      )}
+      {agents.length > 0 && (
+        <ul aria-label="Agents" className="grid gap-1">
+          {agents.map((agent) => (
+            <AgentItem key={agent.agentId} slug={slug} agent={agent} />
           ))}
         </ul>
       )}
-    </Note>
+      {jobIds.length > 0 && (
+        <ul aria-label="Jobs" className="grid grid-cols-[minmax(0,1fr)]">
+          {jobs.map((job) => (
+            <WaitingJobItem key={job.jobId} slug={slug} job={job} />
+          ))}
+          {jobIds
+            .filter((jobId) => !known.has(jobId))
+            .map((jobId) => (
+              <li key={jobId}>
+                <JobLink slug={slug} jobId={jobId} />
+              </li>
+            ))}
+        </ul>
+      )}
+      {queuePosition !== null && (
+        <p className="text-muted">Position in the queue of its repository: {queuePosition}.</p>
+      )}
+    </section>
+  );
+}
+
+/** When the reason ends: `Until 14:02, in 12 min`. */
+function Until({ at }: { at: string }) {
+  const moment = useNow((nowMs) => formatMoment(at, nowMs));
+  return (
+    <p>
+      Until {moment}, <RelativeTime at={at} />.
+    </p>
+  );
+}
+
+function AgentItem({ slug, agent }: { slug: string; agent: WaitingAgent }) {
+  const { agentId, displayName, obstacle, until } = agent;
+  const moment = useNow((nowMs) => (until === undefined ? '' : formatMoment(until, nowMs)));
+  return (
+    <li className="wrap-anywhere">
+      <AgentLink slug={slug} name={plainText(displayName) || agentId} agentId={agentId} />{' '}
+      <span className="text-muted">
+        {plainText(obstacle)}
+        {moment !== '' && ` (until ${moment})`}
+      </span>
+    </li>
+  );
+}
+
+const noteLinkClasses = 'text-accent underline underline-offset-2';
+
+function WaitingJobItem({ slug, job }: { slug: string; job: WaitingJob }) {
+  const { jobId, title, status } = job;
+  return (
+    <li className="flex min-w-0 flex-wrap items-baseline gap-x-2 py-0.5 pointer-coarse:py-3">
+      <Link
+        to="/w/$slug/jobs/$jobId"
+        params={{ slug, jobId }}
+        className={`min-w-0 truncate ${noteLinkClasses}`}
+      >
+        {plainText(title) || jobId}
+      </Link>
+      <span className="text-muted">{statusWords[status]}</span>
+    </li>
   );
 }
 
@@ -49,30 +111,5 @@ export function JobLink({ slug, jobId }: { slug: string; jobId: string }) {
     >
       {jobId}
     </Link>
-  );
-}
-
-interface NoteProps {
-  icon: IconName;
-  tone: string;
-  signTone: string;
-  title: string;
-  children: ReactNode;
-}
-
-function Note({ icon, tone, signTone, title, children }: NoteProps) {
-  return (
-    <section
-      className={classNames(
-        'grid grid-cols-[minmax(0,1fr)] gap-1.5 rounded-lg border p-4 text-sm',
-        tone,
-      )}
-    >
-      <h2 className={classNames('flex items-center gap-2 font-semibold', signTone)}>
-        <Icon name={icon} />
-        {title}
-      </h2>
-      {children}
-    </section>
   );
 }

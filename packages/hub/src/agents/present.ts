@@ -23,6 +23,14 @@ export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
   return row.status === 'online' && isHeldBack(row, nowMs) ? 'draining' : row.status;
 }
 
+/** Why an agent claims nothing at the moment; null while it claims. */
+export function pauseAt(
+  { paused }: AgentCapabilities,
+  nowMs: number,
+): NonNullable<AgentCapabilities['paused']> | null {
+  return paused !== undefined && Date.parse(paused.until) > nowMs ? paused : null;
+}
+
 /** Whether an agent was not heard from for so long that it counts as offline. */
 export function isSilent({ last_seen_at }: Pick<AgentRow, 'last_seen_at'>, nowMs: number): boolean {
   return nowMs - last_seen_at >= AGENT_OFFLINE_AFTER_MS;

@@ -223,17 +223,17 @@ function statusSql(nowMs: number): { text: string; values: readonly SqlValue[] }
 }
 
 /** The agents that are online and that no command keeps from getting jobs. */
-export function listOnlineAgents(
+export function listAgentsNow(
   reader: Reader,
   workspaceId: string,
-  nowMs: number,
-  limit = Number.MAX_SAFE_INTEGER,
+  wanted: 'online' | 'draining',
+  { nowMs, limit = Number.MAX_SAFE_INTEGER }: { nowMs: number; limit?: number },
 ): Promise<AgentRow[]> {
   const status = statusSql(nowMs);
   // The first condition is for the index.
   return reader.allSql<AgentRow>(
-    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND ${status.text} = 'online'
+    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND ${status.text} = ?
      LIMIT ?`,
-    [workspaceId, nowMs - AGENT_OFFLINE_AFTER_MS, ...status.values, limit],
+    [workspaceId, nowMs - AGENT_OFFLINE_AFTER_MS, ...status.values, wanted, limit],
   );
 }

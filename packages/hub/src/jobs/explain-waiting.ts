@@ -1,14 +1,13 @@
-import type { Job, WaitingFor } from '@signalbox/contract';
-import { capabilitiesOf } from '../agents/present.ts';
-import { listOnlineAgents } from '../agents/store.ts';
+import type { JobStatus, WaitingFor, WaitingJob } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
 import type { Reader } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { meetsNeeds, needsOf } from '../queue/matching.ts';
-import { countRunningByAgent, listNotDone, readKeyHolder } from '../queue/store-waiting.ts';
-import { hasTokenRepository, readRepository } from '../repositories/store.ts';
+import { listNotDone, readKeyHolder } from '../queue/store-waiting.ts';
+import { readRepository } from '../repositories/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
+import { explainAgents } from './explain-agents.ts';
 import type { JobRecord } from './require-job.ts';
+import { readJobTitles } from './store-whole.ts';
 
 /** Beyond this many jobs ahead, the position is not counted. */
 export const POSITION_MAX = 10_000;
@@ -32,7 +31,7 @@ export async function explainWaiting(
   return (
     (await explainHold(deps.database.reader, record)) ??
     (await explainPause(deps.database.reader, record)) ??
-    (await explainAgents(deps, record)) ?? {
+    (await explainAgents(deps, record.row)) ?? {
       reason: 'queue_position',
       message:
         queuePosition === 1
@@ -62,13 +61,14 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
             ? `It depends on jobs that are not done: ${unmet.length} of them.`
             : `It depends on jobs that failed or were canceled: ${stuck.length} of them. ` +
               'Retry what failed, or cancel this job.',
-        jobIds: unmet.map((dependency) => dependency.entry_id),
+        ...(await nameJobs(reader, workspaceId, unmet)),
       };
     }
     case 'delayed':
       return {
         reason: 'not_yet_available',
         message: `It is available from ${timestampOf(entry.available_at)}.`,
+        until: timestampOf(entry.available_at),
       };
     case 'preferred':
       return {
@@ -76,6 +76,7 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
         message:
           `Until ${timestampOf(entry.prefer_until ?? 0)} it is reserved for the agent that held ` +
           'it; after that any suitable agent may claim it.',
+        until: timestampOf(entry.prefer_until ?? 0),
       };
     case 'key': {
       const holder = await readKeyHolder(
@@ -87,12 +88,31 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
       return {
         reason: 'concurrency_key',
         message: `Another job with the concurrency key ${entry.concurrency_key} is first.`,
-        ...(holder === undefined ? {} : { jobIds: [holder.entry_id] }),
+        ...(holder === undefined
+          ? {}
+          : await nameJobs(reader, workspaceId, [{ ...holder, status: 'running' }])),
       };
     }
     default:
       return null;
   }
+}
+
+/** The jobs that another waits for, by which a person finds them. */
+async function nameJobs(
+  reader: Reader,
+  workspaceId: string,
+  entries: readonly { entry_id: string; status: string }[],
+): Promise<{ jobIds: string[]; jobs: WaitingJob[] }> {
+  const jobIds = entries.map(({ entry_id }) => entry_id);
+  const titles = await readJobTitles(reader, workspaceId, jobIds);
+  const jobs = entries.map(({ entry_id: jobId, status }) => ({
+    jobId,
+    title: titles.get(jobId) ?? '',
+    // The column has no other values.
+    status: status as JobStatus,
+  }));
+  return { jobIds, jobs };
 }
 
 async function explainPause(reader: Reader, { row }: JobRecord): Promise<WaitingFor | null> {
@@ -107,65 +127,4 @@ async function explainPause(reader: Reader, { row }: JobRecord): Promise<Waiting
   return repository?.status === 'archived'
     ? { reason: 'repository_archived', message: 'The repository is archived: make it active.' }
     : null;
-}
-
-/** Why no online agent could claim the job now; null when one could. */
-async function explainAgents(deps: HubDeps, { row }: JobRecord): Promise<WaitingFor | null> {
-  const { reader } = deps.database;
-  const agents = await listOnlineAgents(reader, row.workspace_id, deps.clock.nowMs());
-  const requirements: unknown = row.requirements === null ? null : JSON.parse(row.requirements);
-  const needs = needsOf(row.kind as Job['kind'], requirements);
-  const servedByToken = new Map<string, boolean>();
-  let running: ReadonlyMap<string, number> | null = null;
-  let serving = 0;
-  let capable = 0;
-  for (const agent of agents) {
-    const capabilities = capabilitiesOf(agent);
-    const named = capabilities.reposAllowed?.includes(row.repo_id);
-    if (!(named ?? (await isServedByToken(reader, servedByToken, row, agent.token_id)))) continue;
-    serving += 1;
-    if (!meetsNeeds(capabilities, needs)) continue;
-    capable += 1;
-    const most = capabilities.maxConcurrentJobs;
-    // One query counts the running jobs of all agents.
-    if (most !== undefined) running ??= await countRunningByAgent(reader, row.workspace_id);
-    if (most === undefined || (running?.get(agent.agent_id) ?? 0) < most) return null;
-  }
-  if (capable > 0) {
-    return { reason: 'agents_at_capacity', message: 'Every agent that could claim it is busy.' };
-  }
-  return serving > 0
-    ? {
-        reason: 'no_agent_with_capabilities',
-        message: `No online agent that serves its repository has: ${describeNeeds(needs)}.`,
-      }
-    : {
-        reason: 'no_agent_serves_repository',
-        message:
-          'No online agent serves its repository: start or resume one, or link the repository.',
-      };
-}
-
-/** Whether a token serves a repository; agents of one token share the result. */
-async function isServedByToken(
-  reader: Reader,
-  known: Map<string, boolean>,
-  { workspace_id: workspaceId, repo_id: repoId }: JobRecord['row'],
-  tokenId: string,
-): Promise<boolean> {
-  const isServed =
-    known.get(tokenId) ?? (await hasTokenRepository(reader, workspaceId, tokenId, repoId));
-  known.set(tokenId, isServed);
-  return isServed;
-}
-
-function describeNeeds(needs: ReturnType<typeof needsOf>): string {
-  const { write, network, executionMode, models, labels } = needs;
-  return [
-    ...(write ? ['canWrite'] : []),
-    ...(network ? ['canUseNetwork'] : []),
-    ...(executionMode === undefined ? [] : [`execution mode ${executionMode}`]),
-    ...(models === undefined ? [] : [`a model of ${models.join(', ')}`]),
-    ...Object.entries(labels ?? {}).map(([name, value]) => `label ${name}=${value}`),
-  ].join('; ');
 }

@@ -1,6 +1,6 @@
 import type { AgentCapabilities, ListedJob, WaitingReason } from '@signalbox/contract';
-import { capabilitiesOf } from '../agents/present.ts';
-import { listOnlineAgents } from '../agents/store.ts';
+import { capabilitiesOf, pauseAt } from '../agents/present.ts';
+import { listAgentsNow } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Hold } from '../queue/entry.ts';
@@ -89,9 +89,10 @@ async function explainLanes(
   workspaceId: string,
   rows: readonly PendingRow[],
 ): Promise<ReadonlyMap<string, WaitingReason>> {
+  const nowMs = clock.nowMs();
   const [lanes, agentRows] = await Promise.all([
     readRequirements(reader, workspaceId, distinct(rows, 'lane_id')),
-    listOnlineAgents(reader, workspaceId, clock.nowMs(), AGENTS_MAX + 1),
+    listAgentsNow(reader, workspaceId, 'online', { nowMs, limit: AGENTS_MAX + 1 }),
   ]);
   if (agentRows.length > AGENTS_MAX) return new Map();
   const agents = agentRows.map((row) => ({
@@ -114,7 +115,7 @@ async function explainLanes(
       ({ capabilities, tokenId }) =>
         capabilities.reposAllowed?.includes(repoId) ?? namedByToken.has(`${tokenId} ${repoId}`),
     );
-    const reason = explainLane(serving, needs, running);
+    const reason = explainLane(serving, needs, { running, nowMs });
     if (reason !== null) reasons.set(lane.lane_id, reason);
   }
   return reasons;
@@ -123,14 +124,16 @@ async function explainLanes(
 function explainLane(
   serving: readonly ComparedAgent[],
   needs: Needs | null,
-  running: ReadonlyMap<string, number>,
+  { running, nowMs }: { running: ReadonlyMap<string, number>; nowMs: number },
 ): WaitingReason | null {
   if (serving.length === 0) return 'no_agent_serves_repository';
   const capable = serving.filter(
     ({ capabilities }) => needs !== null && meetsNeeds(capabilities, needs),
   );
   if (capable.length === 0) return 'no_agent_with_capabilities';
-  const hasRoom = capable.some(({ agentId, capabilities: { maxConcurrentJobs: most } }) => {
+  const claiming = capable.filter(({ capabilities }) => pauseAt(capabilities, nowMs) === null);
+  if (claiming.length === 0) return 'agents_paused';
+  const hasRoom = claiming.some(({ agentId, capabilities: { maxConcurrentJobs: most } }) => {
     return most === undefined || (running.get(agentId) ?? 0) < most;
   });
   return hasRoom ? null : 'agents_at_capacity';

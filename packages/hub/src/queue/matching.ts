@@ -82,6 +82,35 @@ export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs): boole
   );
 }
 
+/** Each capability that the needs ask for, in words. */
+export function describeNeeds(needs: Needs): string[] {
+  return splitNeeds(needs).map(([words]) => words);
+}
+
+/** The capabilities that an agent lacks, in words. */
+export function describeLacking(capabilities: AgentCapabilities, needs: Needs): string[] {
+  return splitNeeds(needs)
+    .filter(([, need]) => !meetsNeeds(capabilities, need))
+    .map(([words]) => words);
+}
+
+function splitNeeds({ write, network, executionMode, models, labels }: Needs): [string, Needs][] {
+  return [
+    ...(write ? [['canWrite', { write }] satisfies [string, Needs]] : []),
+    ...(network ? [['canUseNetwork', { network }] satisfies [string, Needs]] : []),
+    ...(executionMode === undefined
+      ? []
+      : [[`execution mode ${executionMode}`, { executionMode }] satisfies [string, Needs]]),
+    ...(models === undefined
+      ? []
+      : [[`a model of ${models.join(', ')}`, { models }] satisfies [string, Needs]]),
+    ...Object.entries(labels ?? {}).map(([name, value]): [string, Needs] => [
+      `label ${name}=${value}`,
+      { labels: { [name]: value } },
+    ]),
+  ];
+}
+
 function asObject(requirements: unknown): Record<string, unknown> | null {
   let value = requirements;
   if (typeof value === 'string' && value.trimStart().startsWith('{')) {

@@ -17,6 +17,12 @@ async function waitingFor(h: Setup, jobId: string) {
   return (await h.get(jobId)).waitingFor;
 }
 
+/** The agents that `waitingFor` names, each with its obstacle. */
+async function obstacles(h: Setup, jobId: string): Promise<string[]> {
+  const named = (await waitingFor(h, jobId))?.agents ?? [];
+  return named.map(({ displayName, obstacle }) => `${displayName} ${obstacle}`).sort();
+}
+
 test('a list is filtered by status, kind, repository and agent, alone and together', async (t) => {
   const h = await startQueueWorld(t);
   const otherRepo = await h.addRepository(h.home, 'second');
@@ -109,6 +115,9 @@ test('waitingFor says which hold keeps a job from being claimed', async (t) => {
   const { jobId: keyed } = await h.enqueue({ concurrencyKey: 'deploy' });
   assert.equal((await waitingFor(h, delayed))?.reason, 'not_yet_available');
   assert.deepEqual((await waitingFor(h, dependent))?.jobIds, [needed]);
+  const neededJob = { jobId: needed, title: 'Do it.', status: 'running' };
+  assert.deepEqual((await waitingFor(h, dependent))?.jobs, [neededJob]);
+  assert.deepEqual((await waitingFor(h, keyed))?.jobs, [neededJob]);
   assert.equal((await waitingFor(h, dependent))?.reason, 'dependencies');
   assert.deepEqual((await waitingFor(h, keyed))?.jobIds, [needed]);
   assert.equal((await waitingFor(h, keyed))?.reason, 'concurrency_key');
@@ -140,23 +149,73 @@ test('waitingFor says what the agents lack', async (t) => {
   const { workspaceId } = h;
   const { jobId } = await h.enqueue({ requirements: { labels: { os: 'linux' } } });
   const beat = (capabilities: object, status: 'online' | 'draining' = 'online') =>
-    h.call(agents.heartbeat, { workspaceId, machineFingerprint: 'first', status, capabilities });
+    h.call(agents.heartbeat, {
+      ...{ workspaceId, machineFingerprint: 'first', displayName: 'first', status, capabilities },
+    });
   const lacking = await waitingFor(h, jobId);
   assert.equal(lacking?.reason, 'no_agent_with_capabilities');
   assert.match(lacking?.message ?? '', /canWrite; label os=linux/);
+  assert.deepEqual(await obstacles(h, jobId), ['first lacks label os=linux']);
   const fits = { canWrite: true, labels: { os: 'linux' }, maxConcurrentJobs: 1 };
   await beat(fits);
   assert.equal((await waitingFor(h, jobId))?.reason, 'queue_position');
   const { jobId: other } = await h.enqueue({ priority: 9 });
   assert.equal((await h.claim()).jobId, other);
   assert.equal((await waitingFor(h, jobId))?.reason, 'agents_at_capacity');
+  assert.deepEqual(await obstacles(h, jobId), ['first holds 1 of 1 jobs']);
   await beat(fits, 'draining');
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
+  assert.match((await waitingFor(h, jobId))?.message ?? '', /drain: resume one/);
+  assert.deepEqual(await obstacles(h, jobId), ['first drains: it takes no more jobs']);
   await beat({ ...fits, reposAllowed: [] });
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
   await beat(fits);
   h.clock.advance(45_000);
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
+});
+
+test('waitingFor names the agents that are paused, and when the first continues', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId } = h;
+  const { jobId } = await h.enqueue();
+  const until = (ms: number) => new Date(h.clock.nowMs() + ms).toISOString();
+  const beat = (machineFingerprint: string, capabilities: object) =>
+    h.call(agents.heartbeat, {
+      ...{ workspaceId, machineFingerprint, displayName: machineFingerprint },
+      capabilities: { canWrite: true, ...capabilities },
+    });
+  const paused = (ms: number) => ({
+    paused: { code: 'usage_limit', message: 'The weekly limit is reached.', until: until(ms) },
+  });
+  const first = until(20_000);
+  await beat('first', paused(20_000));
+  await beat('second', paused(30_000));
+  const found = await waitingFor(h, jobId);
+  assert.equal(found?.reason, 'agents_paused');
+  assert.equal(found?.until, first);
+  assert.deepEqual(await obstacles(h, jobId), [
+    'first paused: The weekly limit is reached.',
+    'second paused: The weekly limit is reached.',
+  ]);
+  assert.deepEqual(
+    found?.agents?.map((agent) => agent.until),
+    [first, until(30_000)],
+  );
+  const listed = await h.call(jobs.list, {
+    ...{ workspaceId, view: 'summary' as const, fields: ['waitingReason' as const] },
+  });
+  assert.deepEqual(
+    listed.jobs.map(({ waitingReason }) => waitingReason),
+    ['agents_paused'],
+  );
+  // One that claims, but is full, hides the pause of the others.
+  await beat('first', { maxConcurrentJobs: 1 });
+  const { jobId: held } = await h.enqueue({ priority: 9 });
+  assert.equal((await h.claim()).jobId, held);
+  assert.equal((await waitingFor(h, jobId))?.reason, 'agents_at_capacity');
+  assert.match((await waitingFor(h, jobId))?.message ?? '', /busy or paused/);
+  h.clock.advance(30_000);
+  assert.equal((await waitingFor(h, jobId))?.reason, 'queue_position', 'the pause is over');
 });
 
 test('a concurrent reader sees a job either before or after its end, never in between', async (t) => {
