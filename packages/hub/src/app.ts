@@ -482,6 +482,7 @@ function bindRoutes(
     unauthenticatedAllowed: config.devAllowUnauth,
     integrationSecrets: config.integrationSecrets,
     chatSecrets: config.chatSecrets,
+    workspaceCreation: config.workspaceCreation,
     get baseUrl() {
       return address.baseUrl;
     },
@@ -490,7 +491,7 @@ function bindRoutes(
   const sharedAnswers = createSharedAnswers(parts);
   const api = new Api(server, { gatekeeper, limiter, sharedAnswers }, checkAnswer);
   bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
-  bindWorkspaceRoutes(api, { ...deps, gatekeeper, workspaceCreation: config.workspaceCreation });
+  bindWorkspaceRoutes(api, { ...identity, gatekeeper });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);
   bindMemberRoutes(api, identity);

@@ -9,6 +9,7 @@ export const signedOut: SessionState = {
   ok: true,
   person: null,
   workspaces: [],
+  workspaceRefusal: 'Sign in to create a workspace.',
   firstOwnerPending: false,
 };
 

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { callHub } from '../api/hub-call.ts';
 import { firstOwnerQuery, sessionQuery } from '../api/session-queries.ts';
-import { slugOf } from '../format/slug.ts';
+import { findSlugFault, slugFor } from '../format/slug.ts';
 import { Button, buttonClasses } from '../parts/button.tsx';
 import { CardPage } from '../parts/card-page.tsx';
 import { EndState } from '../parts/end-state.tsx';
@@ -19,6 +19,7 @@ import {
 import { useLinkToken } from '../parts/link-token.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
+import { WorkspaceFields } from '../parts/workspace-fields.tsx';
 
 /** The page of the one-time link that a new hub prints. */
 export function FirstOwnerPage() {
@@ -50,7 +51,6 @@ function LinkInvalid() {
 }
 
 const emptyForm = { name: '', email: '', password: '', workspaceName: '', workspaceSlug: '' };
-const slugShape = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 function FirstOwnerForm({ linkToken }: { linkToken: string }) {
   const client = useQueryClient();
@@ -100,32 +100,11 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
           hint={`At least ${passwordCharsMin} characters. Several unrelated words make a good password.`}
           {...fields.bind('password')}
         />
-        <TextField label="Workspace name" maxLength={200} {...fields.bind('workspaceName')} />
-        <TextField
-          label="Workspace slug"
-          hint="Part of addresses and commands: lower-case letters, digits and inner dashes."
-          maxLength={63}
-          autoCapitalize="none"
-          spellCheck={false}
-          {...fields.bind('workspaceSlug')}
-          value={slugFor(fields.values)}
-        />
+        <WorkspaceFields fields={fields} />
         <Button type="submit" look="primary" className="mt-1 h-9" busy={create.isPending}>
           Create owner and workspace
         </Button>
       </form>
     </>
   );
-}
-
-/** The slug is derived from the name until the person enters one. */
-function slugFor(form: typeof emptyForm): string {
-  return form.workspaceSlug === '' ? slugOf(form.workspaceName) : form.workspaceSlug;
-}
-
-function findSlugFault(slug: string): string | undefined {
-  if (slug === '') return 'Enter a slug, such as acme.';
-  return slugShape.test(slug)
-    ? undefined
-    : 'Use lower-case letters, digits and inner dashes only, such as acme-api.';
 }

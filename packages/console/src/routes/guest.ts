@@ -8,10 +8,11 @@ const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: async ({ context }) => {
-    const { person, workspaces } = await readSession(context.client);
+    const { person, workspaces, workspaceRefusal } = await readSession(context.client);
     const first = workspaces[0];
     if (person === null) throw redirect({ to: '/sign-in', replace: true });
     if (first) throw redirect({ to: workspaceHome, params: { slug: first.slug }, replace: true });
+    return { workspaceRefusal };
   },
   component: lazyPage(() => import('../pages/no-workspace.tsx'), 'NoWorkspacePage'),
 });
@@ -58,6 +59,13 @@ const deviceRoute = createRoute({
   component: lazyPage(() => import('../pages/device.tsx'), 'DevicePage'),
 });
 
+const newWorkspaceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/new-workspace',
+  beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
+  component: lazyPage(() => import('../pages/new-workspace.tsx'), 'NewWorkspacePage'),
+});
+
 /** The pages outside a workspace. */
 export const guestRoutes = [
   homeRoute,
@@ -66,4 +74,5 @@ export const guestRoutes = [
   resetPasswordRoute,
   signInRoute,
   deviceRoute,
+  newWorkspaceRoute,
 ] as const;

@@ -15,5 +15,6 @@ export async function requireSession(client: QueryClient, href: string) {
   if (session.person === null) {
     throw redirect({ to: '/sign-in', search: { return: href }, replace: true });
   }
-  return { person: session.person, workspaces: session.workspaces };
+  const { person, workspaces, workspaceRefusal } = session;
+  return { person, workspaces, workspaceRefusal };
 }

@@ -1,5 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useId } from 'react';
 import type { Membership } from '../api/session-queries.ts';
 import { Icon } from '../parts/icon.tsx';
 import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
@@ -7,12 +8,16 @@ import type { MenuState } from '../parts/menu-button.tsx';
 import { workspaceHome } from '../routes/workspace-home.ts';
 import { Initial } from './initial.tsx';
 
+const workspaceRoute = getRouteApi('/w/$slug');
+
 interface WorkspaceMenuPopupProps extends MenuState {
   current: Membership;
   workspaces: readonly Membership[];
 }
 
 export function WorkspaceMenuPopup({ current, workspaces, ...state }: WorkspaceMenuPopupProps) {
+  const { workspaceRefusal } = workspaceRoute.useRouteContext();
+  const reasonId = useId();
   return (
     <MenuPopup {...state}>
       {workspaces.map((workspace) => (
@@ -29,6 +34,27 @@ export function WorkspaceMenuPopup({ current, workspaces, ...state }: WorkspaceM
           {workspace.slug === current.slug && <Icon name="check" className="text-accent" />}
         </Menu.LinkItem>
       ))}
+      <Menu.Separator className="my-1 border-t" />
+      {workspaceRefusal === null ? (
+        <Menu.LinkItem
+          closeOnClick
+          render={<Link to="/new-workspace" />}
+          className={menuItemClasses}
+        >
+          <Icon name="plus" />
+          New workspace
+        </Menu.LinkItem>
+      ) : (
+        <Menu.Item disabled aria-describedby={reasonId} className={menuItemClasses}>
+          <Icon name="plus" className="self-start mt-2" />
+          <span className="grid py-1.5">
+            New workspace
+            <span id={reasonId} className="text-xs text-muted">
+              {workspaceRefusal}
+            </span>
+          </span>
+        </Menu.Item>
+      )}
     </MenuPopup>
   );
 }

@@ -45,13 +45,21 @@ export function mayAct(role: Role, act: Act): boolean {
   return rolesByAct[act].includes(role);
 }
 
-/** Whether a person may create a workspace, by the operator's setting and their roles anywhere. */
-export function mayCreateWorkspace(
+/**
+ * Why a person may not create a workspace, in a sentence, by the operator's setting and their roles
+ * anywhere; null if they may.
+ */
+export function refusalOfCreation(
   allowed: 'admins' | 'everyone' | 'operator',
   roles: readonly Role[],
-): boolean {
-  if (allowed === 'admins') return roles.some((role) => administrators.includes(role));
-  return allowed === 'everyone';
+): string | null {
+  if (allowed === 'everyone') return null;
+  if (allowed === 'operator') {
+    return 'The operator creates the workspaces of this hub: ask them for one.';
+  }
+  return roles.some((role) => administrators.includes(role))
+    ? null
+    : 'Only owners and admins of a workspace may create another: ask one of them.';
 }
 
 export const allScopes: readonly Scope[] = ['agent', 'enqueue', 'read', 'decide', 'integrate'];

@@ -1,4 +1,5 @@
 import type { HubDeps } from '../hub-deps.ts';
+import type { WorkspaceCreation } from '../setting-values.ts';
 import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { FailureDelay } from './failure-delay.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -12,6 +13,7 @@ export interface SessionDeps extends Pick<HubDeps, 'database' | 'clock'> {
 
 export interface PeopleDeps extends SessionDeps, Pick<HubDeps, 'ids' | 'secretKey'> {
   passwords: PasswordHasher;
+  workspaceCreation: WorkspaceCreation;
   failureDelay: FailureDelay;
   failedSignIns: FailedSignIns;
 }

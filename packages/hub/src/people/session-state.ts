@@ -1,14 +1,17 @@
 import type { SessionState } from '@signalbox/contract';
+import { refusalOfCreation } from '../access/policy.ts';
 import { listMembershipsOfPerson } from '../access/store.ts';
 import { presentMembership } from '../workspaces/present.ts';
 import { listWorkspaces } from '../workspaces/store.ts';
-import type { SessionDeps } from './deps.ts';
+import type { PeopleDeps } from './deps.ts';
 import { presentPerson } from './present.ts';
 import { hasPeople, type PersonRow } from './store.ts';
 
+const SIGNED_OUT = 'Sign in to create a workspace.';
+
 /** The signed-in person, or null, and their workspaces ordered by name. */
 export async function readSessionState(
-  { database: { reader } }: Pick<SessionDeps, 'database'>,
+  { database: { reader }, workspaceCreation }: Pick<PeopleDeps, 'database' | 'workspaceCreation'>,
   person: PersonRow | null,
 ): Promise<Omit<SessionState, 'ok'>> {
   const memberships =
@@ -21,6 +24,8 @@ export async function readSessionState(
       const role = roles.get(workspace.workspace_id);
       return role === undefined ? [] : [presentMembership(workspace, role)];
     }),
+    workspaceRefusal:
+      person === null ? SIGNED_OUT : refusalOfCreation(workspaceCreation, [...roles.values()]),
     firstOwnerPending: !(await hasPeople(reader)),
   };
 }

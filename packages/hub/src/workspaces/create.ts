@@ -1,10 +1,9 @@
 import { WorkspaceSlug } from '@signalbox/contract';
 import { Compile } from 'typebox/compile';
-import { mayCreateWorkspace } from '../access/policy.ts';
+import { refusalOfCreation } from '../access/policy.ts';
 import { insertMembership, listMembershipsOfPerson } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
-import type { Role } from '../db/schema/tables.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { type Principal, personIdOf } from '../principal.ts';
@@ -32,7 +31,9 @@ export function createOwnWorkspace(
   const personId = personIdOf(principal);
   return deps.database.write(null, async (tx) => {
     const memberships = await listMembershipsOfPerson(tx, personId);
-    refuseCreation(deps.workspaceCreation, memberships);
+    const roles = memberships.map(({ role }) => role);
+    const refusal = refusalOfCreation(deps.workspaceCreation, roles);
+    if (refusal !== null) throw new HubError('NOT_ALLOWED', refusal);
     const row = await createWorkspace(deps, tx, { slug, name, createdBy: personId });
     await insertMembership(tx, {
       workspace_id: row.workspace_id,
@@ -42,17 +43,6 @@ export function createOwnWorkspace(
     });
     return row;
   });
-}
-
-function refuseCreation(allowed: WorkspaceCreation, memberships: readonly { role: Role }[]): void {
-  const roles = memberships.map(({ role }) => role);
-  if (mayCreateWorkspace(allowed, roles)) return;
-  throw new HubError(
-    'NOT_ALLOWED',
-    allowed === 'operator'
-      ? 'The operator creates the workspaces of this hub: ask them for one.'
-      : 'Only owners and admins of a workspace may create another: ask one of them.',
-  );
 }
 
 /**

@@ -24,7 +24,10 @@ async function isSignedIn(browser: Visitor): Promise<boolean> {
 test('a person signs in with any spelling of their address, and out again', async (t) => {
   const { hub, personId, workspaceId } = await setup(t);
   const browser = hub.visitor();
-  const signedOut = { ok: true, person: null, workspaces: [], firstOwnerPending: false };
+  const workspaceRefusal = 'Sign in to create a workspace.';
+  const signedOut = {
+    ...{ ok: true, person: null, workspaces: [], workspaceRefusal, firstOwnerPending: false },
+  };
   assert.deepEqual(await browser.call(session.get, {}), signedOut);
   const state = await browser.call(session.signIn, {
     email: ' ADA@Acme.dev ',

@@ -26,6 +26,11 @@ export type Membership = Static<typeof Membership>;
 const sessionStateFields = {
   person: Nullable(Person),
   workspaces: List(Membership, 1_000, 'The workspaces of the person, ordered by name.'),
+  workspaceRefusal: Nullable(
+    Text(300, {
+      description: 'Why the person may not create a workspace, in a sentence. Null: they may.',
+    }),
+  ),
   firstOwnerPending: Type.Boolean({
     description:
       'This hub has no owner yet. Its log at start contains the link for the first owner.',
@@ -57,6 +62,7 @@ export const exampleSessionState: SessionState = {
   ok: true,
   person: examplePerson,
   workspaces: [{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' }],
+  workspaceRefusal: null,
   firstOwnerPending: false,
 };
 const exampleSession: ConsoleSession = {
