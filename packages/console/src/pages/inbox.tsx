@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { type ReactNode, useCallback, useEffect, useId } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
+import { groupQuestions, type InboxGroup } from '../format/inbox-groups.ts';
 import { plainText } from '../format/text.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { Button, buttonClasses } from '../parts/button.tsx';
@@ -14,8 +15,10 @@ import { Icon } from '../parts/icon.tsx';
 import { InboxRow } from '../parts/inbox-row.tsx';
 import { usePageTitle } from '../parts/page-title.ts';
 import { ReadFailure } from '../parts/read-failure.tsx';
+import { RunLink } from '../parts/record-links.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { useWide } from '../parts/use-wide.ts';
+import { useOpenDecisions } from '../shell/open-decisions.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/inbox');
@@ -70,8 +73,11 @@ function useInbox() {
   const { membership } = workspace.useRouteContext();
   const filters = route.useSearch();
   const list = useInfiniteQuery(decisionsQuery(membership.workspaceId, filters));
-  const rows = byUrgency(list.data?.pages.flatMap((page) => page.uncertainties) ?? []);
-  return { filters, list, rows };
+  const listed = byUrgency(list.data?.pages.flatMap((page) => page.uncertainties) ?? []);
+  const groups = groupQuestions(listed);
+  // The keys move through the rows as they are shown.
+  const rows = groups?.flatMap((group) => group.rows) ?? listed;
+  return { filters, list, rows, groups };
 }
 
 /** Open questions with a deadline come first, the nearest at the top; the others newest first. */
@@ -108,11 +114,22 @@ interface InboxListProps {
   shownId: string | undefined;
 }
 
-function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) {
+function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxListProps) {
   const { membership } = workspace.useRouteContext();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
+  const openCount = useOpenDecisions(membership.workspaceId);
   useCurrentInView(shownId);
+  const rowOf = (row: DecisionRow) => (
+    <InboxRow
+      key={row.uncertaintyId}
+      row={row}
+      slug={membership.slug}
+      filters={filters}
+      repositoryLabel={labels.get(row.repoId ?? '')}
+      isCurrent={row.uncertaintyId === shownId}
+    />
+  );
   return (
     <section
       aria-label="Questions"
@@ -120,6 +137,9 @@ function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) 
     >
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="text-xl font-semibold tracking-tight">Inbox</h1>
+        {openCount !== null && (
+          <p className="text-sm text-muted tabular-nums">{openCount} open in all</p>
+        )}
       </div>
       <Filters filters={filters} labels={labels} />
       {list.isPending && <SkeletonRows what="the questions" rows={6} />}
@@ -130,16 +150,11 @@ function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) 
           aria-label={filters.show === 'answered' ? 'Answered questions' : 'Open questions'}
           className="overflow-y-auto rounded-lg border bg-surface lg:max-h-[calc(100dvh-9rem)]"
         >
-          {rows.map((row) => (
-            <InboxRow
-              key={row.uncertaintyId}
-              row={row}
-              slug={membership.slug}
-              filters={filters}
-              repositoryLabel={labels.get(row.repoId ?? '')}
-              isCurrent={row.uncertaintyId === shownId}
-            />
-          ))}
+          {groups === null
+            ? rows.map(rowOf)
+            : groups.map((group) => (
+                <Group key={group.id} group={group} labels={labels} rowOf={rowOf} />
+              ))}
         </ol>
       )}
       {list.hasNextPage && (
@@ -152,6 +167,36 @@ function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) 
         </Button>
       )}
     </section>
+  );
+}
+
+interface GroupProps {
+  group: InboxGroup<DecisionRow>;
+  labels: ReadonlyMap<string, string>;
+  rowOf: (row: DecisionRow) => ReactNode;
+}
+
+/** The questions of one repository or run, below its name. */
+function Group({ group: { id, by, rows }, labels, rowOf }: GroupProps) {
+  const { membership } = workspace.useRouteContext();
+  const headingId = useId();
+  return (
+    <li className="border-b last:border-b-0">
+      <p
+        id={headingId}
+        className="sticky top-0 z-[1] flex items-baseline gap-2 border-b bg-well px-3 py-1.5 text-xs font-medium text-muted sm:px-4"
+      >
+        <span className="min-w-0 truncate">
+          {by === 'repository' ? (
+            plainText(labels.get(id) || id || 'Deleted repository')
+          ) : (
+            <RunLink workspaceId={membership.workspaceId} slug={membership.slug} runId={id} />
+          )}
+        </span>
+        <span className="font-normal tabular-nums">{rows.length}</span>
+      </p>
+      <ol aria-labelledby={headingId}>{rows.map(rowOf)}</ol>
+    </li>
   );
 }
 
