@@ -24,14 +24,12 @@ const reasons: Readonly<Record<string, string>> = {
   'cloudAiJobs.enqueue': 'For programs: the call of a model is not the work of a person.',
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
   'runs.upsertV1': 'For programs that plan runs.',
-  'runs.upsertV2': 'For programs that plan runs.',
   'uploads.create': 'For programs; people attach files at the console later.',
   'uploads.delete': 'For programs; people attach files at the console later.',
 };
 
 /** Rows of which a page is planned. */
 const planned = [
-  'workspaceSettings.create',
   'mailAccounts.list mailAccounts.put mailAccounts.remove',
   'triggerSettings.create triggerSettings.update triggerSettings.enable',
   'triggerSettings.disable triggerSettings.delete triggers.list triggers.get',

@@ -1,4 +1,4 @@
-import type { Run, RunUsage } from '@signalbox/contract';
+import type { JobCounts, Run, RunUsage } from '@signalbox/contract';
 import { plainText } from './text.ts';
 
 export function titleOfRun({ title, runRef }: Pick<Run, 'title' | 'runRef'>): string {
@@ -27,4 +27,16 @@ export function costNote({ jobs, jobsWithCost }: RunUsage): string {
   if (jobs === 0) return 'No job has reported its usage.';
   if (jobsWithCost === jobs) return `Reported by ${jobs === 1 ? '1 job' : `${jobs} jobs`}.`;
   return `${jobsWithCost} of ${jobs} jobs reported a cost.`;
+}
+
+const closedStatuses: ReadonlySet<string> = new Set(['done', 'failed', 'canceled']);
+
+/** Whether a run has ended, by a status that the console knows. */
+export function isClosedRun(status: string): boolean {
+  return closedStatuses.has(status);
+}
+
+/** How many jobs of a run have not ended. */
+export function unfinishedJobs({ pending, running, blocked }: JobCounts): number {
+  return pending + running + blocked;
 }

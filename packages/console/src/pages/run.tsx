@@ -20,6 +20,7 @@ import { usePageTitle } from '../parts/page-title.ts';
 import { ReadFailure } from '../parts/read-failure.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { useRepositoryLabels } from '../parts/repository-labels.ts';
+import { RunActions } from '../parts/run-actions.tsx';
 import { RunGraphView } from '../parts/run-graph.tsx';
 import { RunStatus } from '../parts/run-status.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
@@ -57,13 +58,16 @@ function RunView({ overview }: { overview: RunOverview }) {
   const { run } = overview;
   return (
     <>
-      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">
-          {titleOfRun(run)}
-        </h1>
-        <span role="status" aria-label="Status" className="inline-flex">
-          <RunStatus status={run.status} />
-        </span>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">
+            {titleOfRun(run)}
+          </h1>
+          <span role="status" aria-label="Status" className="inline-flex">
+            <RunStatus status={run.status} />
+          </span>
+        </div>
+        <RunActions overview={overview} />
       </div>
       {run.goal && (
         <p className="max-w-prose text-base whitespace-pre-wrap wrap-anywhere">
@@ -218,7 +222,7 @@ function Decisions({ runId }: { runId: string }) {
             <Link
               to="/w/$slug/inbox/$uncertaintyId"
               params={{ slug: membership.slug, uncertaintyId: item.uncertaintyId }}
-              className="font-medium underline decoration-line underline-offset-2 wrap-anywhere hover:decoration-current pointer-coarse:py-2"
+              className="py-0.5 font-medium underline decoration-line underline-offset-2 wrap-anywhere hover:decoration-current pointer-coarse:py-2"
             >
               {plainText(item.title) || item.uncertaintyId}
             </Link>

@@ -119,7 +119,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
         </Section>
         <Section
           title="Cloud AI"
-          description="Model calls that the hub enqueues by itself. A cloud AI worker must run them."
+          description="Model calls that the hub enqueues by itself. A cloud AI executor must run them."
         >
           <Sheet>
             <div className="grid gap-4 sm:max-w-md">
@@ -131,7 +131,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
               />
               <TextField
                 label="Model"
-                hint="Empty: the model of the worker."
+                hint="Empty: the model of the executor."
                 {...fields.bind('model')}
                 required={false}
               />
