@@ -367,7 +367,7 @@ describe('the inbox, where people answer the questions of agents', {
       await button(page, 'Answer “red”').click();
       await refused;
       await page.unroute(reads);
-      await page.getByText('because Ada Lovelace answered first').waitFor();
+      await page.getByText('Ada Lovelace answered first').waitFor();
       await page.getByRole('region', { name: 'Answer' }).getByText('blue').waitFor();
       await look(page, 'race-lost', screen);
       await button(page, 'Replace the answer').click();

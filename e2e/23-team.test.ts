@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -46,7 +47,6 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
     const member = await joinWorkspace(person, 'Grace Hopper', 'member');
     const viewer = await joinWorkspace(person, 'Victor Viewer', 'viewer');
     const machine = createMachine(join(folder, 'machine'));
-    const clone = join(folder, 'clone');
     makeClone(clone, 'git@git.acme.example:acme/api.git');
     await logIn(machine, person, owner.workspaceSlug);
     await runJson(machine, ['repo', 'link', clone]);
@@ -56,6 +56,9 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
     await agent.waitFor(/"type":"online"/);
     ownerPage = await visit(person, { viewport: { width: 1280, height: 800 } });
     memberPage = await visit(member, phone);
+    // The phone is open before there is a question, and reads nothing by itself.
+    await memberPage.goto(`/w/${owner.workspaceSlug}/inbox`);
+    await memberPage.getByText('No open questions').waitFor();
     viewerPage = await visit(viewer, { viewport: { width: 1280, height: 800 } });
   });
   after(async () => {
@@ -67,6 +70,7 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
   // Registered after the processes' ends, so that it is deleted later.
   const folder = makeTempDir({ after });
   const endFile = join(folder, 'end');
+  const clone = join(folder, 'clone');
 
   async function visit(who: SignedIn, options: VisitOptions): Promise<Page> {
     const opened = await openVisit(browser, hub.baseUrl, options);
@@ -99,7 +103,6 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
   });
 
   it('the member answers on a phone by two taps', async () => {
-    await memberPage.goto(`/w/${owner.workspaceSlug}/inbox`);
     await memberPage.getByRole('link', { name: /Which port may the health check use/ }).tap();
     await memberPage.getByRole('button', { name: 'Answer “Port 9443”' }).tap();
     await memberPage.getByText('You answered').waitFor();
@@ -125,8 +128,18 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
       .first()
       .waitFor();
     await viewerPage.getByText('Port: 9443').first().waitFor();
+    await viewerPage.getByText('No checks are configured').waitFor();
     await memberPage.goto(jobPath);
     await memberPage.getByRole('heading', { name: 'Evidence' }).waitFor();
     for (const { troubles } of visits) assert.deepEqual(troubles, []);
+  });
+
+  it('the command on the page leads to the work: the branch has the answer', async () => {
+    const command = await ownerPage.getByText(/^git switch signalbox\//).innerText();
+    const branch = command.replace('git switch ', '');
+    const git = (...args: string[]) => execFileSync('git', ['-C', clone, ...args]).toString();
+    assert.equal(git('show', `${branch}:health-port`), '9443\n');
+    const commit = git('rev-parse', '--short=12', branch).trim();
+    await ownerPage.getByText(commit, { exact: true }).waitFor();
   });
 });

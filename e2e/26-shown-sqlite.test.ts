@@ -214,6 +214,43 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     await audit('agents', address('agents'), /Paused until/);
   });
 
+  it('pauses the queue in the settings, and says on a job who paused it and why', async () => {
+    await page.goto(address('settings/workspace'));
+    await page.getByRole('button', { name: 'Pause the queue' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason (optional)').fill('Release freeze.');
+    await dialog.getByRole('button', { name: 'Pause the queue' }).click();
+    const banner = page.getByText(/Paused .* by Ada Lovelace: Release freeze\./);
+    await banner.waitFor();
+    await audit('settings', address('settings/workspace'), 'Release freeze.');
+    await page.goto(address(`jobs/${jobs.lacking}`));
+    await banner.waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('heading', { name: /No online agent has the required/ }).waitFor();
+  });
+
+  it('groups a long inbox by run, and its count is that of the badge', async () => {
+    const { runId: other } = await client.runs.upsertV1({
+      ...{ workspaceId, repoId, runRef: 'search-2026', title: 'Search', status: 'in_progress' },
+    });
+    for (let at = 1; at <= 8; at++) {
+      await client.uncertainties.createWithAutoPromotion({
+        ...{ workspaceId, runId: at % 2 === 0 ? runId : other, prompt: `Question ${at}?` },
+        ...{ kind: 'choice', confidence: 0.2 },
+      });
+    }
+    await page.goto(address('inbox'));
+    for (const title of ['Health check', 'Search']) {
+      const group = page.getByRole('list', { name: new RegExp(`^${title} *4$`) });
+      await group.waitFor();
+      assert.equal(await group.getByRole('listitem').count(), 4);
+    }
+    await page.getByText('8 open in all').waitFor();
+    await page.getByRole('link', { name: /^Inbox *8/ }).waitFor();
+    assert.match(await page.title(), /^\(8\)/);
+    await audit('inbox', address('inbox'), '8 open in all');
+  });
+
   it('closes and reopens a run, whose jobs and questions it links', async () => {
     await page.goto(address(`jobs/${jobs.done}`));
     await page.getByRole('link', { name: 'Health check' }).first().click();

@@ -1,5 +1,6 @@
 import type { ResponseOf } from '@signalbox/contract';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type Age, beginningOf } from '../format/job-filters.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
 
 /** A list is read whole up to this many rows; the audit log has pages. */
@@ -59,6 +60,8 @@ export interface AuditFilters {
   actor?: string | undefined;
   /** The ID of the record that was changed. */
   subject?: string | undefined;
+  /** Entries within this time. */
+  since?: Age | undefined;
 }
 
 /** For owners and admins; newest first. */
@@ -75,6 +78,7 @@ export function auditQuery(workspaceId: string, filters: AuditFilters) {
           ...(filters.action && { action: filters.action }),
           ...(filters.actor && { actor: filters.actor }),
           ...(filters.subject && { subject: filters.subject }),
+          ...(filters.since && { fromAt: beginningOf(filters.since, Date.now()) }),
           ...(pageParam && { cursor: pageParam }),
         },
         signal,

@@ -22,6 +22,16 @@ export const ageWords: Readonly<Record<Age, string>> = {
   '30d': 'the last 30 days',
 };
 
+/** The beginning of an age, as the hub takes it. */
+export function beginningOf(age: Age, nowMs: number): string {
+  return new Date(nowMs - agesMs[age]).toISOString();
+}
+
+/** Reads an age from a URL; undefined for other values. */
+export function readAge(value: unknown): Age | undefined {
+  return typeof value === 'string' && Object.hasOwn(agesMs, value) ? (value as Age) : undefined;
+}
+
 /** Filters of the job list; all are part of the URL. */
 export interface JobFilters {
   status?: StatusFilter;
@@ -51,9 +61,8 @@ export function readJobFilters(search: Record<string, unknown>): JobFilters {
     const id = textOf(search[name], ID_CHARS_MAX);
     if (id) filters[name] = id;
   }
-  if (typeof search.since === 'string' && Object.hasOwn(agesMs, search.since)) {
-    filters.since = search.since as Age;
-  }
+  const since = readAge(search.since);
+  if (since) filters.since = since;
   const q = textOf(search.q, TEXT_CHARS_MAX);
   if (q) filters.q = q;
   return filters;
@@ -92,6 +101,6 @@ export function wireFilters({ kind, repo, agent, run, since }: JobFilters, nowMs
     ...(repo && { repoId: repo }),
     ...(agent && { agentId: agent }),
     ...(run && { runId: run }),
-    ...(since && { fromAt: new Date(nowMs - agesMs[since]).toISOString() }),
+    ...(since && { fromAt: beginningOf(since, nowMs) }),
   };
 }

@@ -45,16 +45,30 @@ export function FailureCard({ job }: { job: Job }) {
           <LinkedText text={summary} />
         </p>
       )}
+      {reason.isRetryable && job.attempt >= job.maxAttempts && (
+        <p className="text-sm">
+          The job may run again, but it has used all {job.maxAttempts} attempts. A retry allows one
+          more.
+        </p>
+      )}
       <LogEnd job={job} />
     </section>
   );
 }
 
-function reasonOf(reason: OutcomeReason | null): { tag: string; summary: string | undefined } {
-  if (reason === null) return { tag: '', summary: undefined };
-  if (typeof reason === 'string') return { tag: '', summary: reason };
-  const { category, code, summary } = reason;
-  return { tag: [category, code].filter(Boolean).join(' · '), summary };
+interface FailureReason {
+  tag: string;
+  summary: string | undefined;
+  /** Whether the agent would have the job tried again. */
+  isRetryable: boolean;
+}
+
+function reasonOf(reason: OutcomeReason | null): FailureReason {
+  if (reason === null) return { tag: '', summary: undefined, isRetryable: false };
+  if (typeof reason === 'string') return { tag: '', summary: reason, isRetryable: false };
+  const { category, code, summary, retryable = false } = reason;
+  const tag = [category, code].filter(Boolean).join(' · ');
+  return { tag, summary, isRetryable: retryable };
 }
 
 function Message({ text }: { text: string }) {

@@ -111,7 +111,7 @@ function PauseNote({ agent }: { agent: Agent }) {
       </p>
       <p className="whitespace-pre-wrap wrap-anywhere">{pause.message}</p>
       <p className="text-muted">
-        It claims no job until then. Afterwards it claims one, and goes on if the model answers.
+        It claims no job until then. Afterwards it claims one, and more if the model answers.
       </p>
     </section>
   );

@@ -222,7 +222,7 @@ function Decisions({ runId }: { runId: string }) {
             <Link
               to="/w/$slug/inbox/$uncertaintyId"
               params={{ slug: membership.slug, uncertaintyId: item.uncertaintyId }}
-              className="py-0.5 font-medium underline decoration-line underline-offset-2 wrap-anywhere hover:decoration-current pointer-coarse:py-2"
+              className="py-0.5 font-medium text-accent underline underline-offset-2 wrap-anywhere pointer-coarse:py-2"
             >
               {plainText(item.title) || item.uncertaintyId}
             </Link>

@@ -4,8 +4,7 @@ import { runRecordQuery } from '../api/fleet-queries.ts';
 import { titleOfRun } from '../format/run-words.ts';
 
 /** Classes of a link to another record, within facts and lines of text. */
-const recordLinkClasses =
-  'max-w-full text-ink underline decoration-line underline-offset-2 hover:decoration-current pointer-coarse:py-3';
+const recordLinkClasses = 'max-w-full text-accent underline underline-offset-2 pointer-coarse:py-3';
 
 interface RecordLinkProps {
   slug: string;

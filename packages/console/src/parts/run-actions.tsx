@@ -58,7 +58,7 @@ export function RunActions({ overview }: { overview: RunOverview }) {
   );
 }
 
-/** The jobs that go on after the run is closed. */
+/** The jobs that continue after the run is closed. */
 function Unfinished({ overview: { run, jobCounts } }: { overview: RunOverview }) {
   const { membership } = workspace.useRouteContext();
   const count = unfinishedJobs(jobCounts);
@@ -66,7 +66,7 @@ function Unfinished({ overview: { run, jobCounts } }: { overview: RunOverview })
   return (
     <p>
       {count === 1 ? 'One of its jobs has' : `${count.toLocaleString('en')} of its jobs have`} not
-      ended and will go on.{' '}
+      ended and will continue.{' '}
       <Link
         to="/w/$slug/jobs"
         params={{ slug: membership.slug }}

@@ -9,6 +9,7 @@ import {
   serviceTokensQuery,
   workspaceSettingsQuery,
 } from '../api/settings-queries.ts';
+import { readAge } from '../format/job-filters.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
@@ -71,10 +72,12 @@ const accountRoute = createRoute({
 /** Filters are in the URL; what is no text is dropped. */
 function readAuditFilters(search: Record<string, unknown>): AuditFilters {
   const { action, actor, subject } = search;
+  const since = readAge(search.since);
   return {
     ...(typeof action === 'string' && action !== '' && { action }),
     ...(typeof actor === 'string' && actor !== '' && { actor }),
     ...(typeof subject === 'string' && subject !== '' && { subject }),
+    ...(since && { since }),
   };
 }
 

@@ -17,7 +17,7 @@ const rules: [WorkspaceCreation, allowed: readonly (string | null)[]][] = [
   ['operator', []],
 ];
 for (const [workspaceCreation, allowed] of rules) {
-  test(`with the setting ${workspaceCreation}, ${allowed.length} of 5 people may create a workspace, and the others learn why not`, async (t) => {
+  test(`with the setting ${workspaceCreation}, ${allowed.length} of 5 people may create a workspace`, async (t) => {
     const hub = await startTestHub(t, { config: { workspaceCreation } });
     const { workspaceId } = await makeOwner(hub);
     for (const role of people) {

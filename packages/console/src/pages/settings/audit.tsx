@@ -9,6 +9,7 @@ import {
   auditQuery,
   membersQuery,
 } from '../../api/settings-queries.ts';
+import { type Age, ageWords } from '../../format/job-filters.ts';
 import { plainText } from '../../format/text.ts';
 import { adminReason } from '../../parts/action-button.tsx';
 import { Button, buttonClasses } from '../../parts/button.tsx';
@@ -75,6 +76,8 @@ function Tools({ workspaceId, slug }: { workspaceId: string; slug: string }) {
   );
 }
 
+const ages = (Object.keys(ageWords) as Age[]).map((value) => ({ value, word: ageWords[value] }));
+
 function Filters() {
   const { membership } = workspace.useRouteContext();
   const filters = route.useSearch();
@@ -112,10 +115,16 @@ function Filters() {
         options={people}
         onChange={(actor) => narrow({ actor })}
       />
+      <FilterChip
+        label="Time"
+        value={filters.since}
+        options={ages}
+        onChange={(since) => narrow({ since })}
+      />
       {filters.subject && (
         <Link
           from="/w/$slug/settings/audit"
-          search={({ action, actor }: AuditFilters) => ({ action, actor })}
+          search={({ subject: _subject, ...others }: AuditFilters) => others}
           className={buttonClasses('quiet')}
         >
           All records, not only {filters.subject}
@@ -142,7 +151,7 @@ function Entries() {
   if (entries.length === 0) {
     return (
       <EmptyState icon="scroll-text" title="No entry matches">
-        Nothing in the log has this action, person and record.
+        Nothing in the log has this action, person, record and time.
       </EmptyState>
     );
   }

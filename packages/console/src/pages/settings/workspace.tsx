@@ -13,6 +13,7 @@ import { TextField } from '../../parts/field.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../../parts/form-fields.ts';
 import { usePageTitle } from '../../parts/page-title.ts';
 import { CheckField, SelectInput } from '../../parts/settings/controls.tsx';
+import { QueueSection } from '../../parts/settings/queue-section.tsx';
 import { Records, Section, Sheet } from '../../parts/settings/section.tsx';
 import { showToast } from '../../parts/toast.ts';
 
@@ -35,6 +36,7 @@ export function WorkspaceSettingsPage() {
       <Records what="the settings" query={query}>
         {(settings) => <SettingsForm key={JSON.stringify(settings)} settings={settings} />}
       </Records>
+      <QueueSection />
       <LeaveSection />
     </>
   );
