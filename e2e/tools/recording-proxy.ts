@@ -17,6 +17,8 @@ export async function startRecordingProxy(): Promise<RecordingProxy> {
   });
   server.on('connect', (request, socket) => {
     requests.push(`CONNECT ${request.url}`);
+    // A tool may hang up before it has read the refusal.
+    socket.on('error', () => {});
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

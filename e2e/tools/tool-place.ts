@@ -51,6 +51,9 @@ export function makeToolPlace({ folder, tools, modelUrl, proxyEnv }: ToolPlaceOp
       SCRIPTED_MODEL_KEY: 'scripted-model-key',
       GOOGLE_GEMINI_BASE_URL: modelUrl,
       GEMINI_API_KEY: 'scripted-model-key',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
       OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(modelUrl)),
     },
   };

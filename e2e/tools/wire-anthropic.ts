@@ -104,14 +104,17 @@ function answer(
 function translate(asked: Call, body: JsonBody): { name: string; input: object } {
   const call = resolveCall(asked, anthropicWire.personTexts(body));
   if (call.tool === 'native') return { name: call.name, input: call.input };
+  const isOpencode = body?.tools?.some((tool: JsonBody) => tool.name === 'bash') ?? false;
   if (call.tool === 'shell') {
-    return { name: 'Bash', input: { command: call.command, description: 'A command' } };
+    const input = { command: call.command, description: 'A command' };
+    return { name: isOpencode ? 'bash' : 'Bash', input };
   }
   const path = isAbsolute(call.path) ? call.path : join(workingDirectory(body), call.path);
+  if (isOpencode) return { name: 'write', input: { filePath: path, content: call.text } };
   return { name: 'Write', input: { file_path: path, content: call.text } };
 }
 
-/** Claude Code tells the model its working directory. */
+/** Claude Code and opencode tell the model their working directory. */
 function workingDirectory(body: JsonBody): string {
   const [, path] = /[Ww]orking directory: ([^\n"\\]+)/.exec(JSON.stringify(body)) ?? [];
   if (path === undefined) throw new Error('The request does not name the working directory.');

@@ -1,15 +1,22 @@
 import { type JsonBody, resolveCall, type Wire } from './wire.ts';
 
-const callPath = /^\/v1(?:beta)?\/models\/([^/:]+):(?:streamGenerateContent|generateContent)$/;
+const callPath = /^\/v1(?:beta)?\/models\/([^/:]+):streamGenerateContent$/;
+const asidePath = /^\/v1(?:beta)?\/models\/[^/:]+:generateContent$/;
+/** Gemini CLI first asks a small model how hard the work is, and chooses the model by that. */
+const classification = { complexity_reasoning: 'A simple step.', complexity_score: 10 };
 
 /** Google's Gemini API, as Gemini CLI calls it: `POST …:streamGenerateContent` with a stream. */
 export const geminiWire: Wire = {
   name: 'gemini',
   isCall: (method, path) => method === 'POST' && callPath.test(path),
-  answerAside: (method, path) =>
-    method === 'POST' && path.endsWith(':countTokens')
-      ? { status: 200, body: { totalTokens: 10 } }
-      : null,
+  answerAside(method, path) {
+    if (method !== 'POST') return null;
+    if (path.endsWith(':countTokens')) return { status: 200, body: { totalTokens: 10 } };
+    if (!asidePath.test(path)) return null;
+    const parts = [{ text: JSON.stringify(classification) }];
+    const candidate = { index: 0, content: { role: 'model', parts }, finishReason: 'STOP' };
+    return { status: 200, body: { candidates: [candidate] } };
+  },
   personTexts: (body) =>
     (body?.contents ?? [])
       .filter((content: JsonBody) => content.role === 'user')

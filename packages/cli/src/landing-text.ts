@@ -37,23 +37,33 @@ export interface ShownCheck {
   durationMs: number | null;
 }
 
+/** Something that a review says is wrong. */
+export interface ShownFinding {
+  /** The file, with its line if it is known. */
+  place: string;
+  severity: string;
+  message: string;
+}
+
 /** The evidence of landing. Any agent may have sent any form. */
 export interface ShownEvidence {
   branch: string | null;
   baseSha: string | null;
   checks: ShownCheck[];
   gaps: string[];
+  findings: ShownFinding[];
   pushedTo: string | null;
   pullRequestUrl: string | null;
 }
 
 export function readEvidence(evidence: Evidence | null): ShownEvidence {
-  const { branch, baseSha, checks, gaps, pushedTo, pullRequestUrl } = evidence ?? {};
+  const { branch, baseSha, checks, gaps, findings, pushedTo, pullRequestUrl } = evidence ?? {};
   return {
     branch: textOf(branch),
     baseSha: textOf(baseSha),
     checks: listOf(checks).map(readCheck),
     gaps: listOf(gaps).filter((gap) => typeof gap === 'string'),
+    findings: listOf(findings).map(readFinding),
     pushedTo: textOf(pushedTo),
     pullRequestUrl: textOf(pullRequestUrl),
   };
@@ -69,14 +79,25 @@ function readCheck(check: unknown): ShownCheck {
   };
 }
 
+function readFinding(finding: unknown): ShownFinding {
+  const { file, line, severity, message } = (finding ?? {}) as Record<string, unknown>;
+  const place = [textOf(file) ?? 'no file', numberOf(line)].filter((part) => part !== null);
+  return {
+    place: place.join(':'),
+    severity: textOf(severity) ?? 'finding',
+    message: textOf(message) ?? '',
+  };
+}
+
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 const numberOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Prints the checks and what is missing, a line each. */
-export function printProof({ styles, print }: Io, { checks, gaps }: ShownEvidence): void {
-  if (checks.length === 0 && gaps.length === 0) return;
+/** Prints the checks, what is missing, and the findings of a review, a line each. */
+export function printProof({ styles, print }: Io, evidence: ShownEvidence): void {
+  const { checks, gaps, findings } = evidence;
+  if (checks.length + gaps.length + findings.length === 0) return;
   print();
   for (const { name, outcome, exitCode, durationMs } of checks) {
     const isGood = outcome === 'passed' || (outcome === null && exitCode === 0);
@@ -89,4 +110,8 @@ export function printProof({ styles, print }: Io, { checks, gaps }: ShownEvidenc
   // The lines of the checks say some of them already.
   const others = gaps.filter((gap) => !checks.some(({ name }) => gap.startsWith(`Check ${name} `)));
   for (const gap of others) print(`  ${styles.yellow('!')} ${oneLine(gap)}`);
+  for (const { place, severity, message } of findings) {
+    const word = severity === 'blocker' ? styles.red(severity) : styles.yellow(oneLine(severity));
+    print(`  ${word}  ${oneLine(place)}  ${oneLine(message)}`);
+  }
 }

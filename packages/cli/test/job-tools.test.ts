@@ -121,8 +121,8 @@ async function answer(uncertaintyId: string, value: string, mode: 'answered' | '
 
 const reportOf = ({ reportFile }: Held) =>
   readFileSync(reportFile, 'utf8')
-    .trimEnd()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
 for (const era of ['current', 'before 2026'] as const) {
@@ -149,7 +149,7 @@ test('the list of tools takes at most 2,500 tokens, counted as characters / 4', 
     tools.map(({ name }) => name),
     [
       ...['ask_person', 'check_answer', 'get_context', 'report_progress', 'report_evidence'],
-      ...['spawn_job', 'list_run_jobs', 'attach_file', 'finish'],
+      ...['report_finding', 'spawn_job', 'list_run_jobs', 'attach_file', 'finish'],
     ],
   );
   const tokens = JSON.stringify(tools).length / 4;
@@ -199,12 +199,15 @@ test('evidence, further jobs and the end are noted for the agent, and progress i
   const client = await connect(held);
   await call(client, 'report_progress', { message: 'Reading hunter2-hunter2' });
   await call(client, 'report_evidence', { check: 'npm test', outcome: 'failed', detail: '1 of 9' });
+  const finding = { file: 'a.ts', line: 3, severity: 'blocker', message: 'Never ends.' };
+  await call(client, 'report_finding', finding);
   const child = { kind: 'pr_review', prompt: 'Review it' };
   await call(client, 'spawn_job', child);
   assert.equal((await call(client, 'spawn_job', child)).text, 'This job is noted already.');
   await call(client, 'finish', { outcome: 'failed', message: 'It breaks.' });
   assert.deepEqual(reportOf(held), [
     { type: 'evidence', check: 'npm test', outcome: 'failed', detail: '1 of 9' },
+    { type: 'finding', ...finding },
     { type: 'child', job: child },
     { type: 'finish', outcome: 'failed', message: 'It breaks.' },
   ]);

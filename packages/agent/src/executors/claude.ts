@@ -97,7 +97,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       args.push(...(options.args ?? []));
       return {
         ...{ file: 'claude', args },
-        stdin: composeToolPrompt(request, { canWriteResult: true, hasServer }),
+        stdin: composeToolPrompt(request, { resultFile: request.resultFile, hasServer }),
         env: {
           // `@path` in a prompt would attach files from anywhere on this machine.
           CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',

@@ -51,7 +51,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
         file: 'codex',
         args,
         stdin: composeToolPrompt(request, {
-          canWriteResult: !request.isReadOnly,
+          resultFile: request.isReadOnly ? null : request.resultFile,
           hasServer: jobServer !== undefined,
         }),
         reader,

@@ -16,7 +16,8 @@ export const jobServerLines: readonly string[] = [
   '- ask_person asks a person and waits for the answer. Use it for what only a person can decide.',
   '  If it tells you to end your turn, do so: the job continues when the answer is there.',
   '- get_context reads notes and documents for this job; list_run_jobs lists related jobs.',
-  '- report_progress, report_evidence (checks that you ran) and attach_file show people your work.',
+  '- report_progress, report_evidence (checks that you ran), report_finding (what is wrong in the',
+  '  code that you review) and attach_file show people your work.',
   '- spawn_job enqueues further work; finish says how the job ends: done, blocked or failed.',
 ];
 

@@ -1,31 +1,55 @@
-import type { ExecutorRequest } from './executor.ts';
+import type { Job } from '@signalbox/contract';
 import { jobServerLines } from './job-server.ts';
+import { linesOfKind } from './kind-lines.ts';
+
+/** The text of a job, and what its tool may do. */
+export interface PromptParts {
+  job: Job;
+  /** The job's prompt, with the answers to its earlier questions. */
+  promptText: string;
+  /** The job may read but not change files. */
+  isReadOnly: boolean;
+}
+
+/** The means of a tool to report. */
+export interface PromptMeans {
+  /** The file to which the tool can write its result; null: it can write none. */
+  resultFile: string | null;
+  /** The tool has the job's own MCP server. */
+  hasServer: boolean;
+}
 
 /**
- * The prompt for a coding tool: the job's text, and how a job ends. It never begins with the job's
- * text: Claude Code takes a prompt that begins with `/` for a command of its own.
- *
- * @param means whether the tool can write `resultFile`, and whether it has the job's own server.
+ * The prompt for a coding tool: the job's text, what its kind means, and how a job ends. It never
+ * begins with the job's text: tools take a prompt that begins with `/` for a command of their own.
  */
 export function composeToolPrompt(
-  request: ExecutorRequest,
-  { canWriteResult, hasServer }: { canWriteResult: boolean; hasServer: boolean },
+  { job, promptText, isReadOnly }: PromptParts,
+  { resultFile, hasServer }: PromptMeans,
 ): string {
-  const { promptText, isReadOnly, resultFile } = request;
   const changes = isReadOnly
     ? '- This task is read-only: do not change files of the repository.'
     : '- Do not commit or push. Your changes are committed for you when you end.';
+  const sections = [
+    ['Your task:'],
+    [promptText.trimEnd()],
+    linesOfKind(job.kind),
+    ...(hasServer ? [jobServerLines] : []),
+    ['How to end:', changes, ...questionLines(resultFile, hasServer)],
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function questionLines(resultFile: string | null, hasServer: boolean): string[] {
+  if (resultFile === null) {
+    return ['- If no person can answer you, end with what you found, and with your question.'];
+  }
   const condition = hasServer
     ? '- If these tools are missing and you cannot continue without an answer,'
     : '- No person can answer you while you work. If you cannot continue without an answer,';
-  const question = canWriteResult
-    ? [
-        condition,
-        `  write this JSON to the file ${resultFile} and end:`,
-        '  {"outcome": "blocked", "message": "your question"}',
-      ]
-    : ['- If no person can answer you, end with what you found, and with your question.'];
-  const text = promptText.trimEnd();
-  const tools = hasServer ? [...jobServerLines, ''] : [];
-  return ['Your task:', '', text, '', ...tools, 'How to end:', changes, ...question, ''].join('\n');
+  return [
+    condition,
+    `  write this JSON to the file ${resultFile} and end:`,
+    '  {"outcome": "blocked", "message": "your question"}',
+  ];
 }

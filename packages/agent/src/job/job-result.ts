@@ -36,6 +36,9 @@ export async function readResult(work: JobWork): Promise<JobResult> {
     return resultOfFailure(new JobFailure('execution', 'result_file_invalid', summary));
   }
   work.toolReport = told;
+  for (const line of told.torn) {
+    await work.log.note(`signalbox: line ${line} of the tool's report is torn, and is left out.`);
+  }
   const report = work.executorReport ?? {};
   const usage = file?.usage ?? report.usage;
   const children = [...(file?.children ?? []), ...told.children];
@@ -106,10 +109,11 @@ export function completionOf(
   const { claimed, settings, redactor } = work;
   const { outcome, outcomeReason, children, usage } = result;
   const { sessionId, denied } = work.executorReport ?? {};
-  const { evidence: reported = [], files = [] } = work.toolReport ?? {};
+  const { evidence: reported = [], findings = [], files = [] } = work.toolReport ?? {};
   const evidence = {
     ...gitEvidence,
     ...(reported.length === 0 ? {} : { reported: reported.map((one) => cleanAll(work, one)) }),
+    ...(findings.length === 0 ? {} : { findings: findings.map((one) => cleanAll(work, one)) }),
     ...(files.length === 0 ? {} : { attachments: files.map((file) => cleanAll(work, file)) }),
     executor: {
       name: settings.executor.name,

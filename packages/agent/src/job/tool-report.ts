@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { jobKinds } from '@signalbox/contract';
 import { z } from 'zod';
+import { type JsonObject, parseObject } from '../executors/json-fields.ts';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { ResultFileError } from './result-file.ts';
 
@@ -22,6 +23,17 @@ const Reported = z.object({
 });
 export type Reported = z.infer<typeof Reported>;
 
+export const findingSeverities = ['blocker', 'major', 'minor'] as const;
+
+/** Something that the tool says is wrong with the code that it reviews. */
+const Finding = z.object({
+  file: text(1_000).min(1),
+  line: z.number().int().min(1).max(10_000_000).optional(),
+  severity: z.enum(findingSeverities),
+  message: text(2_000).min(1),
+});
+export type Finding = z.infer<typeof Finding>;
+
 /** A file that the tool has uploaded to the hub. */
 const AttachedFile = z.object({
   uploadId: text(200),
@@ -41,6 +53,7 @@ const Line = z.discriminatedUnion('type', [
   /** No person has answered in time, and the tool was told to end. */
   z.object({ type: z.literal('parked'), uncertaintyId: text(200) }),
   z.object({ type: z.literal('evidence'), ...Reported.shape }),
+  z.object({ type: z.literal('finding'), ...Finding.shape }),
   z.object({ type: z.literal('file'), ...AttachedFile.shape }),
   z.object({
     type: z.literal('child'),
@@ -61,17 +74,21 @@ export interface AskedQuestion {
 export interface ToolReport {
   questions: readonly AskedQuestion[];
   evidence: readonly Reported[];
+  findings: readonly Finding[];
   files: readonly AttachedFile[];
   children: readonly SpawnedJob[];
   finish: { outcome: (typeof finishOutcomes)[number]; message: string } | null;
+  /** Numbers of lines that were left out: a process was ended while it wrote them. */
+  torn: readonly number[];
 }
 
 /**
  * Adds a line to the file that `SIGNALBOX_REPORT_FILE` names. Several processes of a tool may write
- * it at once, so each line is one write at its end.
+ * it at once, so each line is one write at its end. It begins with a line feed, because the line
+ * before it may be torn.
  */
 export async function appendToReport(file: string, line: ReportLine): Promise<void> {
-  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  await appendFile(file, `\n${JSON.stringify(line)}\n`, { mode: 0o600 });
 }
 
 /**
@@ -82,10 +99,11 @@ export async function appendToReport(file: string, line: ReportLine): Promise<vo
  */
 export async function readToolReport(file: string, uid?: number): Promise<ToolReport> {
   const bytes = await readBytes(file, uid);
-  const lines = (bytes?.toString('utf8') ?? '').split('\n');
-  // A process that was killed may have left a part of a line.
-  lines.pop();
-  return reportOf(lines.filter((line) => line !== '').map(readLine));
+  const lines = (bytes?.toString('utf8') ?? '').split('\n').filter((line) => line !== '');
+  const values = lines.map((line) => parseObject(line));
+  const read = values.flatMap((value, index) => (value === null ? [] : [readLine(value, index)]));
+  const torn = values.flatMap((value, index) => (value === null ? [index + 1] : []));
+  return { ...reportOf(read), torn };
 }
 
 async function readBytes(file: string, uid: number | undefined): Promise<Buffer | null> {
@@ -97,13 +115,7 @@ async function readBytes(file: string, uid: number | undefined): Promise<Buffer 
   }
 }
 
-function readLine(line: string, index: number): ReportLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new ResultFileError(`Line ${index + 1} of the tool's report is not valid JSON.`);
-  }
+function readLine(value: JsonObject, index: number): ReportLine {
   const read = Line.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -111,10 +123,11 @@ function readLine(line: string, index: number): ReportLine {
   throw new ResultFileError(`Line ${index + 1} of the tool's report is invalid at ${where}.`);
 }
 
-function reportOf(lines: readonly ReportLine[]): ToolReport {
+function reportOf(lines: readonly ReportLine[]): Omit<ToolReport, 'torn'> {
   const questions = new Map<string, AskedQuestion>();
   const report = {
     evidence: [] as Reported[],
+    findings: [] as Finding[],
     files: [] as AttachedFile[],
     children: [] as SpawnedJob[],
     finish: null as ToolReport['finish'],
@@ -130,6 +143,8 @@ function reportOf(lines: readonly ReportLine[]): ToolReport {
       if (asked !== undefined) questions.set(line.uncertaintyId, { ...asked, state: line.type });
     } else if (line.type === 'evidence') {
       report.evidence.push(fields as Reported);
+    } else if (line.type === 'finding') {
+      report.findings.push(fields as Finding);
     } else if (line.type === 'file') {
       report.files.push(fields as AttachedFile);
     } else if (line.type === 'child') {

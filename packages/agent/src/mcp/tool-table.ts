@@ -4,6 +4,7 @@ import { jsonBytes } from '../job/text-limits.ts';
 import {
   appendToReport,
   checkOutcomes,
+  findingSeverities,
   finishOutcomes,
   REPORTED_MAX,
   readToolReport,
@@ -110,6 +111,24 @@ export const jobTools: readonly JobTool[] = [
       }
       await appendToReport(reportFile, { type: 'evidence', ...evidence });
       return 'Recorded. It is part of the evidence of this job.';
+    },
+  }),
+  defineTool({
+    name: 'report_finding',
+    description: 'Report something wrong in the code that you review. One call for each finding.',
+    input: z.object({
+      file: z.string().min(1).max(1_000),
+      line: z.number().int().min(1).max(10_000_000).optional(),
+      severity: z.enum(findingSeverities).describe('blocker: must not be merged'),
+      message: z.string().min(1).max(2_000).describe('what is wrong, and what to do'),
+    }),
+    async run({ reportFile }, finding) {
+      const { findings } = await readToolReport(reportFile);
+      if (findings.length >= REPORTED_MAX) {
+        throw new JobToolError(`A job reports at most ${REPORTED_MAX} findings.`);
+      }
+      await appendToReport(reportFile, { type: 'finding', ...finding });
+      return 'Recorded.';
     },
   }),
   defineTool({

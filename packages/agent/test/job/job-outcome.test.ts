@@ -109,6 +109,33 @@ test('a tool that notes done and then fails has failed', async (t) => {
   assert.equal(outcome, 'failed');
 });
 
+test('a torn line of the report is left out and noted; the others count', async (t) => {
+  const parts = await setup(t);
+  const whole = ['a', 'b'].map((check) => ({ type: 'evidence', check, outcome: 'passed' }));
+  const [first, second] = whole.map((line) => JSON.stringify(line));
+  const text = `${first}\n{"type":"finish","outco\n${second}`;
+  const command = `cat > "$SIGNALBOX_REPORT_FILE" <<'END'\n${text}\nEND`;
+  const { held, result } = await runOne(parts, command);
+  assert.equal(result.outcome, 'done');
+  const { reported } = result.evidence as { reported?: { check: string }[] };
+  assert.deepEqual(
+    reported?.map(({ check }) => check),
+    ['a', 'b'],
+  );
+  const log = [...held.log.values()].map(({ message }) => message).join('');
+  assert.match(log, /signalbox: line 2 of the tool's report is torn, and is left out\.\n/);
+});
+
+test('findings of a review are in its evidence, without secrets', async (t) => {
+  const parts = await setup(t);
+  const secret = 'hunter2-hunter2';
+  const finding = { file: 'src/a.ts', line: 3, severity: 'major', message: `Logs ${secret}` };
+  const env = { ...process.env, DEPLOY_TOKEN: secret };
+  const { result } = await runOne(parts, noting([{ type: 'finding', ...finding }]), { env });
+  const { findings } = result.evidence as Record<string, unknown>;
+  assert.deepEqual(findings, [{ ...finding, message: 'Logs [redacted]' }]);
+});
+
 test('an invalid line of the report fails the job with the reason', async (t) => {
   const parts = await setup(t);
   const { outcomeReason } = (await runOne(parts, noting([{ type: 'finish', outcome: 'great' }])))

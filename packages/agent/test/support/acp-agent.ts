@@ -1,7 +1,7 @@
 /**
- * A scripted coding tool that speaks the Agent Client Protocol. The first line of the job's prompt
- * is its script: steps separated by `;`. Its sessions are files, so it can be killed and resumed;
- * then it asks again for what it had not done, as real tools do.
+ * A scripted coding tool that speaks the Agent Client Protocol. The first line of the task in its
+ * prompt is its script: steps separated by `;`. Its sessions are files, so it can be killed and
+ * resumed; then it asks again for what it had not done, as real tools do.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -222,7 +222,8 @@ acp
     const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
     const session = read(sessionId);
     if (session.prompts.length === 0) {
-      session.steps = (text.split('\n')[0] ?? '').split(';').map((step) => step.trim());
+      const [, script = ''] = /^Your task:\n\n(.*)\n/.exec(text) ?? [];
+      session.steps = script.split(';').map((step) => step.trim());
     }
     session.prompts.push(text);
     write(sessionId, session);

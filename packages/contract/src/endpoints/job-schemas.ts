@@ -151,6 +151,18 @@ export const Evidence = Type.Object(
     ),
     checks: stored(List(EvidenceCheck, 50)),
     gaps: stored(List(Text(1_000), 50, 'What is missing, one sentence each.')),
+    findings: stored(
+      List(
+        Type.Object({
+          file: Text(1_000),
+          line: Type.Optional(Integer(1, 10_000_000)),
+          severity: OneOf(['blocker', 'major', 'minor']),
+          message: Text(2_000),
+        }),
+        100,
+        'What a review says is wrong.',
+      ),
+    ),
     pushedTo: stored(Text(255, { description: 'The remote that has the branch.' })),
     pullRequestUrl: stored(Text(2_000)),
   },

@@ -22,6 +22,10 @@ export interface AcpAgent {
   showsServerEnv?: true;
   /** It takes MCP servers with time limits and permissions by `CODEX_CONFIG` only. */
   takesCodexConfig?: true;
+  /** Its `usage` of a turn is that of the last call of the model. */
+  countsLastCallOnly?: true;
+  /** It starts MCP servers only where this variable of its environment is `true`. */
+  serversNeed?: string;
   /** Added to requests that open a session. */
   sessionMeta?: Readonly<Record<string, unknown>>;
   /** How a person logs in, for the message that a login is needed. */
@@ -67,6 +71,13 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     name: 'opencode',
     file: 'opencode',
     args: ['acp'],
+    countsLastCallOnly: true,
+    // By default it asks about nothing but files outside, so no rule of the agent would be applied.
+    env: {
+      OPENCODE_PERMISSION: JSON.stringify({
+        ...{ edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' },
+      }),
+    },
     install: 'npm install --global opencode-ai@1.18.33',
     loginHint: 'Run opencode auth login on this machine.',
   },
@@ -74,6 +85,8 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     name: 'gemini',
     file: 'gemini',
     args: ['--acp'],
+    // Its owner trusts the repository then: hooks and settings in there take effect as well.
+    serversNeed: 'GEMINI_CLI_TRUST_WORKSPACE',
     install: 'npm install --global @google/gemini-cli@0.61.0',
     loginHint: 'Run gemini on this machine and log in.',
   },

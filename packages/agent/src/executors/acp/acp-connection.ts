@@ -27,9 +27,13 @@ export class ToolProtocolError extends Error {
   override name = 'ToolProtocolError';
 }
 
-/** Asks a tool for failures of a turn as data. It would end the turn as done otherwise. */
+/**
+ * Asks a tool for failures of a turn as data. It would end the turn as done otherwise. A tool that
+ * knows this extension leaves out the output of commands, unless it is asked for too.
+ */
 const failureExtension = {
   jetbrains: { air: { version: 1, capabilities: ['sessionFailure'] } },
+  terminal_output_delta: true,
 };
 /** A message may hold a whole file. */
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;

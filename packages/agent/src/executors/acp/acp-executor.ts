@@ -3,10 +3,11 @@ import type { ShareChanges } from '../../landing/landing-options.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
-import { JOB_SERVER_NAME, type JobServer, jobServerLines, serverVariables } from '../job-server.ts';
+import { JOB_SERVER_NAME, type JobServer, serverVariables } from '../job-server.ts';
 import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
 import type { ToolFailure } from '../tool-failure.ts';
+import { composeToolPrompt } from '../tool-prompt.ts';
 import { type AcpAgent, findAcpAgent } from './acp-agents.ts';
 import { AcpReader } from './acp-messages.ts';
 import type { SessionSettings } from './acp-session.ts';
@@ -67,22 +68,25 @@ async function converse(
   options: AcpExecutorOptions & { permissions: PermissionPolicy },
 ): Promise<ExecutorReport> {
   const share = options.shareChanges ?? 'stat';
-  const reader = new AcpReader({ cwd: host.cwd, share });
+  const { countsLastCallOnly = false, serversNeed } = agent;
+  const isAble = serversNeed === undefined || host.env[serversNeed] === 'true';
+  const jobServer = isAble ? options.jobServer : undefined;
+  const reader = new AcpReader({ cwd: host.cwd, share, countsLastCallOnly });
   const settings = settingsOf(host, agent, options);
   const turn: AcpTurn = {
     ...{
       host,
-      agent: withServer(host, agent, options.jobServer),
+      agent: withServer(host, agent, jobServer),
       reader,
       settings,
       permissions: options.permissions,
     },
     shareApprovals: options.shareApprovals ?? 'command',
-    mcpServers: [
-      ...serverOf(host, agent, options.jobServer),
-      ...(options.mcpServers?.(host) ?? []),
-    ],
-    promptText: promptOf(host, options.jobServer),
+    mcpServers: [...serverOf(host, agent, jobServer), ...(options.mcpServers?.(host) ?? [])],
+    // The tool may write in its worktree only, and that is committed.
+    promptText: composeToolPrompt(host, {
+      ...{ resultFile: null, hasServer: jobServer !== undefined },
+    }),
     about: null,
     denied: [],
   };
@@ -114,11 +118,6 @@ function withServer(
 ): AcpAgent {
   if (server === undefined || !agent.takesCodexConfig) return agent;
   return { ...agent, env: { ...agent.env, CODEX_CONFIG: codexConfigWith(server, host) } };
-}
-
-function promptOf({ promptText }: ConversationHost, server: JobServer | undefined): string {
-  if (server === undefined) return promptText;
-  return ['Your task:', '', promptText.trimEnd(), '', ...jobServerLines, ''].join('\n');
 }
 
 /** The job's requirements go before the agent's configuration. */

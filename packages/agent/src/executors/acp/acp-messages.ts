@@ -3,10 +3,12 @@ import type {
   SessionUpdate,
   ToolCallContent,
   ToolCallUpdate,
+  ToolKind,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Usage } from '@signalbox/contract';
 import type { ShareChanges } from '../../landing/landing-options.ts';
-import { countOf, objectOf, textOf } from '../json-fields.ts';
+import { objectOf, textOf } from '../json-fields.ts';
+import { UsageCount } from './acp-usage.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
 
 /*
@@ -25,28 +27,40 @@ export interface ReadUpdate {
   usedToolCallId?: string;
 }
 
+export interface ReaderOptions {
+  cwd: string;
+  share: ShareChanges;
+  /** The tool's `usage` is that of its last call of the model, so what a turn used is unknown. */
+  countsLastCallOnly?: boolean;
+}
+
 const OUTPUT_CHARS_MAX = 4_000;
 const PATCH_CHARS_MAX = 20_000;
 const MESSAGE_CHARS_MAX = 200_000;
 /** Tool calls that are remembered; one that is older has ended. */
 const CALLS_MAX = 500;
 
-type Call = ToolCallState & { status: string; isShown: boolean };
+type Call = ToolCallState & {
+  status: string;
+  isShown: boolean;
+  /** Output that came apart from the content (`terminal_output_delta`). */
+  output: string;
+  exitCode: number | null;
+};
 
 /** Reads the messages of a tool during one attempt, over all its processes. */
 export class AcpReader {
-  readonly #options: { cwd: string; share: ShareChanges };
+  readonly #options: ReaderOptions;
   readonly #calls = new Map<string, Call>();
   #message = '';
   #isMessageOver = false;
   #isLineOpen = false;
   #lastPlan = '';
-  #usage: Usage | undefined;
-  #costUsd: number | undefined;
-  #model = '';
+  readonly #usage: UsageCount;
 
-  constructor(options: { cwd: string; share: ShareChanges }) {
+  constructor(options: ReaderOptions) {
     this.#options = options;
+    this.#usage = new UsageCount(options);
   }
 
   read(update: SessionUpdate): ReadUpdate {
@@ -66,10 +80,10 @@ export class AcpReader {
       case 'current_mode_update':
         return this.#onOwnLine({ text: `[mode ${update.currentModeId}]\n` });
       case 'usage_update':
-        if (update.cost?.currency === 'USD') this.#costUsd = update.cost.amount;
+        this.#usage.addCost(update.cost);
         return { text: '' };
       case 'config_option_update':
-        this.#model = currentModel(update.configOptions) || this.#model;
+        this.#usage.useModel(currentModel(update.configOptions));
         return { text: '' };
       default:
         return { text: '' };
@@ -82,12 +96,7 @@ export class AcpReader {
   }
 
   readTurn(response: PromptResponse): void {
-    const turn = usageOf(response);
-    if (turn === undefined) return;
-    this.#usage = {
-      inputTokens: (this.#usage?.inputTokens ?? 0) + (turn.inputTokens ?? 0),
-      outputTokens: (this.#usage?.outputTokens ?? 0) + (turn.outputTokens ?? 0),
-    };
+    this.#usage.addTurn(response);
   }
 
   /** The tool's last words; '' when it said none since its last tool call. */
@@ -96,12 +105,7 @@ export class AcpReader {
   }
 
   usage(): Usage | undefined {
-    if (this.#usage === undefined && this.#costUsd === undefined) return undefined;
-    return {
-      ...this.#usage,
-      ...(this.#costUsd === undefined ? {} : { costUsd: this.#costUsd }),
-      ...(this.#model === '' ? {} : { model: this.#model }),
-    };
+    return this.#usage.sum();
   }
 
   #readMessage(text: string): ReadUpdate {
@@ -125,7 +129,7 @@ export class AcpReader {
     const call: Call = {
       toolCallId: update.toolCallId,
       title: update.title ?? known?.title ?? '',
-      kind: update.kind ?? known?.kind ?? 'other',
+      kind: kindOf(update, known),
       toolName: update.name ?? (textOf(meta.toolName) || known?.toolName || ''),
       mcpServer: textOf(objectOf(meta.mcpServer).name) || known?.mcpServer || '',
       rawInput: isEmpty(update.rawInput) ? known?.rawInput : update.rawInput,
@@ -133,6 +137,8 @@ export class AcpReader {
       paths: locations.length > 0 ? locations : (known?.paths ?? []),
       status: update.status ?? known?.status ?? 'pending',
       isShown: known?.isShown ?? false,
+      output: shorten((known?.output ?? '') + outputOf(update)),
+      exitCode: exitCodeOf(update) ?? known?.exitCode ?? null,
     };
     this.#calls.delete(call.toolCallId);
     this.#calls.set(call.toolCallId, call);
@@ -149,7 +155,7 @@ export class AcpReader {
     this.#isMessageOver = true;
     let text = '';
     const title = titleOf(call, this.#options.cwd);
-    if (!call.isShown && (isEnd || status === 'in_progress' || title !== '')) {
+    if (!call.isShown && (isEnd || status === 'in_progress' || hasInput(call))) {
       text += `→ ${title || call.toolCallId}\n`;
       call.isShown = true;
     }
@@ -157,10 +163,22 @@ export class AcpReader {
     const isUsed = isEnd || (status === 'in_progress' && before === 'pending');
     return {
       text,
-      ...(title === '' ? {} : { progress: title }),
+      ...(call.isShown && title !== '' ? { progress: title } : {}),
       ...(isUsed ? { usedToolCallId: call.toolCallId } : {}),
     };
   }
+}
+
+/** opencode asks for a command with files outside of the worktree as a permission of no kind. */
+function kindOf(update: ToolCallUpdate, known: Call | undefined): ToolKind {
+  const { kind } = update;
+  const isVague = kind === undefined || kind === null || kind === 'other';
+  return isVague ? (known?.kind ?? 'other') : kind;
+}
+
+/** Claude and opencode announce a call by a title such as Terminal, before they know its input. */
+function hasInput({ rawInput }: ToolCallState): boolean {
+  return Object.keys(objectOf(rawInput)).some((name) => name !== 'cwd');
 }
 
 /** The diff of a call often comes first, and its output replaces the content later. */
@@ -197,17 +215,18 @@ function firstLine(text: string): string {
 }
 
 function describeEnd(
-  call: ToolCallState & { status: string },
+  call: Call,
   update: ToolCallUpdate,
-  { cwd, share }: { cwd: string; share: ShareChanges },
+  { cwd, share }: Pick<ReaderOptions, 'cwd' | 'share'>,
 ): string {
   const { changes } = describeAction(call, cwd);
   const files = changes.map((change) => describeChange(change, share)).join('');
-  const output = textOfContent(update.content ?? []) || textOf(objectOf(update.rawOutput).output);
-  const exit = exitCodeOf(update.rawOutput);
+  const said = textOfContent(update.content ?? []) || textOf(objectOf(update.rawOutput).output);
+  const { exitCode: exit } = call;
   const isFailed = call.status === 'failed' || (exit !== null && exit !== 0);
   const mark = isFailed ? `  ✖ failed${exit === null ? '' : ` with exit code ${exit}`}\n` : '';
-  return files + (changes.length > 0 && !isFailed ? '' : indent(shorten(output))) + mark;
+  const output = indent(shorten(said || call.output));
+  return files + (changes.length > 0 && !isFailed ? '' : output) + mark;
 }
 
 function describeChange(
@@ -223,10 +242,17 @@ function describeChange(
   return stat + shorten(lines(change.oldText, '-') + lines(change.newText, '+'), PATCH_CHARS_MAX);
 }
 
-function exitCodeOf(rawOutput: unknown): number | null {
-  const { exit_code: snake, exitCode: camel } = objectOf(rawOutput);
-  const code = snake ?? camel;
+/** Codex tells the end of a terminal apart, and opencode tells it among the details. */
+function exitCodeOf({ rawOutput, _meta }: ToolCallUpdate): number | null {
+  const { exit_code: plain, exitCode, metadata } = objectOf(rawOutput);
+  const terminal = objectOf(objectOf(_meta).terminal_exit).exit_code;
+  const code = terminal ?? plain ?? exitCode ?? objectOf(metadata).exit;
   return typeof code === 'number' && Number.isInteger(code) ? code : null;
+}
+
+/** Codex sends the output of a command while it runs, and not again at its end. */
+function outputOf({ _meta }: ToolCallUpdate): string {
+  return textOf(objectOf(objectOf(_meta).terminal_output_delta).data);
 }
 
 function textOfContent(content: readonly ToolCallContent[]): string {
@@ -252,16 +278,4 @@ function indent(text: string): string {
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || Object.keys(objectOf(value)).length === 0;
-}
-
-/** Cached input counts as input. The sum is the only figure that all tools count alike. */
-function usageOf(response: PromptResponse): Usage | undefined {
-  const { usage } = response;
-  if (usage !== undefined && usage !== null) {
-    const outputTokens = countOf(usage.outputTokens);
-    return { inputTokens: Math.max(0, countOf(usage.totalTokens) - outputTokens), outputTokens };
-  }
-  const quota = objectOf(objectOf(objectOf(response._meta).quota).token_count);
-  if (Object.keys(quota).length === 0) return undefined;
-  return { inputTokens: countOf(quota.input_tokens), outputTokens: countOf(quota.output_tokens) };
 }
