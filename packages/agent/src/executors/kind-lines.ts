@@ -2,9 +2,9 @@ import type { JobKind } from '@signalbox/contract';
 
 /** The part of a prompt that depends on the kind of the job. */
 interface KindLines {
-  /** What a job of this kind is, and what the tool may do. */
+  /** Says what a job of this kind is, and what the tool may do. */
   task: readonly string[];
-  /** What the tool has to show, and where the result goes. */
+  /** Says what the tool has to show, and where the result goes. */
   result: readonly string[];
 }
 
