@@ -15,6 +15,7 @@ import {
   chatText,
   chatThread,
   chatTitle,
+  prepareChatTexts,
   writeChatItem,
 } from './write-chat-item.ts';
 
@@ -60,7 +61,10 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
     if (confirmed !== null) return answerOf(confirmed.row, confirmed.isDuplicate);
   }
   const screened = known === undefined ? null : await screenEvent(deps, known.workspace_id, event);
-  return deps.database.write(known?.workspace_id ?? NO_WORKSPACE, async (tx) => {
+  const place = { workspaceId: known?.workspace_id ?? NO_WORKSPACE, teamId };
+  const preparedTexts =
+    known === undefined ? new Map() : await prepareChatTexts(deps, place, reading);
+  return deps.database.write(place.workspaceId, async (tx) => {
     const team = await readChatTeam(tx, teamId);
     if (team?.workspace_id !== known?.workspace_id) {
       throw new HubError(
@@ -69,11 +73,10 @@ export async function ingestChatEvent(deps: HubDeps, input: ChatInput): Promise<
       );
     }
     if (screened === null) return ignoreUnmapped(deps, tx, event, teamId);
-    const place = { workspaceId: screened.workspaceId, teamId };
     const { row, isDuplicate } = await recordEvent(deps, tx, screened, async () =>
       reading.kind === 'ignored'
         ? { ignored: reading.reason }
-        : writeChatItem(deps, tx, place, reading),
+        : writeChatItem(deps, tx, { ...place, preparedTexts }, reading),
     );
     return answerOf(row, isDuplicate);
   });

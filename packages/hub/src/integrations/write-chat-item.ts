@@ -1,6 +1,7 @@
 import { addContextItem, type ContextItemDraft } from '../context/add-item.ts';
+import { type PreparedText, prepareText, type TextDeps } from '../context/prepare-text.ts';
 import { type ContextItemRow, readItem, readItemBySource } from '../context/store.ts';
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { HookDeps } from '../hooks.ts';
 import { type ChatMessage, type ChatReading, timeOfTs } from './chat-event.ts';
 import type { ItemOutcome } from './record-event.ts';
@@ -10,6 +11,14 @@ import { deleteEventContent } from './store.ts';
 export interface ChatPlace {
   workspaceId: string;
   teamId: string;
+}
+
+/** Long texts as `prepareText` returned them, by the text that arrived and by the outcome. */
+export type PreparedTexts = ReadonlyMap<string, PreparedText>;
+
+/** The place of an event's items, with what was done before the transaction. */
+export interface PreparedPlace extends ChatPlace {
+  preparedTexts: PreparedTexts;
 }
 
 /** How many edits of one message are followed. */
@@ -52,6 +61,35 @@ export function chatText({ text, files }: ChatMessage): string {
 }
 
 /**
+ * Prepares the long texts that `writeChatItem` is going to write, before its transaction: those of
+ * the event, and that of the item which an edit supersedes.
+ */
+export async function prepareChatTexts(
+  deps: TextDeps,
+  place: ChatPlace,
+  reading: ChatReading,
+): Promise<PreparedTexts> {
+  const prepared = new Map<string, PreparedText>();
+  if (reading.kind !== 'message' && reading.kind !== 'edit') return prepared;
+  const texts = new Set([chatText(reading.message)]);
+  if (reading.kind === 'edit') {
+    const { reader } = deps.database;
+    const first = await readFirst(reader, place, reading.message);
+    const last = first === undefined ? undefined : (await readChain(reader, first)).at(-1);
+    if (reading.before !== null) texts.add(chatText(reading.before));
+    if (last !== undefined) texts.add(last.text);
+  }
+  for (const text of texts) {
+    if (prepared.has(text)) continue;
+    const outcome = await prepareText(deps, place.workspaceId, text);
+    if (outcome === undefined) continue;
+    // An edit writes the item that it supersedes again, with the text as it was stored.
+    prepared.set(text, outcome).set(outcome.text, outcome);
+  }
+  return prepared;
+}
+
+/**
  * Applies a chat event to the context items. A message gets one item, even if its events arrive
  * repeatedly or out of order. An edit gets its own item, which supersedes the one before. A
  * deletion empties the texts of the message and its edits and ends their validity.
@@ -59,7 +97,7 @@ export function chatText({ text, files }: ChatMessage): string {
 export async function writeChatItem(
   deps: HookDeps,
   tx: Tx,
-  place: ChatPlace,
+  place: PreparedPlace,
   reading: Exclude<ChatReading, { kind: 'ignored' }>,
 ): Promise<ItemOutcome> {
   switch (reading.kind) {
@@ -77,7 +115,7 @@ export async function writeChatItem(
 async function writeEdit(
   deps: HookDeps,
   tx: Tx,
-  place: ChatPlace,
+  place: PreparedPlace,
   { message, editedTs, before }: Extract<ChatReading, { kind: 'edit' }>,
 ): Promise<ItemOutcome> {
   if (before !== null && chatText(before) === chatText(message)) return { ignored: 'unchanged' };
@@ -93,14 +131,17 @@ async function writeEdit(
   const last = chain.at(-1) as ContextItemRow;
   if (last.valid_to !== null || timeOfEdit(last) >= Number(editedTs)) return { ignored: 'stale' };
   const next = await addMessage(deps, tx, place, message, editedTs);
-  await rewrite(deps, tx, last, { supersededBy: next.item_id });
+  await rewrite(deps, tx, last, {
+    supersededBy: next.item_id,
+    preparedText: place.preparedTexts.get(last.text),
+  });
   return { itemId: next.item_id };
 }
 
 async function writeDeletion(
   deps: HookDeps,
   tx: Tx,
-  place: ChatPlace,
+  place: PreparedPlace,
   { channel, ts, atTs }: Extract<ChatReading, { kind: 'deletion' }>,
 ): Promise<ItemOutcome> {
   const { workspaceId, teamId } = place;
@@ -118,19 +159,19 @@ async function writeDeletion(
 }
 
 function readFirst(
-  tx: Tx,
+  reader: Reader,
   place: ChatPlace,
   message: ChatMessage,
 ): Promise<ContextItemRow | undefined> {
-  return readItemBySource(tx, place.workspaceId, chatSource(place.teamId), chatRef(message));
+  return readItemBySource(reader, place.workspaceId, chatSource(place.teamId), chatRef(message));
 }
 
 /** Reads the items of a message and its edits, oldest first. */
-async function readChain(tx: Tx, first: ContextItemRow): Promise<ContextItemRow[]> {
+async function readChain(reader: Reader, first: ContextItemRow): Promise<ContextItemRow[]> {
   const chain = [first];
   let next = first.superseded_by;
   while (next !== null && chain.length <= EDITS_MAX) {
-    const item = await readItem(tx, first.workspace_id, next);
+    const item = await readItem(reader, first.workspace_id, next);
     if (item === undefined) break;
     chain.push(item);
     next = item.superseded_by;
@@ -141,15 +182,17 @@ async function readChain(tx: Tx, first: ContextItemRow): Promise<ContextItemRow[
 async function addMessage(
   deps: HookDeps,
   tx: Tx,
-  { workspaceId, teamId }: ChatPlace,
+  { workspaceId, teamId, preparedTexts }: PreparedPlace,
   message: ChatMessage,
   editedTs?: string,
 ): Promise<ContextItemRow> {
+  const text = chatText(message);
   const { item } = await addContextItem(tx, deps, {
     workspaceId,
     kind: 'chat_message',
     title: chatTitle(message),
-    text: chatText(message),
+    text,
+    preparedText: preparedTexts.get(text),
     source: chatSource(teamId),
     sourceRef: chatRef(message) + (editedTs === undefined ? '' : `#${editedTs}`),
     threadRef: chatThread(teamId, message),
