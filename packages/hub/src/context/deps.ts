@@ -26,6 +26,8 @@ export interface MailDeps {
   allowPrivateHosts: PrivateHosts;
   /** Time limit for all live fetching of one resolve call. */
   totalMs: number;
+  /** Ends the fetching after a time. Default `AbortSignal.timeout`; injected in tests. */
+  endAfter?: (totalMs: number) => AbortSignal;
   /** Shared by all resolve calls of the hub. */
   connections: ConnectionSlots;
 }

@@ -37,19 +37,20 @@ export async function startMailWorld(t: TestContext) {
         ...draft,
       }),
     resolveFresh: () => context.resolve({ expansionHints: ['fresh_v1'] }),
-    /** Resolves as the endpoint does, with less time. */
-    resolveWithin: (totalMs: number, signal: AbortSignal = never) =>
+    /** Resolves as the endpoint does, until the test ends the time limit. */
+    resolveUntil: (limit: AbortSignal) =>
       resolveRunPack(
         {
           ...hub.deps,
           mail: {
             allowPrivateHosts: ['localhost'],
-            totalMs,
+            totalMs: 700,
+            endAfter: () => limit,
             connections: new ConnectionSlots(8),
           },
         },
         { workspaceId, runId, expansionHints: ['fresh_v1'], format: 'sections' },
-        signal,
+        never,
       ),
   };
 }

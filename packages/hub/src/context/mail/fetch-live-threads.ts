@@ -66,20 +66,15 @@ export async function fetchLiveThreads(
   threadRefs: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, LiveThread>> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), deps.mail.totalMs);
-  const until = AbortSignal.any([signal, limit.signal]);
-  try {
-    const accounts = await openAccounts(deps, workspaceId);
-    const findings = await Promise.all(
-      accounts.flatMap((account) =>
-        shareOut(threadRefs).map((share) => searchAccount(deps, account, share, until)),
-      ),
-    );
-    return mergeFindings(threadRefs, findings.flat(), accounts.length);
-  } finally {
-    clearTimeout(timer);
-  }
+  const { totalMs, endAfter = (ms) => AbortSignal.timeout(ms) } = deps.mail;
+  const until = AbortSignal.any([signal, endAfter(totalMs)]);
+  const accounts = await openAccounts(deps, workspaceId);
+  const findings = await Promise.all(
+    accounts.flatMap((account) =>
+      shareOut(threadRefs).map((share) => searchAccount(deps, account, share, until)),
+    ),
+  );
+  return mergeFindings(threadRefs, findings.flat(), accounts.length);
 }
 
 async function openAccounts(deps: LiveDeps, workspaceId: string): Promise<Account[]> {
