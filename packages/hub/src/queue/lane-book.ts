@@ -24,6 +24,11 @@ import {
 const LANE_KNOWN_MS = 10 * 60 * 1_000;
 /** Active lanes of a repository in one queue. A claim looks at each of them. */
 export const LANES_MAX = 500;
+/**
+ * How long a repository without a free lane is taken to have none: to look for one reads all of its
+ * lanes.
+ */
+const LANES_FULL_MS = 1_000;
 /** Lanes kept in memory, of at most about 4 KB each; others are read again. */
 const LANES_KEPT_MAX = 5_000;
 /** Lanes whose requirements one statement reads: at most 200 KB. */
@@ -52,6 +57,8 @@ export interface KnownLane {
 export class LaneBook {
   /** When this hub last wrote each lane, by the database's clock. */
   readonly #usedAtMs = new BoundedMap<string, number>(LANES_KEPT_MAX);
+  /** When a place was found to have no free lane, by the database's clock. */
+  readonly #fullAtMs = new BoundedMap<string, number>(LANES_KEPT_MAX);
   /** Lanes by id. An id is a hash of its lane, so this cache never becomes stale. */
   readonly #known = new BoundedMap<string, KnownLane>(LANES_KEPT_MAX);
 
@@ -80,7 +87,7 @@ export class LaneBook {
     const existing = await readLane(tx, workspaceId, laneId);
     const isNew = existing === undefined || existing.idle === 1;
     // Plain lanes are few, so ordinary jobs are accepted however many lanes others have made.
-    if (isNew && needs !== null && !isPlain(needs)) await requireFreeLane(tx, place);
+    if (isNew && needs !== null && !isPlain(needs)) await this.#requireFreeLane(tx, place);
     await useLane(tx, { ...place, lane_id: laneId, kind, requirements });
     this.#noteUse(tx, workspaceId, laneId);
     return laneId;
@@ -98,7 +105,7 @@ export class LaneBook {
     if (this.#isFresh(tx, workspaceId, laneId)) return;
     const lane = await readLane(tx, workspaceId, laneId);
     assert(lane !== undefined, 'the lane of an entry exists');
-    if (isBounded && lane.idle === 1) await requireFreeLane(tx, lane);
+    if (isBounded && lane.idle === 1) await this.#requireFreeLane(tx, lane);
     await touchLane(tx, workspaceId, laneId);
     this.#noteUse(tx, workspaceId, laneId);
   }
@@ -153,16 +160,20 @@ export class LaneBook {
     const { nowMs } = tx;
     tx.afterCommit(() => this.#usedAtMs.set(`${workspaceId} ${laneId}`, nowMs));
   }
-}
 
-/** @throws HubError LIMIT_REACHED when all lanes of the repository are in use */
-async function requireFreeLane(tx: Tx, place: LanePlace): Promise<void> {
-  if ((await countActiveLanes(tx, place)) < LANES_MAX) return;
-  await makeLanesIdle(tx, place, tx.nowMs - LANE_KNOWN_MS);
-  if ((await countActiveLanes(tx, place)) < LANES_MAX) return;
-  throw new HubError(
-    'LIMIT_REACHED',
-    `The queue has jobs with ${LANES_MAX} different requirements for this repository: use fewer ` +
-      'labels, or wait until some of these jobs have ended.',
-  );
+  /** @throws HubError LIMIT_REACHED when all lanes of the repository are in use */
+  async #requireFreeLane(tx: Tx, place: LanePlace): Promise<void> {
+    const key = `${place.workspace_id} ${place.queue} ${place.repo_id}`;
+    if (tx.nowMs - (this.#fullAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= LANES_FULL_MS) {
+      if ((await countActiveLanes(tx, place)) < LANES_MAX) return;
+      await makeLanesIdle(tx, place, tx.nowMs - LANE_KNOWN_MS);
+      if ((await countActiveLanes(tx, place)) < LANES_MAX) return;
+      this.#fullAtMs.set(key, tx.nowMs);
+    }
+    throw new HubError(
+      'LIMIT_REACHED',
+      `The queue has jobs with ${LANES_MAX} different requirements for this repository: use fewer ` +
+        'labels, or wait until some of these jobs have ended.',
+    );
+  }
 }

@@ -27,6 +27,7 @@ import {
   type Preference,
   readEntry,
   readLaneHead,
+  readLaneHeads,
   returnToPending,
   setHold,
   startAttempt,
@@ -168,10 +169,8 @@ export class Queue {
       tx.requireExclusive();
     }
     const heads = new Map<string, Entry>();
-    for (const laneId of laneIds) {
-      const head = await readLaneHead(tx, workspaceId, laneId);
-      if (head !== undefined) heads.set(laneId, head);
-    }
+    const found = await readLaneHeads(tx, workspaceId, laneIds);
+    for (const head of found) heads.set(head.lane_id, head);
     for (;;) {
       const head = firstOf(heads.values());
       if (head === null) return null;

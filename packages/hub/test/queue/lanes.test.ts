@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { LANES_MAX } from '../../src/queue/lane-book.ts';
+import type { Tx } from '../../src/db/engine.ts';
+import { LANES_MAX, LaneBook } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
+import { readLaneHeads } from '../../src/queue/store.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs } = endpoints;
@@ -39,6 +41,23 @@ test('labels are bounded in number, name and value, and requirements in size', a
   await h.call(agents.heartbeat, { ...machine, capabilities: manyLabels(32) });
 });
 
+/** Notes the statements that are run by an action. */
+function createCountingTx() {
+  const statements: string[] = [];
+  const counting = (tx: Tx): Tx =>
+    new Proxy(tx, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...values: unknown[]) => {
+          if (typeof values[0] === 'string') statements.push(values[0]);
+          return Reflect.apply(value, target, values);
+        };
+      },
+    });
+  return { statements, counting };
+}
+
 /** Enqueues a job in each of many lanes, and returns their ids. */
 async function fillLanes(h: Awaited<ReturnType<typeof startQueueWorld>>, count: number) {
   const jobIds: string[] = [];
@@ -68,6 +87,42 @@ test('a repository has a bounded number of lanes in use, and frees those of ende
   await h.refuse(jobs.enqueue, further, 'LIMIT_REACHED');
   h.clock.advance(11 * MINUTE_MS);
   await h.call(jobs.enqueue, further);
+});
+
+test('a refused lane costs no look at all lanes, and a claim one statement for all heads', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId, repoId, hub } = h;
+  await fillLanes(h, LANES_MAX);
+  const { statements, counting } = createCountingTx();
+  const book = new LaneBook();
+  const use = (ticket: string) =>
+    hub.database.write(workspaceId, (tx) => {
+      const requirements = JSON.stringify(labelled('ticket', ticket));
+      const spec = { queue: 'jobs', repoId, kind: 'work', requirements } as const;
+      return book.use(counting(tx), workspaceId, spec);
+    });
+  await assert.rejects(use('new 1'), { code: 'LIMIT_REACHED' });
+  assert.ok(statements.length > 1);
+  statements.length = 0;
+  await assert.rejects(use('new 2'), { code: 'LIMIT_REACHED' });
+  assert.equal(statements.length, 1, 'only the lane itself is read');
+  statements.length = 0;
+  const lanes = await hub.database.reader.allSql<{ lane_id: string }>(
+    'SELECT lane_id FROM queue_lanes WHERE workspace_id = ?',
+    [workspaceId],
+  );
+  const laneIds = lanes.map(({ lane_id }) => lane_id);
+  const heads = await hub.database.write(workspaceId, (tx) =>
+    readLaneHeads(counting(tx), workspaceId, laneIds),
+  );
+  assert.equal(heads.length, LANES_MAX);
+  const claimed = await hub.database.write(workspaceId, (tx) =>
+    hub.deps.queue.claim(counting(tx), workspaceId, laneIds, () => ({
+      ...{ agentId: h.agentId, leaseMs: 60_000, claimKey: null, jobTokenHash: 'none' },
+    })),
+  );
+  assert.equal(claimed?.status, 'running');
+  assert.ok(statements.length < 10, `${statements.length} statements for ${LANES_MAX} lanes`);
 });
 
 test('a lane without open jobs becomes idle, and a retry makes it active again', async (t) => {
