@@ -464,7 +464,7 @@ function createSharedAnswers({ feed, group }: HubParts): SharedAnswers {
 /** Binds the routes of every module. The console is last, because it serves all other paths. */
 function bindRoutes(
   server: FastifyInstance,
-  { config, consoleDir, passwords = createPasswordHasher(), checkAnswer }: HubOptions,
+  { config, consoleDir, passwords, checkAnswer }: HubOptions,
   parts: RouteParts,
 ): void {
   const { deps, tokenCache, accessWatch, limiter, failedSignIns } = parts;
@@ -473,7 +473,7 @@ function bindRoutes(
     ...deps,
     tokenCache,
     accessWatch,
-    passwords,
+    passwords: passwords ?? createPasswordHasher(deps.sideThread),
     failureDelay: new FailureDelay(deps.clock),
     failedSignIns,
     log: server.log,

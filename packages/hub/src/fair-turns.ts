@@ -2,19 +2,25 @@
 type Line = (() => void)[];
 
 /**
- * Runs one piece of work at a time. Subjects have their turns one after the other, so that a
+ * Runs one piece of work at a time, or a few. Subjects have their turns one after the other, so that a
  * subject with much work waiting delays the others by one piece only. The pieces of a subject run
  * in the order of their arrival.
  */
 export class FairTurns {
   /** In the order of their turns. A subject without waiting work is not in the map. */
   readonly #lines = new Map<string, Line>();
-  #isBusy = false;
+  readonly #placesMax: number;
+  #busy = 0;
+
+  /** @param placesMax pieces of work that run at the same time. */
+  constructor(placesMax = 1) {
+    this.#placesMax = placesMax;
+  }
 
   /** @throws what the work throws. */
   async run<T>(subject: string, work: () => Promise<T>): Promise<T> {
-    if (this.#isBusy) await this.#wait(subject);
-    this.#isBusy = true;
+    if (this.#busy < this.#placesMax) this.#busy += 1;
+    else await this.#wait(subject);
     try {
       return await work();
     } finally {
@@ -30,11 +36,11 @@ export class FairTurns {
     return promise;
   }
 
-  /** Passes the turn on. It stays taken until the next work runs, so that no other gets between. */
+  /** Passes the place on. It stays taken until the next work runs, so that no other gets between. */
   #startNext(): void {
     const first = this.#lines.entries().next().value;
     if (first === undefined) {
-      this.#isBusy = false;
+      this.#busy -= 1;
       return;
     }
     const [subject, line] = first;

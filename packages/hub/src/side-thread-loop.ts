@@ -1,10 +1,13 @@
-import { parentPort } from 'node:worker_threads';
-import type { Computation, Order, Reply } from './side-thread.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Computation, Order, Reply, ThreadStart } from './side-thread.ts';
+import { yieldToEventLoop } from './thread-priority.ts';
 
 /* The thread of `SideThread`: runs one computation after the other. */
 
 if (parentPort === null) throw new Error('this file runs as a worker thread only');
 const port = parentPort;
+// `SideThread` starts this thread with it.
+if (!(workerData as ThreadStart).isUrgent) yieldToEventLoop();
 
 port.on('message', (order: Order) => {
   compute(order).then(

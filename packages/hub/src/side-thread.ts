@@ -21,6 +21,11 @@ export interface Order {
   readonly input: unknown;
 }
 
+/** What the thread knows at its start. */
+export interface ThreadStart {
+  readonly isUrgent: boolean;
+}
+
 export type Reply = { output: unknown } | { failure: string };
 
 /** Inputs are at most as long as a body of a request or the text of a document. */
@@ -33,7 +38,13 @@ const HEAP_MB = 128;
  */
 export class SideThread {
   readonly #turns = new FairTurns();
+  readonly #isUrgent: boolean;
   #thread: Worker | null = null;
+
+  /** @param isUrgent whether the event loop waits for it; its thread goes first otherwise. */
+  constructor(isUrgent = false) {
+    this.#isUrgent = isUrgent;
+  }
 
   /** @throws Error when the computation throws or the thread runs out of memory. */
   run<Input, Output>(
@@ -80,6 +91,7 @@ export class SideThread {
       // The hub's flags and environment contain secrets, and the thread needs none of them.
       execArgv: [],
       env: {},
+      workerData: { isUrgent: this.#isUrgent } satisfies ThreadStart,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
     const forget = () => {

@@ -1,5 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { HubError, invalidField } from '../errors.ts';
+import type { SideThread } from '../side-thread.ts';
+import { keyDerivation } from './derive-key.ts';
 import { findPasswordFault } from './password-rules.ts';
 
 /*
@@ -12,11 +14,11 @@ const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Concurrent hashes. The thread pool has four threads, which files and name look-ups need too. */
-const RUNNING_MAX = 2;
-/** Waiting hashes: about a second of work. Further callers are refused. */
-const WAITING_MAX = 64;
+/** Hashes that run or wait: one or two seconds of work. Further callers are refused. */
+const HASHES_MAX = 64;
 const BUSY_RETRY_MS = 2_000;
+/** The subject of all hashes among those that share the side thread. */
+const PASSWORDS = 'passwords';
 
 /** A hash that fits no password. Sign-ins of unknown people are compared with it, at equal cost. */
 const unknownPersonHash = encode(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
@@ -31,21 +33,36 @@ export interface PasswordHasher {
   verify(password: string, encoded: string | null): Promise<boolean>;
 }
 
-/** Creates a hasher with bounded concurrency, so that sign-ins cannot block other work. */
-export function createPasswordHasher(): PasswordHasher {
-  const pool = new Pool();
+/**
+ * Creates a hasher that works in the side thread, one hash at a time and after everything that the
+ * event loop has to do. So sign-ins cannot block other work.
+ */
+export function createPasswordHasher(thread: SideThread): PasswordHasher {
+  let open = 0;
+  async function derive(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
+    if (open >= HASHES_MAX) {
+      throw new HubError('RATE_LIMITED', 'Too many people are signing in: try again shortly.', {
+        retryAfterMs: BUSY_RETRY_MS,
+      });
+    }
+    open += 1;
+    try {
+      const order = { password, salt, keyBytes: HASH_BYTES, ...parameters };
+      return Buffer.from(await thread.run(PASSWORDS, keyDerivation, order));
+    } finally {
+      open -= 1;
+    }
+  }
   return {
-    hash(password) {
+    async hash(password) {
       const salt = randomBytes(SALT_BYTES);
       const parameters = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES };
-      return pool.run(async () => encode(salt, await derive(password, salt, parameters)));
+      return encode(salt, await derive(password, salt, parameters));
     },
-    verify(password, encoded) {
+    async verify(password, encoded) {
       const { salt, expected, parameters } = decode(encoded ?? unknownPersonHash);
-      return pool.run(async () => {
-        const actual = await derive(password, salt, parameters);
-        return timingSafeEqual(actual, expected) && encoded !== null;
-      });
+      const actual = await derive(password, salt, parameters);
+      return timingSafeEqual(actual, expected) && encoded !== null;
     },
   };
 }
@@ -73,17 +90,6 @@ interface Parameters {
   parallelism: number;
 }
 
-function derive(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    argon2(
-      'argon2id',
-      // The same password may be typed in several Unicode forms (NIST SP 800-63B, 3.1.1.2).
-      { ...parameters, message: password.normalize('NFKC'), nonce: salt, tagLength: HASH_BYTES },
-      (error, key) => (error === null ? resolve(key) : reject(error)),
-    );
-  });
-}
-
 /** Encodes a hash in the PHC string format, which every argon2 library reads. */
 function encode(salt: Buffer, key: Buffer): string {
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
@@ -100,31 +106,4 @@ function decode(encoded: string): { salt: Buffer; expected: Buffer; parameters: 
     expected: Buffer.from(key, 'base64'),
     parameters: { memory: Number(memory), passes: Number(passes), parallelism: Number(lanes) },
   };
-}
-
-/** Runs at most RUNNING_MAX pieces of work and lets at most WAITING_MAX wait. */
-class Pool {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= RUNNING_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) {
-        throw new HubError('RATE_LIMITED', 'Too many people are signing in: try again shortly.', {
-          retryAfterMs: BUSY_RETRY_MS,
-        });
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      // Pass the slot to the next one that waits, without counting down and up again.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
-  }
 }

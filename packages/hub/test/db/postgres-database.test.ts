@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
+import { actFor } from '../../src/db/acting-caller.ts';
 import type { Database, Tx } from '../../src/db/engine.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 import { HubError } from '../../src/errors.ts';
@@ -174,6 +175,26 @@ test('equal reads at the same time become one, and different reads do not', asyn
   assert.ok(new Set(await draw(() => 'the same')).size <= 3);
   assert.equal(new Set(await draw((at) => `number ${at}`)).size, 20);
   assert.ok(new Set(await draw((at) => `half ${at % 2}`)).size <= 6);
+});
+
+test('long reads leave connections to short ones, and their callers have turns', async (t) => {
+  const hub = await openHub(t);
+  const read = (key: string, isLongRead: boolean, sql: string) =>
+    actFor({ key, guard: null, isLongRead }, () => hub.reader.allSql(sql, []));
+  const ended: string[] = [];
+  const long = (key: string, name: string) =>
+    read(key, true, 'SELECT pg_advisory_xact_lock_shared(7)').then(() => ended.push(name));
+  let reads: Promise<unknown>[] = [];
+  await hub.write(null, async (tx) => {
+    await tx.allSql('SELECT pg_advisory_xact_lock(7)', []);
+    // They wait for the lock: one has a connection, the others wait for their turn.
+    reads = ['a1', 'a2', 'a3', 'a4'].map((name) => long('attacker', name));
+    reads.push(long('agent', 'b1'));
+    assert.deepEqual(await read('agent', false, 'SELECT 1 AS answer'), [{ answer: 1 }]);
+    assert.deepEqual(ended, []);
+  });
+  await Promise.all(reads);
+  assert.deepEqual(ended, ['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
 test('an action that is refused before it writes does not affect the concurrent ones', async (t) => {

@@ -44,3 +44,19 @@ test('one piece of work runs at a time, and one that fails passes the turn on', 
   await run(false);
   assert.equal(runningMax, 1);
 });
+
+test('with several places, as many pieces run at a time, and subjects still have turns', async () => {
+  const turns = new FairTurns(2);
+  const begun: string[] = [];
+  const works = ['a1', 'a2', 'a3', 'b1'].map((name) => createWork(name, begun));
+  const running = works.map(({ name, work }) => turns.run(name.slice(0, 1), work));
+  assert.deepEqual(begun, ['a1', 'a2']);
+  works[0]?.end();
+  await running[0];
+  assert.deepEqual(begun, ['a1', 'a2', 'a3']);
+  works[1]?.end();
+  await running[1];
+  assert.deepEqual(begun, ['a1', 'a2', 'a3', 'b1']);
+  for (const { end } of works) end();
+  await Promise.all(running);
+});

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
 import { type Computation, SideThread } from '../../src/side-thread.ts';
@@ -26,6 +28,12 @@ export const fill: Computation<null, never> = {
   },
 };
 
+export const readNiceness: Computation<null, number> = {
+  module: import.meta.url,
+  name: 'readNiceness',
+  compute: () => getPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1))),
+};
+
 // The thread imports this file as well, for the computations only.
 if (isMainThread) {
   test('computations run in another thread, also after one that failed', async (t) => {
@@ -43,5 +51,16 @@ if (isMainThread) {
     t.after(() => thread.close());
     await assert.rejects(thread.run('a', fill, null), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
     assert.equal((await thread.run('a', double, 3)).result, 6);
+  });
+
+  const skip = process.platform === 'linux' ? false : 'threads have priorities on Linux only';
+  test('the event loop goes first, unless it waits for the thread', { skip }, async (t) => {
+    const thread = new SideThread();
+    const urgent = new SideThread(true);
+    t.after(() => Promise.all([thread.close(), urgent.close()]));
+    const own = getPriority();
+    assert.equal(await thread.run('a', readNiceness, null), Math.min(own + 10, 19));
+    assert.equal(await urgent.run('a', readNiceness, null), own);
+    assert.equal(getPriority(), own, 'the thread of the event loop keeps its priority');
   });
 }

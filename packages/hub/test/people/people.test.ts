@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { createPasswordHasher } from '../../src/people/passwords.ts';
+import { SideThread } from '../../src/side-thread.ts';
 import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';
@@ -48,7 +49,7 @@ test('a person signs in with any spelling of their address, and out again', asyn
 });
 
 test('an unknown address and a wrong password are answered alike after equal work', async (t) => {
-  const hasher = createPasswordHasher();
+  const hasher = createPasswordHasher(new SideThread());
   const verified: (string | null)[] = [];
   const hub = await startTestHub(t, {
     passwords: {

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { yieldToEventLoop } from '../../thread-priority.ts';
 import { type MailReading, readMailMessage } from './read-message.ts';
 
 /*
@@ -8,6 +9,7 @@ import { type MailReading, readMailMessage } from './read-message.ts';
 
 if (parentPort === null) throw new Error('this file runs as a worker thread only');
 const port = parentPort;
+yieldToEventLoop();
 // `MailReader` starts this thread with it.
 const reading = workerData as MailReading;
 

@@ -1,5 +1,7 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
+import { FairTurns } from '../../fair-turns.ts';
+import { actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
@@ -31,6 +33,12 @@ export interface PostgresOptions {
   /** Gives the time in place of the database, in tests. */
   clock?: TestClock;
 }
+
+/**
+ * The share of the connections for reads that long reads may take: lists, searches and packs of one
+ * caller would otherwise take all, and the short reads of agents would wait for them.
+ */
+const LONG_READS_SHARE = 1 / 2;
 
 /** Actions of one transaction: enough to share a commit, few enough to end soon. */
 const EXCLUSIVE_MAX = 32;
@@ -82,7 +90,8 @@ export class PostgresDatabase implements Database {
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
     this.#merger = new StatementMerger(this.#readers);
     this.#clock = clock;
-    this.reader = new PostgresReader(this.#readers);
+    const longReadsMax = Math.max(1, Math.floor(readersMax * LONG_READS_SHARE));
+    this.reader = new PostgresReader(this.#readers, longReadsMax);
   }
 
   write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
@@ -279,9 +288,12 @@ class PostgresReader implements Reader {
   readonly build = postgresQueries;
   readonly rowLock = '';
   readonly #sessions: Sessions;
+  /** Callers have turns for their long reads. */
+  readonly #longReads: FairTurns;
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: Sessions, longReadsMax: number) {
     this.#sessions = sessions;
+    this.#longReads = new FairTurns(longReadsMax);
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
@@ -303,7 +315,9 @@ class PostgresReader implements Reader {
 
   /** Retries once, because a connection may have broken while it was idle. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
-    const ask = () => this.#sessions.use((session) => session.read<Row>(text, values));
+    const caller = actingCaller();
+    const read = () => this.#sessions.use((session) => session.read<Row>(text, values));
+    const ask = () => (caller?.isLongRead ? this.#longReads.run(caller.key, read) : read());
     try {
       return await ask().catch((error: unknown) => {
         if (!isConnectionBroken(error)) throw error;

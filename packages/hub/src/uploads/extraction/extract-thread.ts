@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { redactSecrets } from '../../context/redaction.ts';
+import { yieldToEventLoop } from '../../thread-priority.ts';
 import type { DocumentFormat } from './document-format.ts';
 import {
   ExtractError,
@@ -55,4 +56,5 @@ function failureOf(error: unknown): ExtractFailure {
 }
 
 // This file only runs as a thread that is started with an order.
+yieldToEventLoop();
 parentPort?.postMessage(await extract(workerData as ExtractionOrder));
