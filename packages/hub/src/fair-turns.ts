@@ -2,9 +2,9 @@
 type Line = (() => void)[];
 
 /**
- * Runs one piece of work at a time, or a few. Subjects have their turns one after the other, so that a
- * subject with much work waiting delays the others by one piece only. The pieces of a subject run
- * in the order of their arrival.
+ * Runs one piece of work at a time, or a few. Subjects have their turns one after the other, so
+ * that a subject with much work waiting delays the others by one piece only. The pieces of a
+ * subject run in the order of their arrival.
  */
 export class FairTurns {
   /** In the order of their turns. A subject without waiting work is not in the map. */
@@ -36,7 +36,7 @@ export class FairTurns {
     return promise;
   }
 
-  /** Passes the place on. It stays taken until the next work runs, so that no other gets between. */
+  /** Passes the place on. It stays taken until the next work runs, so no other gets between. */
   #startNext(): void {
     const first = this.#lines.entries().next().value;
     if (first === undefined) {

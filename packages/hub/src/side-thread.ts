@@ -21,7 +21,7 @@ export interface Order {
   readonly input: unknown;
 }
 
-/** What the thread knows at its start. */
+/** The settings of the thread from its start. */
 export interface ThreadStart {
   readonly isUrgent: boolean;
 }
