@@ -57,6 +57,7 @@ test('options come from the arguments and the environment', () => {
     filters: ['packages/hub'],
     noSkips: true,
     repeatFailed: false,
+    fromSource: false,
     concurrency: 3,
     fileLimitMs: undefined,
     changedSince: undefined,
@@ -73,6 +74,7 @@ test('options come from the arguments and the environment', () => {
   assert.equal(readTestOptions([], { SIGNALBOX_TEST_NO_SKIPS: '1' }).noSkips, true);
   assert.equal(readTestOptions([], {}).noSkips, false);
   assert.equal(readTestOptions(['--repeat-failed'], {}).repeatFailed, true);
+  assert.equal(readTestOptions(['--from-source'], {}).fromSource, true);
 });
 
 test('an unknown option and a bad number are refused', () => {
