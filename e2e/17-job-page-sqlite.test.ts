@@ -333,7 +333,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     assert.equal(await page.locator('main img, main script').count(), 0);
     assert.equal(await page.locator('a[href^="javascript:"]').count(), 0);
     assert.equal(await page.evaluate('window.pwned'), undefined);
-    await page.getByText('$0.84').waitFor();
+    await page.getByRole('list', { name: 'In short' }).getByText('$0.84').waitFor();
     await page.getByRole('button', { name: 'Copy git switch' }).click();
     assert.equal(
       await page.evaluate('navigator.clipboard.readText()'),
