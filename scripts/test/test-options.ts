@@ -34,7 +34,7 @@ export const testUsage = `npm test -- [options] [part of a path …]
   --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
   --from-source      commands, agents and hubs that tests start run from their sources, for stacks
                      with source lines; otherwise from a bundle of them, which starts faster
-  --concurrency N    test files at once (default: twice the processors, at most 6)
+  --concurrency N    test files at once (default: three a processor, at most 6)
   --file-limit-ms N  time one test file may take`;
 
 /** @throws a sentence for people when an option is unknown or has a bad value. */
@@ -60,9 +60,9 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     repeatFailed: values['repeat-failed'] ?? false,
     fromSource: values['from-source'] ?? false,
-    // Half of them mostly wait for processes that they have started.
+    // A file waits for a browser, a database or a clock more than half of its time.
     concurrency:
-      readCount('--concurrency', values.concurrency) ?? Math.min(2 * availableParallelism(), 6),
+      readCount('--concurrency', values.concurrency) ?? Math.min(3 * availableParallelism(), 6),
     fileLimitMs: readCount('--file-limit-ms', values['file-limit-ms']),
   };
 }
