@@ -90,6 +90,7 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
       <OpenQuestion job={job} />
       <form
         className="grid gap-3"
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           retry.mutate();

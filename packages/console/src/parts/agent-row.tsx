@@ -18,17 +18,22 @@ interface AgentRowProps {
 /** One agent: what it holds, what it serves, and what it runs on. */
 export function AgentRow({ agent, slug, labels }: AgentRowProps) {
   const { agentId, command } = agent;
+  const pause = useNow((nowMs) => pauseWords(agent, nowMs));
   return (
     <li className="relative grid min-h-row grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 border-b px-3 py-1.5 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:px-4 lg:grid-cols-[1rem_minmax(8rem,14rem)_minmax(0,1fr)_minmax(0,12rem)_4rem_6.5rem_5.5rem] lg:py-0">
-      <AgentSign status={agent.status} />
+      <AgentSign status={agent.status} isPaused={pause !== null} />
       <div className="flex min-w-0 items-baseline gap-2">
         <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }} className={rowLinkClasses}>
           {plainText(nameOfAgent(agent))}
         </Link>
         {command && <span className="shrink-0 text-xs text-warning">{commandWords(command)}</span>}
-        <PauseWord agent={agent} />
+        {pause && (
+          <span title={pause.message} className="shrink-0 text-xs text-warning">
+            Paused until {pause.until}
+          </span>
+        )}
       </div>
-      <Held agent={agent} slug={slug} />
+      <Held agent={agent} slug={slug} idleWord={pause?.reason} />
       <p className="hidden truncate text-sm text-muted lg:block">{servesOf(agent, labels)}</p>
       <p className="hidden truncate text-xs text-muted tabular-nums lg:block">
         {agent.agentVersion && <span title="Version">{plainText(agent.agentVersion)}</span>}
@@ -42,28 +47,23 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
   );
 }
 
-/** Until when the agent claims nothing. */
-function PauseWord({ agent }: { agent: Agent }) {
-  const pause = useNow((nowMs) => pauseWords(agent, nowMs));
-  if (pause === null) return null;
-  return (
-    <span title={pause.message} className="shrink-0 text-xs text-warning">
-      Paused until {pause.until}
-    </span>
-  );
+interface HeldProps {
+  agent: Agent;
+  slug: string;
+  /** Shown for an agent that holds no job. */
+  idleWord?: string | undefined;
 }
 
 /** The newest job that the agent holds, and how many more. */
-function Held({ agent, slug }: { agent: Agent; slug: string }) {
+function Held({ agent, slug, idleWord }: HeldProps) {
   const { held, heldCount, status } = agent;
   const [first] = held;
-  const pauseReason = useNow((nowMs) => pauseWords(agent, nowMs)?.reason);
   const others = heldCount - (first ? 1 : 0);
   return (
     <p
       className={classNames(
         'flex min-w-0 items-center gap-2 text-sm max-lg:col-span-2 max-lg:col-start-2',
-        heldCount === 0 && pauseReason === undefined && 'max-lg:hidden',
+        heldCount === 0 && idleWord === undefined && 'max-lg:hidden',
       )}
     >
       {first && (
@@ -81,7 +81,7 @@ function Held({ agent, slug }: { agent: Agent; slug: string }) {
         </span>
       )}
       {heldCount === 0 && status !== 'offline' && (
-        <span className="truncate text-faint">{pauseReason ?? 'Idle'}</span>
+        <span className="truncate text-faint">{idleWord ?? 'Idle'}</span>
       )}
     </p>
   );

@@ -9,9 +9,14 @@ const looks: Readonly<Record<AgentStatus, { icon: IconName; tone: string; soft: 
   offline: { icon: 'circle-slash', tone: 'text-muted', soft: 'bg-pending-soft' },
 };
 
+interface AgentSignProps extends Pick<Agent, 'status'> {
+  /** Online, and claims nothing at the moment. */
+  isPaused?: boolean;
+}
+
 /** The sign of a status, for rows; its word stands at their group. */
-export function AgentSign({ status }: Pick<Agent, 'status'>) {
-  const { icon, tone } = looks[status];
+export function AgentSign({ status, isPaused = false }: AgentSignProps) {
+  const { icon, tone } = looks[isPaused ? 'draining' : status];
   return <Icon name={icon} className={tone} />;
 }
 

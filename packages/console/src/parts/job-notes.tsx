@@ -88,11 +88,11 @@ const noteLinkClasses = 'text-accent underline underline-offset-2';
 function WaitingJobItem({ slug, job }: { slug: string; job: WaitingJob }) {
   const { jobId, title, status } = job;
   return (
-    <li className="flex min-w-0 flex-wrap items-baseline gap-x-2 py-0.5 pointer-coarse:py-3">
+    <li className="flex min-w-0 flex-wrap items-baseline gap-x-2 pointer-coarse:py-2.5">
       <Link
         to="/w/$slug/jobs/$jobId"
         params={{ slug, jobId }}
-        className={`min-w-0 truncate ${noteLinkClasses}`}
+        className={`min-w-0 truncate py-0.5 ${noteLinkClasses}`}
       >
         {plainText(title) || jobId}
       </Link>
