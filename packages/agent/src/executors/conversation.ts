@@ -22,6 +22,12 @@ export interface ConversationHost {
   readonly clock: Clock;
   readonly session: SessionMemory;
   readonly questions: QuestionDesk;
+  /**
+   * Waits until a question of the job's own tools has had no answer for too long.
+   *
+   * @returns what the job waits for; null when the signal has fired.
+   */
+  untilParked(signal: AbortSignal): Promise<string | null>;
   /** Starts the tool. Its standard error is logged. */
   startTool(plan: ToolStart): Promise<ToolProcess>;
   /** Appends text to the timeline. Resolves when more may be written. */
@@ -105,6 +111,9 @@ export interface Reply {
   /** Call it when the tool has used the reply: the same question is a new one from then on. */
   used(): Promise<void>;
 }
+
+/** Time between SIGTERM and SIGKILL for a tool whose job is parked: its slot is needed. */
+export const PARK_GRACE_MS = 300;
 
 /** No person answered within the time for which the tool waits. */
 export class HoldOverError extends Error {

@@ -1,9 +1,11 @@
+import { PARK_GRACE_MS } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
 import { composePrompt } from './job-prompt.ts';
 import type { JobWork } from './job-work.ts';
+import { untilParked } from './parked-question.ts';
 import { writeProcessRecord } from './process-record.ts';
 import { tailOf } from './text-limits.ts';
 
@@ -25,6 +27,15 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
+  const ended = new AbortController();
+  const parking = new AbortController();
+  // A coding tool would go on. A plain command decides by itself how it ends.
+  const parked = reader === undefined ? Promise.resolve(null) : untilParked(work, ended.signal);
+  // Its errors are those of the job, at the end.
+  parked.then(
+    (summary) => summary === null || parking.abort(),
+    () => {},
+  );
   work.exit = await runProcess({
     file: plan.file,
     args: plan.args,
@@ -43,12 +54,19 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
       if (row !== null)
         await writeProcessRecord(work, { mark: work.mark, pid, startedAt: row.startedAt });
     },
-    signal: work.signal,
-    killGraceMs,
+    signal: AbortSignal.any([work.signal, parking.signal]),
+    get killGraceMs() {
+      return parking.signal.aborted ? PARK_GRACE_MS : killGraceMs;
+    },
     clock,
-  });
+  }).finally(() => ended.abort());
   await readStdout?.('\n');
-  if (reader !== undefined) work.executorReport = await reader.report(work.env);
+  if (reader === undefined) return;
+  const { failure, ...report } = await reader.report(work.env);
+  const summary = await parked;
+  // A tool that was ended has no result, which is no failure then.
+  const end = summary === null ? failure && { failure } : { blocked: { summary } };
+  work.executorReport = { ...report, ...end };
 }
 
 /**

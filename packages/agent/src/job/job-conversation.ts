@@ -7,6 +7,7 @@ import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
+import { untilParked } from './parked-question.ts';
 import { writeProcessRecord } from './process-record.ts';
 import { HubQuestions } from './questions.ts';
 import { tailOf } from './text-limits.ts';
@@ -36,6 +37,7 @@ export async function runConversation(
       backoff: () => createBackoff(Math.random),
       holdMs: settings.holdMs,
     }),
+    untilParked: (signal) => untilParked(work, signal),
     startTool: (start) => startTool(work, cwd, start),
     log: (text) => work.log.write('stdout', text),
     onModelAnswer: () => work.onModelAnswer(),

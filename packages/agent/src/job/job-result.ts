@@ -6,6 +6,7 @@ import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
+import { parkedQuestion, summaryOfPark } from './parked-question.ts';
 import { checkChildren, type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
 import { cleanText, fitText, lastLinesOf } from './text-limits.ts';
 import { readToolReport, type ToolReport } from './tool-report.ts';
@@ -47,11 +48,10 @@ export async function readResult(work: JobWork): Promise<JobResult> {
     ...(children.length === 0 ? {} : { children }),
   };
   if (report.blocked !== undefined) return { ...common, ...resultOfBlock(report.blocked) };
-  const waiting = told.questions.find(({ state }) => state === 'parked');
+  const waiting = parkedQuestion(told);
   // The tool was told to end because no person has answered; it may have ended with any exit code.
   if (file === null && waiting !== undefined && report.failure === undefined) {
-    const summary = `A person is asked: ${waiting.prompt}`;
-    return { ...common, ...resultOfBlock({ summary }) };
+    return { ...common, ...resultOfBlock({ summary: summaryOfPark(waiting) }) };
   }
   const failure = failureOfExit(work);
   // A command that reports `done` and then exits with an error did not finish. Any other reported

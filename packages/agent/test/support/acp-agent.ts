@@ -7,6 +7,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk/unstable';
+import { askPerson, openJobContext } from '../../src/mcp/job-tools.ts';
 
 interface Session {
   cwd: string;
@@ -140,6 +141,20 @@ async function form(peer: Peer, sessionId: string): Promise<boolean> {
   return answer.action !== 'cancel';
 }
 
+/** Asks by the job's own server. A tool that has no answer does not end its turn by itself. */
+async function askJobServer(question: string): Promise<null> {
+  const context = openJobContext(process.env);
+  const { signal } = new AbortController();
+  const answer = await askPerson(context, { question }, { waitMs: context.holdMs, signal });
+  note(`asked ${question}: ${answer.answer ?? answer.status}`);
+  if (answer.status === 'waiting') await hang();
+  return null;
+}
+
+function hang(): Promise<never> {
+  return new Promise(() => setInterval(() => {}, 1_000));
+}
+
 /** @returns the stop reason when the turn ends with this step; null to go to the next. */
 async function perform(
   peer: Peer,
@@ -163,6 +178,8 @@ async function perform(
       return (await act(peer, sessionId, edit(cwd, rest))) ? null : 'cancelled';
     case 'form':
       return (await form(peer, sessionId)) ? null : 'cancelled';
+    case 'ask':
+      return await askJobServer(rest);
     case 'say':
       await say(peer, sessionId, rest);
       return null;
@@ -183,7 +200,7 @@ async function perform(
       process.exit(7);
       break;
     case 'hang':
-      await new Promise(() => setInterval(() => {}, 1_000));
+      await hang();
       break;
     case 'stop':
       return rest as acp.StopReason;

@@ -36,6 +36,8 @@ export interface AcpSetup {
   untilEvent(jobId: string, kind: JobEvent['kind']): Promise<string>;
   /** Waits for the open questions of a job. */
   questions(jobId: string, count?: number): Promise<Uncertainty[]>;
+  /** All questions of a job, open or not. */
+  allQuestions(jobId: string): Promise<Uncertainty[]>;
   answer(question: Uncertainty, value: string): Promise<void>;
   /** The lines that the scripted tool has written. */
   toolLog(): string[];
@@ -123,6 +125,11 @@ export async function setupAcp(t: TestContext): Promise<AcpSetup> {
         // The whole view was asked for.
         return uncertainties.length >= count ? (uncertainties as Uncertainty[]) : null;
       }),
+    async allQuestions(jobId) {
+      // The whole view was asked for.
+      return (await client.uncertainties.list({ workspaceId, jobId }))
+        .uncertainties as Uncertainty[];
+    },
     async answer({ uncertaintyId }, value) {
       await client.uncertainties.addResolution({
         ...{ workspaceId, uncertaintyId, mode: 'answered', value, confidence: 1 },

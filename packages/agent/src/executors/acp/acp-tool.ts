@@ -1,5 +1,5 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
-import type { KnownAnswer, ToolProcess } from '../conversation.ts';
+import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
 import { failureOf, failureOfTurn } from './acp-failure.ts';
@@ -14,9 +14,8 @@ export type AcpEnd =
   | { kind: 'parked'; summary: string }
   | ({ kind: 'failed' | 'crashed' } & ToolFailure);
 
-/** A tool that parks has so long to write its session down, before and after SIGTERM. */
+/** A tool that parks has so long to write its session down, before SIGTERM. */
 const PARK_CANCEL_MS = 250;
-const PARK_GRACE_MS = 300;
 /** A tool that is done may tidy up; its processes are ended after this time. */
 const DONE_GRACE_MS = 2_000;
 /** A person's reasons lead to further prompts; a tool that refuses them ends in this number. */
@@ -28,7 +27,12 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
   const { host, agent } = turn;
   const tool = await host.startTool(agent);
   const parking = Promise.withResolvers<AcpEnd>();
-  const people = new People(turn, (summary) => parking.resolve({ kind: 'parked', summary }));
+  const park = (summary: string) => parking.resolve({ kind: 'parked', summary });
+  const people = new People(turn, park);
+  const ending = new AbortController();
+  host.untilParked(ending.signal).then((summary) => {
+    if (summary !== null) park(summary);
+  }, parking.reject);
   let connection: AcpConnection | null = null;
   const talk = async (): Promise<AcpEnd> => {
     connection = await connectTool(
@@ -53,6 +57,7 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
     host.signal.throwIfAborted();
     return end;
   } finally {
+    ending.abort();
     people.stop();
     await tool.stop(DONE_GRACE_MS);
   }

@@ -16,10 +16,7 @@ async function assertAskedAndRunOnce(h: AcpSetup, jobId: string): Promise<void> 
   const job = await h.until(jobId, 'done', 'failed');
   assert.equal(job.status, 'done', String(job.message));
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
-  const { uncertainties } = await h.client.uncertainties.list({
-    ...{ workspaceId: h.workspaceId, jobId },
-  });
-  assert.equal(uncertainties.length, 1, 'the person was asked once');
+  assert.equal((await h.allQuestions(jobId)).length, 1, 'the person was asked once');
 }
 
 test('a tool that is killed while it asks is resumed, and the person is asked once', async (t) => {

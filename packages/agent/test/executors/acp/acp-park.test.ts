@@ -31,10 +31,7 @@ test('a job whose question is not answered is parked, and continues its session 
   const told = log.filter((line) => line.startsWith('prompt ')).at(-1);
   assert.match(String(told), /interruption was no refusal/);
   assert.match(String(told), /Answer \(answered\): Yes/);
-  const { uncertainties } = await h.client.uncertainties.list({
-    ...{ workspaceId: h.workspaceId, jobId },
-  });
-  assert.equal(uncertainties.length, 1);
+  assert.equal((await h.allQuestions(jobId)).length, 1);
 });
 
 test('the slot of a parked job is free for another job', async (t) => {
@@ -45,6 +42,28 @@ test('the slot of a parked job is free for another job', async (t) => {
   const other = await h.enqueue('say Me too.');
   assert.equal((await h.until(other, 'done', 'failed')).status, 'done');
   assert.equal((await h.until(waiting, 'blocked')).attempt, 1);
+});
+
+test('a question of ask_person parks the job, although the tool does not end its turn', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ holdMs: 300, maxConcurrentJobs: 1 });
+  const jobId = await h.enqueue('write before.txt; ask Which port?; say Finished.');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  const blocked = await h.until(jobId, 'blocked');
+  assert.equal(blocked.message, 'A person is asked: Which port?');
+  const other = await h.enqueue('say Me too.');
+  assert.equal((await h.until(other, 'done', 'failed')).status, 'done');
+
+  await h.answer(question, '9443');
+  const job = await h.until(jobId, 'done', 'failed');
+  assert.equal(job.status, 'done', String(job.message));
+  assert.deepEqual(job.evidence?.changedFiles, ['before.txt']);
+  const log = h.toolLog();
+  assert.ok(log.some((line) => line.startsWith('resume ')));
+  assert.match(String(log.findLast((line) => line.startsWith('prompt '))), /Answer .*9443/);
+  assert.ok(log.includes('asked Which port?: 9443'));
+  assert.equal((await h.allQuestions(jobId)).length, 1);
 });
 
 test('an answer that comes while the job is being parked is not lost', async (t) => {
