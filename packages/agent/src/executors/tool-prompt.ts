@@ -53,3 +53,8 @@ function questionLines(resultFile: string | null, hasServer: boolean): string[] 
     '  {"outcome": "blocked", "message": "your question"}',
   ];
 }
+
+/** Says in the timeline that the tool continues no session. `why` is the beginning of a sentence. */
+export function beginsAnew(why: string): string {
+  return `signalbox: ${why}. It begins anew, with the questions and answers so far in its prompt.`;
+}

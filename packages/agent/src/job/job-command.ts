@@ -1,5 +1,6 @@
 import { PARK_GRACE_MS } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
+import { beginsAnew } from '../executors/tool-prompt.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
@@ -26,6 +27,9 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   });
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
+  if (reader !== undefined && work.claimed.job.decisions.length > 0) {
+    await work.log.note(beginsAnew(`${executor.name} resumes no sessions`));
+  }
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
   const ended = new AbortController();
   const parking = new AbortController();

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job } from '@signalbox/contract';
 import type { KnownAnswer, Reply, SessionMemory } from '../executors/conversation.ts';
@@ -75,7 +75,7 @@ export async function openToolSession(options: {
     ...{ baseSha: null, questions: [], told: [] },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
-  const isMine = isObject(found) && isContinued(found, fresh);
+  const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
   if (!isMine) await rm(path, { recursive: true, force: true });
   await mkdir(path, { recursive: true, mode: 0o700 });
   const record = isMine ? { ...found, claimGeneration: claimed.claimGeneration } : fresh;
@@ -97,6 +97,30 @@ function isContinued(found: SessionRecord, fresh: SessionRecord): boolean {
   );
 }
 
+/** People may delete a worktree that waits for an answer: then there is nothing to continue. */
+async function hasFiles({ baseSha }: SessionRecord, path: string): Promise<boolean> {
+  if (baseSha === null) return true;
+  return (await isThere(worktreeOf(path))) && (await isThere(evidenceOf(path)));
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function worktreeOf(path: string): string {
+  return join(path, 'worktree');
+}
+
+function evidenceOf(path: string): string {
+  return join(path, 'evidence.git');
+}
+
 function createSession(
   record: SessionRecord,
   save: () => Promise<void>,
@@ -105,8 +129,8 @@ function createSession(
 ): ToolSession {
   const baseAtStart = record.baseSha;
   return {
-    worktree: join(path, 'worktree'),
-    evidenceDir: join(path, 'evidence.git'),
+    worktree: worktreeOf(path),
+    evidenceDir: evidenceOf(path),
     branch: record.branch,
     baseSha: baseAtStart,
     get sessionId() {

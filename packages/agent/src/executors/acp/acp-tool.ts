@@ -1,6 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
 import type { ToolFailure } from '../tool-failure.ts';
+import { beginsAnew } from '../tool-prompt.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
 import { failureOf, failureOfTurn } from './acp-failure.ts';
 import { currentModel } from './acp-messages.ts';
@@ -98,6 +99,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     meta: turn.agent.sessionMeta,
   });
   const { sessionId, isResumed } = session;
+  if (!isResumed) await noteLoss(host);
   await host.session.keepSessionId(sessionId);
   const model = currentModel(session.configOptions);
   const words = [isResumed ? 'resumed session' : 'session', sessionId, ...(model ? [model] : [])];
@@ -125,6 +127,14 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
     text = reasonsPrompt(reasons);
   }
+}
+
+/** A tool that begins again where an earlier attempt has asked or worked does not do so silently. */
+async function noteLoss({ session, job, note }: AcpTurn['host']): Promise<void> {
+  const { sessionId } = session;
+  if (sessionId !== null) await note(beginsAnew(`the tool could not resume session ${sessionId}`));
+  else if (job.decisions.length > 0)
+    await note(beginsAnew('this machine has no session of this job'));
 }
 
 function endOf(stopReason: acp.StopReason, people: People): AcpEnd {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { setupAcp } from '../../support/acp-harness.ts';
 
@@ -131,4 +133,32 @@ test('an agent on another machine uses the answer of a parked job without a seco
   assert.equal(job.status, 'done', String(job.message));
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
   assert.equal(h.toolLog().filter((line) => line.startsWith('new ')).length, 2);
+  assert.match(await h.output(jobId), /this machine has no session of this job.* begins anew/);
 });
+
+const losses: readonly [what: string, pattern: string, note: RegExp][] = [
+  ['session of the tool', 'tool/session-*.json', /could not resume .* begins anew/],
+  ['worktree', 'state-0/sessions/*/worktree', /no session of this job.* begins anew/],
+];
+for (const [what, pattern, note] of losses) {
+  test(`a parked job whose ${what} is gone says so, and begins anew with the answer`, async (t) => {
+    const h = await setupAcp(t);
+    await h.start({ holdMs: 300 });
+    const jobId = await h.enqueue(`write new.txt; ${run}; say Finished.`);
+    const [question] = await h.questions(jobId);
+    assert.ok(question);
+    await h.until(jobId, 'blocked');
+    const gone = globSync(join(h.directory, pattern));
+    assert.equal(gone.length, 1, pattern);
+    for (const path of gone) rmSync(path, { recursive: true });
+    await h.answer(question, 'yes');
+    const job = await h.until(jobId, 'done', 'failed');
+    assert.equal(job.status, 'done', String(job.message));
+    assert.deepEqual(job.evidence?.changedFiles, ['new.txt']);
+    assert.match(await h.output(jobId), note);
+    const told = h.toolLog().findLast((line) => line.startsWith('prompt '));
+    assert.match(String(told), /Question: scripted asks to run a command: make it.*Answer/);
+    assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
+    assert.equal((await h.allQuestions(jobId)).length, 1);
+  });
+}
