@@ -54,7 +54,7 @@ function questionLines(resultFile: string | null, hasServer: boolean): string[] 
   ];
 }
 
-/** Says in the timeline that the tool continues no session. `why` is the beginning of a sentence. */
-export function beginsAnew(why: string): string {
-  return `signalbox: ${why}. It begins anew, with the questions and answers so far in its prompt.`;
+/** Says in the timeline that the tool continues no session. `why` begins the sentence. */
+export function beginsAgain(why: string): string {
+  return `signalbox: ${why}. It begins again, with the questions and answers in its prompt.`;
 }

@@ -1,6 +1,6 @@
 import { PARK_GRACE_MS } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
-import { beginsAnew } from '../executors/tool-prompt.ts';
+import { beginsAgain } from '../executors/tool-prompt.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
@@ -28,12 +28,12 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
   if (reader !== undefined && work.claimed.job.decisions.length > 0) {
-    await work.log.note(beginsAnew(`${executor.name} resumes no sessions`));
+    await work.log.note(beginsAgain(`${executor.name} resumes no sessions`));
   }
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
   const ended = new AbortController();
   const parking = new AbortController();
-  // A coding tool would go on. A plain command decides by itself how it ends.
+  // A coding tool would continue. A plain command decides by itself how it ends.
   const parked = reader === undefined ? Promise.resolve(null) : untilParked(work, ended.signal);
   // Its errors are those of the job, at the end.
   parked.then(

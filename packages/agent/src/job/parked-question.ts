@@ -16,7 +16,7 @@ export function summaryOfPark({ prompt }: AskedQuestion): string {
 }
 
 /**
- * Waits until the tools of the job note that no person has answered in time. A model may go on
+ * Waits until the tools of the job note that no person has answered in time. A model may continue
  * working although it was told to end its turn, so the agent ends it.
  *
  * @returns what the job waits for; null when the signal has fired.

@@ -23,7 +23,7 @@ function askingTool(): Executor {
   };
 }
 
-test('a coding tool that goes on after its question was parked is ended, and its job is blocked', async (t) => {
+test('a coding tool that continues after its question was parked is ended, and its job is blocked', async (t) => {
   const { hub, start } = await setup(t);
   const held = hub.enqueue({ repoId });
   await start('', { executor: askingTool() });
@@ -35,12 +35,12 @@ test('a coding tool that goes on after its question was parked is ended, and its
   assert.deepEqual(evidence.changedFiles, ['begun.txt']);
 });
 
-test('a tool without sessions begins anew after the answer, and the timeline says so', async (t) => {
+test('a tool without sessions begins again after the answer, and the timeline says so', async (t) => {
   const { hub, start } = await setup(t);
   const answer = { uncertaintyId: 'unc_1', prompt: 'Which database?', mode: 'answered' };
   const decisions = [{ ...answer, value: 'SQLite', resolvedAt: new Date().toISOString() }];
   const held = hub.enqueue({ repoId, decisions });
   await start('', { executor: askingTool() });
   await hub.until('the result is accepted', () => held.accepted !== null);
-  assert.match(hub.output(held), /claude resumes no sessions.* begins anew/);
+  assert.match(hub.output(held), /claude resumes no sessions.* begins again/);
 });

@@ -1,7 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
 import type { ToolFailure } from '../tool-failure.ts';
-import { beginsAnew } from '../tool-prompt.ts';
+import { beginsAgain } from '../tool-prompt.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
 import { failureOf, failureOfTurn } from './acp-failure.ts';
 import { currentModel } from './acp-messages.ts';
@@ -129,12 +129,12 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   }
 }
 
-/** A tool that begins again where an earlier attempt has asked or worked does not do so silently. */
+/** Tells people that the work of an earlier attempt is not continued. */
 async function noteLoss({ session, job, note }: AcpTurn['host']): Promise<void> {
   const { sessionId } = session;
-  if (sessionId !== null) await note(beginsAnew(`the tool could not resume session ${sessionId}`));
+  if (sessionId !== null) await note(beginsAgain(`the tool could not resume session ${sessionId}`));
   else if (job.decisions.length > 0)
-    await note(beginsAnew('this machine has no session of this job'));
+    await note(beginsAgain('this machine has no session of this job'));
 }
 
 function endOf(stopReason: acp.StopReason, people: People): AcpEnd {

@@ -133,15 +133,15 @@ test('an agent on another machine uses the answer of a parked job without a seco
   assert.equal(job.status, 'done', String(job.message));
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
   assert.equal(h.toolLog().filter((line) => line.startsWith('new ')).length, 2);
-  assert.match(await h.output(jobId), /this machine has no session of this job.* begins anew/);
+  assert.match(await h.output(jobId), /this machine has no session of this job.* begins again/);
 });
 
 const losses: readonly [what: string, pattern: string, note: RegExp][] = [
-  ['session of the tool', 'tool/session-*.json', /could not resume .* begins anew/],
-  ['worktree', 'state-0/sessions/*/worktree', /no session of this job.* begins anew/],
+  ['session of the tool', 'tool/session-*.json', /could not resume .* begins again/],
+  ['worktree', 'state-0/sessions/*/worktree', /no session of this job.* begins again/],
 ];
 for (const [what, pattern, note] of losses) {
-  test(`a parked job whose ${what} is gone says so, and begins anew with the answer`, async (t) => {
+  test(`a parked job whose ${what} is gone says so, and begins again with the answer`, async (t) => {
     const h = await setupAcp(t);
     await h.start({ holdMs: 300 });
     const jobId = await h.enqueue(`write new.txt; ${run}; say Finished.`);
