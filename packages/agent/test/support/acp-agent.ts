@@ -6,6 +6,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import { askPerson, openJobContext } from '../../src/mcp/job-tools.ts';
 
@@ -18,9 +19,12 @@ interface Session {
 const place = process.env.ACP_SCRIPT_DIR ?? '';
 const { client } = acp.methods;
 const cancelled = new Set<string>();
+const HOLD_LOOK_MS = 20;
 let calls = 0;
 mkdirSync(place, { recursive: true });
-note(`pid ${process.pid}`);
+note(`tool ${process.pid}`);
+// As real tools do: without its client it does nothing more.
+process.stdin.once('end', () => process.exit(0));
 
 function note(line: string): void {
   appendFileSync(join(place, 'log'), `${line}\n`);
@@ -82,11 +86,8 @@ async function act(peer: Peer, sessionId: string, one: Act): Promise<boolean> {
   );
   if (outcome.outcome === 'cancelled') return false;
   note(`gets ${outcome.optionId} for ${title}`);
-  const died = process.env.ACP_SCRIPT_DIE_ONCE;
-  if (died !== undefined && !existsSync(died)) {
-    writeFileSync(died, '');
-    process.kill(process.pid, 'SIGKILL');
-  }
+  // A test holds the tool here: it has the answer, and has not acted.
+  while (existsSync(join(place, 'hold'))) await setTimeout(HOLD_LOOK_MS);
   const isAllowed = outcome.optionId !== 'no';
   const text = isAllowed ? one.run() : 'refused';
   await tell(peer, sessionId, {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Job, JobEvent, Uncertainty } from '@signalbox/contract';
-import { createHub, type Hub, readConfig } from '@signalbox/hub';
+import { createHub, readConfig } from '@signalbox/hub';
 import { findFreePort } from '@signalbox/local-postgres';
 import { type Client, createClient } from '@signalbox/sdk';
 import {
@@ -53,28 +55,29 @@ export interface AcpStart extends Partial<AgentOptions> {
   acp?: Partial<AcpExecutorOptions>;
 }
 
-/** A real hub, a clone, and agents whose tool is the scripted one. */
-export async function setupAcp(t: TestContext): Promise<AcpSetup> {
+/**
+ * A real hub, a clone, and agents whose tool is the scripted one.
+ *
+ * @param isHubApart the hub is a process of its own, which `stopHub` kills.
+ */
+export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpSetup> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-acp-'));
   const clone = join(directory, 'clone');
   await makeRepository(clone);
-  const config = readConfig({
-    SVC_PORT: String(await findFreePort()),
+  const port = await findFreePort();
+  const hubSettings = {
+    SVC_PORT: String(port),
     SVC_LOG_LEVEL: 'silent',
     SVC_DEV_ALLOW_UNAUTH: 'true',
     SVC_DATA_DIR: join(directory, 'hub'),
-  });
-  let hub: Hub | null = null;
+  };
+  let stop = async () => {};
   const startHub = async () => {
-    hub = await createHub({ config });
-    await hub.listen();
+    stop = await (isHubApart ? startHubApart : startHubHere)(hubSettings);
   };
-  const stopHub = async () => {
-    await hub?.stop();
-    hub = null;
-  };
+  const stopHub = () => stop();
   await startHub();
-  const baseUrl = `http://127.0.0.1:${config.port}`;
+  const baseUrl = `http://127.0.0.1:${port}`;
   const client = createClient({ baseUrl });
   const { workspaceId } = await client.workspaces.resolve({ slug: 'dev' });
   assert.ok(workspaceId);
@@ -158,7 +161,27 @@ export async function setupAcp(t: TestContext): Promise<AcpSetup> {
   return setup;
 }
 
-const LIMIT_MS = 60_000;
+type HubStart = (settings: NodeJS.ProcessEnv) => Promise<() => Promise<void>>;
+
+const startHubHere: HubStart = async (settings) => {
+  const hub = await createHub({ config: readConfig(settings) });
+  await hub.listen();
+  return () => hub.stop();
+};
+
+const startHubApart: HubStart = async (settings) => {
+  const script = join(import.meta.dirname, 'hub-apart.ts');
+  const env = { ...process.env, ...settings };
+  const hub = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(hub, 'exit');
+  await once(hub.stdout, 'data');
+  return async () => {
+    hub.kill('SIGKILL');
+    await ended;
+  };
+};
+
+const LIMIT_MS = 180_000;
 
 async function poll<Found>(what: string, look: () => Promise<Found | null>): Promise<Found> {
   const untilMs = Date.now() + LIMIT_MS;

@@ -1,83 +1,110 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { type AcpSetup, scriptedAgent, setupAcp } from '../../support/acp-harness.ts';
+import { type AcpSetup, setupAcp } from '../../support/acp-harness.ts';
 
-const run = 'run make it';
+type Part = 'tool' | 'adapter' | 'agent' | 'hub';
+const rows: readonly [what: string, parts: readonly Part[]][] = [
+  ['tool', ['tool']],
+  ['adapter', ['adapter']],
+  ['agent', ['agent']],
+  ['hub', ['hub']],
+  ['hub, agent, adapter and tool', ['hub', 'agent', 'adapter', 'tool']],
+];
+const moments = [
+  'when the question is open',
+  'when the answer is at the hub only',
+  'when the tool has the answer and has not acted',
+] as const;
 
-function toolPid(h: AcpSetup): number {
-  const line = h.toolLog().findLast((one) => one.startsWith('pid '));
-  return Number(line?.slice(4));
+const support = join(import.meta.dirname, '../../support');
+
+test('kill -9 loses no answer, runs nothing without one, and asks nobody twice', async (t) => {
+  const h = await setupAcp(t, true);
+  const scene = new KillScene(h);
+  t.after(() => scene.end());
+  scene.startAgent();
+  for (const [row, [what, parts]] of rows.entries()) {
+    for (const [column, moment] of moments.entries()) {
+      await t.test(`${what}, ${moment}`, () => scene.play(`${row}-${column}`, parts, moment));
+    }
+  }
+});
+
+/** One hub and one agent, whose parts are killed and started again. */
+class KillScene {
+  readonly #h: AcpSetup;
+  #agent: ChildProcess | null = null;
+
+  constructor(h: AcpSetup) {
+    this.#h = h;
+  }
+
+  startAgent(): void {
+    const { baseUrl, workspaceId, repoId, clone, directory, env } = this.#h;
+    const options = {
+      ...{ baseUrl, workspaceId, stateDir: join(directory, 'state'), displayName: 'agent' },
+      ...{ leaseMs: 60_000, killGraceMs: 500, repositories: [{ repoId, path: clone }] },
+      acp: `${process.execPath} ${join(support, 'acp-adapter.ts')}`,
+    };
+    const line = [join(support, 'acp-agent-process.ts'), JSON.stringify(options)];
+    this.#agent = spawn(process.execPath, line, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  }
+
+  async end(): Promise<void> {
+    await this.#kill('agent');
+  }
+
+  async play(name: string, parts: readonly Part[], moment: (typeof moments)[number]) {
+    const h = this.#h;
+    const [open, answered, delivered] = moments;
+    const hold = join(h.directory, 'tool', 'hold');
+    const jobId = await h.enqueue(`write ${name}.txt; run ${name}; say Done.`);
+    const [question] = await h.questions(jobId);
+    assert.ok(question);
+    if (moment === delivered) writeFileSync(hold, '');
+    // A process that is stopped hears of the answer no earlier than of the end of the others.
+    if (moment === answered) this.#agent?.kill('SIGSTOP');
+    if (moment !== open) await h.answer(question, 'yes');
+    if (moment === delivered) await h.untilTool(new RegExp(`^gets yes for ${name}$`));
+    assert.ok(!h.toolLog().includes(`ran ${name}`));
+    for (const part of parts) await this.#kill(part);
+    if (parts.includes('hub')) await h.startHub();
+    if (parts.includes('agent')) {
+      this.startAgent();
+      // Instead of the end of the lease, for which the hub waits longer after it was unavailable itself.
+      await h.client.jobs.release({ workspaceId: h.workspaceId, jobId });
+    } else this.#agent?.kill('SIGCONT');
+    rmSync(hold, { force: true });
+    if (moment === open) await h.answer(question, 'yes');
+
+    const job = await h.until(jobId, 'done', 'failed');
+    assert.equal(job.status, 'done', String(job.message));
+    assert.deepEqual(job.evidence?.changedFiles, [`${name}.txt`], 'its work so far is kept');
+    assert.equal(h.toolLog().filter((line) => line === `ran ${name}`).length, 1, 'it ran once');
+    assert.equal((await h.allQuestions(jobId)).length, 1, 'the person was asked once');
+  }
+
+  async #kill(part: Part): Promise<void> {
+    if (part === 'hub') return await this.#h.stopHub();
+    if (part !== 'agent') return this.#killTool(part);
+    const agent = this.#agent;
+    if (agent === null || agent.exitCode !== null || agent.signalCode !== null) return;
+    agent.kill('SIGKILL');
+    await once(agent, 'exit');
+  }
+
+  #killTool(part: Part): void {
+    const line = this.#h.toolLog().findLast((one) => one.startsWith(`${part} `));
+    assert.ok(line, `the ${part} has written its pid`);
+    try {
+      process.kill(Number(line.slice(part.length + 1)), 'SIGKILL');
+    } catch (error) {
+      // It has ended with the part that was killed before it.
+      assert.equal((error as NodeJS.ErrnoException).code, 'ESRCH');
+    }
+  }
 }
-
-async function assertAskedAndRunOnce(h: AcpSetup, jobId: string): Promise<void> {
-  const job = await h.until(jobId, 'done', 'failed');
-  assert.equal(job.status, 'done', String(job.message));
-  assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
-  assert.equal((await h.allQuestions(jobId)).length, 1, 'the person was asked once');
-}
-
-test('a tool that is killed while it asks is resumed, and the person is asked once', async (t) => {
-  const h = await setupAcp(t);
-  await h.start();
-  const jobId = await h.enqueue(`${run}; say Done.`);
-  const [question] = await h.questions(jobId);
-  assert.ok(question);
-  process.kill(toolPid(h), 'SIGKILL');
-  await h.untilTool(/^resume /);
-  await h.answer(question, 'yes');
-  await assertAskedAndRunOnce(h, jobId);
-});
-
-test('a tool that is killed with an answer that it had not used gets it again', async (t) => {
-  const h = await setupAcp(t);
-  const env = { ...h.env, ACP_SCRIPT_DIE_ONCE: join(h.directory, 'died') };
-  await h.start({ env });
-  const jobId = await h.enqueue(`${run}; say Done.`);
-  const [question] = await h.questions(jobId);
-  assert.ok(question);
-  await h.answer(question, 'yes');
-  await assertAskedAndRunOnce(h, jobId);
-  assert.equal(h.toolLog().filter((line) => line === 'gets yes for make it').length, 2);
-});
-
-test('a hub that restarts while a tool waits loses neither question nor answer', async (t) => {
-  const h = await setupAcp(t);
-  await h.start();
-  const jobId = await h.enqueue(`${run}; say Done.`);
-  const [question] = await h.questions(jobId);
-  assert.ok(question);
-  await h.stopHub();
-  await h.startHub();
-  await h.answer(question, 'yes');
-  await assertAskedAndRunOnce(h, jobId);
-});
-
-test('an agent that is killed while its tool asks continues the session at its next start', async (t) => {
-  const h = await setupAcp(t);
-  const stateDir = join(h.directory, 'killed-state');
-  const options = {
-    ...{ baseUrl: h.baseUrl, workspaceId: h.workspaceId, stateDir, leaseMs: 2_000 },
-    ...{ displayName: 'killed', killGraceMs: 500 },
-    repositories: [{ repoId: h.repoId, path: h.clone }],
-  };
-  const script = join(import.meta.dirname, '../../support/acp-agent-process.ts');
-  const acp = `${process.execPath} ${scriptedAgent}`;
-  const agent = spawn(process.execPath, [script, JSON.stringify({ ...options, acp })], {
-    env: h.env,
-    stdio: 'inherit',
-  });
-  const jobId = await h.enqueue(`write before.txt; ${run}; say Done.`);
-  const [question] = await h.questions(jobId);
-  assert.ok(question);
-  agent.kill('SIGKILL');
-  await once(agent, 'exit');
-  await h.answer(question, 'yes');
-  await h.start(options);
-  await assertAskedAndRunOnce(h, jobId);
-  const job = await h.until(jobId, 'done');
-  assert.deepEqual(job.evidence?.changedFiles, ['before.txt']);
-  assert.ok(h.toolLog().some((line) => line.startsWith('resume ')));
-});
