@@ -23,6 +23,7 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/start/claude-code.md', 'start/claude-code', 'With Claude Code'),
       page('docs/start/codex.md', 'start/codex', 'With Codex'),
       page('docs/start/any-command.md', 'start/any-command', 'With any command'),
+      page('docs/start/two-agents.md', 'start/two-agents', 'Two agents that ask'),
       page('docs/start/ci.md', 'start/ci', 'In CI'),
     ],
   },
