@@ -108,7 +108,7 @@ export interface AgentProtocol {
     /**
      * Log: appends output of the running attempt. `logSeq` rises within the attempt; the hub skips
      * what it has, so a batch may be sent again. The hub takes no output of a finished job: send
-     * the rest before `complete`.
+     * the rest before `complete`. `cancelRequested` means what it means in the answer to a renewal.
      */
     append: AgentCall<Rows['jobEvents']['append']>;
   };

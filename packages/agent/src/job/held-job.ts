@@ -71,6 +71,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     ...{ client, clock, onDefect, attempt: claimed },
     logFile: jobDirectory(settings.state, claimed.key).logFile,
     backoff: createBackoff(options.random),
+    onCancelRequested: () => stop('canceled', 'The job was canceled.'),
   });
 
   void clock.sleep(options.timeLimitMs, ended.signal).then(() => {

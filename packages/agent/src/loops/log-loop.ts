@@ -25,6 +25,8 @@ export function startLogLoop(options: {
   logFile: string;
   clock: Clock;
   backoff: Backoff;
+  /** A person wants the job to end; the answer to a renewal may say it later. */
+  onCancelRequested(): void;
   onDefect(error: unknown): void;
 }): LogLoop {
   const { client, attempt, logFile, clock, backoff } = options;
@@ -34,11 +36,12 @@ export function startLogLoop(options: {
   async function runOnce(stopping: AbortSignal): Promise<number> {
     if (isRefused) return UNTIL_WOKEN_MS;
     try {
-      const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
-      const next = await uploadLogBatch(client, attempt, logFile, offset, options);
+      const call = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
+      const uploaded = await uploadLogBatch(client, attempt, logFile, offset, call);
       backoff.reset();
-      if (next === null) return UNTIL_WOKEN_MS;
-      offset = next;
+      if (uploaded === null) return UNTIL_WOKEN_MS;
+      offset = uploaded.offset;
+      if (uploaded.isCancelRequested) options.onCancelRequested();
       await clock.sleep(UPLOAD_INTERVAL_MS, stopping);
       return 0;
     } catch (error) {

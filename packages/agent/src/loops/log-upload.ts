@@ -2,9 +2,15 @@ import type { CallOptions, HubClient } from '../hub-client.ts';
 import type { Attempt } from '../job/attempt.ts';
 import { readLogBatch } from '../job/job-log.ts';
 
+export interface Uploaded {
+  /** After the batch. */
+  offset: number;
+  /** A person wants the job to end. */
+  isCancelRequested: boolean;
+}
+
 /**
- * Sends the next batch of a log file. Returns the offset after it, or null if there was nothing to
- * send. Entries are numbered and the hub skips those it already has, so resending a batch whose
+ * Sends the next batch of a log file. Returns null if there was nothing to send. Entries are numbered and the hub skips those it already has, so resending a batch whose
  * answer was lost is safe. Throws the errors of the call.
  */
 export async function uploadLogBatch(
@@ -13,13 +19,13 @@ export async function uploadLogBatch(
   logFile: string,
   offset: number,
   options: CallOptions,
-): Promise<number | null> {
+): Promise<Uploaded | null> {
   const batch = await readLogBatch(logFile, offset);
   if (batch.entries.length === 0) return null;
   const { workspaceId, jobId, agentId, claimGeneration } = attempt;
-  await client.jobEvents.append(
+  const { cancelRequested = false } = await client.jobEvents.append(
     { workspaceId, jobId, agentId, claimGeneration, entries: batch.entries },
     options,
   );
-  return batch.nextOffset;
+  return { offset: batch.nextOffset, isCancelRequested: cancelRequested };
 }

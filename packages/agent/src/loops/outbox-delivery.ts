@@ -143,6 +143,7 @@ async function sendLog(
   let offset: number | null = entry.logOffset;
   while (offset !== null) {
     const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
-    offset = await uploadLogBatch(client, entry.attempt, logFile, offset, options);
+    const uploaded = await uploadLogBatch(client, entry.attempt, logFile, offset, options);
+    offset = uploaded?.offset ?? null;
   }
 }

@@ -51,6 +51,18 @@ test('the cancel-job command of an agent heartbeat cancels immediately', async (
   assert.deepEqual(held.completions, []);
 });
 
+test('a tool that writes is stopped by the answer to its output, before the next renewal', async (t) => {
+  const { hub, start, events } = await setup(t);
+  const held = hub.enqueue({ repoId });
+  await start('while :; do echo working; sleep 0.1; done', { leaseMs: 600_000 });
+  await hub.until('output has arrived', () => hub.output(held).includes('working'));
+  const renewals = held.heartbeats.length;
+  held.isCanceled = true;
+  await hub.until('the work is over', () => eventOf(events, 'job-finished') !== undefined);
+  assert.equal(eventOf(events, 'job-stopping')?.reason, 'canceled');
+  assert.ok(held.heartbeats.slice(renewals).every(({ shorten }) => shorten === true));
+});
+
 test('a lost lease stops the process, reports nothing and keeps the changes on the branch', async (t) => {
   const { hub, directory, clone, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });

@@ -311,7 +311,8 @@ export class FakeHub {
     const held = this.fence(body);
     const entries = body.entries as JobLogEntry[];
     for (const entry of entries) held.log.set(entry.logSeq, entry);
-    return { appended: entries.length, lastLogSeq: Math.max(...held.log.keys()) };
+    const lastLogSeq = Math.max(...held.log.keys());
+    return { appended: entries.length, lastLogSeq, cancelRequested: held.isCanceled };
   }
 
   private complete(body: Body): Body {

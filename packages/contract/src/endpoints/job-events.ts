@@ -142,6 +142,11 @@ export const jobEvents = {
         Number.MAX_SAFE_INTEGER,
         'The highest logSeq that the hub has for this attempt, of the agent or of the tool.',
       ),
+      cancelRequested: Type.Optional(
+        Type.Boolean({
+          description: 'A person wants the job to end, as in the answer to a renewal.',
+        }),
+      ),
     }),
     errors: [
       'WORKSPACE_NOT_FOUND',
@@ -162,7 +167,7 @@ export const jobEvents = {
         claimGeneration: 1,
         entries: [{ logSeq: 1, message: 'npm test\n', stream: 'stdout' }],
       },
-      response: { ok: true, appended: 1, lastLogSeq: 1 },
+      response: { ok: true, appended: 1, lastLogSeq: 1, cancelRequested: false },
     },
   }),
 } as const;

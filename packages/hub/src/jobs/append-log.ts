@@ -22,7 +22,7 @@ export function appendJobLog(
   deps: HubDeps,
   { principal }: RequestContext,
   input: AppendInput,
-): Promise<{ appended: number; lastLogSeq: number }> {
+): Promise<{ appended: number; lastLogSeq: number; cancelRequested: boolean }> {
   const { workspaceId, jobId } = input;
   return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const entry = await requireEntryOfAgent(tx, principal, input);
@@ -48,6 +48,7 @@ export function appendJobLog(
       await writer.close();
       await updateRunning(tx, entry, { [column]: lastLogSeq });
     }
-    return { appended, lastLogSeq };
+    // An agent whose tool writes learns it here, earlier than by its next renewal.
+    return { appended, lastLogSeq, cancelRequested: entry.cancel_requested_at !== null };
   });
 }

@@ -28,6 +28,15 @@ async function setupLog(h: Setup) {
   return { jobId, ref, entriesOf, append, list, readLines };
 }
 
+test('the answer to output says that a person wants the job to end', async (t) => {
+  const h = await startQueueWorld(t);
+  const { append, ref } = await setupLog(h);
+  assert.equal((await append(1, 1)).cancelRequested, false);
+  const { workspaceId, jobId } = ref;
+  await h.call(jobs.cancel, { workspaceId, jobId });
+  assert.equal((await append(2, 2)).cancelRequested, true);
+});
+
 test('a timeline is read from its end, or from a sequence number to the last event', async (t) => {
   const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);
