@@ -75,7 +75,7 @@ class KillScene {
     if (parts.includes('hub')) await h.startHub();
     if (parts.includes('agent')) {
       this.startAgent();
-      // Instead of the end of the lease, for which the hub waits longer after it was unavailable itself.
+      // Instead of the end of the lease, to which a hub that was killed adds a minute.
       await h.client.jobs.release({ workspaceId: h.workspaceId, jobId });
     } else this.#agent?.kill('SIGCONT');
     rmSync(hold, { force: true });
