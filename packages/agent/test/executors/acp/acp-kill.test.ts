@@ -22,7 +22,7 @@ const moments = [
 
 const support = join(import.meta.dirname, '../../support');
 
-test('kill -9 loses no answer, runs nothing without one, and asks nobody twice', async (t) => {
+test('kill -9 loses no answer, runs nothing without one, and asks no person twice', async (t) => {
   const h = await setupAcp(t, true);
   const scene = new KillScene(h);
   t.after(() => scene.end());
