@@ -10,8 +10,8 @@ export interface Uploaded {
 }
 
 /**
- * Sends the next batch of a log file. Returns null if there was nothing to send. Entries are
- * numbered and the hub skips those it already has, so resending a batch whose answer was lost is safe.
+ * Sends the next batch of a log file. Returns null if there was nothing to send. Entries have
+ * numbers, and the hub skips those it has, so resending a batch whose answer was lost is safe.
  * Throws the errors of the call.
  */
 export async function uploadLogBatch(
