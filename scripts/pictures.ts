@@ -30,9 +30,11 @@ if (part === undefined) {
 const browser = await launchBrowser();
 try {
   await withConsole(root, async (place) => {
-    say(await takePagePictures(browser, place, join(root, 'dist-pictures'), filter));
+    const taken = await takePagePictures(browser, place, join(root, 'dist-pictures'), filter);
+    say(taken.overview);
     if (part !== undefined) return;
-    const paths = await takeScreenshots(browser, place, join(root, 'docs/screenshots'));
+    const folder = join(root, 'docs/screenshots');
+    const paths = await takeScreenshots(browser, place, taken.pages, folder);
     for (const path of paths) say(path);
   });
 } finally {

@@ -31,7 +31,10 @@ export function pagesWithoutRecords(): readonly ConsolePage[] {
 }
 
 /** Every page of a seeded workspace. */
-export async function pagesOfRecords(owner: Owner): Promise<readonly ConsolePage[]> {
+export async function pagesOfRecords(
+  owner: Owner,
+  richJobId: string,
+): Promise<readonly ConsolePage[]> {
   const { console, workspaceId } = owner;
   const { jobs } = await console.jobs.list({ workspaceId, limit: 200 });
   const jobOf = (isFit: (job: (typeof jobs)[number]) => boolean) => {
@@ -43,7 +46,7 @@ export async function pagesOfRecords(owner: Owner): Promise<readonly ConsolePage
   const { runs } = await console.runs.list({ workspaceId });
   const { agents } = await console.agents.list({ workspaceId });
   const { repos } = await console.repositories.list({ workspaceId });
-  const done = jobOf(({ status, usage }) => status === 'done' && usage !== null);
+  const rich = `${home}/jobs/${richJobId}`;
   const pathOf = (folder: string, id: string | undefined) => `${home}/${folder}/${id ?? 'none'}`;
   return [
     ...lists,
@@ -56,10 +59,14 @@ export async function pagesOfRecords(owner: Owner): Promise<readonly ConsolePage
     { name: 'job-blocked', path: jobOf(({ status }) => status === 'blocked') },
     { name: 'job-failed', path: jobOf(({ status }) => status === 'failed') },
     { name: 'job-canceled', path: jobOf(({ status }) => status === 'canceled') },
-    { name: 'job-done', path: done },
+    { name: 'job-done', path: rich },
+    {
+      name: 'job-done-not-shared',
+      path: `${jobOf(({ status, jobId }) => status === 'done' && jobId !== richJobId)}?tab=changes`,
+    },
     ...['log', 'changes', 'timeline', 'raw'].map((tab) => ({
       name: `job-${tab}`,
-      path: `${done}?tab=${tab}`,
+      path: `${rich}?tab=${tab}`,
     })),
     { name: 'run', path: pathOf('runs', runs[0]?.runId) },
     { name: 'run-list', path: `${pathOf('runs', runs[0]?.runId)}?tab=list` },

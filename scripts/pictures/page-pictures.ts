@@ -36,27 +36,27 @@ interface Shooting {
   pictures: Picture[];
 }
 
-/** Takes the pictures, and writes a page that shows them all. Returns its path. */
+/** Seeds the workspace, takes the pictures, and writes a page that shows them all. */
 export async function takePagePictures(
   browser: Browser,
   place: SeededConsole,
   folder: string,
   filter: string,
-): Promise<string> {
+): Promise<{ overview: string; pages: readonly ConsolePage[] }> {
   if (filter === '') rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { baseUrl, owner, session } = place;
   const shooting: Shooting = { browser, baseUrl, folder, filter, pictures: [] };
   await shoot(shooting, 'empty', pagesWithoutRecords(), session);
-  const viewer = await place.seed();
-  const pages = await pagesOfRecords(owner);
+  const { viewer, richJobId } = await place.seed();
+  const pages = await pagesOfRecords(owner, richJobId);
   const running = pages.find(({ name }) => name === 'job-running')?.path ?? '';
   await shoot(shooting, 'full', [...pages, ...overlays(running)], session);
   await shoot(shooting, 'no-permission', pages, viewer);
   await shoot(shooting, 'loading', pages, session);
   await shoot(shooting, 'error', pages, session);
   await shoot(shooting, 'guest', guestPages(place.firstOwnerUrl), null);
-  return writeOverview(folder, shooting.pictures);
+  return { overview: writeOverview(folder, shooting.pictures), pages };
 }
 
 async function shoot(

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { lendSession } from '../../e2e/person.ts';
-import { pagesOfRecords } from './console-pages.ts';
+import type { ConsolePage } from './console-pages.ts';
 import type { SeededConsole } from './seeded-console.ts';
 
 const viewport = { width: 1280, height: 800 };
@@ -12,10 +12,10 @@ const shown = { jobs: 'jobs', 'job-done': 'job' } as const;
 /** Takes the pictures of the README in a seeded workspace, in both themes. */
 export async function takeScreenshots(
   browser: Browser,
-  { baseUrl, owner, session }: SeededConsole,
+  { baseUrl, session }: SeededConsole,
+  pages: readonly ConsolePage[],
   folder: string,
 ): Promise<string[]> {
-  const pages = await pagesOfRecords(owner);
   const paths: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser.newContext({ baseURL: baseUrl, viewport, colorScheme });

@@ -7,6 +7,7 @@ import { buildConsole } from '../build/console-build.ts';
 import { makeOwner, type Owner } from '../demo/owner.ts';
 import { createProcesses } from '../demo/processes.ts';
 import { seedWorkspace } from '../demo/seed.ts';
+import { makeRichJob } from './rich-job.ts';
 
 export const workspaceSlug = 'demo';
 
@@ -17,8 +18,14 @@ export interface SeededConsole {
   owner: Owner;
   /** The owner's session for a browser. */
   session: SignedIn;
-  /** Fills the workspace: jobs in every state, people, tokens. Returns a viewer. */
-  seed(): Promise<SignedIn>;
+  /** Fills the workspace: jobs in every state, people, tokens. */
+  seed(): Promise<Seeded>;
+}
+
+export interface Seeded {
+  viewer: SignedIn;
+  /** The job whose page shows everything. */
+  richJobId: string;
 }
 
 /** Lends a hub whose workspace is empty until it is seeded, and deletes it afterwards. */
@@ -41,7 +48,8 @@ export async function withConsole(
     const seed = async () => {
       const stage = { signal: ended.signal, onError: failed.reject };
       await seedWorkspace(baseUrl, owner, stage);
-      return await seedPeople(owner, session);
+      const richJobId = await makeRichJob(owner, baseUrl);
+      return { viewer: await seedPeople(owner, session), richJobId };
     };
     const { firstOwnerUrl } = hub;
     await Promise.race([act({ baseUrl, firstOwnerUrl, owner, session, seed }), failed.promise]);

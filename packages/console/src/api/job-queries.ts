@@ -68,6 +68,14 @@ export function jobQuery(workspaceId: string, jobId: string) {
   });
 }
 
+/** The changed lines of a job, if its agent shares them. */
+export function jobPatchQuery(workspaceId: string, jobId: string) {
+  return queryOptions({
+    queryKey: ['job-patch', workspaceId, jobId],
+    queryFn: ({ signal }) => callHub('jobs', 'patch', { workspaceId, jobId }, signal),
+  });
+}
+
 /** The open decision requests of a job. */
 export function openQuestionsQuery(workspaceId: string, jobId: string) {
   return queryOptions({

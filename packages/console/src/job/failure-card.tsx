@@ -3,14 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { logTailQuery } from '../api/log-queries.ts';
-import { type AnsiLine, parseAnsiLine } from '../format/ansi.ts';
-import { plainStyle } from '../format/ansi-style.ts';
 import { findFailureLine } from '../format/log.ts';
 import { plainText } from '../format/text.ts';
-import { AnsiText } from '../parts/ansi-line.tsx';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LinkedText } from '../parts/linked-text.tsx';
+import { LogLines } from './log-lines.tsx';
 
 /** Lines of the message that are shown at first, and of the log. */
 const MESSAGE_LINES = 12;
@@ -103,13 +101,7 @@ function LogEnd({ job }: { job: Job }) {
   return (
     <div className="grid min-w-0 gap-1.5">
       <h3 className="text-xs text-muted">The end of the log</h3>
-      <div className="terminal overflow-hidden rounded-md border bg-well px-3 py-2">
-        {styleLines(lines.map(({ text }) => text)).map((line, index) => (
-          <div key={lines[index]?.line}>
-            <AnsiText line={line} />
-          </div>
-        ))}
-      </div>
+      <LogLines lines={lines} />
       {failureLine !== undefined && (
         <Link
           to="."
@@ -122,13 +114,4 @@ function LogEnd({ job }: { job: Job }) {
       )}
     </div>
   );
-}
-
-function styleLines(texts: readonly string[]): AnsiLine[] {
-  let style = plainStyle;
-  return texts.map((text) => {
-    const parsed = parseAnsiLine(text, style);
-    style = parsed.style;
-    return parsed.line;
-  });
 }

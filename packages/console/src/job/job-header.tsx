@@ -25,7 +25,7 @@ interface JobHeaderProps {
 /** Status, title and the right action of a job, in sight while the page scrolls. */
 export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeaderProps) {
   return (
-    <header className="sticky top-0 z-[5] -mx-4 -mt-5 flex h-14 items-center gap-2 border-b bg-canvas px-4 max-md:top-12 sm:-mx-6 sm:gap-3 sm:px-6 lg:-mx-8 lg:px-8">
+    <header className="top-0 z-[5] -mx-4 -mt-5 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 max-md:top-12 max-sm:flex-wrap max-sm:py-2 sm:sticky sm:-mx-6 sm:h-14 sm:gap-3 sm:px-6 lg:-mx-8 lg:px-8">
       <Link
         to="/w/$slug/jobs"
         params={{ slug }}
@@ -40,10 +40,14 @@ export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeader
         <ShortId jobId={job.jobId} />
       </p>
       {/* A live region, so that screen readers announce changes. */}
-      <span role="status" aria-label="Status" className="inline-flex shrink-0">
+      <span role="status" aria-label="Status" className="inline-flex shrink-0 max-sm:mr-auto">
         <StatusBadge status={job.status} changed={job.changed} />
       </span>
-      <h1 className="min-w-0 grow truncate text-base font-semibold" title={title}>
+      {/* A phone has room for it below. */}
+      <h1
+        className="min-w-0 grow text-base font-semibold max-sm:order-last max-sm:line-clamp-3 max-sm:basis-full max-sm:wrap-anywhere sm:truncate"
+        title={title}
+      >
         {title}
       </h1>
       <JobActions job={job} role={role} />
@@ -103,25 +107,28 @@ export function JobMeta({ job, slug, repositoryLabel, agentName }: JobMetaProps)
     ['cost', usage?.costUsd !== undefined && formatCost(usage.costUsd)],
   ];
   return (
-    <ul
-      aria-label="In short"
-      className="flex min-w-0 flex-wrap items-center gap-y-0.5 text-xs text-muted"
-    >
-      {parts
-        .filter(([, value]) => Boolean(value))
-        .map(([name, value]) => (
-          <li
-            key={name}
-            className={classNames(
-              'max-w-full truncate',
-              "not-last:after:px-1.5 not-last:after:text-faint not-last:after:content-['·']",
-              inHeader.has(name) && 'lg:hidden',
-            )}
-          >
-            {value}
-          </li>
-        ))}
-    </ul>
+    // The sign before the first part of each line is outside the box.
+    <div className="min-w-0 overflow-x-clip">
+      <ul
+        aria-label="In short"
+        className="-ml-3.5 flex min-w-0 flex-wrap items-center gap-y-0.5 text-xs text-muted"
+      >
+        {parts
+          .filter(([, value]) => Boolean(value))
+          .map(([name, value]) => (
+            <li
+              key={name}
+              className={classNames(
+                'relative max-w-full truncate pl-3.5',
+                "before:absolute before:left-1 before:text-faint before:content-['·']",
+                inHeader.has(name) && 'lg:hidden',
+              )}
+            >
+              {value}
+            </li>
+          ))}
+      </ul>
+    </div>
   );
 }
 

@@ -1,13 +1,17 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { viewerReason } from '../parts/action-button.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { openQuestionsQuery } from '../api/job-queries.ts';
 import { Panel } from '../parts/facts.tsx';
 import { JobFacts } from '../parts/job-facts.tsx';
 import { WaitingNote } from '../parts/job-notes.tsx';
 import { LinkedText } from '../parts/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
+import { CanceledNote } from './canceled-note.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
+import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
 
 /** A longer prompt is folded, so that what follows stays in sight. */
@@ -43,7 +47,9 @@ export function OverviewTab(props: OverviewTabProps) {
             disabledReason={viewerReason(role)}
           />
         )}
-        {job.outcome === 'failed' ? <FailureCard job={job} /> : <AgentMessage job={job} />}
+        {job.status === 'canceled' && <CanceledNote job={job} />}
+        {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
+        {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
@@ -56,6 +62,13 @@ export function OverviewTab(props: OverviewTabProps) {
       </aside>
     </div>
   );
+}
+
+/** The last message of an agent that asks is its question, which has a card of its own. */
+function MessageUnlessAsked({ job }: { job: Job }) {
+  const { data } = useQuery(openQuestionsQuery(job.workspaceId, job.jobId));
+  const isAsked = data?.uncertainties.some(({ prompt }) => prompt === job.message) ?? false;
+  return isAsked ? null : <AgentMessage job={job} />;
 }
 
 function Prompt({ text }: { text: string }) {

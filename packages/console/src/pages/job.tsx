@@ -145,7 +145,10 @@ function JobNotFound({ slug }: { slug: string }) {
   return (
     <div className="mx-auto max-w-6xl rounded-lg border bg-surface p-8">
       <EndState icon="triangle-alert" tone="neutral" title="Job not found in this workspace">
-        <p>Check the ID, or look for the job in another workspace.</p>
+        <p>
+          Check the ID, or look for the job in another workspace. A job that ended before the
+          retention of the workspace is in the archive of the hub, with its log: ask its operator.
+        </p>
         <Link to="/w/$slug/jobs" params={{ slug }} className={buttonClasses('plain', 'mt-2')}>
           All jobs
         </Link>

@@ -1,5 +1,6 @@
 import { getRouteApi, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { noteFrameShown } from '../api/read-first.ts';
 import { useLive } from '../live/use-live.ts';
 import { InShell } from '../parts/card-page.tsx';
 import { ToastHost } from '../parts/toast-host.tsx';
@@ -17,6 +18,7 @@ export function Shell() {
   const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
   useLive(membership.workspaceId);
+  useEffect(noteFrameShown, []);
   return (
     <div className={shellGrid}>
       <a

@@ -30,7 +30,7 @@ export function UrlTabs<Name extends string>(props: UrlTabsProps<Name>) {
       <Tabs.List
         aria-label={label}
         activateOnFocus={false}
-        className="flex gap-1 overflow-x-auto border-b"
+        className="flex overflow-x-auto border-b sm:gap-1"
       >
         {tabs.map(({ name, word, note }, at) => (
           <Tabs.Tab
@@ -47,7 +47,7 @@ export function UrlTabs<Name extends string>(props: UrlTabsProps<Name>) {
                 resetScroll={false}
               />
             }
-            className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-3 text-sm font-medium text-muted hover:text-ink data-active:border-accent data-active:text-ink pointer-coarse:h-11"
+            className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-sm sm:px-3 font-medium text-muted hover:text-ink data-active:border-accent data-active:text-ink pointer-coarse:h-11"
           >
             {word}
             {note !== undefined && <span className="text-xs text-faint">{note}</span>}
