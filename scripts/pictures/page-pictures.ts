@@ -1,7 +1,8 @@
 // Pictures of every page of the console, in every state, theme and width, for a person to look at.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { lendSession, type SignedIn } from '../../e2e/person.ts';
 import {
   type ConsolePage,
@@ -17,6 +18,9 @@ const screens: Readonly<Record<string, BrowserContextOptions>> = {
   1280: { viewport: { width: 1280, height: 800 } },
   360: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
+/** A page is complete when it asks for nothing during these rounds. */
+const QUIET_ROUNDS = 3;
+const QUIET_ROUND_MS = 100;
 /** A longer page is cut. */
 const HEIGHT_MAX = 2_500;
 const themes = ['light', 'dark'] as const;
@@ -101,6 +105,7 @@ async function shootPage(
   { name, path, act }: ConsolePage,
   width: string,
 ): Promise<void> {
+  const calls = countCalls(page);
   await page.goto(path, { waitUntil: 'domcontentloaded' });
   // Away from the rows, which show their checkbox under the pointer.
   await page.mouse.move(0, 0);
@@ -108,6 +113,7 @@ async function shootPage(
   await waitForState(page, state).catch((cause) => {
     throw new Error(`The page does not show that it is in this state: ${view}`, { cause });
   });
+  if (state !== 'loading') await calls.end();
   await act?.(page);
   await showWhole(page);
   for (const theme of themes) {
@@ -116,6 +122,28 @@ async function shootPage(
     await page.screenshot({ path: join(folder, file), animations: 'disabled' });
     pictures.push({ name, state, width, theme, file });
   }
+}
+
+/** Waits until a page has read all that it shows. Its stream stays open, so it is not counted. */
+function countCalls(page: Page): { end(): Promise<void> } {
+  const open = new Set<Request>();
+  page.on('request', (request) => {
+    if (request.url().includes('/console-api/') && !frameCalls.test(request.url())) {
+      open.add(request);
+    }
+  });
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+  return {
+    async end() {
+      const deadlineMs = performance.now() + STEP_MS_MAX;
+      for (let quietRounds = 0; quietRounds < QUIET_ROUNDS; quietRounds += 1) {
+        await wait(QUIET_ROUND_MS);
+        if (open.size > 0) quietRounds = 0;
+        if (performance.now() > deadlineMs) return;
+      }
+    },
+  };
 }
 
 /** Makes the window as high as the page, so that bars stay at its edges. */

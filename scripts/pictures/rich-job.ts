@@ -19,7 +19,7 @@ diff --git a/src/server.ts b/src/server.ts
 index 2b3c4d5..6e7f8a9 100644
 --- a/src/server.ts
 +++ b/src/server.ts
-@@ -12,7 +12,8 @@ export function startServer(config: Config) {
+@@ -12,6 +12,7 @@ export function startServer(config: Config) {
    const server = createServer(config);
    serveOrders(server);
    serveCustomers(server);

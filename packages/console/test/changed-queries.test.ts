@@ -57,6 +57,22 @@ describe('changed queries', () => {
     expect(reads.length).toBe(3);
   });
 
+  test('are not read again where a failure is shown in place of data', async () => {
+    let failures = 0;
+    const observer = new QueryObserver(client, {
+      queryKey: ['job', 'ws_1', 'job_1'],
+      queryFn: () => Promise.reject(new Error(`failure ${++failures}`)),
+      retry: false,
+    });
+    observer.subscribe(() => undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(failures).toBe(1);
+    change();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(failures).toBe(1);
+    expect(observer.getCurrentResult().isError).toBe(true);
+  });
+
   test('are read less often in a long burst, and often again after a pause', async () => {
     await finishRead();
     const readsIn = async (ms: number) => {

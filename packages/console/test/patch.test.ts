@@ -74,4 +74,9 @@ test('a patch that ends in the middle of a hunk, and text that is none, are read
   expect(parsePatch('no patch\n@@ -1 +1 @@\n+x')).toEqual([]);
   const [file] = parsePatch('diff --git a/x b/x\n@@ -1,9 +1,9 @@\n+only');
   expect(file).toMatchObject({ path: 'x', added: 1, deleted: 0 });
+  const cut = 'diff --git a/x b/x\n@@ -1,9 +1,9 @@\n+only\ndiff --git a/y b/y\n@@ -1 +1 @@\n-a\n+b';
+  expect(parsePatch(cut).map(({ path, added }) => [path, added])).toEqual([
+    ['x', 1],
+    ['y', 1],
+  ]);
 });

@@ -33,7 +33,7 @@ export function parsePatch(patch: string): PatchFile[] {
   let reader: HunkReader | undefined;
   for (const line of patch.split('\n')) {
     // Inside a hunk, a line such as `--- a` is a deleted line and no header.
-    if (reader?.isOpen) {
+    if (reader?.isOpen && hunkLine.test(line)) {
       reader.add(line);
       continue;
     }
@@ -88,6 +88,8 @@ function decodeQuoted(text: string): string {
   return new TextDecoder().decode(new Uint8Array(bytes));
 }
 
+/** The first character of the lines of a hunk; some programs strip the space of empty lines. */
+const hunkLine = /^(?:[ +\-\\]|$)/;
 const hunkStart = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 interface HunkReader {

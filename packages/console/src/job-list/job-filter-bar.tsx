@@ -131,7 +131,8 @@ function SearchField({ text, inputRef, onChange }: SearchFieldProps) {
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.blur();
+          // Back to the list and its keys.
+          if (event.key === 'Escape') event.currentTarget.closest('main')?.focus();
         }}
         className="h-8 w-full rounded-md border border-control bg-surface px-8 text-sm placeholder:text-faint pointer-coarse:h-11 pointer-coarse:text-lg [&::-webkit-search-cancel-button]:hidden"
       />

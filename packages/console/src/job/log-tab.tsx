@@ -136,6 +136,7 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
         head={head}
         search={search}
         searchRef={searchRef}
+        onLeaveSearch={() => boxRef.current?.focus()}
         hasTimes={hasTimes}
         onTimes={setTimes}
         follow={isLive ? follow : undefined}

@@ -18,6 +18,8 @@ interface LogToolbarProps {
   };
   search: LogSearch;
   searchRef: RefObject<HTMLInputElement | null>;
+  /** The person has finished searching. */
+  onLeaveSearch: () => void;
   hasTimes: boolean;
   onTimes: (hasTimes: boolean) => void;
   /** Undefined: nothing to follow. */
@@ -37,7 +39,7 @@ export function LogToolbar(props: LogToolbarProps) {
   const error = search.error ?? save.error;
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b bg-surface px-2 py-1.5 text-xs text-muted">
-      <SearchField search={search} inputRef={props.searchRef} />
+      <SearchField search={search} inputRef={props.searchRef} onLeave={props.onLeaveSearch} />
       <span className="tabular-nums max-sm:hidden">
         {head.totalLines.toLocaleString('en')} {head.totalLines === 1 ? 'line' : 'lines'},{' '}
         {formatBytes(head.sizeBytes)}
@@ -72,13 +74,13 @@ export function LogToolbar(props: LogToolbarProps) {
   );
 }
 
-function SearchField({
-  search,
-  inputRef,
-}: {
+interface SearchFieldProps {
   search: LogSearch;
   inputRef: RefObject<HTMLInputElement | null>;
-}) {
+  onLeave: () => void;
+}
+
+function SearchField({ search, inputRef, onLeave }: SearchFieldProps) {
   const hasLines = search.lines.length > 0;
   return (
     <form
@@ -108,7 +110,7 @@ function SearchField({
             }
             if (event.key === 'Escape') {
               search.onType('');
-              event.currentTarget.blur();
+              onLeave();
             }
           }}
           className="h-8 w-56 rounded-md border border-control/60 bg-canvas pr-2 pl-7 text-sm text-ink placeholder:text-faint max-sm:w-full pointer-coarse:h-11"

@@ -66,9 +66,9 @@ export function OverviewTab(props: OverviewTabProps) {
 
 /** The last message of an agent that asks is its question, which has a card of its own. */
 function MessageUnlessAsked({ job }: { job: Job }) {
-  const { data } = useQuery(openQuestionsQuery(job.workspaceId, job.jobId));
+  const { data, isPending } = useQuery(openQuestionsQuery(job.workspaceId, job.jobId));
   const isAsked = data?.uncertainties.some(({ prompt }) => prompt === job.message) ?? false;
-  return isAsked ? null : <AgentMessage job={job} />;
+  return isAsked || (isPending && job.outcome === 'blocked') ? null : <AgentMessage job={job} />;
 }
 
 function Prompt({ text }: { text: string }) {

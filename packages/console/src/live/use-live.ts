@@ -77,7 +77,9 @@ export class ChangedQueries {
       const { begunMs = 0, gapMs = 0 } = this.#reads.get(hash) ?? {};
       if (query?.state.fetchStatus === 'fetching' || nowMs - begunMs < gapMs) continue;
       this.#waiting.delete(hash);
-      if (query !== undefined) due.add(hash);
+      // Shown in place of data, a failure would alternate with a skeleton at each change.
+      const isFailure = query?.state.status === 'error' && query.state.data === undefined;
+      if (query !== undefined && !isFailure) due.add(hash);
     }
     for (const [hash, { begunMs, gapMs }] of this.#reads) {
       if (nowMs - begunMs > 2 * gapMs) this.#reads.delete(hash);

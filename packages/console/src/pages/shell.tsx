@@ -5,6 +5,7 @@ import { useLive } from '../live/use-live.ts';
 import { InShell } from '../parts/card-page.tsx';
 import { ToastHost } from '../parts/toast-host.tsx';
 import { ConnectionBanner } from '../shell/connection-banner.tsx';
+import { keepFocus } from '../shell/keep-focus.ts';
 import { OpenDecisionsTab } from '../shell/open-decisions.tsx';
 import { BottomBar, TopBar } from '../shell/phone-bars.tsx';
 import { ShellKeys } from '../shell/shell-keys.tsx';
@@ -19,6 +20,7 @@ export function Shell() {
   const mainRef = useFocusOnNewPage();
   useLive(membership.workspaceId);
   useEffect(noteFrameShown, []);
+  useEffect(() => (mainRef.current === null ? undefined : keepFocus(mainRef.current)), [mainRef]);
   return (
     <div className={shellGrid}>
       <a

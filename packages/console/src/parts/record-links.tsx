@@ -38,9 +38,11 @@ interface RunLinkProps {
   runId: string;
 }
 
-/** A link to a run by its title, which is read; by its id until it is known. */
+/** A link to a run by its title, which is read; by its id if it cannot be read. */
 export function RunLink({ workspaceId, slug, runId }: RunLinkProps) {
-  const { data } = useQuery(runRecordQuery(workspaceId, runId));
+  const { data, isPending } = useQuery(runRecordQuery(workspaceId, runId));
+  // An id in its place would move what follows.
+  if (isPending) return null;
   return (
     <Link to="/w/$slug/runs/$runId" params={{ slug, runId }} className={recordLinkClasses}>
       {data === undefined ? runId : titleOfRun(data.run)}

@@ -4,6 +4,7 @@ import {
   agentsQuery,
   jobCountsQuery,
   jobQuery,
+  openQuestionsQuery,
   pausesQuery,
   repositoriesQuery,
   runChoicesQuery,
@@ -57,8 +58,10 @@ const jobRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/jobs/$jobId',
   validateSearch: readJobSearch,
-  loader: ({ context: { client, membership }, params }) =>
-    readFirst(client, jobQuery(membership.workspaceId, params.jobId)),
+  loader: ({ context: { client, membership }, params: { jobId } }) => {
+    void readFirst(client, openQuestionsQuery(membership.workspaceId, jobId));
+    return readFirst(client, jobQuery(membership.workspaceId, jobId));
+  },
   component: lazyPage(() => import('../pages/job.tsx'), 'JobPage'),
 });
 
