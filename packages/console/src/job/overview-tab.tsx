@@ -1,8 +1,8 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
-import { PauseBanners } from '../job-list/pause-banner.tsx';
-import { viewerReason } from '../parts/action-button.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { openQuestionsQuery } from '../api/job-queries.ts';
+import { PauseBanners } from '../job-list/pause-banner.tsx';
+import { viewerReason } from '../parts/action-button.tsx';
 import { Panel } from '../parts/facts.tsx';
 import { JobFacts } from '../parts/job-facts.tsx';
 import { WaitingNote } from '../parts/job-notes.tsx';
