@@ -11,7 +11,7 @@ index 0000000..6e7f8a9
 @@ -0,0 +1,6 @@
 +import type { Server } from './server.ts';
 +
-+/** Answers 200 while the database answers, and 503 with the cause otherwise, so that a load balancer takes the service out. */
++/** Answers 200 while the database answers, and 503 with the cause otherwise: balancers know it. */
 +export function serveHealth(server: Server): void {
 +  server.get('/health', async () => ({ ok: await server.database.isThere() }));
 +}
@@ -23,7 +23,7 @@ index 2b3c4d5..6e7f8a9 100644
    const server = createServer(config);
    serveOrders(server);
    serveCustomers(server);
--  // TODO: health
+-  // The health check comes later.
 +  serveHealth(server);
 +  serveReadiness(server);
    return server.listen(config.port);
@@ -66,7 +66,7 @@ export async function makeRichJob(owner: Owner, baseUrl: string): Promise<string
     capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 1 },
   });
   const prompt =
-    'Add a health check.\n\nIt answers at /health, with 503 while the database is away. ' +
+    'Add a health check.\n\nIt answers at /health, with 503 while the database is unavailable. ' +
     'Say in docs/health.md what a load balancer does with it.';
   const { jobId } = await client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt });
   const { claimGeneration } = await client.jobs.claimNext({ workspaceId, agentId });

@@ -69,7 +69,7 @@ test('a quoted name is decoded', () => {
   expect(file?.path).toBe('fünf "x".md');
 });
 
-test('a patch that ends in the middle of a hunk, and text that is none, are read as far as possible', () => {
+test('a patch that ends in the middle of a hunk, and other text, are read as far as possible', () => {
   expect(parsePatch('')).toEqual([]);
   expect(parsePatch('no patch\n@@ -1 +1 @@\n+x')).toEqual([]);
   const [file] = parsePatch('diff --git a/x b/x\n@@ -1,9 +1,9 @@\n+only');

@@ -119,8 +119,8 @@ export function JobMeta({ job, slug, repositoryLabel, agentName }: JobMetaProps)
             <li
               key={name}
               className={classNames(
-                'relative max-w-full truncate pl-3.5',
-                "before:absolute before:top-1/2 before:left-1 before:-translate-y-1/2 before:text-faint before:content-['·']",
+                'relative max-w-full truncate pl-3.5 before:absolute before:top-1/2 before:left-1',
+                "before:-translate-y-1/2 before:text-faint before:content-['·']",
                 inHeader.has(name) && 'lg:hidden',
               )}
             >

@@ -7,7 +7,7 @@ import { LogLines } from './log-lines.tsx';
 
 const LINES = 12;
 
-/** What a running job prints now, and the way to its log. */
+/** The latest output of a running job, and the way to its log. */
 export function LatestOutput({ job }: { job: Job }) {
   const { workspaceId, jobId, attempt } = job;
   const { data } = useQuery(logEndQuery({ workspaceId, jobId, attempt }, LINES));
