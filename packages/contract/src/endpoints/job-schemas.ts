@@ -421,7 +421,7 @@ export const WAITING_AGENTS_MAX = 10;
 const WaitingAgent = Type.Object({
   agentId: Id('agent'),
   displayName: Text(200),
-  obstacle: Text(2_000, {
+  obstacle: Text(4_000, {
     description: 'Why the agent does not claim the job, such as "lacks label gpu=yes".',
   }),
   until: Type.Optional(Timestamp('When the obstacle ends, if that is known.')),
@@ -438,7 +438,7 @@ export type WaitingJob = Static<typeof WaitingJob>;
 /** Why a job is not running: the first reason that applies. */
 export const WaitingFor = Type.Object({
   reason: OneOf(waitingReasons),
-  message: Text(1_000),
+  message: Text(4_000),
   jobIds: Type.Optional(List(Id('job'), 100)),
   jobs: Type.Optional(List(WaitingJob, 100, 'The jobs of jobIds.')),
   agents: Type.Optional(

@@ -222,7 +222,7 @@ function statusSql(nowMs: number): { text: string; values: readonly SqlValue[] }
   };
 }
 
-/** The agents that are online and that no command keeps from getting jobs. */
+/** The agents that have a status now. No command keeps online ones from getting jobs. */
 export function listAgentsNow(
   reader: Reader,
   workspaceId: string,

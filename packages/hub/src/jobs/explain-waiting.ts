@@ -76,7 +76,6 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
         message:
           `Until ${timestampOf(entry.prefer_until ?? 0)} it is reserved for the agent that held ` +
           'it; after that any suitable agent may claim it.',
-        until: timestampOf(entry.prefer_until ?? 0),
       };
     case 'key': {
       const holder = await readKeyHolder(

@@ -174,6 +174,18 @@ test('waitingFor says what the agents lack', async (t) => {
   assert.equal((await waitingFor(h, jobId))?.reason, 'no_agent_serves_repository');
 });
 
+test('waitingFor fits its schema for the longest requirements', async (t) => {
+  const h = await startQueueWorld(t);
+  const labels = Object.fromEntries(
+    Array.from({ length: 32 }, (_, at) => [`l${at}`, 'x'.repeat(52)]),
+  );
+  const { jobId } = await h.enqueue({ requirements: { labels } });
+  const lacking = await waitingFor(h, jobId);
+  assert.equal(lacking?.reason, 'no_agent_with_capabilities');
+  const [agent] = lacking?.agents ?? [];
+  assert.match(agent?.obstacle ?? '', /label l0=x+; .*label l31=x+; .*label l9=x+$/);
+});
+
 test('waitingFor names the agents that are paused, and when the first continues', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
