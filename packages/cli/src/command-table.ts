@@ -14,6 +14,7 @@ const groups = {
   work: 'The work of agents in this clone:',
   inJob: 'In a job:',
   fleet: 'Agents and repositories of the workspace:',
+  team: 'The team and what it knows:',
   hub: 'The hub:',
 } as const;
 
@@ -270,6 +271,66 @@ export const commandTable: readonly CommandEntry[] = [
     group: groups.fleet,
     summary: 'archive a repository, or make it active again',
     load: () => import('./commands/repo-archive.ts'),
+  },
+  {
+    words: ['members'],
+    group: groups.team,
+    summary: 'list the members of the workspace',
+    load: () => import('./commands/members.ts'),
+  },
+  {
+    words: ['members', 'invite'],
+    group: groups.team,
+    summary: 'invite a person, and print the link',
+    load: () => import('./commands/members-invite.ts'),
+  },
+  {
+    words: ['members', 'role'],
+    group: groups.team,
+    summary: "change a member's role",
+    load: () => import('./commands/members-role.ts'),
+  },
+  {
+    words: ['members', 'remove'],
+    group: groups.team,
+    summary: 'remove a member, or revoke an invitation',
+    load: () => import('./commands/members-remove.ts'),
+  },
+  {
+    words: ['tokens'],
+    group: groups.team,
+    summary: 'list the tokens of programs and machines',
+    load: () => import('./commands/tokens.ts'),
+  },
+  {
+    words: ['tokens', 'mint'],
+    group: groups.team,
+    summary: 'create a token for a program, and print it once',
+    load: () => import('./commands/tokens-mint.ts'),
+  },
+  {
+    words: ['tokens', 'revoke'],
+    group: groups.team,
+    summary: 'revoke the token of a program, or log a machine out',
+    load: () => import('./commands/tokens-revoke.ts'),
+  },
+  {
+    words: ['context'],
+    group: groups.team,
+    summary: 'list what the workspace knows, or search it',
+    load: () => import('./commands/context.ts'),
+  },
+  {
+    words: ['context', 'show'],
+    group: groups.team,
+    summary: 'print a context item',
+    load: () => import('./commands/context-show.ts'),
+  },
+  {
+    words: ['context', 'add'],
+    group: groups.team,
+    summary: 'add a note, a decision or a document',
+    load: () => import('./commands/context-add.ts'),
   },
   {
     words: ['serve'],

@@ -70,6 +70,7 @@ const fixes: Readonly<Record<string, string>> = {
   JOB_NOT_FOUND: 'List jobs: signalbox jobs',
   UNCERTAINTY_NOT_FOUND: 'List open questions: signalbox inbox',
   ALREADY_RESOLVED: 'To replace that answer: signalbox answer ID --replace',
+  LOGIN_TOO_OLD: 'signalbox login --workspace SLUG, then repeat the command within an hour.',
   NOT_ALLOWED: 'Ask an owner of the workspace for a role or token with this permission.',
   IDEMPOTENCY_CONFLICT: 'Send the same job again, or choose another --key.',
   NOT_FOUND: 'Check --url and the version of the hub: it may be older than this command.',

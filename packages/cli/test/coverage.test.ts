@@ -36,7 +36,6 @@ const planned = [
   'chatTeams.put chatTeams.list chatTeams.remove',
   'integrationSecrets.mint integrationSecrets.list integrationSecrets.revoke',
   'integrationEvents.list integrationEvents.get integrationEvents.replay',
-  'contextItems.upsert contextItems.get contextItems.list contextItems.search',
 ].flatMap((names) => names.split(' '));
 
 const packages = join(import.meta.dirname, '../..');

@@ -1,0 +1,52 @@
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { openHubSession } from '../hub-session.ts';
+import { findIdByEnding, type IdKind } from '../id-reference.ts';
+import { printFields } from '../table.ts';
+import { cleanText, oneLine } from '../text.ts';
+
+const itemId: IdKind = {
+  prefix: 'ctx',
+  name: 'context item',
+  code: 'CONTEXT_ITEM',
+  fix: 'List items: signalbox context',
+  fixAmbiguous: (id) => `Give more of the ID, such as: signalbox context show ${id}`,
+};
+
+/** `signalbox context show ID`: prints a context item. With `--json`: `{ok, item}`. */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    program.argument('<id>', 'the ID of an item, or its end, as shown by signalbox context');
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, args, options }) {
+    const { client, workspaceId } = await openHubSession(io, options);
+    const call = { signal: io.signal };
+    const id = await findIdByEnding(itemId, args[0] ?? '', async (page) => {
+      const list = { workspaceId, includeSuperseded: true, ...page };
+      const { items, nextCursor } = await client.contextItems.list(list, call);
+      return { rows: items.map((item) => item.itemId), nextCursor };
+    });
+    const { item } = await client.contextItems.get({ workspaceId, itemId: id }, call);
+    if (io.json) return io.printJson({ ok: true, item });
+    printFields(io, [
+      ['Title', io.styles.bold(oneLine(item.title) || '–')],
+      ['Kind', `${item.kind} · ${item.trust}${item.pinned ? ' · pinned' : ''}`],
+      [
+        'Source',
+        [item.source, item.sourceRef]
+          .filter((part) => part !== null)
+          .map(String)
+          .map(oneLine)
+          .join(' · '),
+      ],
+      ['Time', item.occurredAt],
+      ['Replaced by', item.supersededBy],
+      ['ID', item.itemId],
+    ]);
+    io.print();
+    io.print(cleanText(item.text).trimEnd());
+    return undefined;
+  },
+});

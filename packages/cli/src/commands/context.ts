@@ -1,0 +1,80 @@
+import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
+import { contextItemKinds } from '@signalbox/contract';
+import { Option } from 'commander';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { formatAge } from '../duration.ts';
+import { openHubSession } from '../hub-session.ts';
+import { parseInteger } from '../numbers.ts';
+import { collectPages } from '../pages.ts';
+import { printTable } from '../table.ts';
+import { oneLine } from '../text.ts';
+
+type Options = HubOptions & { kind?: ContextItemKind; limit: number };
+
+/**
+ * `signalbox context [WORDS…]`: lists the context items of the workspace, the newest first; with
+ * words, those that have them, best match first. With `--json`: `{ok, items}`, with excerpts.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .argument('[words...]', 'search for them')
+      .addOption(new Option('--kind <kind>', 'only items of this kind').choices(contextItemKinds))
+      .option('--limit <number>', 'how many', parseInteger({ min: 1, max: 1_000 }), 30);
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox context public endpoint', 'search'],
+      ['signalbox context --kind decision', 'what was decided'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    const { client, workspaceId } = await openHubSession(io, options);
+    const query = args.join(' ').trim();
+    const { kind, limit } = options;
+    const call = { signal: io.signal };
+    const { rows } = await collectPages(limit, async (page) => {
+      const kinds = kind === undefined ? {} : { kinds: [kind] };
+      const answer =
+        query === ''
+          ? await client.contextItems.list(
+              { workspaceId, ...(kind === undefined ? {} : { kind }), ...page },
+              call,
+            )
+          : await client.contextItems.search({ workspaceId, query, ...kinds, ...page }, call);
+      return { rows: answer.items, nextCursor: answer.nextCursor };
+    });
+    if (io.json) return io.printJson({ ok: true, items: rows });
+    if (rows.length === 0) {
+      io.print(query === '' ? 'This workspace has no context yet.' : 'Nothing has these words.');
+      return undefined;
+    }
+    const nowMs = Date.now();
+    const { dim, bold } = io.styles;
+    printTable<ContextItemSummary>(
+      io,
+      [
+        { title: 'ID', text: ({ itemId }) => itemId.slice(-8), style: dim },
+        { title: 'KIND', text: (item) => item.kind },
+        {
+          title: 'TITLE',
+          text: ({ title, excerpt }) => oneLine(title) || oneLine(excerpt).slice(0, 80),
+          style: bold,
+          isFlexible: true,
+        },
+        { title: 'AGE', text: ({ occurredAt }) => formatAge(occurredAt, nowMs), style: dim },
+        { title: 'TRUST', text: ({ trust }) => trust, isOptional: true },
+        { title: 'SOURCE', text: ({ source }) => oneLine(source), isOptional: true },
+      ],
+      rows,
+    );
+    return undefined;
+  },
+});

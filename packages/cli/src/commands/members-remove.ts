@@ -1,0 +1,47 @@
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { openHubSession } from '../hub-session.ts';
+import { findMember, readInvitations, readMembers, requireMember } from '../member-reference.ts';
+import { addTokenChoice, noteTokens, type TokenChoice } from '../member-tokens.ts';
+import { oneLine } from '../text.ts';
+
+/**
+ * `signalbox members remove PERSON`: removes a member, or revokes the open invitation of an
+ * address. With `--json`: `{ok, personId, serviceTokens}` or `{ok, invitationId}`.
+ */
+export const command = defineCommand<HubOptions & TokenChoice>({
+  describe(program) {
+    program.argument('<person>', 'the e-mail address, name or ID of a member; an invited address');
+    addTokenChoice(program);
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, args, options }) {
+    const session = await openHubSession(io, options);
+    const { client, workspaceId } = session;
+    const text = args[0] ?? '';
+    const call = { signal: io.signal };
+    const { green, bold } = io.styles;
+    const members = await readMembers(session, io.signal);
+    if (findMember(members, text) === null) {
+      const invitations = (await readInvitations(session, io.signal)) ?? [];
+      const invited = invitations.find(({ email }) => email === text.toLowerCase());
+      if (invited !== undefined) {
+        const { invitationId, email } = invited;
+        await client.invitations.revoke({ workspaceId, invitationId }, call);
+        if (io.json) return io.printJson({ ok: true, invitationId });
+        io.print(`${green('✔')} The invitation of ${bold(oneLine(email))} is revoked`);
+        return undefined;
+      }
+    }
+    const { personId, name } = requireMember(members, text);
+    const { serviceTokens } = await client.members.remove(
+      { workspaceId, personId, revokeServiceTokens: options.keepTokens !== true },
+      call,
+    );
+    if (io.json) return io.printJson({ ok: true, personId, serviceTokens });
+    io.print(`${green('✔')} Removed ${bold(oneLine(name))}; their machines are logged out`);
+    noteTokens(io, serviceTokens);
+    return undefined;
+  },
+});

@@ -1,0 +1,62 @@
+import type { Invitation, Member } from '@signalbox/contract';
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { formatAge } from '../duration.ts';
+import { openHubSession } from '../hub-session.ts';
+import type { Io } from '../io.ts';
+import { readInvitations, readMembers } from '../member-reference.ts';
+import { printTable } from '../table.ts';
+import { oneLine } from '../text.ts';
+
+/**
+ * `signalbox members`: lists the members of the workspace, and for owners and admins the open
+ * invitations. With `--json`: `{ok, members, invitations}`; invitations is null for others.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, options }) {
+    const session = await openHubSession(io, options);
+    const members = await readMembers(session, io.signal);
+    const invitations = await readInvitations(session, io.signal);
+    if (io.json) return io.printJson({ ok: true, members, invitations });
+    const nowMs = Date.now();
+    const rows = [
+      ...members.map((member) => rowOf(member, nowMs)),
+      ...(invitations ?? []).map((invitation) => invitedRowOf(invitation, nowMs)),
+    ];
+    printRows(io, rows);
+    return undefined;
+  },
+});
+
+interface Row {
+  role: string;
+  email: string;
+  name: string;
+  since: string;
+}
+
+function rowOf({ role, email, name, joinedAt }: Member, nowMs: number): Row {
+  return { role, email, name, since: formatAge(joinedAt, nowMs) };
+}
+
+function invitedRowOf({ role, email, createdAt }: Invitation, nowMs: number): Row {
+  return { role, email, name: 'invited', since: formatAge(createdAt, nowMs) };
+}
+
+function printRows(io: Io, rows: readonly Row[]): void {
+  const { styles } = io;
+  printTable(
+    io,
+    [
+      { title: 'ROLE', text: ({ role }) => role },
+      { title: 'E-MAIL', text: ({ email }) => oneLine(email), style: styles.bold },
+      { title: 'NAME', text: ({ name }) => oneLine(name), isFlexible: true },
+      { title: 'SINCE', text: ({ since }) => since, style: styles.dim, isOptional: true },
+    ],
+    rows,
+  );
+}

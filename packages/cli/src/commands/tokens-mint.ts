@@ -1,0 +1,56 @@
+import { type Scope, scopes } from '@signalbox/contract';
+import { Option } from 'commander';
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { formatDuration, parseDurationMs } from '../duration.ts';
+import { openHubSession } from '../hub-session.ts';
+import { oneLine } from '../text.ts';
+
+type Options = HubOptions & { scope?: Scope[]; expires?: number };
+
+/**
+ * `signalbox tokens mint NAME`: prints a token for a program, only this once. With `--json`: `{ok,
+ * token, serviceToken}`.
+ */
+export const command = defineCommand<Options>({
+  describe(program) {
+    program
+      .argument('<name>', 'names the program; tokens with the same name belong to one program')
+      .addOption(
+        new Option('--scope <scope...>', 'what the token may do (default: all but decide)').choices(
+          scopes,
+        ),
+      )
+      .option('--expires <time>', 'its lifetime, such as 30d (default: 365d)', parseDurationMs);
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [
+      ['signalbox tokens mint ci --scope agent --expires 90d', 'for agents in CI'],
+    ]);
+  },
+
+  async run({ io, args, options }) {
+    const { client, workspaceId } = await openHubSession(io, options);
+    const { scope, expires } = options;
+    const { token, serviceToken } = await client.serviceTokens.mint(
+      {
+        ...{ workspaceId, name: args[0] ?? '' },
+        ...(scope === undefined ? {} : { scopes: scope }),
+        ...(expires === undefined ? {} : { expiresInMs: expires }),
+      },
+      { signal: io.signal },
+    );
+    if (io.json) return io.printJson({ ok: true, token, serviceToken });
+    const left = formatDuration(Date.parse(serviceToken.expiresAt) - Date.now());
+    const may = serviceToken.scopes.join(', ');
+    io.note(`For ${oneLine(serviceToken.name)}: ${may}. It ends in ${left}.`);
+    io.note('The hub does not show it again.');
+    io.print(token);
+    return undefined;
+  },
+});

@@ -1,0 +1,48 @@
+import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { openHubSession } from '../hub-session.ts';
+import { findIdByEnding, type IdKind } from '../id-reference.ts';
+import { oneLine } from '../text.ts';
+import { readTokens } from '../token-list.ts';
+
+const tokenId: IdKind = {
+  prefix: 'tok',
+  name: 'token',
+  code: 'TOKEN',
+  fix: 'List tokens: signalbox tokens',
+  fixAmbiguous: (id) => `Give more of the ID, such as: signalbox tokens revoke ${id}`,
+};
+
+/**
+ * `signalbox tokens revoke ID`: revokes the token of a program, or logs a machine out. With
+ * `--json`: `{ok, tokenId}`.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    program.argument('<id>', 'the ID of a token, or its end, as shown by signalbox tokens');
+    addJsonOption(program);
+    addHubOptions(program);
+  },
+
+  async run({ io, args, options }) {
+    const session = await openHubSession(io, options);
+    const { client, workspaceId } = session;
+    const { serviceTokens, deviceTokens } = await readTokens(session, io.signal);
+    const names = new Map([
+      ...(serviceTokens ?? []).map((token) => [token.tokenId, token.name] as const),
+      ...deviceTokens.map((token) => [token.tokenId, token.machineName] as const),
+    ]);
+    const id = await findIdByEnding(tokenId, args[0] ?? '', async () => ({
+      rows: [...names.keys()],
+      nextCursor: null,
+    }));
+    const isProgram = serviceTokens?.some((token) => token.tokenId === id) ?? false;
+    const ref = { workspaceId, tokenId: id };
+    const call = { signal: io.signal };
+    if (isProgram) await client.serviceTokens.revoke(ref, call);
+    else await client.deviceTokens.revoke(ref, call);
+    if (io.json) return io.printJson({ ok: true, tokenId: id });
+    const what = isProgram ? 'Revoked the token of' : 'Logged out the machine';
+    io.print(`${io.styles.green('✔')} ${what} ${io.styles.bold(oneLine(names.get(id) ?? id))}`);
+    return undefined;
+  },
+});
