@@ -25,7 +25,7 @@ export const command = defineCommand<HubOptions & TokenChoice>({
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox members role grace@acme.dev admin', 'she may invite others'],
+      ['signalbox members role grace@acme.dev admin', 'Grace may invite others'],
     ]);
   },
 
