@@ -85,6 +85,6 @@ export {
   removeLeftWorktree,
 } from './left-worktrees.ts';
 export { reachesJobs } from './process/environment.ts';
-export { ToolUserError } from './process/tool-user.ts';
+export { checkJobServer, ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

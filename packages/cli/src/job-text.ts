@@ -1,4 +1,4 @@
-import type { Job, JobStatus, ListedJob, OutcomeReason } from '@signalbox/contract';
+import type { Job, JobStatus, ListedJob, OutcomeReason, Usage } from '@signalbox/contract';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Styles } from './io.ts';
 
@@ -119,7 +119,17 @@ export function refusedText({ evidence }: Pick<Job, 'evidence'>): string | null 
 
 /** The tokens and the cost; null if they are unknown. */
 export function usageText({ usage }: Pick<Job, 'usage'>): string | null {
-  if (usage === null) return null;
+  return usage === null ? null : costText(usage);
+}
+
+/** The same for each model, if there were several. */
+export function modelTexts({ usage }: Pick<Job, 'usage'>): string[] {
+  const models = usage?.models ?? [];
+  if (models.length < 2) return [];
+  return models.map((each) => costText(each)).filter((text) => text !== null);
+}
+
+function costText(usage: Usage): string | null {
   const { inputTokens, cachedInputTokens, outputTokens, costUsd, model } = usage;
   const cached = cachedInputTokens ? ` (${cachedInputTokens.toLocaleString('en')} cached)` : '';
   const parts = [

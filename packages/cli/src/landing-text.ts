@@ -94,6 +94,38 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 const numberOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
+const reportedMarks = { passed: '✔', failed: '✖', skipped: '–' } as const;
+
+/** Prints what the tool itself has reported, and the files it has attached, a line each. */
+export function printReported({ styles, print }: Io, evidence: Evidence | null): void {
+  const { reported, attachments } = (evidence ?? {}) as Record<string, unknown>;
+  const lines = [...listOf(reported).map(reportedLine), ...listOf(attachments).map(attachedLine)];
+  const known = lines.filter((line) => line !== null);
+  if (known.length === 0) return;
+  print();
+  print(styles.dim('  The tool says:'));
+  for (const line of known) print(`  ${line}`);
+}
+
+function reportedLine(value: unknown): string | null {
+  const { check, outcome, detail, link } = (value ?? {}) as Record<string, unknown>;
+  const name = textOf(check);
+  if (name === null) return null;
+  const mark = Object.entries(reportedMarks).find(([known]) => known === outcome)?.[1] ?? '?';
+  const more = [textOf(detail), textOf(link)].filter((part) => part !== null).map(oneLine);
+  return [`${mark} ${oneLine(name)}`, ...more].join(' · ');
+}
+
+function attachedLine(value: unknown): string | null {
+  const { fileName, sizeBytes, uploadId } = (value ?? {}) as Record<string, unknown>;
+  const name = textOf(fileName);
+  if (name === null) return null;
+  const size = numberOf(sizeBytes);
+  const more = [size === null ? null : `${size.toLocaleString('en')} bytes`, textOf(uploadId)];
+  const shown = more.filter((part) => part !== null).map(oneLine);
+  return [`+ ${oneLine(name)}`, ...shown].join(' · ');
+}
+
 /** Prints the checks, what is missing, and the findings of a review, a line each. */
 export function printProof({ styles, print }: Io, evidence: ShownEvidence): void {
   const { checks, gaps, findings } = evidence;

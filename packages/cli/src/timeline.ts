@@ -13,7 +13,7 @@ const words: Readonly<Record<Exclude<JobEventKind, 'log'>, string>> = {
   failed: 'failed',
   blocked: 'blocked',
   canceled: 'canceled',
-  recovered: 'recovered',
+  recovered: 'lost',
 };
 
 const colors: Partial<Record<JobEventKind, keyof Styles>> = {
@@ -74,7 +74,7 @@ export function createTimelinePrinter(
     }
     if (kind === 'heartbeat' && !event.message) return;
     end();
-    const word = (kind === 'log' ? 'late' : words[kind]).padEnd(WORD_WIDTH);
+    const word = (kind === 'log' ? 'late' : wordOf(event, kind)).padEnd(WORD_WIDTH);
     const color = colors[kind];
     const shown = color === undefined ? word : styles[color](word);
     io.print(
@@ -100,22 +100,39 @@ function wrapOutput(line: string, width: number): string[] {
   return wrapAnsi(line, width, { hard: true, trim: false }).split('\n');
 }
 
+/** An agent loses a job only when it does not answer. People end attempts, too. */
+function wordOf({ data }: JobEvent, kind: keyof typeof words): string {
+  if (kind === 'heartbeat' && data?.cancelRequestedBy !== undefined) return 'cancel';
+  if (kind !== 'recovered') return words[kind];
+  if (data?.cause === 'cancel') return 'ended';
+  return data?.releasedBy === undefined ? words.recovered : 'released';
+}
+
 function describeEvent(event: JobEvent, agentNames: ReadonlyMap<string, string>): string {
   const { kind, agentId, attempt, data } = event;
   const message = truncateText(oneLine(event.message ?? ''), MESSAGE_WIDTH);
   if (kind === 'claimed') return `by ${nameOf(agentId, agentNames)}, attempt ${attempt}`;
   if (kind === 'recovered') {
-    const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)} lost the job`;
+    const loser = `attempt ${attempt} of ${nameOf(agentId, agentNames)}`;
     return message === '' ? loser : `${loser}: ${message}`;
   }
   // The hub chooses the fields of `data`; show those with the shape of a completion.
   const { evidence = null, outcomeReason = null } = (data ?? {}) as Partial<Job>;
-  const parts = [message, reasonText(outcomeReason), evidenceText({ evidence })];
+  const by = kind === 'canceled' && typeof data?.byName === 'string' ? `by ${data.byName}` : null;
+  const parts = [by, message, ...outcomeParts(message, outcomeReason), evidenceText({ evidence })];
   return parts
     .filter((part) => part !== null && part !== '')
     .map(String)
     .map(oneLine)
     .join(' · ');
+}
+
+/** The reason, unless the message says it already: then its code. */
+function outcomeParts(message: string, reason: Job['outcomeReason']): (string | null)[] {
+  const text = reasonText(reason);
+  if (reason === null || typeof reason === 'string') return [message === text ? null : text];
+  const isSaid = reason.summary !== undefined && oneLine(reason.summary) === message;
+  return [isSaid ? (reason.code ?? null) : text];
 }
 
 function nameOf(agentId: string | null, agentNames: ReadonlyMap<string, string>): string {

@@ -4,6 +4,8 @@ import type { JobEvent } from '@signalbox/contract';
 import { formatAge, formatDuration, parseDurationMs } from '../src/duration.ts';
 import { normalizeUrl } from '../src/hub-session.ts';
 import { type Io, stylesOf, wantsColor } from '../src/io.ts';
+import { modelTexts } from '../src/job-text.ts';
+import { printReported } from '../src/landing-text.ts';
 import { printTable } from '../src/table.ts';
 import { cleanText, oneLine, padText, textWidth, truncateText } from '../src/text.ts';
 import { createTimelinePrinter } from '../src/timeline.ts';
@@ -141,6 +143,71 @@ test('tool output keeps its colours, loses what moves the cursor, and is wrapped
     assert.ok(textWidth(line) <= 60, line);
     assert.ok(line.startsWith('          │ \u001b[31mword'), JSON.stringify(line));
   }
+});
+
+test('the timeline says how an attempt ended, in words that fit its cause', () => {
+  const lines: string[] = [];
+  // A partial Io with the members that timelines use.
+  const io = {
+    ...{ columns: 80, isColored: false, styles: stylesOf(false) },
+    print: (line = '') => lines.push(line.replace(/^[\d:]+ +/, '')),
+  } as unknown as Io;
+  const common = { at: '2026-11-02T09:00:00.000Z', agentId: 'agt_1', attempt: 1 };
+  const event = (fields: Partial<JobEvent>) => ({ ...common, ...fields }) as JobEvent;
+  const reason = { category: 'execution', code: 'exit_1', summary: 'It failed.' };
+  createTimelinePrinter(io, new Map([['agt_1', 'build-7']])).print([
+    event({
+      kind: 'heartbeat',
+      message: 'Ada asked to cancel the job.',
+      data: { cancelRequestedBy: 'usr_1' },
+    }),
+    event({ kind: 'recovered', message: 'The job was canceled.', data: { cause: 'cancel' } }),
+    event({
+      kind: 'recovered',
+      message: 'A person released the job.',
+      data: { releasedBy: 'usr_1' },
+    }),
+    event({ kind: 'recovered', message: 'The lease expired.', data: {} }),
+    event({ kind: 'canceled', message: 'Not wanted.', data: { byName: 'Ada' } }),
+    event({ kind: 'failed', message: 'It failed.', data: { outcomeReason: reason } }),
+  ]);
+  assert.deepEqual(lines, [
+    'cancel     Ada asked to cancel the job.',
+    'ended      attempt 1 of build-7: The job was canceled.',
+    'released   attempt 1 of build-7: A person released the job.',
+    'lost       attempt 1 of build-7: The lease expired.',
+    'canceled   by Ada · Not wanted.',
+    'failed     It failed. · exit_1',
+  ]);
+});
+
+test('a job shows what its tool reported, and what each model cost', () => {
+  const lines: string[] = [];
+  const io = {
+    ...{ columns: 80, isColored: false, styles: stylesOf(false) },
+    print: (line = '') => lines.push(line),
+  } as unknown as Io;
+  const evidence: object = {
+    reported: [{ check: 'npm test', outcome: 'passed', detail: '40 tests' }, 'text', { check: 7 }],
+    attachments: [{ fileName: 'plan.md', sizeBytes: 1_200, uploadId: 'upl_1' }, null],
+  };
+  printReported(io, evidence);
+  assert.deepEqual(lines.slice(2), [
+    '  ✔ npm test · 40 tests',
+    '  + plan.md · 1,200 bytes · upl_1',
+  ]);
+  lines.length = 0;
+  const other: object = { reported: 'another form' };
+  printReported(io, other);
+  assert.deepEqual(lines, []);
+  const models = [
+    { model: 'large', inputTokens: 2_000, cachedInputTokens: 1_500, outputTokens: 10 },
+    { model: 'small', inputTokens: 20 },
+  ];
+  assert.deepEqual(modelTexts({ usage: { models } }), [
+    '2,000 tokens in (1,500 cached), 10 out, large',
+    '20 tokens in, small',
+  ]);
 });
 
 /** Prints tool output as `signalbox job --follow` does. */

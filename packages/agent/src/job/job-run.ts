@@ -19,6 +19,7 @@ import {
   type Worktree,
 } from '../git/git-worktree.ts';
 import { countLines, makePatch } from '../git/shared-changes.ts';
+import { moveHead } from '../git/tool-repository.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { landWork } from '../landing/land-work.ts';
 import { admitUser } from '../process/tool-user.ts';
@@ -194,6 +195,9 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   const commitSha = await commitLeftovers(worktree, changes, work.claimed.job);
   const evidence = { ...(await importCommits(worktree, commitSha)), ...secretsIn };
   if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
+  if (changes.hasLeftovers && !(await moveHead(worktree, commitSha))) {
+    await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
+  }
   return evidence;
 }
 

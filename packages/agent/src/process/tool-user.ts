@@ -111,6 +111,31 @@ export async function hideFromUser(path: string, user: ToolUser | null): Promise
   if (user !== null) await run('chmod', ['-R', 'go-rwx', path]);
 }
 
+const START_MS_MAX = 60_000;
+
+/**
+ * Checks that the user of tools can run the server of the job's tools, by running it.
+ *
+ * @throws {ToolUserError}
+ */
+export async function checkJobServer(
+  { file, args }: { file: string; args: readonly string[] },
+  userName: string,
+): Promise<void> {
+  const user = await findToolUser(userName);
+  const env = { PATH: process.env.PATH, HOME: user.home };
+  const limits = { timeout: START_MS_MAX, killSignal: 'SIGKILL' } as const;
+  try {
+    await run(file, [...args, '--help'], { ...identityOf(user), env, cwd: '/', ...limits });
+  } catch (error) {
+    throw new ToolUserError(
+      `${user.name} cannot run ${[file, ...args].join(' ')}, through which tools ask people. ` +
+        'Install Signalbox, and Node, in a place that every user can read.',
+      { cause: error },
+    );
+  }
+}
+
 /**
  * Checks that the user of tools can enter a directory.
  *

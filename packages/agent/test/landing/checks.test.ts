@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { LandingOptions } from '../../src/index.ts';
@@ -191,4 +191,36 @@ test('a job that is canceled during a check is not reported, and its branch stay
   await agent.drain();
   assert.equal(held.accepted, null);
   assert.equal(git(clone, 'branch', '--list', 'signalbox/*').includes(held.job.jobId), true);
+});
+
+test('checks and people find the worktree clean, on the branch with the agent’s commit', async (t) => {
+  const place = await setup(t);
+  const state = 'git status --porcelain; git rev-parse HEAD; git symbolic-ref HEAD';
+  const look = async (command: string) => {
+    const { evidence } = await runJob(place, command, { checks: [{ command: state }] });
+    return { evidence, output: evidence.checks?.[0]?.output };
+  };
+  for (const command of [
+    change,
+    'echo a > a.txt; git add a.txt; git commit -qm a; echo b > b.txt; git rm -q README.md',
+    'git checkout -q --detach; echo more > README.md',
+  ]) {
+    const { evidence, output } = await look(command);
+    const { commitSha, branch } = evidence;
+    assert.equal(output?.trim(), `${commitSha}\nrefs/heads/${branch}`, command);
+  }
+});
+
+test('the HEAD of a worktree is not moved through a link, nor out of an unfinished merge', async (t) => {
+  const place = await setup(t);
+  const outside = join(place.directory, 'outside');
+  await mkdir(outside);
+  const linked = `git checkout -q --detach; rm -rf .git/refs/heads/signalbox;
+    ln -s ${outside} .git/refs/heads/signalbox; ${change}`;
+  const first = await runJob(place, linked, { checks: [{ command: 'true' }] });
+  assert.equal(first.outcome, 'done');
+  assert.deepEqual(await readdir(outside), []);
+  const merging = `${change}; git rev-parse HEAD > .git/MERGE_HEAD`;
+  const second = await runJob(place, merging, { checks: [{ command: 'git rev-parse HEAD' }] });
+  assert.equal(second.evidence.checks?.[0]?.output?.trim(), second.evidence.baseSha);
 });

@@ -139,6 +139,7 @@ test('--pr opens a pull request with gh, in the clone, with the person’s acces
   );
   const env = readRecord(record, 'env');
   assert.match(env, /GH_PROMPT_DISABLED=['"]1/);
+  assert.match(env, /GLAB_NO_PROMPT=['"]1/);
   assert.equal(env.includes(place.hub.token), false);
   assert.equal(git(place.remote, 'rev-parse', String(evidence.branch)), evidence.commitSha);
 });

@@ -16,6 +16,7 @@ import {
   changeText,
   colorStatus,
   exitCodeOf,
+  modelTexts,
   reasonText,
   refusedText,
   shortId,
@@ -23,7 +24,13 @@ import {
   toolText,
   usageText,
 } from '../job-text.ts';
-import { colorVerdict, printProof, readEvidence, verdictTexts } from '../landing-text.ts';
+import {
+  colorVerdict,
+  printProof,
+  printReported,
+  readEvidence,
+  verdictTexts,
+} from '../landing-text.ts';
 import { readAgentNames } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { printFields } from '../table.ts';
@@ -128,6 +135,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ...evidenceFields(io, job),
   ]);
   printProof(io, readEvidence(job.evidence));
+  printReported(io, job.evidence);
 }
 
 function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {
@@ -144,6 +152,7 @@ function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {
     ['Review', shown(pullRequestUrl)],
     ['Tool', shown(toolText(job))],
     ['Usage', shown(usageText(job))],
+    ...modelTexts(job).map((text): [string, string] => ['', oneLine(text)]),
     ['Refused', refused === null ? null : yellow(refused)],
   ];
 }

@@ -35,7 +35,7 @@ export function cancelJob(
 export async function cancelRecord(
   deps: HubDeps,
   tx: Tx,
-  { principalId: actor }: Principal,
+  { principalId: actor, displayName }: Principal,
   record: JobRecord,
   reason: string | undefined,
 ): Promise<JobRecord> {
@@ -53,7 +53,18 @@ export async function cancelRecord(
     if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
     await recordJobEvent(deps, tx, changed, {
       ...{ kind: 'canceled', agentId: null, message: reason },
-      data: { by: actor },
+      data: { by: actor, byName: displayName },
+    });
+  } else {
+    // The agent hears of it later; people who look at the job see it at once.
+    const asked = `${displayName} asked to cancel the job.`;
+    await recordJobEvent(deps, tx, changed, {
+      ...{
+        kind: 'heartbeat',
+        agentId: null,
+        message: reason === undefined ? asked : `${asked} ${reason}`,
+      },
+      data: { cancelRequestedBy: actor },
     });
   }
   const { workspace_id: workspaceId, job_id: subject } = row;

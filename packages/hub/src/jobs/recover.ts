@@ -17,10 +17,11 @@ export async function recordLostLease(
   const record = (event: JobEventDraft) => recordJobEvent(deps, tx, lost, event);
   await record({
     kind: 'recovered',
-    message: explanation?.message ?? 'The lease expired.',
+    message: explanation?.message ?? lossMessage(cause),
     data: {
       lostByAgentId: lost.agent_id,
       leaseExpiresAt: nullableTimestampOf(lost.lease_expires_at),
+      ...(cause === 'cancel' ? { cause } : {}),
       ...explanation?.data,
     },
   });
@@ -38,4 +39,9 @@ export async function recordLostLease(
     { outcome: 'failed', outcome_reason: JSON.stringify(reason), message: reason.summary },
   );
   await record({ kind: 'failed', message: reason.summary, data: { outcomeReason: reason } });
+}
+
+function lossMessage(cause: LostLease['cause']): string {
+  if (cause === 'cancel') return 'The job was canceled.';
+  return 'The lease expired: its agent did not answer in time.';
 }

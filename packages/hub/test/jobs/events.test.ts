@@ -166,6 +166,22 @@ test('the timeline of a canceled job says why it was canceled', async (t) => {
   );
 });
 
+test('the timeline says at once who asked to cancel a running job, and that no agent lost it', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const cancel = () => h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId, reason: 'Stop.' });
+  await cancel();
+  await cancel();
+  const [asked, ...more] = (await h.timeline(jobId)).slice(2);
+  assert.equal(asked?.message, 'test asked to cancel the job. Stop.');
+  assert.ok(asked?.data?.cancelRequestedBy);
+  assert.deepEqual(more, [], 'a second request is the same one');
+  await h.complete(jobId).catch(() => {});
+  const last = (await h.timeline(jobId)).at(-1);
+  assert.equal(last?.kind, 'canceled');
+});
+
 test('entries that a job token appends cannot silence the agent', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();

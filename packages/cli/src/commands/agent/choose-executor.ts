@@ -14,7 +14,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { type AcpChoice, chooseAcp } from './choose-acp.ts';
 
 /** The command by which coding tools start the server of their job's own tools. */
-const jobServer = { file: process.execPath, args: [launcherFile, 'mcp'] };
+export const jobServer = { file: process.execPath, args: [launcherFile, 'mcp'] };
 
 export const executorNames = ['claude', 'codex', 'command'] as const;
 

@@ -1,6 +1,7 @@
 import {
   AgentAlreadyRunningError,
   type AgentRepository,
+  checkJobServer,
   type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
@@ -18,7 +19,7 @@ import { hideTokenVariable } from '../../token-variable.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { agentStateDir, type ChosenClone, chooseClones } from './choose-clones.ts';
-import { chooseExecutor } from './choose-executor.ts';
+import { chooseExecutor, jobServer } from './choose-executor.ts';
 import {
   type AgentPlan,
   planAgent,
@@ -60,6 +61,9 @@ export const command = defineCommand<StartOptions>({
     const chosen = await chooseClones(io, session, plan, options.repo ?? []);
     const repositories = await equip(plan, chosen, io.env);
     try {
+      if (plan.runAs !== undefined && repositories.some(hasJobServer)) {
+        await checkJobServer(jobServer, plan.runAs.value);
+      }
       return await runAgent(io, session, plan, { repositories, isOnce: options.once === true });
     } catch (error) {
       throw explainStart(error);
@@ -78,6 +82,11 @@ function hubChoiceOf(
     ...(workspace === undefined || env.SIGNALBOX_WORKSPACE ? {} : { workspace: workspace.value }),
     ...options,
   };
+}
+
+/** Other commands use `signalbox mcp` and `signalbox ask` only if they want to. */
+function hasJobServer({ executor }: Equipped): boolean {
+  return executor.name !== 'command';
 }
 
 interface Equipped extends ChosenClone {

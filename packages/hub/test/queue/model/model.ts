@@ -342,8 +342,10 @@ export class QueueModel {
 
   #cancel(job: ModelJob): Answer {
     if (job.status === 'done' || job.status === 'failed') return { code: 'JOB_ALREADY_FINISHED' };
-    if (job.status === 'running') job.cancelAsked = true;
-    else if (job.status !== 'canceled') {
+    if (job.status === 'running') {
+      if (!job.cancelAsked) this.#log(job, 'heartbeat', null);
+      job.cancelAsked = true;
+    } else if (job.status !== 'canceled') {
       this.#end(job, 'canceled');
       this.#log(job, 'canceled', null);
     }
