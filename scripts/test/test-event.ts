@@ -23,5 +23,11 @@ export type TestEvent =
       readonly traces: readonly string[];
     };
 
+/**
+ * Ends the output of a file, on both streams: the messages of a process overtake its output. One
+ * character (end of text), so that no chunk holds half of it.
+ */
+export const outputEnd = '\u0003';
+
 /** `todo` is a skip by another name, and is counted as one. */
 export type TestOutcome = 'passed' | 'failed' | 'skipped' | 'todo';

@@ -2,7 +2,7 @@
 // Each file is a suite, so that its hooks are for its own tests.
 import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { TestEvent, TestOrder } from './test-event.ts';
+import { outputEnd, type TestEvent, type TestOrder } from './test-event.ts';
 import { endOfSuite } from './test-reporter.ts';
 
 /** How long what a file opened may take to close after its last test. */
@@ -22,6 +22,7 @@ async function run(file: string): Promise<void> {
   await reported;
   const traces = [...(await findOpened(before.open)), ...findChanged(before)];
   if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
+  for (const stream of [process.stdout, process.stderr]) stream.write(outputEnd);
   process.send?.({ kind: 'finished', traces } satisfies TestEvent);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestEngine } from './engines.ts';
 import { FileLog, type FileReport } from './file-log.ts';
 import { type Ending, endGroup, endOf, outputMaxChars, spawnGroup } from './process-group.ts';
-import type { TestEvent, TestOrder } from './test-event.ts';
+import { outputEnd, type TestEvent, type TestOrder } from './test-event.ts';
 
 /** Where Node keeps compiled modules: without it, each process compiles the whole hub again. */
 const compileCache = (root: string) => join(root, 'node_modules/.cache/compile');
@@ -15,6 +15,9 @@ interface RunningFile {
   readonly log: FileLog;
   readonly finished: PromiseWithResolvers<void>;
   output: string;
+  /** Streams whose output of this file is not complete. */
+  openStreams: number;
+  readonly outputEnded: PromiseWithResolvers<void>;
 }
 
 /**
@@ -68,15 +71,21 @@ export class TestProcess {
   async run(file: string, limitMs: number): Promise<FileReport> {
     const startMs = performance.now();
     const log = new FileLog();
-    const finished = Promise.withResolvers<void>();
-    const running = { log, finished, output: '' };
+    const running: RunningFile = {
+      log,
+      finished: Promise.withResolvers(),
+      output: '',
+      openStreams: 2,
+      outputEnded: Promise.withResolvers(),
+    };
     this.#running = running;
     const limit = setTimeout(() => {
       log.fail(`ended after ${limitMs / 1_000} s without a result; ${log.whereItHangs()}`);
       endGroup(this.#child);
     }, limitMs);
     this.#child.send({ file: join(this.#root, file) } satisfies TestOrder);
-    const early = await Promise.race([finished.promise, this.#ending]);
+    const whole = Promise.all([running.finished.promise, running.outputEnded.promise]);
+    const early = await Promise.race([whole.then(() => undefined), this.#ending]);
     clearTimeout(limit);
     if (early !== undefined && !log.hasFailed) {
       log.fail(`the process ended before the tests did: ${early.exit || 'with code 0'}`);
@@ -103,8 +112,9 @@ export class TestProcess {
     const { exit, output } = await this.#ending;
     clearTimeout(limit);
     if (this.#hasFailed) return '';
-    if (isLate) return `the process did not end\n${output}`;
-    return exit === '' ? '' : `the process ${exit}\n${output}`;
+    const text = output.replaceAll(outputEnd, '');
+    if (isLate) return `the process did not end\n${text}`;
+    return exit === '' ? '' : `the process ${exit}\n${text}`;
   }
 
   #hear(event: TestEvent): void {
@@ -112,8 +122,13 @@ export class TestProcess {
   }
 
   #keepOutput(text: string): void {
-    if (this.#running === undefined) return;
-    this.#running.output = (this.#running.output + text).slice(-outputMaxChars);
+    const running = this.#running;
+    if (running === undefined) return;
+    const own = text.replaceAll(outputEnd, '');
+    running.output = (running.output + own).slice(-outputMaxChars);
+    if (own === text) return;
+    running.openStreams -= 1;
+    if (running.openStreams === 0) running.outputEnded.resolve();
   }
 }
 
