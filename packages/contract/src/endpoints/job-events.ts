@@ -144,7 +144,7 @@ export const jobEvents = {
       ),
       cancelRequested: Type.Optional(
         Type.Boolean({
-          description: 'A person wants the job to end, as in the answer to a renewal.',
+          description: 'True: a person wants the job to end. Absent otherwise.',
         }),
       ),
     }),
@@ -167,7 +167,7 @@ export const jobEvents = {
         claimGeneration: 1,
         entries: [{ logSeq: 1, message: 'npm test\n', stream: 'stdout' }],
       },
-      response: { ok: true, appended: 1, lastLogSeq: 1, cancelRequested: false },
+      response: { ok: true, appended: 1, lastLogSeq: 1 },
     },
   }),
 } as const;

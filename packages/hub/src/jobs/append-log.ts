@@ -22,7 +22,7 @@ export function appendJobLog(
   deps: HubDeps,
   { principal }: RequestContext,
   input: AppendInput,
-): Promise<{ appended: number; lastLogSeq: number; cancelRequested: boolean }> {
+): Promise<{ appended: number; lastLogSeq: number; cancelRequested?: true }> {
   const { workspaceId, jobId } = input;
   return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const entry = await requireEntryOfAgent(tx, principal, input);
@@ -49,6 +49,7 @@ export function appendJobLog(
       await updateRunning(tx, entry, { [column]: lastLogSeq });
     }
     // An agent whose tool writes learns it here, earlier than by its next renewal.
-    return { appended, lastLogSeq, cancelRequested: entry.cancel_requested_at !== null };
+    const isCanceled = entry.cancel_requested_at !== null;
+    return { appended, lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
   });
 }

@@ -31,7 +31,7 @@ async function setupLog(h: Setup) {
 test('the answer to output says that a person wants the job to end', async (t) => {
   const h = await startQueueWorld(t);
   const { append, ref } = await setupLog(h);
-  assert.equal((await append(1, 1)).cancelRequested, false);
+  assert.equal((await append(1, 1)).cancelRequested, undefined);
   const { workspaceId, jobId } = ref;
   await h.call(jobs.cancel, { workspaceId, jobId });
   assert.equal((await append(2, 2)).cancelRequested, true);
