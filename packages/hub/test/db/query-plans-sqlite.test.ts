@@ -14,7 +14,9 @@ const list = /order by .* desc limit/i;
 const running = 'INDEX queue_entries_running';
 /** Running jobs stay few, so the sweeper, the start and a revocation may read all of them. */
 const allRunning = 'queue_entries USING (?:COVERING )?INDEX queue_entries_running$|held$';
-const scan = new RegExp(`^SCAN (?!json_each|d\\b|CONSTANT|${allRunning}|queue_settlements$|due$)`);
+const scan = new RegExp(
+  `^SCAN (?!json_each|(?:d|lanes)\\b|CONSTANT|${allRunning}|queue_settlements$|due$)`,
+);
 
 /** Collects the text of every statement that any connection prepares during the test. */
 function collectStatements(t: TestContext): Set<string> {
@@ -28,6 +30,8 @@ function collectStatements(t: TestContext): Set<string> {
 }
 
 test('every statement of a job’s life finds its rows by an index', async (t) => {
+  // The first world of a process runs the migrations, which read whole tables.
+  await startQueueWorld(t);
   const statements = collectStatements(t);
   const h = await startQueueWorld(t);
   const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
