@@ -98,7 +98,13 @@ async function refresh(
   const clone = { cwd: mirror.clonePath, signal };
   const root = await findCloneRoot(mirror.clonePath);
   if ((await askGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], clone)) === null) {
-    throw new GitError(`${mirror.clonePath} has no commit to start from yet.`, null, undefined);
+    if (!(await isEmpty(repository, clone))) {
+      const why = 'its current branch has no commit; check out a branch that has one';
+      throw new GitError(`${mirror.clonePath}: ${why}.`, null, undefined);
+    }
+    await createMirror(mirror, signal);
+    await copySettings(mirror, signal);
+    return await beginHistory(mirror, signal);
   }
   await createMirror(mirror, signal);
   const git = { gitDir: mirror.gitDir, signal };
@@ -111,6 +117,33 @@ async function refresh(
   await copySettings(mirror, signal);
   if (repository.fetchOrigin) await fetchOrigin(mirror, signal);
   return await resolveBase(mirror, repository, signal);
+}
+
+/** Whether the clone has no commits but those of jobs, and none is asked for. */
+async function isEmpty(repository: RepositoryMapping, clone: GitOptions): Promise<boolean> {
+  if (repository.baseRef !== undefined || repository.fetchOrigin) return false;
+  const refs = (await runGit(['for-each-ref', '--format=%(refname)'], clone)).split('\n');
+  return refs.every((ref) => ref === '' || ref.startsWith('refs/heads/signalbox/'));
+}
+
+/**
+ * Makes the first commit of an empty repository, without a file. It is the same commit each time,
+ * so that branches of several jobs have a common history.
+ */
+async function beginHistory({ gitDir }: Mirror, signal?: AbortSignal): Promise<string> {
+  const { PATH, TMPDIR, HOME } = process.env;
+  const { name, email } = AGENT_IDENTITY;
+  const date = '2026-01-01T00:00:00Z';
+  const git = {
+    ...{ gitDir, signal, input: '' },
+    exactEnv: {
+      ...{ PATH, TMPDIR, HOME, LC_ALL: 'C' },
+      ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+      ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+    },
+  };
+  const tree = (await runGit(['mktree'], git)).trim();
+  return (await runGit(['commit-tree', tree, '-m', 'Begin'], git)).trim();
 }
 
 /** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */

@@ -46,10 +46,16 @@ export function failureOfTurn(meta: unknown, agent: AcpAgent): ToolFailure | nul
   return { code, summary };
 }
 
+/** The words of an adapter whose tool was killed. The adapter itself goes on. */
+const crashOfTool = /process exited unexpectedly|(process|app[- ]server) (has )?(exited|closed)/i;
+
 function failureOfRequest(error: RequestError, { name, loginHint }: AcpAgent): ToolFailure {
   const data = objectOf(error.data);
   const details = [data.details, data.message, data.error].map(textOf).find((text) => text !== '');
   const said = cut([error.message, details].filter(Boolean).join(': '), SUMMARY_CHARS_MAX);
+  if (crashOfTool.test(said)) {
+    return { code: 'tool_crashed', summary: `The tool crashed: ${said}`, retryMs: SILENT_RETRY_MS };
+  }
   const code = error.code === AUTH_REQUIRED ? 'not_logged_in' : judgeSentence(said);
   const hint = code === 'not_logged_in' ? `${name} is not logged in. ${loginHint} ` : '';
   return { code, summary: `${hint}${said}` };

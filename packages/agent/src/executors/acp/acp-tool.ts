@@ -47,7 +47,8 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
   const talked = talk().catch((error: unknown): AcpEnd | Promise<AcpEnd> => {
     const failure = failureOf(error, agent);
     // A connection breaks because the tool ends: its exit says more.
-    return failure === null ? ended : { kind: 'failed', ...failure };
+    if (failure === null) return ended;
+    return { kind: failure.code === 'tool_crashed' ? 'crashed' : 'failed', ...failure };
   });
   try {
     const end = await Promise.race([talked, parking.promise, ended]);

@@ -79,6 +79,14 @@ test('a tool that crashes is started again with its session', async (t) => {
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
 });
 
+test('a tool that is killed below its adapter is started again with its session', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('fail The Claude Agent process exited unexpectedly.');
+  assert.match(await h.untilEvent(jobId, 'failed'), /^The tool crashed: .*exited unexpectedly/);
+  assert.equal(h.toolLog().filter((line) => line.startsWith('resume ')).length, 2);
+});
+
 for (const [step, code] of [
   ['stop refusal', 'refused'],
   ['stop max_tokens', 'output_limit'],
