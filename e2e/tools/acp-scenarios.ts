@@ -110,7 +110,7 @@ export const acpScenarios: Readonly<Record<string, Scenario>> = {
     const { job } = await bench.end(jobId);
     assert.deepEqual(job.evidence?.changedFiles, []);
     assert.ok(job.status === 'done' || job.outcomeReason?.code === 'permission_refused');
-    return job.status === 'done' ? 'goes on' : 'ends its turn';
+    return job.status === 'done' ? 'continues' : 'ends its turn';
   },
   async cancel(bench) {
     const jobId = await bench.enqueue([hang()]);

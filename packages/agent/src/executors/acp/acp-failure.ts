@@ -46,7 +46,7 @@ export function failureOfTurn(meta: unknown, agent: AcpAgent): ToolFailure | nul
   return { code, summary };
 }
 
-/** The words of an adapter whose tool was killed. The adapter itself goes on. */
+/** The words of an adapter whose tool was killed. The adapter itself continues. */
 const crashOfTool = /process exited unexpectedly|(process|app[- ]server) (has )?(exited|closed)/i;
 
 function failureOfRequest(error: RequestError, { name, loginHint }: AcpAgent): ToolFailure {
