@@ -33,8 +33,7 @@ type Engine = SeedDatabase['engine'];
 export function copyJobsSql(engine: Engine, template: Template, numbers: Numbers): string {
   const { table, columns, source, idColumn } = template;
   const values = columns.map((column) => {
-    if (column === idColumn) return idSql(engine, 'job', 'n', 'n', numbers.startMs);
-    if (column === 'event_id') return idSql(engine, 'evt', 'n', 'n * 16 + t.seq', numbers.startMs);
+    if (column === idColumn) return idSql(engine, numbers.startMs);
     if (emptiedColumns.has(column)) return 'NULL';
     if (timeColumns.has(column)) return `t.${column} + n + ${numbers.shiftMs}`;
     return `t.${column}`;
@@ -47,7 +46,6 @@ export function copyEventsSql(engine: Engine, template: Template, numbers: Numbe
   const { table, columns, source } = template;
   const values = columns.map((column) => {
     if (column === 'seq') return 'n';
-    if (column === 'event_id') return idSql(engine, 'evl', 'n', 'n', numbers.startMs);
     return `t.${column}`;
   });
   return insertSql(engine, table, columns, values, source, numbers);
@@ -60,11 +58,11 @@ export function copiedJobId(number: number, startMs: number): string {
 }
 
 /** Like the hub's own IDs: the time comes first, so that IDs ascend. */
-function idSql(engine: Engine, prefix: string, ms: string, rest: string, startMs: number): string {
-  const time = `${startMs} + ${ms}`;
-  if (engine === 'sqlite') return `printf('${prefix}_%012x%020x', ${time}, ${rest})`;
+function idSql(engine: Engine, startMs: number): string {
+  const time = `${startMs} + n`;
+  if (engine === 'sqlite') return `printf('job_%012x%020x', ${time}, n)`;
   const hex = (value: string, digits: number) => `lpad(to_hex((${value})::bigint), ${digits}, '0')`;
-  return `'${prefix}_' || ${hex(time, 12)} || ${hex(rest, 20)}`;
+  return `'job_' || ${hex(time, 12)} || ${hex('n', 20)}`;
 }
 
 /** Inserts in the order of the numbers, so that B-trees grow at their end. */

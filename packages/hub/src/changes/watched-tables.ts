@@ -28,8 +28,8 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
       id === null ? ['job', 'cloudAiJob'] : [id.startsWith('job_') ? 'job' : 'cloudAiJob'],
     id: 'entry_id',
     silent: [
-      ...['lease_ms', 'lease_expires_at', 'claim_key', 'job_token_hash', 'log_seq'],
-      ...['tool_log_seq', 'heartbeat_seq', 'heartbeat_count', 'prefer_agent_id', 'prefer_until'],
+      ...['lease_ms', 'lease_expires_at', 'claim_key', 'job_token_hash'],
+      ...['heartbeat_seq', 'heartbeat_count', 'prefer_agent_id', 'prefer_until'],
     ],
   },
   jobs: { kind: just('job'), id: 'job_id', silent: ['completion_answer'] },

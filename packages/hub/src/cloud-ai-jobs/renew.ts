@@ -19,9 +19,9 @@ export function renewCloudAiLease(
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
   return renewLease(deps, input.cloudAiJobId, input, {
     read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),
-    async record(tx, _renewed, row) {
+    async record(tx, _entry, row) {
       if (input.message !== undefined) await updateCloudAiMessage(tx, row, input.message);
-      return {};
+      return { columns: {}, more: {} };
     },
   });
 }

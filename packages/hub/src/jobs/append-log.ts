@@ -2,7 +2,6 @@ import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
-import { updateRunning } from '../queue/store.ts';
 import { LogWriter } from './log-writer.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 
@@ -28,28 +27,22 @@ export function appendJobLog(
     const entry = await requireEntryOfAgent(tx, principal, input);
     requireClaim(entry, input);
     const isTool = principal.job !== null;
-    const column = isTool ? 'tool_log_seq' : 'log_seq';
-    let lastLogSeq = entry[column];
+    const writer = await LogWriter.open(tx, entry, isTool ? 'tool_log_seq' : 'log_seq');
     let appended = 0;
-    const writer = await LogWriter.open(deps, tx, entry);
     // Only a number above the last one is new, so the numbers have to rise.
     for (const log of input.entries.toSorted((a, b) => a.logSeq - b.logSeq)) {
-      if (log.logSeq <= lastLogSeq) continue;
+      if (log.logSeq <= writer.lastLogSeq) continue;
       const stream = isTool ? TOOL_STREAM : log.stream;
       await writer.append(log.message, {
         logSeq: log.logSeq,
         ...(stream === undefined ? {} : { stream }),
         ...(log.at === undefined ? {} : { at: log.at }),
       });
-      lastLogSeq = log.logSeq;
       appended += 1;
     }
-    if (appended > 0) {
-      await writer.close();
-      await updateRunning(tx, entry, { [column]: lastLogSeq });
-    }
+    if (appended > 0) await writer.close();
     // An agent whose tool writes learns it here, earlier than by its next renewal.
     const isCanceled = entry.cancel_requested_at !== null;
-    return { appended, lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
+    return { appended, lastLogSeq: writer.lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
   });
 }

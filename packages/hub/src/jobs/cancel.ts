@@ -51,7 +51,7 @@ export async function cancelRecord(
   const isCanceled = changed.status === 'canceled';
   if (isCanceled) {
     if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-    await recordJobEvent(deps, tx, changed, {
+    await recordJobEvent(tx, changed, {
       ...{ kind: 'canceled', agentId: null, message: reason },
       data: { by: actor, byName: displayName },
     });

@@ -71,7 +71,7 @@ export async function claimNextJob(
     }),
     answer: (tx, entry) => answerClaim(deps, tx, entry, tokenOf),
     record: (tx, entry) =>
-      recordJobEvent(deps, tx, entry, { kind: 'claimed', data: { leaseMs: entry.lease_ms } }),
+      recordJobEvent(tx, entry, { kind: 'claimed', data: { leaseMs: entry.lease_ms } }),
     explainEmpty: async (tx, lanes, demand): Promise<Refusal> => ({
       reason: await explainEmpty(deps, tx, workspaceId, lanes, demand),
     }),

@@ -44,17 +44,20 @@ export function completeJob(
         ? null
         : { hash: row.completion_hash, attempt: row.completion_attempt ?? 0 },
     replay: ({ entry, row }) => {
-      const result = JSON.parse(row.completion_answer ?? '{}') as CompleteResult;
+      const result =
+        row.completion_answer === null
+          ? plainResult(input)
+          : (JSON.parse(row.completion_answer) as CompleteResult);
       return { result: { ...result, idempotent: true }, job: presentJob(entry, row) };
     },
     async accept(tx, record) {
       await checkCompletion(tx, principal, record.row, input);
       return acceptCompletion(deps, tx, record, input, hash);
     },
-    keepLate: (tx, record) => keepLateEvidence(deps, tx, record, input, hash),
+    keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
-      await keepLateEvidence(deps, tx, record, input, hash);
-      await recordJobEvent(deps, tx, record.entry, { kind: 'canceled', agentId: input.agentId });
+      await keepLateEvidence(tx, record, input, hash);
+      await recordJobEvent(tx, record.entry, { kind: 'canceled', agentId: input.agentId });
     },
   });
 }
@@ -100,15 +103,13 @@ async function acceptCompletion(
   for (const child of children as RequestInput<typeof ChildJob>[]) {
     spawnedJobIds.push(await addChild(deps, tx, row, child, input));
   }
-  await recordJobEvent(deps, tx, entry, {
+  await recordJobEvent(tx, entry, {
     kind: input.outcome === 'done' ? 'completed' : input.outcome,
     message: input.message,
     data: outcomeData(input, retryDelayMs === null ? {} : { retryDelayMs }),
   });
-  const { jobId, outcome } = input;
-  const result: CompleteResult = {
-    ...{ jobId, status: moved.status, outcome, idempotent: false, spawnedJobIds },
-  };
+  const result = { ...plainResult(input), status: moved.status, spawnedJobIds };
+  const isPlain = result.status === input.outcome && spawnedJobIds.length === 0;
   const completed: JobRow = {
     ...row,
     run_id: row.run_id ?? input.runId ?? null,
@@ -116,7 +117,7 @@ async function acceptCompletion(
     ...(isRetried ? noResult : resultOf(row, input)),
     completion_hash: hash,
     completion_attempt: entry.attempt,
-    completion_answer: JSON.stringify(result),
+    completion_answer: isPlain ? null : JSON.stringify(result),
   };
   // Written before the hooks: a hook may clear the outcome again, and the last write counts.
   await updateJobOutcome(tx, completed);
@@ -128,6 +129,14 @@ async function acceptCompletion(
     await updateCompletionAnswer(tx, job.row, JSON.stringify(result));
   }
   return { result, job: presentJob(job.entry, job.row) };
+}
+
+/**
+ * The result of most completions: the job has the status that its outcome names, and no children.
+ * It is not stored, because a replay names the same outcome.
+ */
+function plainResult({ jobId, outcome }: CompleteInput): CompleteResult {
+  return { jobId, status: outcome, outcome, idempotent: false, spawnedJobIds: [] };
 }
 
 function resultOf(row: JobRow, input: CompleteInput): JobResult {
@@ -179,7 +188,6 @@ async function addChild(
 
 /** Keeps the content of a refused completion, once, if its agent ever held the job. */
 async function keepLateEvidence(
-  deps: HubDeps,
   tx: Tx,
   { entry }: JobRecord,
   input: CompleteInput,
@@ -188,7 +196,7 @@ async function keepLateEvidence(
   const { workspaceId, jobId, agentId } = input;
   if (!(await hasClaimed(tx, workspaceId, jobId, agentId))) return;
   if (await hasLateEvidence(tx, workspaceId, jobId, completionHash)) return;
-  await recordJobEvent(deps, tx, entry, {
+  await recordJobEvent(tx, entry, {
     kind: 'log',
     attempt: input.claimGeneration ?? entry.attempt,
     agentId,

@@ -12,7 +12,7 @@ import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
-import { titleOf } from './title.ts';
+import { storedTitleOf } from './title.ts';
 import { placeInTree, requireRunHasRoom, type TreePlace } from './tree-limits.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.jobs.enqueue.request>;
@@ -91,7 +91,7 @@ export async function addJob(
   const row = { ...rowOf(jobId, draft, createdBy), ...place };
   await Promise.all([
     insertJob(tx, row),
-    recordFirstJobEvent(deps, tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
+    recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
   ]);
   return { entry, row };
 }
@@ -127,7 +127,7 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, 
     completion_answer: null,
     waiting_on_uncertainty_id: null,
     decisions: '[]',
-    title: titleOf(draft.prompt),
+    title: storedTitleOf(draft.prompt),
     changed: null,
     verdict: null,
   };

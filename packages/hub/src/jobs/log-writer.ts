@@ -1,4 +1,3 @@
-import type { IdSource } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import type { Entry } from '../queue/entry.ts';
 import { recordJobEvent, recordJobEventForSeq } from './store-events.ts';
@@ -17,34 +16,41 @@ import {
 const MARK_BYTES = 65_536;
 const MARK_PIECES = 500;
 
-type WriterDeps = { ids: IdSource };
+/** The agent and the tool of a job number what they append each for themselves. */
+type LogSeqColumn = 'log_seq' | 'tool_log_seq';
 
 /** Appends output to the log of the running attempt, and marks places in it. */
 export class LogWriter {
-  readonly #deps: WriterDeps;
   readonly #tx: Tx;
   readonly #entry: Entry;
   readonly #log: JobLogRow;
+  readonly #column: LogSeqColumn;
 
-  private constructor(deps: WriterDeps, tx: Tx, entry: Entry, log: JobLogRow) {
-    this.#deps = deps;
+  private constructor(tx: Tx, entry: Entry, log: JobLogRow, column: LogSeqColumn) {
     this.#tx = tx;
     this.#entry = entry;
     this.#log = log;
+    this.#column = column;
   }
 
-  static async open(deps: WriterDeps, tx: Tx, entry: Entry): Promise<LogWriter> {
+  /** @param column numbers of the one who appends. */
+  static async open(tx: Tx, entry: Entry, column: LogSeqColumn): Promise<LogWriter> {
     const log = await readJobLog(tx, refOf(entry));
-    return new LogWriter(deps, tx, entry, log ?? emptyLog(entry, tx.nowMs));
+    return new LogWriter(tx, entry, log ?? emptyLog(entry, tx.nowMs), column);
   }
 
-  async append(message: string, data: Record<string, unknown>): Promise<void> {
+  /** The highest number that was appended. */
+  get lastLogSeq(): number {
+    return this.#log[this.#column];
+  }
+
+  async append(message: string, data: { logSeq: number; [name: string]: unknown }): Promise<void> {
     const log = this.#log;
     const event = { kind: 'log', message, data } as const;
     if (log.unmarked_bytes < MARK_BYTES && log.unmarked_pieces < MARK_PIECES) {
-      await recordJobEvent(this.#deps, this.#tx, this.#entry, event);
+      await recordJobEvent(this.#tx, this.#entry, event);
     } else {
-      const seq = await recordJobEventForSeq(this.#deps, this.#tx, this.#entry, event);
+      const seq = await recordJobEventForSeq(this.#tx, this.#entry, event);
       const mark = { line: log.line_feeds, byte: log.size_bytes, seq };
       await insertLogMark(this.#tx, refOf(this.#entry), mark);
       log.unmarked_bytes = 0;
@@ -55,6 +61,7 @@ export class LogWriter {
     log.size_bytes += sizeBytes;
     log.unmarked_bytes += sizeBytes;
     log.unmarked_pieces += 1;
+    log[this.#column] = data.logSeq;
     if (message !== '') log.is_line_open = message.endsWith('\n') ? 0 : 1;
   }
 
@@ -80,6 +87,8 @@ function emptyLog({ workspace_id, entry_id: job_id, attempt }: Entry, nowMs: num
     last_at: nowMs,
     unmarked_bytes: MARK_BYTES,
     unmarked_pieces: 0,
+    log_seq: 0,
+    tool_log_seq: 0,
   };
 }
 

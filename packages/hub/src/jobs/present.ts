@@ -1,4 +1,10 @@
-import type { Job, JobEvent, ListedJob, Usage } from '@signalbox/contract';
+import {
+  idPrefixes,
+  type Job,
+  type JobEvent,
+  type ListedJob,
+  type Usage,
+} from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
@@ -80,9 +86,14 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   return summary;
 }
 
+/** Derived, because a job's timeline has more rows than anything else: `evt_`, the job, `seq`. */
+function eventIdOf({ job_id, seq }: JobEventRow): string {
+  return `${job_id.replace(/^[a-z]+/, idPrefixes.jobEvent)}_${seq}`;
+}
+
 export function presentJobEvent(row: JobEventRow): JobEvent {
   return {
-    eventId: row.event_id,
+    eventId: eventIdOf(row),
     seq: row.seq,
     jobId: row.job_id,
     kind: row.kind as JobEvent['kind'],

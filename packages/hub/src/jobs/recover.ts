@@ -10,11 +10,11 @@ import { type JobEventDraft, recordJobEvent } from './store-events.ts';
  * failed. The `onLeaseLost` of jobs.
  */
 export async function recordLostLease(
-  deps: HookDeps,
+  _deps: HookDeps,
   tx: Tx,
   { lost, cause, explanation }: LostLease,
 ): Promise<void> {
-  const record = (event: JobEventDraft) => recordJobEvent(deps, tx, lost, event);
+  const record = (event: JobEventDraft) => recordJobEvent(tx, lost, event);
   await record({
     kind: 'recovered',
     message: explanation?.message ?? lossMessage(cause),

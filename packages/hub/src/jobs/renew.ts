@@ -6,8 +6,8 @@ import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
+import { extendLeaseForTool, type Lease } from '../queue/lease.ts';
 import { renewLease } from '../queue/leased-work.ts';
-import { updateRunning } from '../queue/store.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
 
@@ -25,49 +25,48 @@ export function renewJobLease(
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
   return renewLease(deps, input.jobId, input, {
     read: async (tx) => ({ entry: await requireEntryOfAgent(tx, principal, input), row: null }),
-    ...(principal.job !== null && { renew: (tx, entry) => renewByTool(deps, tx, entry, input) }),
-    async record(tx, renewed) {
-      await recordHeartbeat(deps, tx, renewed, input.message);
-      return { commands: await listCommands(tx, input.workspaceId, input.agentId) };
+    ...(principal.job !== null && { extend: (tx, entry) => extendByTool(tx, entry, input) }),
+    async record(tx, entry) {
+      const [columns, commands] = await Promise.all([
+        recordHeartbeat(tx, entry, input.message),
+        listCommands(tx, input.workspaceId, input.agentId),
+      ]);
+      return { columns, more: { commands } };
     },
   });
 }
 
 /** The tool of a job keeps it running only as long as the agent that started it does. */
-async function renewByTool(
-  { queue }: HubDeps,
+async function extendByTool(
   tx: Tx,
   entry: Entry,
-  {
-    workspaceId,
-    agentId,
-    leaseMs,
-    shorten,
-  }: HeartbeatInput & { leaseMs: number; shorten: boolean },
-): Promise<Entry> {
+  { workspaceId, agentId, leaseMs, shorten }: HeartbeatInput,
+): Promise<Lease> {
   const agent = await readAgent(tx, workspaceId, agentId);
   const agentIsSilent = agent === undefined || isSilent(agent, tx.nowMs);
-  return queue.renewForTool(tx, entry, { leaseMs, shorten, agentIsSilent });
+  return extendLeaseForTool(entry, tx.nowMs, { leaseMs, shorten, agentIsSilent });
 }
 
-/** Heartbeats without a message share one event an attempt; each message has its own event. */
+/**
+ * Heartbeats without a message share one event an attempt; each message has its own event.
+ *
+ * @returns what the entry notes of the shared event.
+ */
 async function recordHeartbeat(
-  deps: HubDeps,
   tx: Tx,
   entry: Entry,
   message: string | undefined,
-): Promise<void> {
+): Promise<Partial<Pick<Entry, 'heartbeat_seq' | 'heartbeat_count'>>> {
   const hasNoMessage = message === undefined || message === '';
   if (hasNoMessage && entry.heartbeat_seq !== null) {
     const count = entry.heartbeat_count + 1;
     await foldHeartbeat(tx, entry, entry.heartbeat_seq, count);
-    await updateRunning(tx, entry, { heartbeat_count: count });
-    return;
+    return { heartbeat_count: count };
   }
-  const seq = await recordJobEventForSeq(deps, tx, entry, {
+  const seq = await recordJobEventForSeq(tx, entry, {
     kind: 'heartbeat',
     message: hasNoMessage ? null : message,
     data: hasNoMessage ? { count: 1 } : null,
   });
-  if (hasNoMessage) await updateRunning(tx, entry, { heartbeat_seq: seq, heartbeat_count: 1 });
+  return hasNoMessage ? { heartbeat_seq: seq, heartbeat_count: 1 } : {};
 }

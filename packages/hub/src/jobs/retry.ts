@@ -10,7 +10,7 @@ import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { noResult, updateJobOutcome, updateJobPrompt, updateJobWait } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
-import { titleOf } from './title.ts';
+import { storedTitleOf } from './title.ts';
 
 type RetryInput = RequestInput<typeof endpoints.jobs.retry.request>;
 
@@ -69,7 +69,7 @@ export async function retryRecord(
   });
   if (isEdited) {
     pending.row.prompt = prompt;
-    pending.row.title = titleOf(prompt);
+    pending.row.title = storedTitleOf(prompt);
     await updateJobPrompt(tx, pending.row);
   }
   const data = {
@@ -112,6 +112,6 @@ export async function requeueJob(
   };
   await updateJobOutcome(tx, cleared);
   if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-  await recordJobEvent(deps, tx, pending, { kind: 'enqueued', agentId: null, data });
+  await recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, data });
   return { entry: pending, row: cleared };
 }

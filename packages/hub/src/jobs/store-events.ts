@@ -1,4 +1,4 @@
-import type { IdSource, JobEventKind } from '@signalbox/contract';
+import type { JobEventKind } from '@signalbox/contract';
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { JobEventsTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -14,45 +14,41 @@ export interface JobEventDraft {
   data?: Record<string, unknown> | null | undefined;
 }
 
-type EventDeps = { ids: IdSource };
 type EventEntry = Pick<Entry, 'workspace_id' | 'entry_id' | 'attempt' | 'agent_id'>;
 
 const APPEND_EVENT = `INSERT INTO job_events
-    (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
+    (workspace_id, job_id, seq, kind, at, attempt, agent_id, message, data)
   VALUES (?, ?,
     (SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e
      WHERE e.workspace_id = ? AND e.job_id = ?),
-    ?, ?, ?, ?, ?, ?, ?)`;
+    ?, ?, ?, ?, ?, ?)`;
 
 /** Appends an event to a job's timeline. */
 export async function recordJobEvent(
-  deps: EventDeps,
   tx: Tx,
   entry: EventEntry,
   event: JobEventDraft,
 ): Promise<void> {
   const place = [entry.workspace_id, entry.entry_id];
-  await tx.runSql(APPEND_EVENT, [...place, ...place, ...valuesOf(deps, tx, entry, event)]);
+  await tx.runSql(APPEND_EVENT, [...place, ...place, ...valuesOf(tx, entry, event)]);
 }
 
 /** Writes the first event of a new job's timeline. */
 export async function recordFirstJobEvent(
-  deps: EventDeps,
   tx: Tx,
   entry: EventEntry,
   event: JobEventDraft,
 ): Promise<void> {
   await tx.runSql(
     `INSERT INTO job_events
-       (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, message, data)
-     VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?)`,
-    [entry.workspace_id, entry.entry_id, ...valuesOf(deps, tx, entry, event)],
+       (workspace_id, job_id, seq, kind, at, attempt, agent_id, message, data)
+     VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+    [entry.workspace_id, entry.entry_id, ...valuesOf(tx, entry, event)],
   );
 }
 
 /** Appends an event to a job's timeline and returns its sequence number. */
 export async function recordJobEventForSeq(
-  deps: EventDeps,
   tx: Tx,
   entry: EventEntry,
   event: JobEventDraft,
@@ -61,15 +57,14 @@ export async function recordJobEventForSeq(
   const row = await tx.firstSql<{ seq: number }>(`${APPEND_EVENT} RETURNING seq`, [
     ...place,
     ...place,
-    ...valuesOf(deps, tx, entry, event),
+    ...valuesOf(tx, entry, event),
   ]);
   if (row === undefined) throw new Error('an event was not inserted');
   return row.seq;
 }
 
-function valuesOf({ ids }: EventDeps, tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
+function valuesOf(tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
   return [
-    ids('jobEvent'),
     event.kind,
     tx.nowMs,
     event.attempt ?? entry.attempt,

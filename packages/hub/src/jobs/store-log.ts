@@ -47,6 +47,8 @@ const logColumns = [
   'last_at',
   'unmarked_bytes',
   'unmarked_pieces',
+  'log_seq',
+  'tool_log_seq',
 ] as const satisfies readonly (keyof JobLogRow)[];
 
 /** Writes the size of a log, for the first time or again. */

@@ -5,6 +5,9 @@ import type { JobRow } from './store.ts';
 /** Of a prompt, the beginning that its title is cut from: the title of most, and little to read. */
 const BEGINNING_CHARS = 2_000;
 
+/** Prompts up to this length are no more to read than a title. */
+const SHORT_PROMPT_CHARS = 500;
+
 /** 100 letters of most scripts beyond Latin: a page of lists stays small in any language. */
 const TITLE_BYTES_MAX = 300;
 const encoder = new TextEncoder();
@@ -12,7 +15,7 @@ const encoder = new TextEncoder();
 /** The columns that a title is made from. The beginning is null if the row has its title. */
 export type TitleColumns = Pick<JobRow, 'title'> & { beginning: string | null };
 
-/** The column `beginning` of a row of `jobs`: a row written by an older version has no title. */
+/** The column `beginning` of a row of `jobs`. */
 export const PROMPT_BEGINNING = `CASE WHEN title IS NULL THEN substr(prompt, 1, ${BEGINNING_CHARS})
   END AS beginning`;
 
@@ -32,6 +35,11 @@ export function titleOf(prompt: string): string {
   const cut = text.slice(0, fitting - 1);
   // Not within a character of two code units: half of one is no text.
   return `${cut.replace(/[\ud800-\udbff]$/, '').trimEnd()}…`;
+}
+
+/** The column `title` for a prompt: null where the title can as well be cut from the prompt. */
+export function storedTitleOf(prompt: string): string | null {
+  return prompt.length > SHORT_PROMPT_CHARS ? titleOf(prompt) : null;
 }
 
 export function titleOfRow({ title, beginning }: TitleColumns): string {

@@ -123,8 +123,7 @@ async function startAttempts(
     `UPDATE queue_entries AS e SET status = 'running', hold = NULL, attempt = e.attempt + 1,
        agent_id = g."agentId", lease_ms = g."leaseMs", lease_expires_at = ? + g."leaseMs",
        claim_key = g."claimKey", job_token_hash = g."jobTokenHash", started_at = ?,
-       log_seq = 0, tool_log_seq = 0, heartbeat_seq = NULL, heartbeat_count = 0,
-       prefer_agent_id = NULL, prefer_until = NULL
+       heartbeat_seq = NULL, heartbeat_count = 0, prefer_agent_id = NULL, prefer_until = NULL
      FROM json_to_recordset(?::json) AS g(entry_id text, "agentId" text, "leaseMs" bigint,
        "claimKey" text, "jobTokenHash" text)
      WHERE e.workspace_id = ? AND e.entry_id = g.entry_id AND e.hold = 'ready'

@@ -6,9 +6,10 @@ import type { HubDeps } from '../hub-deps.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
 import type { Demand } from './lane-book.ts';
+import { extendLease, type Lease, type LeaseRequest } from './lease.ts';
 import type { FoundLanes, LossExplanation, LostLease } from './queue.ts';
 import { type ClaimRef, checkClaim } from './states.ts';
-import { type LeaseGrant, listPreferred, readEntryByClaimKey } from './store.ts';
+import { type LeaseGrant, listPreferred, readEntryByClaimKey, updateRunning } from './store.ts';
 
 /*
  * The life of leased work, the same for jobs and cloud AI jobs: an agent claims it, renews the
@@ -187,17 +188,22 @@ export async function claimOrWait<Answer, Refusal>(
   }
 }
 
-interface RenewInput extends ClaimRef {
+interface RenewInput extends ClaimRef, LeaseRequest {
   workspaceId: string;
-  leaseMs: number;
-  shorten: boolean;
+}
+
+/** What a queue records of a renewal, and answers beside the lease. */
+interface RecordedBeat<More> {
+  /** Columns of the entry, which are written together with the lease. */
+  columns: Partial<Pick<Entry, 'heartbeat_seq' | 'heartbeat_count'>>;
+  more: More;
 }
 
 /**
  * Extends the lease of the entry that an agent holds.
  *
- * @param steps `read` reads and locks the record; `renew` replaces the renewal by the holder;
- *   `record` writes the heartbeat and returns what the answer has beside the lease.
+ * @param steps `read` reads and locks the record; `extend` replaces the extension by the holder;
+ *   `record` writes the heartbeat.
  * @throws HubError a refusal of `checkClaim`
  */
 export function renewLease<Row, More extends object>(
@@ -206,18 +212,17 @@ export function renewLease<Row, More extends object>(
   input: RenewInput,
   steps: {
     read(tx: Tx): Promise<LeasedRecord<Row>>;
-    renew?(tx: Tx, entry: Entry): Promise<Entry>;
-    record(tx: Tx, renewed: Entry, row: Row): Promise<More>;
+    extend?(tx: Tx, entry: Entry): Promise<Lease>;
+    record(tx: Tx, entry: Entry, row: Row): Promise<RecordedBeat<More>>;
   },
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean } & More> {
   const { workspaceId } = input;
   return deps.database.writeConcurrent({ workspaceId, keys: [entryId] }, async (tx) => {
     const { entry, row } = await steps.read(tx);
     requireClaim(entry, input);
-    const renewed =
-      (await steps.renew?.(tx, entry)) ??
-      (await deps.queue.renew(tx, entry, input.leaseMs, input.shorten));
-    const more = await steps.record(tx, renewed, row);
+    const lease = (await steps.extend?.(tx, entry)) ?? extendLease(entry, tx.nowMs, input);
+    const { columns, more } = await steps.record(tx, entry, row);
+    const renewed = await updateRunning(tx, entry, { ...lease, ...columns });
     assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
     return {
       leaseExpiresAt: timestampOf(renewed.lease_expires_at),

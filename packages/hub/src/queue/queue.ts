@@ -209,39 +209,6 @@ export class Queue {
     return null;
   }
 
-  /**
-   * Sets the lease to now + leaseMs; never below what remains, unless `shorten`. After a cancel
-   * request the lease is never extended, so that an unresponsive agent loses the job.
-   */
-  async renew(tx: Tx, entry: Entry, leaseMs: number, shorten: boolean): Promise<Entry> {
-    const current = entry.lease_expires_at ?? 0;
-    const wanted = shorten ? tx.nowMs + leaseMs : Math.max(tx.nowMs + leaseMs, current);
-    if (entry.cancel_requested_at !== null && wanted >= current) return entry;
-    return updateRunning(tx, entry, { lease_ms: leaseMs, lease_expires_at: wanted });
-  }
-
-  /**
-   * Renews the lease on behalf of the job's tool: by no more than the agent's own lease, which it
-   * does not replace. If the agent is silent, the lease is not extended, so that a tool that
-   * outlives its agent loses the job.
-   */
-  async renewForTool(
-    tx: Tx,
-    entry: Entry,
-    {
-      leaseMs,
-      shorten,
-      agentIsSilent,
-    }: { leaseMs: number; shorten: boolean; agentIsSilent: boolean },
-  ): Promise<Entry> {
-    const current = entry.lease_expires_at ?? 0;
-    const wanted = tx.nowMs + Math.min(leaseMs, entry.lease_ms ?? leaseMs);
-    const isExtended = wanted > current;
-    if (isExtended && (agentIsSilent || entry.cancel_requested_at !== null)) return entry;
-    if (!isExtended && !shorten) return entry;
-    return updateRunning(tx, entry, { lease_expires_at: wanted });
-  }
-
   /** Ends a running entry with an accepted completion. */
   async finish(tx: Tx, entry: Entry, status: 'done' | 'failed' | 'blocked'): Promise<Entry> {
     const isAwaited =
@@ -374,8 +341,6 @@ const unclaimed = {
   started_at: null,
   finished_at: null,
   cancel_requested_at: null,
-  log_seq: 0,
-  tool_log_seq: 0,
   heartbeat_seq: null,
   heartbeat_count: 0,
   prefer_agent_id: null,

@@ -35,8 +35,6 @@ const entryColumns = [
   'started_at',
   'finished_at',
   'cancel_requested_at',
-  'log_seq',
-  'tool_log_seq',
   'heartbeat_seq',
   'heartbeat_count',
   'prefer_agent_id',
@@ -210,8 +208,6 @@ export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<E
     claim_key: grant.claimKey,
     job_token_hash: grant.jobTokenHash,
     started_at: tx.nowMs,
-    log_seq: 0,
-    tool_log_seq: 0,
     heartbeat_seq: null,
     heartbeat_count: 0,
     prefer_agent_id: null,
@@ -219,14 +215,20 @@ export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<E
   });
 }
 
+/** The columns that only a running entry has. */
+const noLease = {
+  lease_expires_at: null,
+  lease_ms: null,
+  claim_key: null,
+  job_token_hash: null,
+} as const;
+
 /** Takes an entry out of the queue; a blocked or failed one may return. */
 export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
   return changeEntry(tx, entry, {
     status,
     hold: null,
-    lease_expires_at: null,
-    lease_ms: null,
-    claim_key: null,
+    ...noLease,
     finished_at: tx.nowMs,
   });
 }
@@ -251,9 +253,7 @@ export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Prom
     hold: place.hold,
     available_at: place.availableAtMs,
     attempts_max: place.attemptsMax,
-    lease_expires_at: null,
-    lease_ms: null,
-    claim_key: null,
+    ...noLease,
     finished_at: null,
     cancel_requested_at: null,
     prefer_agent_id: place.preference?.agentId ?? null,
@@ -282,23 +282,18 @@ export async function holdForKey(
 }
 
 /** Updates a running entry. No index covers these columns, so a renewal touches no index. */
-export function updateRunning(
+export async function updateRunning(
   tx: Tx,
   entry: Entry,
   values: Partial<
     Pick<
       Entry,
-      | 'lease_ms'
-      | 'lease_expires_at'
-      | 'cancel_requested_at'
-      | 'log_seq'
-      | 'tool_log_seq'
-      | 'heartbeat_seq'
-      | 'heartbeat_count'
+      'lease_ms' | 'lease_expires_at' | 'cancel_requested_at' | 'heartbeat_seq' | 'heartbeat_count'
     >
   >,
 ): Promise<Entry> {
   assert(entry.status === 'running', 'only a running entry has a lease');
+  if (Object.keys(values).length === 0) return entry;
   return changeEntry(tx, entry, values);
 }
 

@@ -63,6 +63,23 @@ test('a timeline is read from its end, or from a sequence number to the last eve
   assert.deepEqual([end.events, end.nextAfter], [[], 152]);
 });
 
+test('each event has an id of its own, which stays while heartbeats fold into it', async (t) => {
+  const h = await startQueueWorld(t);
+  const first = await setupLog(h);
+  await first.append(1, 20);
+  await h.call(jobs.heartbeat, first.ref);
+  const before = (await first.list()).events;
+  await h.call(jobs.heartbeat, first.ref);
+  const after = (await first.list()).events;
+  assert.deepEqual(after.at(-1)?.data, { count: 2 });
+  const idsOf = (events: typeof before) => events.map(({ eventId }) => eventId);
+  assert.deepEqual(idsOf(after), idsOf(before));
+  const second = await setupLog(h);
+  const all = [...idsOf(after), ...idsOf((await second.list()).events)];
+  assert.equal(new Set(all).size, 23 + 2);
+  assert.ok(all.every((id) => id.startsWith('evt_')));
+});
+
 test('pages of a timeline hold each event once while more is appended', async (t) => {
   const h = await startQueueWorld(t);
   const { append, list } = await setupLog(h);

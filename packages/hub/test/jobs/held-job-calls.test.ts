@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import type { Tx } from '../../src/db/engine.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
@@ -20,7 +20,8 @@ function noteStatements(tx: Tx, texts: string[]): Tx {
   });
 }
 
-test('output and renewals read neither the wide row of the job nor that of the agent', async (t) => {
+/** A held job, and the texts of the statements of its calls. */
+async function setup(t: TestContext) {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim();
@@ -30,9 +31,18 @@ test('output and renewals read neither the wide row of the job nor that of the a
   const write = database.writeConcurrent;
   t.mock.method(database, 'writeConcurrent', ((scope, action) =>
     write(scope, (tx) => action(noteStatements(tx, texts)))) as typeof write);
-  const entries = [{ logSeq: 1, message: 'ok 1\n' }];
-  assert.equal((await h.call(jobEvents.append, { ...held, entries })).appended, 1);
-  await h.call(jobs.heartbeat, held);
+  const append = async (logSeq: number) => {
+    const entries = [{ logSeq, message: `ok ${logSeq}\n` }];
+    assert.equal((await h.call(jobEvents.append, { ...held, entries })).appended, 1);
+  };
+  const renew = () => h.call(jobs.heartbeat, held);
+  return { texts, append, renew };
+}
+
+test('output and renewals read neither the wide row of the job nor that of the agent', async (t) => {
+  const { texts, append, renew } = await setup(t);
+  await append(1);
+  await renew();
   const reads = texts.filter((sql) => sql.startsWith('SELECT'));
   assert.ok(
     reads.some((sql) => sql.includes('FROM queue_entries')),
@@ -42,6 +52,22 @@ test('output and renewals read neither the wide row of the job nor that of the a
     reads.filter((sql) => /FROM jobs\b|\* FROM agents\b/.test(sql)),
     [],
   );
+});
+
+test('output and renewals write two rows each: one of the timeline and one of the state', async (t) => {
+  const { texts, append, renew } = await setup(t);
+  await append(1);
+  await renew();
+  const tablesWritten = () =>
+    texts
+      .splice(0)
+      .map((sql) => /^(?:INSERT INTO|UPDATE) (\w+)/.exec(sql)?.[1])
+      .filter((table) => table !== undefined);
+  tablesWritten();
+  await append(2);
+  assert.deepEqual(tablesWritten(), ['job_events', 'job_logs']);
+  await renew();
+  assert.deepEqual(tablesWritten(), ['job_events', 'queue_entries']);
 });
 
 test('output and renewals by another agent, or for an unknown job, are refused', async (t) => {

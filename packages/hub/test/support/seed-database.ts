@@ -63,8 +63,8 @@ export async function seedEvents(
            last(seq) AS (
              SELECT COALESCE(MAX(seq), 0) FROM job_events WHERE workspace_id = ? AND job_id = ?)
          INSERT INTO job_events
-           (workspace_id, job_id, seq, event_id, kind, at, attempt, message, data)
-         SELECT ?, ?, last.seq + n.i - CAST(? AS BIGINT), 'evt_' || ${hex(tx, 'n.i', 32)}, 'log',
+           (workspace_id, job_id, seq, kind, at, attempt, message, data)
+         SELECT ?, ?, last.seq + n.i - CAST(? AS BIGINT), 'log',
            CAST(? AS BIGINT) + n.i, 1,
            'line ' || n.i || ' of what the tool wrote to its standard output', '{"logSeq":1}'
          FROM n, last`,
@@ -173,12 +173,11 @@ async function seedPiece(
   await tx.runSql(
     `${withRows} INSERT INTO queue_entries (workspace_id, entry_id, queue, lane_id, status, hold,
        priority, sort_key, enqueued_at, available_at, attempt, attempts_max, dependencies_unmet,
-       agent_id, job_token_hash, started_at, finished_at, log_seq, heartbeat_count)
+       agent_id, started_at, finished_at, heartbeat_count)
      SELECT '${workspaceId}', ${job}, 'jobs', l.lane_id, ${status},
        CASE WHEN NOT ${isEnded} THEN 'ready' END, 0, ${at}, ${at}, ${at},
        CASE WHEN ${isEnded} THEN 1 ELSE 0 END, 5, 0, ${agent},
-       CASE WHEN ${isEnded} THEN ${hex(tx, 'n.i * 2654435761 % 4294967296', 64)} || n.i END,
-       CASE WHEN ${isEnded} THEN ${at} + 10 END, CASE WHEN ${isEnded} THEN ${at} + 1000 END, 0, 0
+       CASE WHEN ${isEnded} THEN ${at} + 10 END, CASE WHEN ${isEnded} THEN ${at} + 1000 END, 0
      ${fromRows}`,
     [],
   );
@@ -196,9 +195,8 @@ async function seedPiece(
     const kind = seq === 1 ? 'enqueued' : later;
     await tx.runSql(
       `${withRows} INSERT INTO job_events
-         (workspace_id, job_id, seq, event_id, kind, at, attempt, agent_id, data)
-       SELECT '${workspaceId}', ${job}, ${seq}, 'evt_' || ${hex(tx, `n.i * 8 + ${seq}`, 32)},
-         '${kind}', ${at}, ${Math.min(seq - 1, 1)},
+         (workspace_id, job_id, seq, kind, at, attempt, agent_id, data)
+       SELECT '${workspaceId}', ${job}, ${seq}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
          ${seq === 1 ? 'NULL' : agent}, '{"by":"seed"}'
        ${fromRows} ${seq === 1 ? '' : `WHERE ${isEnded}`}`,
       [],

@@ -40,7 +40,8 @@ export function jobLogs(engine: EngineName): string[] {
       PRIMARY KEY (workspace_id, job_id, attempt, line, seq)
     )${keyed}`,
     // The next piece of a running attempt gets a mark.
-    `INSERT INTO job_logs
+    `INSERT INTO job_logs (workspace_id, job_id, attempt, line_feeds, size_bytes, is_line_open,
+        first_at, last_at, unmarked_bytes, unmarked_pieces)
       WITH ${pieces}, totals AS (
         SELECT workspace_id, job_id, attempt, MAX(seq) AS last_seq, SUM(line_feeds) AS line_feeds,
           SUM(size_bytes) AS size_bytes, MIN(at) AS first_at, MAX(at) AS last_at

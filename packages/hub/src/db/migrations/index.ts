@@ -27,6 +27,8 @@ import { actionQuestions } from './0027-action-questions.ts';
 import { decisionInbox } from './0028-decision-inbox.ts';
 import { longReferences } from './0030-long-references.ts';
 import { jobVerdicts } from './0032-job-verdicts.ts';
+import { narrowRows } from './0034-narrow-rows.ts';
+import { logNumbers } from './0035-log-numbers.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -65,4 +67,6 @@ export const migrations: readonly Migration[] = [
   { version: 28, name: 'decision-inbox', statements: decisionInbox },
   { version: 30, name: 'long-references', statements: longReferences },
   { version: 32, name: 'job-verdicts', statements: jobVerdicts },
+  { version: 34, name: 'narrow-rows', statements: narrowRows },
+  { version: 35, name: 'log-numbers', statements: logNumbers },
 ];

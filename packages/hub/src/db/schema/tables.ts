@@ -229,10 +229,6 @@ export interface QueueEntriesTable {
   started_at: number | null;
   finished_at: number | null;
   cancel_requested_at: number | null;
-  /** The highest log number of the current attempt. */
-  log_seq: number;
-  /** The same for entries that the attempt's job token appends. */
-  tool_log_seq: number;
   /** The timeline event that collects the heartbeats of the current attempt. */
   heartbeat_seq: number | null;
   heartbeat_count: number;
@@ -280,10 +276,11 @@ export interface JobsTable {
   /** Hash of the accepted completion and its generation; identifies replays. */
   completion_hash: string | null;
   completion_attempt: number | null;
+  /** Null: the result follows from the outcome, or there is none; see `complete.ts`. */
   completion_answer: string | null;
   waiting_on_uncertainty_id: string | null;
   decisions: string;
-  /** The title of the prompt. Null: enqueued before the column existed. */
+  /** The title of a long prompt; that of a short one is cut from it. */
   title: string | null;
   /** Whether a job that is done changed the repository; null when that does not apply. */
   changed: Flag | null;
@@ -295,7 +292,6 @@ export interface JobEventsTable {
   workspace_id: string;
   job_id: string;
   seq: number;
-  event_id: string;
   kind: string;
   at: number;
   attempt: number;
@@ -318,6 +314,10 @@ export interface JobLogsTable {
   /** Bytes and pieces of output since the last mark. */
   unmarked_bytes: number;
   unmarked_pieces: number;
+  /** The highest number of an entry of the agent. */
+  log_seq: number;
+  /** The same for entries that the attempt's job token appends. */
+  tool_log_seq: number;
 }
 
 /** A place in a log: the event `seq` begins after `line` line feeds and `byte` bytes. */
