@@ -192,10 +192,11 @@ interface RenewInput extends ClaimRef, LeaseRequest {
   workspaceId: string;
 }
 
-/** What a queue records of a renewal, and answers beside the lease. */
+/** A renewal as its queue has recorded it. */
 interface RecordedBeat<More> {
   /** Columns of the entry, which are written together with the lease. */
   columns: Partial<Pick<Entry, 'heartbeat_seq' | 'heartbeat_count'>>;
+  /** Fields of the answer beside the lease. */
   more: More;
 }
 

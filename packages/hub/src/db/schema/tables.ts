@@ -276,7 +276,7 @@ export interface JobsTable {
   /** Hash of the accepted completion and its generation; identifies replays. */
   completion_hash: string | null;
   completion_attempt: number | null;
-  /** Null: the result follows from the outcome, or there is none; see `complete.ts`. */
+  /** Null while the job has no result, and where it follows from the outcome; see `complete.ts`. */
   completion_answer: string | null;
   waiting_on_uncertainty_id: string | null;
   decisions: string;
