@@ -58,7 +58,7 @@ export async function cancelRecord(
   } else {
     // The agent hears of it later; people who look at the job see it at once.
     const asked = `${displayName} asked to cancel the job.`;
-    await recordJobEvent(deps, tx, changed, {
+    await recordJobEvent(tx, changed, {
       ...{
         kind: 'heartbeat',
         agentId: null,

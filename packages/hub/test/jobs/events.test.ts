@@ -109,10 +109,30 @@ test('one page has at most 1,000 events', async (t) => {
 test('output that is sent again, or overlaps, is kept once', async (t) => {
   const h = await startQueueWorld(t);
   const { append, readLines } = await setupLog(h);
-  assert.deepEqual(await append(1, 3), { ok: true, appended: 3, lastLogSeq: 3 });
-  assert.deepEqual(await append(1, 3), { ok: true, appended: 0, lastLogSeq: 3 });
-  assert.deepEqual(await append(2, 5), { ok: true, appended: 2, lastLogSeq: 5 });
-  assert.deepEqual(await append(4, 4), { ok: true, appended: 0, lastLogSeq: 5 });
+  assert.deepEqual(await append(1, 3), {
+    ok: true,
+    appended: 3,
+    lastLogSeq: 3,
+    cancelRequested: false,
+  });
+  assert.deepEqual(await append(1, 3), {
+    ok: true,
+    appended: 0,
+    lastLogSeq: 3,
+    cancelRequested: false,
+  });
+  assert.deepEqual(await append(2, 5), {
+    ok: true,
+    appended: 2,
+    lastLogSeq: 5,
+    cancelRequested: false,
+  });
+  assert.deepEqual(await append(4, 4), {
+    ok: true,
+    appended: 0,
+    lastLogSeq: 5,
+    cancelRequested: false,
+  });
   assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 3', 'line 4', 'line 5']);
 });
 
@@ -123,7 +143,7 @@ test('the entries of one append are kept in the order of their numbers, however 
   assert.ok(first && second && third);
   const entries = [third, first, second, first];
   const answer = await h.call(jobEvents.append, { ...ref, entries });
-  assert.deepEqual(answer, { ok: true, appended: 3, lastLogSeq: 3 });
+  assert.deepEqual(answer, { ok: true, appended: 3, lastLogSeq: 3, cancelRequested: false });
   assert.deepEqual(await readLines(), ['line 1', 'line 2', 'line 3']);
 });
 
@@ -211,7 +231,12 @@ test('entries that a job token appends cannot silence the agent', async (t) => {
   };
   const far = Number.MAX_SAFE_INTEGER;
   assert.equal((await append(far, 'all fine', jobToken)).lastLogSeq, far);
-  assert.deepEqual(await append(1, 'tests fail'), { ok: true, appended: 1, lastLogSeq: 1 });
+  assert.deepEqual(await append(1, 'tests fail'), {
+    ok: true,
+    appended: 1,
+    lastLogSeq: 1,
+    cancelRequested: false,
+  });
   assert.equal((await append(1, 'tests fail')).appended, 0, 'a repeated entry is skipped');
   assert.equal((await append(far, 'all fine', jobToken)).appended, 0);
   const logs = (await h.timeline(jobId)).filter(({ kind }) => kind === 'log');
