@@ -43,6 +43,10 @@ export function appendJobLog(
     if (appended > 0) await writer.close();
     // An agent whose tool writes learns it here, earlier than by its next renewal.
     const isCanceled = entry.cancel_requested_at !== null;
-    return { appended, lastLogSeq: writer.lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
+    return {
+      appended,
+      lastLogSeq: writer.lastLogSeq,
+      ...(isCanceled && { cancelRequested: true }),
+    };
   });
 }
