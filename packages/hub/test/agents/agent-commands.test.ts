@@ -79,7 +79,7 @@ test('a drain goes from asked over draining to drained, and resume ends it', asy
   assert.equal((await h.claim()).reason, 'agent_draining');
   const view = await h.call(jobs.get, { workspaceId: h.workspaceId, jobId: waiting });
   assert.equal(view.waitingFor?.reason, 'no_agent_serves_repository');
-  assert.match(view.waitingFor.message, /start or resume one/);
+  assert.match(view.waitingFor.message, /drain: resume one, or start another/);
   assert.equal((await h.order('resume')).status, 'online');
   assert.deepEqual((await h.beat({ commandNumber: 1 })).commands, [
     { command: 'resume', number: 2 },

@@ -239,8 +239,9 @@ describe('power cuts', { skip: whyNoStrace() ?? false }, () => {
     });
     t.diagnostic(`seed ${seed}: ${findings.length} of ${cuts} power cuts lose something`);
     assert.ok(findings.length > cuts / 20, `${findings.length} of ${cuts} lose something`);
+    // Before the log is copied for the first time, all of it is lost, with the tables.
     assert.ok(
-      findings.every(({ finding }) => finding.startsWith('lost')),
+      findings.every(({ finding }) => /^lost|: no such table/.test(finding)),
       JSON.stringify(findings),
     );
   });

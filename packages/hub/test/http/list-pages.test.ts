@@ -3,10 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { consoleEndpointList, type Endpoint, endpointList, idPrefixes } from '@signalbox/contract';
 import { startConsoleWorld } from '../support/console-world.ts';
 import { startHomeWorld } from '../support/home-world.ts';
+import { logDeviceIn } from '../support/people.ts';
 
 /* The rules of lists, for every endpoint that answers in pages. */
 
 const isList = ({ request }: Endpoint) => 'cursor' in request.properties;
+/** Programs may not ask these. */
+const isAdministration = ({ tag }: Endpoint) => tag === 'Administration';
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 const hex = '0199d1c0b3007000a1b2c3d4e5f6071b';
 
@@ -15,9 +18,10 @@ type Ask = (fields: Record<string, unknown>) => Promise<{ status: number; body: 
 /** Every list, with a function that asks it as somebody who may. */
 async function startLists(t: TestContext): Promise<[name: string, ask: Ask][]> {
   const { send, home } = await startHomeWorld(t);
-  const { browsers, workspaceId } = await startConsoleWorld(t);
+  const { hub, browsers, workspaceId } = await startConsoleWorld(t);
+  const machine = hub.visitor().withToken(await logDeviceIn(hub, browsers.owner));
   const plain = endpointList
-    .filter((row) => isList(row) && row.path.startsWith('/control-plane'))
+    .filter((row) => isList(row) && !isAdministration(row) && row.path.startsWith('/control-plane'))
     .map(({ name, path, example }): [string, Ask] => [
       name,
       (fields) => send(path, { ...example.request, workspaceId: home.workspaceId, ...fields }),
@@ -28,8 +32,15 @@ async function startLists(t: TestContext): Promise<[name: string, ask: Ask][]> {
       name,
       (fields) => browsers.owner.send(path, { ...example.request, workspaceId, ...fields }),
     ]);
+  const ofMachines = endpointList
+    .filter((row) => isList(row) && isAdministration(row))
+    .map(({ name, path, example }): [string, Ask] => [
+      name,
+      (fields) => machine.send(path, { ...example.request, workspaceId, ...fields }),
+    ]);
   assert.ok(plain.length >= 9 && ofConsole.length >= 3, 'the contract has lists');
-  return [...plain, ...ofConsole];
+  assert.ok(ofMachines.length >= 4, 'people have lists on their machines');
+  return [...plain, ...ofConsole, ...ofMachines];
 }
 
 function assertRefuses(answer: { body: unknown }, path: string, about: string): void {
