@@ -8,7 +8,7 @@ import {
   putPage,
   readPageAgain,
 } from '../src/api/job-pages.ts';
-import { linesOfGroups } from '../src/job-list/use-job-list.ts';
+import { linesOfGroups, withoutDoubles } from '../src/job-list/use-job-list.ts';
 import { isMadeOld } from '../src/live/use-live.ts';
 
 /** A job of a list; ids have one width, so that they fall as numbers do. */
@@ -140,6 +140,24 @@ describe('a change of a job', () => {
       ...[false, true, true, false],
     ]);
   });
+});
+
+test('a job that two groups have is in the one that was read last, or in the later one', () => {
+  const page = (...numbers: number[]) => ({ jobs: numbers.map((n) => jobOf(n)), nextCursor: null });
+  const read = (data: ReturnType<typeof page> | undefined, dataUpdatedAt: number) => ({
+    data,
+    dataUpdatedAt,
+  });
+  const idsOf = (...reads: ReturnType<typeof read>[]) =>
+    withoutDoubles(reads).map((found) => found?.jobs.map(({ jobId }) => jobId));
+  const [nine, eight, seven] = [9, 8, 7].map(idOf);
+  expect(idsOf(read(page(9, 8), 1), read(page(8, 7), 2))).toEqual([[nine], [eight, seven]]);
+  expect(idsOf(read(page(9, 8), 2), read(page(8, 7), 1))).toEqual([[nine, eight], [seven]]);
+  expect(idsOf(read(page(8), 1), read(undefined, 0), read(page(8), 1))).toEqual([
+    ...[[], undefined, [eight]],
+  ]);
+  const same = page(9);
+  expect(withoutDoubles([read(same, 1), read(page(8), 2)])[0]).toBe(same);
 });
 
 test('the lines of groups: a heading with its count, the jobs, and the way to more', () => {

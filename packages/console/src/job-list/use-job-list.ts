@@ -80,11 +80,36 @@ type Counts = Pick<ResponseOf<typeof endpoints.jobs.counts>, 'counts' | 'capped'
 /** Outside the component, so that pages that are as they were stay the same object. */
 function combineGroups(reads: readonly UseQueryResult<GroupPage>[]) {
   return {
-    pages: reads.map((read) => read.data),
+    pages: withoutDoubles(reads),
     isPending: reads.some((read) => read.isPending),
     isFetching: reads.some((read) => read.isFetching),
     error: reads.find((read) => read.error)?.error ?? null,
   };
+}
+
+interface GroupRead {
+  data: GroupPage | undefined;
+  /** When the answer arrived, in ms. */
+  dataUpdatedAt: number;
+}
+
+/**
+ * The page of each group, with each job once. Groups are read apart, so a job that changes its
+ * state is in the page of its old state and in that of its new one for a moment; the page that was
+ * read last is right, and of two at the same time the later group, where most jobs go.
+ */
+export function withoutDoubles(reads: readonly GroupRead[]): (GroupPage | undefined)[] {
+  const placeOf = new Map<string, { at: number; readAt: number }>();
+  for (const [at, { data, dataUpdatedAt: readAt }] of reads.entries()) {
+    for (const { jobId } of data?.jobs ?? []) {
+      if (readAt >= (placeOf.get(jobId)?.readAt ?? 0)) placeOf.set(jobId, { at, readAt });
+    }
+  }
+  return reads.map(({ data }, at) => {
+    const isDouble = ({ jobId }: ListedJob) => placeOf.get(jobId)?.at !== at;
+    if (!data?.jobs.some(isDouble)) return data;
+    return { ...data, jobs: data.jobs.filter((job) => !isDouble(job)) };
+  });
 }
 
 /** The lines of the groups that have jobs, each with a heading. Pages have the order of groups. */
