@@ -169,14 +169,6 @@ test('a missing clone is a retryable failure of this machine', async (t) => {
   assert.match(parts.hub.output(held, 'agent'), /not a git repository/);
 });
 
-test('a clone without a commit fails the job with a clear message', async (t) => {
-  const parts = await setup(t);
-  await rm(parts.clone, { recursive: true });
-  git(parts.directory, 'init', '--quiet', 'clone');
-  const { result } = await runOne(parts, 'true');
-  assert.match(result.message, /has no commit to start from yet/);
-});
-
 test('a job starts from the commit named by the mapping', async (t) => {
   const parts = await setup(t);
   git(parts.clone, 'tag', 'v1');
