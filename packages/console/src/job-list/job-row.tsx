@@ -76,7 +76,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
         >
           {title}
         </Link>
-        <Waiting job={job} />
+        {job.status !== 'pending' && <WaitingWords job={job} className="min-w-32 shrink-[4]" />}
         <PhoneLine {...props} />
       </div>
       <Columns {...props} />
@@ -84,12 +84,15 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
   );
 });
 
-/** The reason why a job waits, in words. */
-function Waiting({ job }: { job: ListedJob }) {
+/** The reason why a job waits, or what is special about it. */
+function WaitingWords({ job, className }: { job: ListedJob; className: string }) {
   const words = useNow((nowMs) => waitingText(job, nowMs));
   if (words === undefined) return null;
   return (
-    <span className="hidden min-w-24 shrink-[4] truncate text-xs text-muted sm:inline">
+    <span
+      title={words}
+      className={classNames('hidden truncate text-xs text-muted sm:inline', className)}
+    >
       {words}
     </span>
   );
@@ -103,10 +106,11 @@ function waitingText(job: ListedJob, nowMs: number): string | undefined {
   if (job.status === 'done' && job.changed === false) return NO_CHANGES;
   if (job.verdict === 'gaps') return 'Has gaps';
   if (job.waitingReason === undefined) return undefined;
-  if (job.availableAt !== undefined && job.availableAt !== null) {
-    return `Starts ${formatRelative(job.availableAt, nowMs)}`;
-  }
-  return shortWaitingWords[job.waitingReason];
+  const reason =
+    job.availableAt !== undefined && job.availableAt !== null
+      ? `Starts ${formatRelative(job.availableAt, nowMs)}`
+      : shortWaitingWords[job.waitingReason];
+  return job.attempt > 0 ? `${reason} · attempt ${job.attempt + 1}` : reason;
 }
 
 /** The second line on phones. */
@@ -140,6 +144,23 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
       >
         {repository}
       </span>
+      {job.status === 'pending' ? (
+        // What a job has only once it runs leaves room for the reason why it does not.
+        <WaitingWords job={job} className="w-48 shrink-0 lg:w-72" />
+      ) : (
+        <AttemptColumns job={job} agentName={agentName} />
+      )}
+      <RelativeTime
+        at={job.createdAt}
+        className="w-16 shrink-0 self-start pt-0.5 text-right text-xs text-muted tabular-nums sm:self-auto sm:pt-0"
+      />
+    </>
+  );
+}
+
+function AttemptColumns({ job, agentName }: Pick<JobRowProps, 'job' | 'agentName'>) {
+  return (
+    <>
       <span className={`${columnClasses} w-24 lg:block`} title={agentName}>
         {agentName && plainText(agentName)}
       </span>
@@ -157,10 +178,6 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
       <span className={`${columnClasses} w-14 text-right sm:block`}>
         {job.costUsd !== undefined && formatCost(job.costUsd)}
       </span>
-      <RelativeTime
-        at={job.createdAt}
-        className="w-16 shrink-0 self-start pt-0.5 text-right text-xs text-muted tabular-nums sm:self-auto sm:pt-0"
-      />
     </>
   );
 }

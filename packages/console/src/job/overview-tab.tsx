@@ -64,10 +64,15 @@ export function OverviewTab(props: OverviewTabProps) {
   );
 }
 
-/** The last message of an agent that asks is its question, which has a card of its own. */
+/**
+ * The last message of an agent that asks is its question, or the first sentences of it, which has a
+ * card of its own.
+ */
 function MessageUnlessAsked({ job }: { job: Job }) {
   const { data, isPending } = useQuery(openQuestionsQuery(job.workspaceId, job.jobId));
-  const isAsked = data?.uncertainties.some(({ prompt }) => prompt === job.message) ?? false;
+  const message = job.message?.trim() ?? '';
+  const isAsked =
+    data?.uncertainties.some(({ prompt }) => prompt?.trim().startsWith(message)) ?? false;
   return isAsked || (isPending && job.outcome === 'blocked') ? null : <AgentMessage job={job} />;
 }
 

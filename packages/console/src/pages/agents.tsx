@@ -31,7 +31,8 @@ export function AgentsPage() {
         </EmptyState>
       ) : (
         groups
-          .filter((status) => status === 'online' || counts === undefined || counts[status] > 0)
+          // While the counts are not known, one group stands for all: it loads, or says its error.
+          .filter((status) => status === 'online' || (counts?.[status] ?? 0) > 0)
           .map((status) => <Group key={status} status={status} count={counts?.[status]} />)
       )}
     </ListPage>

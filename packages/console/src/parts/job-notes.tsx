@@ -24,12 +24,12 @@ export function WaitingNote({ slug, waitingFor, queuePosition }: WaitingNoteProp
         <Icon name="clock" />
         {waitingWords[reason]}
       </h2>
-      {until === undefined ? (
+      {until !== undefined && <Until at={until} />}
+      {/* Of busy agents, the message says no more than the heading. */}
+      {until === undefined && reason !== 'agents_at_capacity' && (
         <p className="wrap-anywhere">
           <LinkedText text={message} />
         </p>
-      ) : (
-        <Until at={until} />
       )}
       {agents.length > 0 && (
         <ul aria-label="Agents" className="grid gap-1">

@@ -9,6 +9,7 @@ import {
   auditQuery,
   membersQuery,
 } from '../../api/settings-queries.ts';
+import { classNames } from '../../class-names.ts';
 import { type Age, ageWords } from '../../format/job-filters.ts';
 import { plainText } from '../../format/text.ts';
 import { adminReason } from '../../parts/action-button.tsx';
@@ -17,6 +18,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { inputClasses } from '../../parts/field.tsx';
 import { FilterChip } from '../../parts/filter-chip.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { usePageTitle } from '../../parts/page-title.ts';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Section } from '../../parts/settings/section.tsx';
@@ -183,35 +185,39 @@ function EntryRow({ entry }: { entry: AuditEntry }) {
   const [isOpen, setOpen] = useState(false);
   const hasData = Object.keys(data).length > 0;
   return (
-    <li className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[4rem_11rem_minmax(0,1fr)_auto] sm:px-4">
+    <li className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[3rem_10.5rem_minmax(0,1fr)_4rem] sm:px-4">
       <span className="hidden text-xs text-faint tabular-nums sm:block sm:py-0.5">{seq}</span>
-      <code className="font-mono text-xs font-medium sm:py-0.5">{action}</code>
-      <span className="min-w-0">
-        <span className="block truncate" title={actor}>
+      <code className="font-mono text-xs font-medium wrap-anywhere sm:py-0.5">{action}</code>
+      <div className="grid min-w-0 items-baseline gap-x-4 lg:grid-cols-[7.5rem_minmax(0,1fr)_auto]">
+        <span className="truncate" title={actor}>
           {plainText(actorName ?? actor)}
         </span>
         <Link
           from="/w/$slug/settings/audit"
           search={(now: AuditFilters) => ({ ...now, subject })}
           title={`Only entries of ${subject}`}
-          className="block truncate py-1 font-mono text-xs text-muted underline-offset-2 hover:underline pointer-coarse:py-3.5"
+          className="justify-self-start max-w-full truncate py-1 font-mono text-xs text-muted underline-offset-2 hover:underline pointer-coarse:py-3.5"
         >
           {subject}
         </Link>
         {hasData && (
-          <details onToggle={(event) => setOpen(event.currentTarget.open)} className="mt-1 text-xs">
-            <summary className="cursor-pointer py-1 text-muted pointer-coarse:py-3">
-              Details
-            </summary>
-            {isOpen && (
-              <pre className="mt-1 overflow-x-auto rounded-md bg-well p-2 font-mono whitespace-pre-wrap wrap-anywhere">
-                {plainText(JSON.stringify(data, null, 2))}
-              </pre>
-            )}
-          </details>
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+            className="flex items-center gap-1 justify-self-start py-1 text-xs text-muted hover:text-ink pointer-coarse:py-3.5"
+          >
+            Details
+            <Icon name="chevron-down" className={classNames('size-3.5', isOpen && 'rotate-180')} />
+          </button>
         )}
-      </span>
-      <RelativeTime at={at} className="text-xs text-muted sm:py-0.5" />
+        {isOpen && (
+          <pre className="my-1 overflow-x-auto rounded-md bg-well p-2 font-mono text-xs whitespace-pre-wrap wrap-anywhere lg:col-span-full">
+            {plainText(JSON.stringify(data, null, 2))}
+          </pre>
+        )}
+      </div>
+      <RelativeTime at={at} className="text-xs text-muted sm:py-0.5 sm:text-right" />
     </li>
   );
 }
