@@ -6,8 +6,12 @@ import type { ConsolePage } from './console-pages.ts';
 import type { SeededConsole } from './seeded-console.ts';
 
 const viewport = { width: 1280, height: 800 };
-/** Names of files by names of pages. */
-const shown = { jobs: 'jobs', 'job-done': 'job' } as const;
+/** By the name of a page: its file, and an element that is there when all of it is shown. */
+const shown = {
+  jobs: { file: 'jobs', whole: 'main ol li' },
+  // Markdown is drawn by code that is loaded after the page.
+  'job-done': { file: 'job', whole: 'main strong' },
+} as const;
 
 /** Takes the pictures of the README in a seeded workspace, in both themes. */
 export async function takeScreenshots(
@@ -21,8 +25,9 @@ export async function takeScreenshots(
     const context = await browser.newContext({ baseURL: baseUrl, viewport, colorScheme });
     await lendSession(context, session);
     const page = await context.newPage();
-    for (const [name, file] of Object.entries(shown)) {
+    for (const [name, { file, whole }] of Object.entries(shown)) {
       await page.goto(pages.find((each) => each.name === name)?.path ?? '');
+      await page.locator(whole).first().waitFor();
       paths.push(await take(page, join(folder, `${file}-${colorScheme}.png`)));
     }
     await context.close();
