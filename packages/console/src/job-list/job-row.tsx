@@ -145,7 +145,7 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
         {repository}
       </span>
       {job.status === 'pending' ? (
-        // What a job has only once it runs leaves room for the reason why it does not.
+        // A queued job has no agent, duration or cost yet; its reason to wait is shown there.
         <WaitingWords job={job} className="w-48 shrink-0 lg:w-72" />
       ) : (
         <AttemptColumns job={job} agentName={agentName} />

@@ -31,7 +31,7 @@ export function AgentsPage() {
         </EmptyState>
       ) : (
         groups
-          // While the counts are not known, one group stands for all: it loads, or says its error.
+          // Until the counts are known, only the first group is shown: it loads, or says its error.
           .filter((status) => status === 'online' || (counts?.[status] ?? 0) > 0)
           .map((status) => <Group key={status} status={status} count={counts?.[status]} />)
       )}
