@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { createIdSource, type Endpoint } from '@signalbox/contract';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
@@ -9,6 +8,7 @@ import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
 import { bindChangeRoutes } from './changes/routes.ts';
+import { shareAnswers } from './changes/share-answers.ts';
 import { watchWrites } from './changes/watch-writes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { offerDecisionDraft, offerSummary } from './cloud-ai-jobs/offer.ts';
@@ -37,7 +37,6 @@ import { Api } from './http/bind.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import { Limiter } from './http/limiter.ts';
 import { createServer } from './http/server.ts';
-import { SharedAnswers } from './http/shared-answers.ts';
 import { serveConsole } from './http/static-console.ts';
 import type { HubDeps } from './hub-deps.ts';
 import { enterHubs } from './hub-start.ts';
@@ -84,7 +83,7 @@ import { dismissActions } from './uncertainties/dismiss-actions.ts';
 import { handOverUnseen, recordAnswersSeen } from './uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { hasDecisionRequest } from './uncertainties/store.ts';
-import { checkBytesPlace } from './uploads/bytes-place.ts';
+import { checkBytesPlace, nameOfBytesPlace, placeOfBytes } from './uploads/bytes-place.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
@@ -240,15 +239,6 @@ function createParts({
   const shared = { database, clock, ids, queue, waiters, hooks, secretKey };
   const deps = { ...shared, sideThread, decisionWaiters };
   return { deps, tokenCache, ...rest };
-}
-
-/** Identifies the place of uploaded bytes; hubs with equal places find each other's uploads. */
-function placeOfBytes({ s3 }: Config, directoryId: string): string {
-  return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
-}
-
-function nameOfBytesPlace({ s3, dataDir }: Config): string {
-  return s3 === null ? resolve(dataDir, 'uploads') : `${s3.endpoint}/${s3.bucket}`;
 }
 
 /** Loads PostgreSQL's driver only if it is used. */
@@ -449,18 +439,6 @@ interface RouteParts extends HubParts {
   address: { readonly baseUrl: string };
 }
 
-/**
- * Answers are kept while somebody follows the changes of the hub and no other hub can change the
- * database unnoticed.
- */
-function createSharedAnswers({ feed, group }: HubParts): SharedAnswers {
-  const answers = new SharedAnswers(() => group.hints === null && feed.count > 0);
-  feed.onChange(({ kind, id }) => {
-    if (kind === 'job' || kind === 'jobEvents') answers.forget(id);
-  });
-  return answers;
-}
-
 /** Binds the routes of every module. The console is last, because it serves all other paths. */
 function bindRoutes(
   server: FastifyInstance,
@@ -488,7 +466,7 @@ function bindRoutes(
     },
   };
   const gatekeeper = createGatekeeper(identity);
-  const sharedAnswers = createSharedAnswers(parts);
+  const sharedAnswers = shareAnswers(parts.feed, () => parts.group.hints === null);
   const api = new Api(server, { gatekeeper, limiter, sharedAnswers }, checkAnswer);
   bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...identity, gatekeeper });

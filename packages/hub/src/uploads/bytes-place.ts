@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import { StartError } from '../db/data-directory.ts';
 import { readHubSetting, writeHubSetting } from '../db/hub-settings.ts';
 import type { UploadDeps } from './deps.ts';
@@ -12,6 +14,15 @@ export interface BytesPlace {
   id: string;
   /** For people: its path or address. */
   name: string;
+}
+
+/** Identifies the place of uploaded bytes; hubs with equal places find each other's uploads. */
+export function placeOfBytes({ s3 }: Config, directoryId: string): string {
+  return s3 === null ? directoryId : `${s3.endpoint}/${s3.bucket}`;
+}
+
+export function nameOfBytesPlace({ s3, dataDir }: Config): string {
+  return s3 === null ? resolve(dataDir, 'uploads') : `${s3.endpoint}/${s3.bucket}`;
 }
 
 /**
