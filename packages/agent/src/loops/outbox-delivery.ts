@@ -99,8 +99,9 @@ async function sendPatch(
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<OutboxEntry> {
   if (patch === undefined) return entry;
-  const { workspaceId, key } = entry.attempt;
-  const draft = { workspaceId, fileName: `${key}.patch`, contentType: 'text/x-diff' };
+  const { workspaceId, key, jobId, agentId, claimGeneration } = entry.attempt;
+  const job = { jobId, agentId, claimGeneration };
+  const draft = { workspaceId, job, fileName: `${key}.patch`, contentType: 'text/x-diff' };
   const { filesOmitted, failures = 0 } = patch;
   let shared: object;
   try {

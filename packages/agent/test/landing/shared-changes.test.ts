@@ -63,6 +63,9 @@ test('a shared patch gives the changes of the commit', async (t) => {
   assert.match(text, /\nBinary files /);
   assert.equal(evidence.patch?.sizeBytes, Buffer.byteLength(text));
   assert.equal(evidence.patch?.filesOmitted, undefined);
+  const bodyOf = (path: string) => world.hub.calls.find((call) => call.path.endsWith(path))?.body;
+  const { jobId, agentId, claimGeneration } = bodyOf('/jobs/complete') ?? {};
+  assert.deepEqual(bodyOf('/uploads/create')?.job, { jobId, agentId, claimGeneration });
 });
 
 test('no secret of the agent is in a patch, on one line or over two', async (t) => {

@@ -81,7 +81,7 @@ export function EvidenceCard({ job }: { job: Job }) {
       {gaps.length > 0 && <Gaps gaps={gaps} />}
       <ReportedChecks checks={evidence.reported} />
       <Place evidence={evidence} />
-      <Attachments workspaceId={job.workspaceId} files={evidence.attachments} />
+      <Attachments workspaceId={job.workspaceId} jobId={job.jobId} files={evidence.attachments} />
       {files.length > 0 && (
         <div className="grid gap-2">
           <h3 className="flex flex-wrap items-baseline justify-between gap-2 text-muted">

@@ -136,11 +136,12 @@ function ReportedRow({ check: { name, outcome, detail, link } }: { check: Report
 
 interface AttachmentsProps {
   workspaceId: string;
+  jobId: string;
   files: readonly AttachedFile[];
 }
 
 /** The files that the tool has uploaded. */
-export function Attachments({ workspaceId, files }: AttachmentsProps) {
+export function Attachments({ workspaceId, jobId, files }: AttachmentsProps) {
   if (files.length === 0) return null;
   return (
     <section aria-labelledby="attachments" className="grid min-w-0 gap-1">
@@ -149,17 +150,23 @@ export function Attachments({ workspaceId, files }: AttachmentsProps) {
       </h3>
       <ul className="grid min-w-0">
         {files.map((file) => (
-          <AttachmentRow key={file.uploadId} workspaceId={workspaceId} file={file} />
+          <AttachmentRow key={file.uploadId} workspaceId={workspaceId} jobId={jobId} file={file} />
         ))}
       </ul>
     </section>
   );
 }
 
-function AttachmentRow({ workspaceId, file }: { workspaceId: string; file: AttachedFile }) {
+interface AttachmentRowProps {
+  workspaceId: string;
+  jobId: string;
+  file: AttachedFile;
+}
+
+function AttachmentRow({ workspaceId, jobId, file }: AttachmentRowProps) {
   const { uploadId, fileName, sizeBytes } = file;
   const name = plainText(fileName);
-  const save = useMutation({ mutationFn: () => saveUpload({ workspaceId, uploadId }) });
+  const save = useMutation({ mutationFn: () => saveUpload({ workspaceId, jobId, uploadId }) });
   return (
     <li className="grid min-w-0 gap-2 py-1">
       <div className="flex min-w-0 items-center gap-2">

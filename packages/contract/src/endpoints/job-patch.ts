@@ -34,7 +34,7 @@ export const jobPatch = {
           description:
             'Why there is no patch. not_shared: the agent shares none, or nothing has changed. ' +
             'deleted: its retention is over, or it was deleted. unusable: what the agent ' +
-            'uploaded is no text of at most 512 KB.',
+            'uploaded is no text of at most 512 KB, or does not belong to the job.',
         }),
       ),
       baseSha: Nullable(Text(64, { description: 'The commit that the job started from.' })),

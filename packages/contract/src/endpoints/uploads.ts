@@ -69,13 +69,24 @@ export const uploads = {
     summary: 'Announce an upload and get the URL for its bytes',
     description:
       'PUT the bytes to uploadUrl within 10 minutes. The upload is available once all bytes have ' +
-      'arrived and match the announced size and hash.',
+      'arrived and match the announced size and hash. With a job token, it belongs to the job of ' +
+      'the token. Evidence of a job can show uploads of this job only.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       fileName: FileName,
       contentType: ContentType,
       sizeBytes: SizeBytes,
       sha256: Type.Optional(Sha256),
+      job: Type.Optional(
+        Type.Object(
+          {
+            jobId: Id('job'),
+            agentId: Id('agent'),
+            claimGeneration: Type.Optional(Integer(1, 1_000_000)),
+          },
+          { description: 'The job that it belongs to, as its agent holds it.' },
+        ),
+      ),
       idempotencyKey: Type.Optional(IdempotencyKey),
     }),
     response: Ok({
@@ -84,7 +95,19 @@ export const uploads = {
       expiresAt: Timestamp(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'LIMIT_REACHED', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
+    errors: [
+      'WORKSPACE_NOT_FOUND',
+      'JOB_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'LEASE_LOST',
+      'CLAIM_GENERATION_MISMATCH',
+      'JOB_NOT_RUNNING',
+      'JOB_CANCELED',
+      'JOB_ALREADY_FINISHED',
+      'LIMIT_REACHED',
+      'IDEMPOTENCY_CONFLICT',
+      'NOT_ALLOWED',
+    ],
     example: {
       request: { workspaceId: exampleIds.workspace, ...exampleUpload },
       response: {
@@ -141,7 +164,11 @@ export const uploads = {
     description:
       'The URL is valid for this upload and for 10 minutes, needs no bearer token and serves ' +
       'ranges.',
-    request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      uploadId: Id('upload'),
+      jobId: Type.Optional(Id('job', 'Refuses an upload of another job, or of no job.')),
+    }),
     response: Ok({
       downloadUrl: SignedUrl,
       expiresAt: Timestamp(),

@@ -1,7 +1,11 @@
 import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
+import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
+import { requireEntryOfAgent } from '../jobs/require-job.ts';
 import type { Principal } from '../principal.ts';
+import { requireClaim } from '../queue/leased-work.ts';
 import type { UploadDeps } from './deps.ts';
 import { incomingKeyOf } from './receive.ts';
 import { signUrl } from './signed-url.ts';
@@ -22,7 +26,8 @@ export interface CreatedUpload {
  * Announces an upload and returns the URL to send its bytes to. The URL is derived from the stored
  * row, so a repeated call returns the same URL although no URL is stored.
  *
- * @throws HubError IDEMPOTENCY_CONFLICT; LIMIT_REACHED beyond a quota; UNAVAILABLE without space.
+ * @throws HubError IDEMPOTENCY_CONFLICT; LIMIT_REACHED beyond a quota; UNAVAILABLE without space;
+ *   JOB_NOT_FOUND, AGENT_NOT_FOUND, a refusal of `checkClaim`.
  */
 export async function createUpload(
   deps: UploadDeps,
@@ -36,6 +41,7 @@ export async function createUpload(
   const call = { workspaceId, principalId, operation: uploads.create.name, key, body };
   const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
+      if (input.job !== undefined) await checkJob(tx, principal, workspaceId, input.job);
       const row: UploadRow = {
         workspace_id: workspaceId,
         upload_id: deps.ids('upload'),
@@ -46,7 +52,7 @@ export async function createUpload(
         status: 'pending',
         object_key: null,
         created_by: principal.principalId,
-        job_id: principal.job?.jobId ?? null,
+        job_id: principal.job?.jobId ?? input.job?.jobId ?? null,
         run_id: principal.job?.runId ?? null,
         created_at: tx.nowMs,
         expires_at: tx.nowMs + SIGNED_URL_MS,
@@ -69,6 +75,19 @@ export async function createUpload(
     expiresAt: timestampOf(expiresAtMs),
     ...(idempotent === undefined ? {} : { idempotent }),
   };
+}
+
+/** Only the agent that holds a job may add to what its evidence can show. */
+async function checkJob(
+  tx: Tx,
+  principal: Principal,
+  workspaceId: string,
+  job: NonNullable<CreateInput['job']>,
+): Promise<void> {
+  if (principal.job !== null && principal.job.jobId !== job.jobId) {
+    throw new HubError('NOT_ALLOWED', 'With a job token, uploads belong to the job of the token.');
+  }
+  requireClaim(await requireEntryOfAgent(tx, principal, { workspaceId, ...job }), job);
 }
 
 async function signUploadUrl(

@@ -30,8 +30,8 @@ export async function readPatch(
   if (typeof shared.uploadId !== 'string') return { ...view, absence: 'not_shared' };
   const upload = await readUpload(reader, workspaceId, shared.uploadId);
   if (upload?.status !== 'stored') return { ...view, absence: 'deleted' };
-  const isForeign = upload.job_id !== null && upload.job_id !== jobId;
-  const patch = isForeign ? null : await readText(deps, upload);
+  // Otherwise an agent could show any upload of the workspace as the patch of its job.
+  const patch = upload.job_id === jobId ? await readText(deps, upload) : null;
   if (patch === null) return { ...view, absence: 'unusable' };
   return { ...view, patch, filesOmitted: countOf(shared.filesOmitted) };
 }

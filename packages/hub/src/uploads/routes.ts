@@ -29,8 +29,9 @@ export function bindUploadRoutes(
       return { uploadId: request.uploadId, sizeBytes, sha256 };
     },
   });
-  api.bind(uploads.getDownloadUrl, async ({ workspaceId, uploadId }, { principal }) => {
+  api.bind(uploads.getDownloadUrl, async ({ workspaceId, uploadId, jobId }, { principal }) => {
     const row = await requireStoredUpload(deps, workspaceId, uploadId, principal);
+    if (jobId !== undefined && row.job_id !== jobId) throw new HubError('UPLOAD_NOT_FOUND');
     return {
       ...(await signDownloadUrl(deps, row)),
       fileName: row.file_name,
