@@ -4,6 +4,7 @@ import { scopesOfRole } from './access/policy.ts';
 import { readRole } from './access/store.ts';
 import { actFor } from './db/acting-caller.ts';
 import type { Tx } from './db/engine.ts';
+import type { Role } from './db/schema/tables.ts';
 import { assert, HubError } from './errors.ts';
 import type { Gatekeeper } from './http/bind.ts';
 import { cookiesOf } from './http/request-context.ts';
@@ -12,16 +13,21 @@ import { authenticateSecret } from './integrations/authenticate-secret.ts';
 import { checkChatSignature, checkChatTimestamp } from './integrations/proofs.ts';
 import type { SessionDeps } from './people/deps.ts';
 import { isSessionLive } from './people/policy.ts';
-import { authenticateSession } from './people/sessions.ts';
+import { authenticateSession, type RecentSessions } from './people/sessions.ts';
 import { readSession } from './people/store.ts';
 import type { Principal } from './principal.ts';
+import { RecentReads } from './recent-reads.ts';
 import {
   authenticateBearer,
   type BearerDeps,
   developmentPrincipal,
 } from './tokens/authenticate-bearer.ts';
+import { ACCESS_AGE_MAX_MS } from './tokens/cache.ts';
 import { readBearerAccess } from './tokens/read-access.ts';
 import { readWorkspace } from './workspaces/store.ts';
+
+/** Sessions and roles that are kept; beyond that the oldest are dropped. */
+const PEOPLE_MAX = 2_000;
 
 export interface GatekeeperDeps extends BearerDeps, SessionDeps {
   accessWatch: AccessWatch;
@@ -55,6 +61,7 @@ const integration: Principal = {
 
 /** Authenticates requests by the method that the endpoint's row names. */
 export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
+  const recent = createRecentAccess(deps);
   return {
     authenticate: {
       async none(request) {
@@ -65,7 +72,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
       bearer: (request) => authenticateByHeader(deps, request),
       session(request) {
         requireSameOrigin(request, deps.baseUrl);
-        return authenticateSession(deps, cookiesOf(request));
+        return authenticateSession(deps, cookiesOf(request), recent.sessions);
       },
       async 'integration-secret'({ headers }) {
         const { workspaceId } = await authenticateSecret(deps, headers);
@@ -81,11 +88,33 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper {
       'chat-signature': ({ headers }, bytes) =>
         checkChatSignature(deps.chatSecrets, headers, bytes),
     },
-    enterWorkspace: (principal, workspaceId) => enterWorkspace(deps, principal, workspaceId),
+    enterWorkspace: (principal, workspaceId) =>
+      enterWorkspace(deps, recent, principal, workspaceId),
     actAs: actAsPrincipal,
     accessVersion: () => deps.accessWatch.version,
     watchAccess: (caller, since) => deps.accessWatch.watch(caller, since),
   };
+}
+
+/** Sessions and roles of people that were read within the last second. */
+interface RecentAccess {
+  sessions: RecentSessions;
+  /** By person and workspace. */
+  roles: RecentReads<Role>;
+}
+
+/** A page of the console makes several requests at once, and again at each change. */
+function createRecentAccess({ clock, tokenCache }: GatekeeperDeps): RecentAccess {
+  const limits = { ageMaxMs: ACCESS_AGE_MAX_MS, countMax: PEOPLE_MAX };
+  const recent: RecentAccess = {
+    sessions: new RecentReads(clock, limits),
+    roles: new RecentReads(clock, limits),
+  };
+  tokenCache.onClear(() => {
+    recent.sessions.clear();
+    recent.roles.clear();
+  });
+  return recent;
 }
 
 /**
@@ -175,6 +204,7 @@ async function refuseSignedUrl(request: FastifyRequest): Promise<never> {
 
 async function enterWorkspace(
   deps: GatekeeperDeps,
+  recent: RecentAccess,
   principal: Principal,
   workspaceId: string,
 ): Promise<Principal | null> {
@@ -188,6 +218,11 @@ async function enterWorkspace(
     return workspace === undefined ? null : { ...principal, workspaceId };
   }
   if (principal.personId === null) return null;
-  const role = await readRole(deps.database.reader, principal.personId, workspaceId);
-  return role === null ? null : { ...principal, workspaceId, scopes: new Set(scopesOfRole(role)) };
+  const { personId } = principal;
+  const role = await recent.roles.find(
+    `${personId} ${workspaceId}`,
+    async () => (await readRole(deps.database.reader, personId, workspaceId)) ?? undefined,
+  );
+  if (role === undefined) return null;
+  return { ...principal, workspaceId, scopes: new Set(scopesOfRole(role)) };
 }

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
+import type { RecentReads } from '../recent-reads.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps, SessionDeps } from './deps.ts';
 import { isSessionLive, isSightingDue, SESSION_MS } from './policy.ts';
@@ -11,12 +12,14 @@ import {
   markSessionRevoked,
   markSessionSeen,
   readSessionByHash,
+  type SessionOfPerson,
   type SessionRow,
 } from './store.ts';
 
 /*
- * Console sessions. The cookie contains a random secret; the hub stores only its hash. Every
- * request reads the session from the database, so a revoked one ends at once on every hub.
+ * Console sessions. The cookie contains a random secret; the hub stores only its hash. Requests
+ * share what was read within a second (`RecentSessions`), which is forgotten when a session ends, on
+ * every hub. What a request writes checks the session again, in its transaction.
  */
 
 const SECRET_BYTES = 32;
@@ -45,16 +48,28 @@ export async function beginSession(
   return { sessionId, secret };
 }
 
-/** The live session of a request, or null. */
+/** Sessions that were read within the last second, by the hash of their secret. */
+export type RecentSessions = RecentReads<SessionOfPerson>;
+
+/**
+ * The live session of a request, or null.
+ *
+ * @param recent to look there first; null: the session as it is now.
+ */
 export async function findSession(
   { database, clock, baseUrl, log }: SessionDeps,
   cookies: Cookies,
-): Promise<(SessionRow & { person_name: string }) | null> {
+  recent: RecentSessions | null = null,
+): Promise<SessionOfPerson | null> {
   const secret = cookies[cookieName(baseUrl)];
   if (secret === undefined || secret === '') return null;
-  const session = await readSessionByHash(database.reader, hash('sha256', secret));
+  const secretHash = hash('sha256', secret);
+  const read = () => readSessionByHash(database.reader, secretHash);
+  const session = await (recent?.find(secretHash, read) ?? read());
   if (session === undefined || !isSessionLive(session, clock.nowMs())) return null;
   if (isSightingDue(session, clock.nowMs())) {
+    // Change the shared row first, so that other requests of this second do not write too.
+    session.last_seen_at = clock.nowMs();
     database
       .writeConcurrent({ workspaceId: NO_WORKSPACE, keys: [session.session_id] }, (tx) =>
         markSessionSeen(tx, session.session_id),
@@ -70,8 +85,12 @@ export async function findSession(
  * Authenticates a console request by its session cookie.
  * @throws HubError SESSION_REQUIRED
  */
-export async function authenticateSession(deps: SessionDeps, cookies: Cookies): Promise<Principal> {
-  const session = await findSession(deps, cookies);
+export async function authenticateSession(
+  deps: SessionDeps,
+  cookies: Cookies,
+  recent: RecentSessions,
+): Promise<Principal> {
+  const session = await findSession(deps, cookies, recent);
   if (session === null) throw new HubError('SESSION_REQUIRED', 'Sign in at the console.');
   return {
     kind: 'person',

@@ -94,10 +94,14 @@ export async function insertSession(
 }
 
 /** A session with the name of its person. */
+export interface SessionOfPerson extends SessionRow {
+  person_name: string;
+}
+
 export function readSessionByHash(
   reader: Reader,
   sessionHash: string,
-): Promise<(SessionRow & { person_name: string }) | undefined> {
+): Promise<SessionOfPerson | undefined> {
   return reader.firstSql(
     `SELECT s.*, p.name AS person_name FROM sessions s
      JOIN people p ON p.person_id = s.person_id WHERE s.session_hash = ?`,

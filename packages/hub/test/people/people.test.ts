@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { consoleEndpoints } from '@signalbox/contract';
+import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
 import { createPasswordHasher } from '../../src/people/passwords.ts';
 import { SideThread } from '../../src/side-thread.ts';
 import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
@@ -256,3 +256,47 @@ test('console calls from other origins are refused', async (t) => {
     }
   }
 });
+
+test('requests of one second share what was read of session and role, and no ended one', async (t) => {
+  const { hub, browser, workspaceId } = await setup(t);
+  const { email: address } = await addPerson(hub, workspaceId, 'grace', 'member');
+  const member = await signInAs(hub, address);
+  const reads = countAccessReads(t, hub);
+  const readTokens = (visitor: Visitor) =>
+    visitor.send(consolePathOf(endpoints.agents.list), { workspaceId });
+  for (let round = 0; round < 5; round += 1) {
+    assert.equal((await readTokens(member)).status, 200);
+  }
+  assert.deepEqual(reads.take(), { sessions: 1, memberships: 1 });
+  hub.clock.advance(1_001);
+  assert.equal((await readTokens(member)).status, 200);
+  assert.deepEqual(reads.take(), { sessions: 1, memberships: 1 }, 'read again a second later');
+
+  const { members: rows } = await browser.call(consoleEndpoints.members.list, { workspaceId });
+  const personId = rows.find(({ email: each }) => each === address)?.personId ?? '';
+  await browser.call(consoleEndpoints.members.remove, { workspaceId, personId });
+  assert.equal((await readTokens(member)).body.error, 'WORKSPACE_NOT_FOUND');
+  const secret = browser.cookies.get('sbx_session') ?? '';
+  assert.equal((await readTokens(browser)).status, 200);
+  await browser.call(session.signOut, {});
+  browser.cookies.set('sbx_session', secret);
+  assert.equal((await readTokens(browser)).body.error, 'SESSION_REQUIRED');
+});
+
+/** Counts the statements that look for one session or one membership. */
+function countAccessReads(t: TestContext, { database: { reader } }: TestHub) {
+  let counts = { sessions: 0, memberships: 0 };
+  const run = reader.firstSql;
+  t.mock.method(reader, 'firstSql', (sql: string, values: readonly string[]) => {
+    if (/FROM sessions/.test(sql)) counts.sessions += 1;
+    if (/FROM memberships/.test(sql)) counts.memberships += 1;
+    return run.call(reader, sql, values);
+  });
+  return {
+    take() {
+      const taken = counts;
+      counts = { sessions: 0, memberships: 0 };
+      return taken;
+    },
+  };
+}

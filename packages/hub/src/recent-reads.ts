@@ -1,0 +1,76 @@
+import type { Clock } from './clock.ts';
+
+/** A read in progress. */
+interface Lookup<Row> {
+  row: Promise<Row | undefined>;
+  readAtMs: number;
+}
+
+/**
+ * Keeps what was read under a key for a moment, so that a busy caller costs one query in that time.
+ * What was not found is not kept: it would displace what is known, and hide what is added a moment
+ * later.
+ */
+export class RecentReads<Row> {
+  readonly #clock: Clock;
+  readonly #ageMaxMs: number;
+  readonly #countMax: number;
+  readonly #known = new Map<string, { row: Row; readAtMs: number }>();
+  readonly #lookups = new Map<string, Lookup<Row>>();
+
+  /** @param countMax beyond that the oldest are dropped. */
+  constructor(clock: Clock, { ageMaxMs, countMax }: { ageMaxMs: number; countMax: number }) {
+    this.#clock = clock;
+    this.#ageMaxMs = ageMaxMs;
+    this.#countMax = countMax;
+  }
+
+  /** A row that was read recently; undefined if there is none. */
+  peek(key: string): Row | undefined {
+    const known = this.#known.get(key);
+    return known !== undefined && this.#isFresh(known) ? known.row : undefined;
+  }
+
+  /** Returns the recent row, or reads it. Concurrent reads of a key share one query. */
+  async find(key: string, read: () => Promise<Row | undefined>): Promise<Row | undefined> {
+    const known = this.peek(key);
+    if (known !== undefined) return known;
+    const running = this.#lookups.get(key);
+    if (running !== undefined && this.#isFresh(running)) return running.row;
+    const lookup = { row: read(), readAtMs: this.#clock.nowMs() };
+    this.#lookups.set(key, lookup);
+    try {
+      const row = await lookup.row;
+      const isCurrent = this.#lookups.get(key) === lookup;
+      if (row !== undefined && isCurrent) this.#keep(key, { row, readAtMs: lookup.readAtMs });
+      return row;
+    } finally {
+      if (this.#lookups.get(key) === lookup) this.#lookups.delete(key);
+    }
+  }
+
+  /**
+   * Forgets all rows. Reads in progress may have seen the old state: no later caller joins them,
+   * and their results are not kept.
+   */
+  clear(): void {
+    this.#known.clear();
+    this.#lookups.clear();
+  }
+
+  #isFresh({ readAtMs }: { readAtMs: number }): boolean {
+    const ageMs = this.#clock.nowMs() - readAtMs;
+    // After the clock was set back, ages are negative and mean nothing.
+    return ageMs >= 0 && ageMs < this.#ageMaxMs;
+  }
+
+  #keep(key: string, known: { row: Row; readAtMs: number }): void {
+    this.#known.delete(key);
+    // A Map keeps insertion order, so the first key is the one read longest ago.
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size < this.#countMax) break;
+      this.#known.delete(oldest);
+    }
+    this.#known.set(key, known);
+  }
+}
