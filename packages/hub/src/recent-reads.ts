@@ -7,9 +7,9 @@ interface Lookup<Row> {
 }
 
 /**
- * Keeps what was read under a key for a moment, so that a busy caller costs one query in that time.
- * What was not found is not kept: it would displace what is known, and hide what is added a moment
- * later.
+ * Keeps rows for a moment after they were read, so that a busy caller costs one query in that time.
+ * A row that was not found is not kept: it would displace known ones, and hide one that is added a
+ * moment later.
  */
 export class RecentReads<Row> {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class RecentReads<Row> {
     this.#countMax = countMax;
   }
 
-  /** A row that was read recently; undefined if there is none. */
+  /** A row that was read recently; undefined otherwise. */
   peek(key: string): Row | undefined {
     const known = this.#known.get(key);
     return known !== undefined && this.#isFresh(known) ? known.row : undefined;

@@ -278,7 +278,20 @@ function NoQuestions({ filters }: { filters: InboxFilters }) {
     );
   }
   return (
-    <EmptyState icon="inbox" title="No open questions">
+    <EmptyState
+      icon="inbox"
+      title="No open questions"
+      action={
+        <Link
+          to="/w/$slug/jobs"
+          params={{ slug: membership.slug }}
+          search={{}}
+          className={buttonClasses()}
+        >
+          See the jobs
+        </Link>
+      }
+    >
       An agent that is unsure asks here, and its job waits for the answer.
     </EmptyState>
   );

@@ -18,8 +18,8 @@ import {
 
 /*
  * Console sessions. The cookie contains a random secret; the hub stores only its hash. Requests
- * share what was read within a second (`RecentSessions`), which is forgotten when a session ends, on
- * every hub. What a request writes checks the session again, in its transaction.
+ * share a row for a second (`RecentSessions`), forgotten when a session ends, on every hub.
+ * A request that writes checks the session again, in its transaction.
  */
 
 const SECRET_BYTES = 32;
