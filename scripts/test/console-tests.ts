@@ -37,15 +37,20 @@ export async function runConsoleTests(
   const reportPath = join(root, `node_modules/.cache/vitest-${process.pid}.json`);
   const child = spawnGroup(
     [
+      `--import=${join(import.meta.dirname, 'vitest-time.ts')}`,
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
       ...['--reporter=json', `--outputFile=${reportPath}`],
       ...files.map((file) => join(root, file)),
     ],
     join(root, 'packages/console'),
-    ['ignore', 'pipe', 'pipe'],
+    ['ignore', 'pipe', 'pipe', 'ipc'],
     testEnvironment(),
   );
+  let processorMs: number | undefined;
+  child.on('message', (message) => {
+    ({ processorMs } = message as { processorMs: number });
+  });
   const { exit, output, isLate } = await endOf(child, limitMs);
   const results: TestResult[] = [];
   const failRun = (detail: string) => {
@@ -68,6 +73,7 @@ export async function runConsoleTests(
     file: 'packages/console (Vitest)',
     results,
     durationMs: performance.now() - startMs,
+    processorMs,
     output,
   };
 }

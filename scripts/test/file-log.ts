@@ -16,6 +16,8 @@ export interface FileReport {
   readonly engine?: TestEngine | undefined;
   readonly results: readonly TestResult[];
   readonly durationMs: number;
+  /** With the processes that it started; undefined when its process did not live to tell. */
+  readonly processorMs?: number | undefined;
   /** The end of what the file printed, for when it failed. */
   readonly output: string;
 }
@@ -26,6 +28,8 @@ export const fileItself = '(the file)';
 /** Collects the results of a file while it runs. */
 export class FileLog {
   readonly results: TestResult[] = [];
+  /** Undefined until the end of the file. */
+  processorMs: number | undefined;
   readonly #open: string[] = [];
 
   /** Returns true with the last event of the file. */
@@ -50,7 +54,8 @@ export class FileLog {
     return this.results.length === 0 ? 'no test was running' : 'its tests are over';
   }
 
-  #judge({ traces }: Extract<TestEvent, { kind: 'finished' }>): void {
+  #judge({ traces, processorMs }: Extract<TestEvent, { kind: 'finished' }>): void {
+    this.processorMs = processorMs;
     if (this.hasFailed) return;
     if (this.results.length === 0) this.fail('contains no test');
     for (const trace of traces) this.fail(trace);

@@ -21,6 +21,8 @@ export type TestEvent =
       readonly kind: 'finished';
       /** The changes that the file left in the process, as sentences. */
       readonly traces: readonly string[];
+      /** Of the process and its children that have ended, since the last file. */
+      readonly processorMs: number;
     };
 
 /**

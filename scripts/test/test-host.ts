@@ -2,12 +2,16 @@
 // Each file is a suite, so that its hooks are for its own tests.
 import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { readProcessorMs } from './processor-time.ts';
 import { outputEnd, type TestEvent, type TestOrder } from './test-event.ts';
 import { endOfSuite } from './test-reporter.ts';
 
 /** How long what a file opened may take to close after its last test. */
 const closeMs = 20_000;
 const pollMs = 5;
+
+/** At the end of the last file: the start of the process counts for its first one. */
+let countedMs = 0;
 
 // node:test blames a test for the errors during it; of others it would only set the exit code.
 process.on('uncaughtExceptionMonitor', (error) => console.error(error));
@@ -23,7 +27,9 @@ async function run(file: string): Promise<void> {
   const traces = [...(await findOpened(before.open)), ...findChanged(before)];
   if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
   for (const stream of [process.stdout, process.stderr]) stream.write(outputEnd);
-  process.send?.({ kind: 'finished', traces } satisfies TestEvent);
+  const processorMs = readProcessorMs() - countedMs;
+  countedMs += processorMs;
+  process.send?.({ kind: 'finished', traces, processorMs } satisfies TestEvent);
 }
 
 /** The kinds of timers, sockets and processes that keep this process alive. */

@@ -97,6 +97,7 @@ export class TestProcess {
       ...(this.engine === undefined ? {} : { engine: this.engine }),
       results: log.results,
       durationMs: performance.now() - startMs,
+      processorMs: log.processorMs,
       output: running.output.trim(),
     };
   }

@@ -7,6 +7,7 @@ import type { FileReport } from './file-log.ts';
 import { type FileRun, type Queues, runInLanes } from './lanes.ts';
 import { bundleProcesses } from './process-bundle.ts';
 import { endGroupsOnSignal } from './process-group.ts';
+import { readProcessorMs } from './processor-time.ts';
 import { repeatFailed } from './repeat-failed.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
@@ -61,7 +62,9 @@ export async function runTests(
     : { reports: firstReports, unsteady: [] };
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
-  say(describeRun(reports, performance.now() - startMs, runs.engineNote, unsteady));
+  const durationMs = performance.now() - startMs;
+  const { engineNote } = runs;
+  say(describeRun(reports, { durationMs, processorMs: readProcessorMs(), engineNote, unsteady }));
   const { passed, failed, skipped } = countResults(reports);
   // Changes that no test depends on are no failure; a filter that finds no test is a wrong one.
   const isEmptyFine = options.changedSince !== undefined && fileCount === 0;

@@ -2,6 +2,8 @@ import type { FileReport, TestResult } from './file-log.ts';
 
 /** How much of an error is told again at the end of a run. */
 const failureMaxLines = 15;
+/** How many of the files that take the most processor time a run names. */
+const expensiveMax = 10;
 
 export interface TestTotals {
   readonly passed: number;
@@ -38,9 +40,9 @@ export function describeReport(report: FileReport): string {
   if (failed > 0) counts.push(`${failed} failed`);
   if (skipped > 0) counts.push(`${skipped} skipped`);
   const mark = failed === 0 ? '✓' : '✗';
-  const lines = [
-    `${mark} ${nameOf(report)}  ${counts.join(', ')}  ${formatTime(report.durationMs)}`,
-  ];
+  const times = [formatTime(report.durationMs)];
+  if (report.processorMs !== undefined) times.push(`processor ${formatTime(report.processorMs)}`);
+  const lines = [`${mark} ${nameOf(report)}  ${counts.join(', ')}  ${times.join(', ')}`];
   if (failed === 0) return lines.join('\n');
   for (const { name, outcome, detail } of report.results) {
     if (outcome === 'failed') lines.push(`  ✗ ${name}`, indent(detail, 6));
@@ -49,35 +51,62 @@ export function describeReport(report: FileReport): string {
   return lines.join('\n');
 }
 
+export interface RunFacts {
+  readonly durationMs: number;
+  /** Processor time of the whole run, with the database server and the builds. */
+  readonly processorMs: number;
+  readonly engineNote?: string;
+  /** The first reports of files that failed and passed when they were repeated. */
+  readonly unsteady?: readonly FileReport[];
+}
+
 /**
- * The end of a run: time and counts of each suite, everything that was skipped and why, what
- * failed, and as the very last line the totals.
- *
- * @param unsteady the first reports of files that failed and passed when they were repeated.
+ * The end of a run: times and counts of each suite, the files that took the most processor time,
+ * everything that was skipped and why, what failed, and as the very last line the totals.
  */
 export function describeRun(
   reports: readonly FileReport[],
-  durationMs: number,
-  engineNote = '',
-  unsteady: readonly FileReport[] = [],
+  { durationMs, processorMs, engineNote = '', unsteady = [] }: RunFacts,
 ): string {
-  const lines = ['', 'Suites (time is the sum of their files):'];
-  for (const [suite, members] of Map.groupBy(reports, suiteOf)) {
-    const { passed, failed, skipped } = countResults(members);
-    const timeMs = members.reduce((sum, report) => sum + report.durationMs, 0);
-    const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-    lines.push(`  ${suite.padEnd(28)} ${formatTime(timeMs).padStart(8)}  ${counts}`);
-  }
-  lines.push('', ...describeSkips(reports), '');
+  const lines = ['', ...describeSuites(reports), '', ...describeExpensive(reports)];
+  lines.push(...describeSkips(reports), '');
   lines.push(...describeFailures('Failed at first, and passed when repeated alone:', unsteady));
   lines.push(...describeFailures('Failed:', reports));
   if (engineNote !== '') lines.push(engineNote);
   const { passed, failed, skipped } = countResults(reports);
+  const restMs = Math.max(processorMs - sumProcessorMs(reports), 0);
   lines.push(
-    `Took ${formatTime(durationMs)}.`,
+    `Took ${formatTime(durationMs)}, and ${formatTime(processorMs)} of processor time: ` +
+      `${formatTime(restMs)} of it for the database server, builds and the run itself.`,
     `${passed} passed, ${failed} failed, ${skipped} skipped`,
   );
   return lines.join('\n');
+}
+
+function describeSuites(reports: readonly FileReport[]): string[] {
+  const lines = ['Suites (sums of their files: time, processor time, tests):'];
+  for (const [suite, members] of Map.groupBy(reports, suiteOf)) {
+    const { passed, failed, skipped } = countResults(members);
+    const durationMs = members.reduce((sum, report) => sum + report.durationMs, 0);
+    const times = [durationMs, sumProcessorMs(members)].map((ms) => formatTime(ms).padStart(8));
+    const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+    lines.push(`  ${suite.padEnd(28)} ${times.join(' ')}  ${counts}`);
+  }
+  return lines;
+}
+
+/** Of a run of a few files their own lines tell as much. */
+function describeExpensive(reports: readonly FileReport[]): string[] {
+  if (reports.length <= expensiveMax) return [];
+  const first = reports
+    .toSorted((one, other) => (other.processorMs ?? 0) - (one.processorMs ?? 0))
+    .slice(0, expensiveMax)
+    .map((report) => `  ${formatTime(report.processorMs ?? 0).padStart(8)}  ${nameOf(report)}`);
+  return ['Most processor time:', ...first, ''];
+}
+
+function sumProcessorMs(reports: readonly FileReport[]): number {
+  return reports.reduce((sum, report) => sum + (report.processorMs ?? 0), 0);
 }
 
 function describeSkips(reports: readonly FileReport[]): string[] {

@@ -46,7 +46,7 @@ test('a file that failed is repeated once: what fails again has failed, what pas
     unsteady.map(({ file }) => file),
     ['unsteady.test.ts'],
   );
-  const text = describeRun(reports, 1_000, '', unsteady);
+  const text = describeRun(reports, { durationMs: 1_000, processorMs: 0, unsteady });
   assert.match(text, /Failed at first, and passed when .*\n {2}unsteady\.test\.ts: the only one/);
   assert.match(text, /\nFailed:\n {2}broken\.test\.ts: the only one/);
 });

@@ -235,6 +235,23 @@ test('a process that fails at its end says so', async () => {
   assert.match(report.trouble, /exited with code \d+\n(.*\n)*.*planted at the end/);
 });
 
+test('the processor time of a file is that of its processes', { skip: linuxOnly }, async (t) => {
+  const process = new TestProcess(folder);
+  t.after(() => process.end());
+  const busyMs = 500;
+  const burn = `while (process.cpuUsage().user < ${busyMs * 1_000}) {}`;
+  const busy = await process.run(
+    plant(`
+      import { spawnSync } from 'node:child_process';
+      test('burns', () => { spawnSync(process.execPath, ['-e', ${JSON.stringify(burn)}]); });
+    `),
+    enoughMs,
+  );
+  const quiet = await process.run(plant("test('rests', () => {});"), enoughMs);
+  assert.ok((busy.processorMs ?? 0) >= busyMs, `${busy.processorMs} ms`);
+  assert.ok((quiet.processorMs ?? busyMs) < busyMs, `${quiet.processorMs} ms`);
+});
+
 test('settings of the hub do not reach the tests', async () => {
   process.env.SVC_PORT = '1';
   const report = await run(`

@@ -14,20 +14,23 @@ const report: FileReport = {
   file: 'packages/hub/test/a.test.ts',
   results,
   durationMs: 1_234,
+  processorMs: 500,
   output: 'a printed line',
 };
+
+const times = { durationMs: 2_000, processorMs: 1_500 };
 
 test('a todo counts as a skip', () => {
   assert.deepEqual(countResults([report]), { passed: 1, failed: 1, skipped: 2 });
 });
 
 test('the last line of a run is the totals', () => {
-  const lines = describeRun([report, report], 2_000).split('\n');
+  const lines = describeRun([report, report], times).split('\n');
   assert.equal(lines.at(-1), '2 passed, 2 failed, 4 skipped');
 });
 
 test('a run names every skip with its reason, and every failure with its error', () => {
-  const text = describeRun([report], 2_000);
+  const text = describeRun([report], times);
   assert.match(text, /packages\/hub\/test\/a\.test\.ts: opens a page .*: no chromium here/);
   assert.match(text, /packages\/hub\/test\/a\.test\.ts: is to be done \(todo\): issue 7/);
   assert.match(text, /Failed:\n {2}packages\/hub\/test\/a\.test\.ts: breaks\n {6}Error: planted\n/);
@@ -36,7 +39,21 @@ test('a run names every skip with its reason, and every failure with its error',
 test('of a long error, a run tells the beginning again', () => {
   const detail = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
   const long = { ...report, results: [{ name: 'breaks', outcome: 'failed', detail } as const] };
-  assert.match(describeRun([long], 2_000), /line 14\n\nTook/);
+  assert.match(describeRun([long], times), /line 14\n\nTook/);
+});
+
+test('a run names the files that took the most processor time, and what was outside of files', () => {
+  const many = Array.from({ length: 11 }, (_, n) => ({
+    ...report,
+    file: `packages/hub/test/file-${n}.test.ts`,
+    processorMs: 1_000 * n,
+  }));
+  const text = describeRun(many, { durationMs: 40_000, processorMs: 60_000 });
+  const [, list = ''] = /Most processor time:\n((?: +[\d.]+ s {2}.*\n)*)/.exec(text) ?? [];
+  assert.equal(list.split('\n').length - 1, 10);
+  assert.match(list, /^ +10\.0 s {2}packages\/hub\/test\/file-10\.test\.ts\n +9\.0 s/);
+  assert.match(text, /Took 40\.0 s, and 60\.0 s of processor time: 5\.0 s of it for the database/);
+  assert.match(text, /packages\/hub +13\.6 s +55\.0 s {2}11 passed/);
 });
 
 test('a failed file shows its errors and what it printed; a good one is one line', () => {
