@@ -71,12 +71,13 @@ function withoutTypeImports(source: string): string {
   return source.replace(/^(import|export) type [^;]*;/gm, '');
 }
 
-/** The file that exports `@signalbox/<name>`. */
-function readEntry(root: string, name: string): string | undefined {
+/** The file that exports `@signalbox/<target>`: a package, or a part of one. */
+function readEntry(root: string, target: string): string | undefined {
+  const [name = '', ...part] = target.split('/');
   const path = join(root, 'packages', name, 'package.json');
   if (!existsSync(path)) return undefined;
-  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { exports?: { '.'?: string } };
-  const entry = manifest.exports?.['.'];
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { exports?: Record<string, string> };
+  const entry = manifest.exports?.[['.', ...part].join('/')];
   return entry === undefined ? undefined : posix.join('packages', name, entry);
 }
 

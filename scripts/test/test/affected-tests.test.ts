@@ -16,13 +16,14 @@ const hub = 'packages/hub';
 const sources: Record<string, string> = {
   'scripts/test.ts': "import './test/run.ts';",
   'scripts/test/run.ts': '',
-  'packages/contract/package.json': '{"exports":{".":"./src/index.ts"}}',
+  'packages/contract/package.json': '{"exports":{".":"./src/index.ts","./text":"./src/text.ts"}}',
+  'packages/contract/src/text.ts': '',
   'packages/contract/src/index.ts': "export * from './ids.ts';",
   'packages/contract/src/ids.ts': '',
   [`${hub}/src/app.ts`]:
     "import './jobs/routes.ts'; import './triggers/fire.ts'; import './db/db.ts';",
   [`${hub}/src/main.ts`]: "import './app.ts';",
-  [`${hub}/src/errors.ts`]: "import '@signalbox/contract';",
+  [`${hub}/src/errors.ts`]: "import '@signalbox/contract'; import '@signalbox/contract/text';",
   [`${hub}/src/db/db.ts`]: '',
   [`${hub}/src/jobs/routes.ts`]: "import './enqueue.ts'; import './claim.ts';",
   [`${hub}/src/jobs/enqueue.ts`]: "import './store.ts';",
@@ -103,6 +104,7 @@ test('a change of what all modules use runs every test that reaches it', () => {
   );
   assert.deepEqual(namesFor(`${hub}/src/errors.ts`), ofHub);
   assert.deepEqual(namesFor('packages/contract/src/ids.ts'), [...ofHub, 'vectors']);
+  assert.deepEqual(namesFor('packages/contract/src/text.ts'), ofHub, 'a part of a package');
   assert.deepEqual(namesFor(`${hub}/test/support/test-hub.ts`), [
     'claim',
     'conformance',

@@ -1,4 +1,5 @@
-import { redactTokens } from '@signalbox/contract';
+// Not the whole contract: threads import this file, and loading that takes most of a short life.
+import { redactTokens } from '@signalbox/contract/token-format';
 
 const REDACTED = '[redacted]';
 

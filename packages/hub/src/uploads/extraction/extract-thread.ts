@@ -10,18 +10,16 @@ import {
   type ExtractOutcome,
   type ReadText,
 } from './extract-outcome.ts';
-import { readDocx } from './read-docx.ts';
-import { readMail } from './read-mail.ts';
-import { readPdf } from './read-pdf.ts';
-import { decodeText, readHtml } from './read-text.ts';
+import { decodeText } from './read-text.ts';
 
 type DocumentReader = (bytes: Buffer, charsMax: number) => Promise<ReadText>;
 
+/** A thread reads one document, so it loads the parser of its format only. */
 const readers: Record<DocumentFormat, DocumentReader> = {
-  pdf: readPdf,
-  docx: readDocx,
-  mail: readMail,
-  html: async (bytes) => readHtml(decodeText(bytes)),
+  pdf: async (bytes, charsMax) => (await import('./read-pdf.ts')).readPdf(bytes, charsMax),
+  docx: async (bytes) => (await import('./read-docx.ts')).readDocx(bytes),
+  mail: async (bytes) => (await import('./read-mail.ts')).readMail(bytes),
+  html: async (bytes) => (await import('./read-html.ts')).readHtml(decodeText(bytes)),
   markdown: async (bytes) => ({ text: decodeText(bytes), truncated: false }),
   text: async (bytes) => ({ text: decodeText(bytes), truncated: false }),
 };

@@ -1,6 +1,6 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { ExtractError, type ReadText } from './extract-outcome.ts';
-import { readHtml } from './read-text.ts';
+import { readHtml } from './read-html.ts';
 
 /** More than real mail nests, even with forwarded mail inside forwarded mail. */
 const NESTING_MAX = 30;
