@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 const tickMs = 10;
 
 /**
- * Reads how much processor time, in milliseconds, this process has used, with its children that have
- * ended and their own. Only Linux tells a process about its children; elsewhere they are left out.
+ * Reads how much processor time this process has used, in milliseconds, with its children that have
+ * ended and theirs. Only Linux tells a process about its children; elsewhere they are left out.
  */
 export function readProcessorMs(): number {
   const { user, system } = process.cpuUsage();
