@@ -3,7 +3,8 @@ import {
   type AgentStatus,
   STOP_COMMAND_EXPIRES_MS,
 } from '@signalbox/contract';
-import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, SqlValue, Tx } from '../db/engine.ts';
+import { firstKept } from '../db/kept-reads.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
 export type AgentRow = AgentsTable;
@@ -34,15 +35,17 @@ export function lockAgent(
 /** The columns that tell whose agent it is. They never change. */
 export type AgentOwner = Pick<AgentRow, 'agent_id' | 'principal_id'>;
 
+const agentOwner: KeptRead = {
+  sql: 'SELECT agent_id, principal_id FROM agents WHERE workspace_id = ? AND agent_id = ?',
+  sources: ['agents.principal_id'],
+};
+
 export function readAgentOwner(
   reader: Reader,
   workspaceId: string,
   agentId: string,
 ): Promise<AgentOwner | undefined> {
-  return reader.firstSql<AgentOwner>(
-    'SELECT agent_id, principal_id FROM agents WHERE workspace_id = ? AND agent_id = ?',
-    [workspaceId, agentId],
-  );
+  return firstKept<AgentOwner>(reader, agentOwner, [workspaceId, agentId]);
 }
 
 /** One agent per workspace, principal and machine. */

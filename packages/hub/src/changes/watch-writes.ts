@@ -63,6 +63,10 @@ class WatchedTx implements Tx {
     return this.#tx.rowLock;
   }
 
+  get kept(): Reader['kept'] {
+    return this.#tx.kept;
+  }
+
   get nowMs(): number {
     return this.#tx.nowMs;
   }

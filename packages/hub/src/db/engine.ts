@@ -112,10 +112,32 @@ export interface Reader {
    * PostgreSQL, where other actions may be writing the same row, and empty everywhere else.
    */
   readonly rowLock: '' | ' FOR NO KEY UPDATE';
+  /**
+   * Rows that stay in memory while nobody writes them; use `kept-reads.ts`. Null where other hubs
+   * may write them, and outside actions.
+   */
+  readonly kept: KeptReads | null;
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined>;
+}
+
+/** A statement whose rows change rarely and are read by every request. Made once, as a constant. */
+export interface KeptRead {
+  readonly sql: string;
+  /**
+   * What its rows depend on: tables, or columns of a table in the form `table.column` when updates
+   * of the other columns do not matter.
+   */
+  readonly sources: readonly (keyof Schema | `${keyof Schema}.${string}`)[];
+}
+
+export interface KeptReads {
+  all<Row extends object>(
+    read: KeptRead,
+    values: readonly string[],
+  ): Promise<readonly Readonly<Row>[]>;
 }
 
 /** A value that a statement may bind. Times are integers in ms, flags 0 or 1, JSON is text. */

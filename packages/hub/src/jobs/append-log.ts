@@ -1,8 +1,8 @@
-import type { endpoints, RequestInput } from '@signalbox/contract';
+import type { endpoints, JobLogEntry, RequestInput } from '@signalbox/contract';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
-import { LogWriter } from './log-writer.ts';
+import { appendOutput, type OutputPiece } from './log-writer.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
@@ -23,30 +23,24 @@ export function appendJobLog(
   input: AppendInput,
 ): Promise<{ appended: number; lastLogSeq: number; cancelRequested?: true }> {
   const { workspaceId, jobId } = input;
+  const isTool = principal.job !== null;
   return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
     const entry = await requireEntryOfAgent(tx, principal, input);
     requireClaim(entry, input);
-    const isTool = principal.job !== null;
-    const writer = await LogWriter.open(tx, entry, isTool ? 'tool_log_seq' : 'log_seq');
-    let appended = 0;
-    // Only a number above the last one is new, so the numbers have to rise.
-    for (const log of input.entries.toSorted((a, b) => a.logSeq - b.logSeq)) {
-      if (log.logSeq <= writer.lastLogSeq) continue;
-      const stream = isTool ? TOOL_STREAM : log.stream;
-      await writer.append(log.message, {
-        logSeq: log.logSeq,
-        ...(stream === undefined ? {} : { stream }),
-        ...(log.at === undefined ? {} : { at: log.at }),
-      });
-      appended += 1;
-    }
-    if (appended > 0) await writer.close();
+    const { appended, lastLogSeq } = await appendOutput(
+      tx,
+      entry,
+      input.entries.toSorted((a, b) => a.logSeq - b.logSeq).map((log) => pieceOf(log, isTool)),
+      isTool ? 'tool_log_seq' : 'log_seq',
+    );
     // An agent whose tool writes learns it here, earlier than by its next renewal.
     const isCanceled = entry.cancel_requested_at !== null;
-    return {
-      appended,
-      lastLogSeq: writer.lastLogSeq,
-      ...(isCanceled && { cancelRequested: true }),
-    };
+    return { appended, lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
   });
+}
+
+function pieceOf({ logSeq, message, stream, at }: JobLogEntry, isTool: boolean): OutputPiece {
+  const shown = isTool ? TOOL_STREAM : stream;
+  const data = { ...(shown && { stream: shown }), ...(at !== undefined && { at }) };
+  return { logSeq, message, data };
 }

@@ -1,9 +1,11 @@
 import type { Tx } from '../db/engine.ts';
 import type { Entry } from '../queue/entry.ts';
-import { recordJobEvent, recordJobEventForSeq } from './store-events.ts';
+import { type JobEventDraft, recordJobEvent, recordJobEventForSeq } from './store-events.ts';
 import {
+  growJobLog,
   insertLogMark,
   type JobLogRow,
+  type LogGrowth,
   type LogRef,
   readJobLog,
   upsertJobLog,
@@ -16,60 +18,107 @@ import {
 const MARK_BYTES = 65_536;
 const MARK_PIECES = 500;
 
-/** The agent and the tool of a job number what they append each for themselves. */
-type LogSeqColumn = 'log_seq' | 'tool_log_seq';
+/** A piece of output to append. */
+export interface OutputPiece {
+  logSeq: number;
+  message: string;
+  /** Fields of the event beside the number. */
+  data: Record<string, unknown>;
+}
 
-/** Appends output to the log of the running attempt, and marks places in it. */
-export class LogWriter {
-  readonly #tx: Tx;
-  readonly #entry: Entry;
-  readonly #log: JobLogRow;
-  readonly #column: LogSeqColumn;
-
-  private constructor(tx: Tx, entry: Entry, log: JobLogRow, column: LogSeqColumn) {
-    this.#tx = tx;
-    this.#entry = entry;
-    this.#log = log;
-    this.#column = column;
+/**
+ * Appends output to the log of the running attempt, and marks places in it. Skips pieces that are
+ * already there: only a number above the last one is new.
+ *
+ * @param pieces in the order of their numbers.
+ * @param column numbers of the one who appends: the agent and the tool number each for themselves.
+ */
+export async function appendOutput(
+  tx: Tx,
+  entry: Entry,
+  pieces: readonly OutputPiece[],
+  column: LogGrowth['column'],
+): Promise<{ appended: number; lastLogSeq: number }> {
+  const growth = growthBy(pieces, column);
+  if (growth !== null && (await growsWithoutMark(tx, entry, pieces, growth))) {
+    for (const piece of pieces) await recordJobEvent(tx, entry, eventOf(piece));
+    return { appended: pieces.length, lastLogSeq: growth.lastLogSeq };
   }
-
-  /** @param column numbers of the one who appends. */
-  static async open(tx: Tx, entry: Entry, column: LogSeqColumn): Promise<LogWriter> {
-    const log = await readJobLog(tx, refOf(entry));
-    return new LogWriter(tx, entry, log ?? emptyLog(entry, tx.nowMs), column);
+  const log = (await readJobLog(tx, refOf(entry))) ?? emptyLog(entry, tx.nowMs);
+  let appended = 0;
+  for (const piece of pieces) {
+    if (piece.logSeq <= log[column]) continue;
+    await appendPiece(tx, entry, log, piece);
+    log[column] = piece.logSeq;
+    appended += 1;
   }
+  if (appended > 0) await upsertJobLog(tx, { ...log, last_at: tx.nowMs });
+  return { appended, lastLogSeq: log[column] };
+}
 
-  /** The highest number that was appended. */
-  get lastLogSeq(): number {
-    return this.#log[this.#column];
+/** What pieces add to a log; null if some have the same number, or there is no text. */
+function growthBy(
+  pieces: readonly OutputPiece[],
+  column: LogGrowth['column'],
+): (LogGrowth & { lastBytes: number }) | null {
+  const [first] = pieces;
+  if (first === undefined) return null;
+  const growth = {
+    ...{ column, firstLogSeq: first.logSeq, lastLogSeq: 0, pieces: pieces.length },
+    ...{ sizeBytes: 0, lastBytes: 0, lineFeeds: 0, isLineOpen: false },
+  };
+  for (const { logSeq, message } of pieces) {
+    if (logSeq <= growth.lastLogSeq) return null;
+    growth.lastLogSeq = logSeq;
+    growth.lastBytes = Buffer.byteLength(message);
+    growth.sizeBytes += growth.lastBytes;
+    growth.lineFeeds += countLineFeeds(message);
+    if (message !== '') growth.isLineOpen = !message.endsWith('\n');
   }
+  return growth.sizeBytes === 0 ? null : growth;
+}
 
-  async append(message: string, data: { logSeq: number; [name: string]: unknown }): Promise<void> {
-    const log = this.#log;
-    const event = { kind: 'log', message, data } as const;
-    if (log.unmarked_bytes < MARK_BYTES && log.unmarked_pieces < MARK_PIECES) {
-      await recordJobEvent(this.#tx, this.#entry, event);
-    } else {
-      const seq = await recordJobEventForSeq(this.#tx, this.#entry, event);
-      const mark = { line: log.line_feeds, byte: log.size_bytes, seq };
-      await insertLogMark(this.#tx, refOf(this.#entry), mark);
-      log.unmarked_bytes = 0;
-      log.unmarked_pieces = 0;
-    }
-    const sizeBytes = Buffer.byteLength(message);
-    log.line_feeds += countLineFeeds(message);
-    log.size_bytes += sizeBytes;
-    log.unmarked_bytes += sizeBytes;
-    log.unmarked_pieces += 1;
-    log[this.#column] = data.logSeq;
-    if (message !== '') log.is_line_open = message.endsWith('\n') ? 0 : 1;
-  }
+/** Writes the size of the log for new pieces if none needs a mark before it, as most do not. */
+function growsWithoutMark(
+  tx: Tx,
+  entry: Entry,
+  pieces: readonly OutputPiece[],
+  growth: LogGrowth & { lastBytes: number },
+): Promise<boolean> {
+  return growJobLog(tx, refOf(entry), growth, {
+    bytes: MARK_BYTES - (growth.sizeBytes - growth.lastBytes),
+    pieces: MARK_PIECES - (pieces.length - 1),
+  });
+}
 
-  /** Writes the size of the log. Call it once, after the last `append`. */
-  async close(): Promise<void> {
-    this.#log.last_at = this.#tx.nowMs;
-    await upsertJobLog(this.#tx, this.#log);
+async function appendPiece(
+  tx: Tx,
+  entry: Entry,
+  log: JobLogRow,
+  piece: OutputPiece,
+): Promise<void> {
+  const event = eventOf(piece);
+  if (log.unmarked_bytes < MARK_BYTES && log.unmarked_pieces < MARK_PIECES) {
+    await recordJobEvent(tx, entry, event);
+  } else {
+    const seq = await recordJobEventForSeq(tx, entry, event);
+    const mark = { line: log.line_feeds, byte: log.size_bytes, seq };
+    await insertLogMark(tx, refOf(entry), mark);
+    log.unmarked_bytes = 0;
+    log.unmarked_pieces = 0;
   }
+  const { message } = piece;
+  const sizeBytes = Buffer.byteLength(message);
+  log.line_feeds += countLineFeeds(message);
+  log.size_bytes += sizeBytes;
+  log.unmarked_bytes += sizeBytes;
+  log.unmarked_pieces += 1;
+  if (message !== '') log.is_line_open = message.endsWith('\n') ? 0 : 1;
+}
+
+function eventOf({ logSeq, message, data }: OutputPiece): JobEventDraft {
+  // `logSeq` comes first: by this, readers tell output from other events of kind log.
+  return { kind: 'log', message, data: { logSeq, ...data } };
 }
 
 function refOf({ workspace_id, entry_id, attempt }: Entry): LogRef {

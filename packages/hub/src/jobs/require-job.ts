@@ -1,5 +1,5 @@
 import { requireAgent } from '../agents/require-agent.ts';
-import { readAgent, readAgentOwner } from '../agents/store.ts';
+import { readAgentOwner } from '../agents/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
@@ -77,7 +77,7 @@ export async function requireJobOfAgent(
   // Sent together: one round trip on PostgreSQL.
   const [record, agent] = await Promise.all([
     findJob(tx, workspaceId, jobId),
-    readAgent(tx, workspaceId, agentId),
+    readAgentOwner(tx, workspaceId, agentId),
   ]);
   if (record === null) throw new HubError('JOB_NOT_FOUND');
   requireAgent(agent, principal);

@@ -62,6 +62,46 @@ export async function upsertJobLog(tx: Tx, row: JobLogRow): Promise<void> {
   );
 }
 
+/** Pieces of output that follow those of a log. */
+export interface LogGrowth {
+  /** Numbers of the one who appends. */
+  column: 'log_seq' | 'tool_log_seq';
+  firstLogSeq: number;
+  lastLogSeq: number;
+  pieces: number;
+  sizeBytes: number;
+  lineFeeds: number;
+  isLineOpen: boolean;
+}
+
+/**
+ * Writes the size of a log that grows, in one statement, without reading the log.
+ *
+ * @param unmarked below which bytes and pieces since the last mark the pieces need no mark.
+ * @returns false, and writes nothing, if there is no log yet, it has some of the pieces already, or
+ *   they need a mark.
+ */
+export async function growJobLog(
+  tx: Tx,
+  ref: LogRef,
+  growth: LogGrowth,
+  unmarked: { bytes: number; pieces: number },
+): Promise<boolean> {
+  const { column, pieces, sizeBytes } = growth;
+  const { changes } = await tx.runSql(
+    `UPDATE job_logs SET line_feeds = line_feeds + ?, size_bytes = size_bytes + ?,
+       is_line_open = ?, last_at = ?, unmarked_bytes = unmarked_bytes + ?,
+       unmarked_pieces = unmarked_pieces + ?, ${column} = ?
+     WHERE ${OF_LOG} AND ${column} < ? AND unmarked_bytes < ? AND unmarked_pieces < ?`,
+    [
+      ...[growth.lineFeeds, sizeBytes, growth.isLineOpen ? 1 : 0, tx.nowMs, sizeBytes, pieces],
+      ...[growth.lastLogSeq, ...valuesOf(ref), growth.firstLogSeq],
+      ...[unmarked.bytes, unmarked.pieces],
+    ],
+  );
+  return changes === 1;
+}
+
 export async function insertLogMark(tx: Tx, ref: LogRef, mark: LogMark): Promise<void> {
   await tx.runSql(
     `INSERT INTO job_log_marks (workspace_id, job_id, attempt, line, seq, byte)

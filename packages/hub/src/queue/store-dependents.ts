@@ -1,4 +1,5 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { isKnownEmpty } from '../db/kept-reads.ts';
 import type { QueueSettlementsTable } from '../db/schema/tables.ts';
 import type { Entry } from './entry.ts';
 
@@ -20,12 +21,18 @@ export async function insertDependency(
   );
 }
 
+const anyDependency: KeptRead = {
+  sql: 'SELECT 1 FROM queue_dependencies WHERE workspace_id = ? LIMIT 1',
+  sources: ['queue_dependencies'],
+};
+
 /** Whether any entry waits for this one to be done. */
 export async function hasDependents(
   reader: Reader,
   workspaceId: string,
   dependsOnEntryId: string,
 ): Promise<boolean> {
+  if (await isKnownEmpty(reader, anyDependency, [workspaceId])) return false;
   const row = await reader.firstSql(
     `SELECT 1 FROM queue_dependencies
      WHERE workspace_id = ? AND depends_on_entry_id = ? LIMIT 1`,

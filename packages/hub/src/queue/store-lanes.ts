@@ -1,4 +1,5 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { allKept } from '../db/kept-reads.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Lane } from './entry.ts';
 import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
@@ -60,18 +61,20 @@ export async function countActiveLanes(
 
 export type ActiveLane = Pick<Lane, 'lane_id' | 'repo_id' | 'kind'>;
 
+const activeLanes: KeptRead = {
+  sql: `SELECT lane_id, repo_id, kind FROM queue_lanes WHERE workspace_id = ? AND queue = ?
+    AND repo_id IN (SELECT value FROM json_each(?)) AND idle = 0`,
+  sources: ['queue_lanes'],
+};
+
 /** The active lanes of some repositories, without their requirements. */
 export function listActiveLanes(
   reader: Reader,
   workspaceId: string,
   queue: QueueName,
   repoIds: readonly string[],
-): Promise<ActiveLane[]> {
-  return reader.allSql<ActiveLane>(
-    `SELECT lane_id, repo_id, kind FROM queue_lanes WHERE workspace_id = ? AND queue = ?
-       AND repo_id IN (SELECT value FROM json_each(?)) AND idle = 0`,
-    [workspaceId, queue, JSON.stringify(repoIds)],
-  );
+): Promise<readonly ActiveLane[]> {
+  return allKept<ActiveLane>(reader, activeLanes, [workspaceId, queue, JSON.stringify(repoIds)]);
 }
 
 export type LaneRequirements = Pick<Lane, 'lane_id' | 'queue' | 'repo_id' | 'kind'> & {

@@ -1,18 +1,21 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { allKept, firstKept } from '../db/kept-reads.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
 
 export type RepositoryRow = RepositoriesTable;
 
+const repositoryById: KeptRead = {
+  sql: 'SELECT * FROM repositories WHERE workspace_id = ? AND repo_id = ?',
+  sources: ['repositories'],
+};
+
 export function readRepository(
   reader: Reader,
   workspaceId: string,
   repoId: string,
-): Promise<RepositoryRow | undefined> {
-  return reader.firstSql<RepositoryRow>(
-    'SELECT * FROM repositories WHERE workspace_id = ? AND repo_id = ?',
-    [workspaceId, repoId],
-  );
+): Promise<Readonly<RepositoryRow> | undefined> {
+  return firstKept<RepositoryRow>(reader, repositoryById, [workspaceId, repoId]);
 }
 
 export function readRepositoryByHash(
@@ -44,17 +47,19 @@ export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void
   );
 }
 
+const repositoriesById: KeptRead = {
+  sql: `SELECT * FROM repositories WHERE workspace_id = ?
+    AND repo_id IN (SELECT value FROM json_each(?))`,
+  sources: ['repositories'],
+};
+
 /** Repositories by their ids, in no particular order. */
 export function listRepositoriesById(
   reader: Reader,
   workspaceId: string,
   repoIds: readonly string[],
-): Promise<RepositoryRow[]> {
-  return reader.allSql<RepositoryRow>(
-    `SELECT * FROM repositories WHERE workspace_id = ?
-       AND repo_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(repoIds)],
-  );
+): Promise<readonly RepositoryRow[]> {
+  return allKept<RepositoryRow>(reader, repositoriesById, [workspaceId, JSON.stringify(repoIds)]);
 }
 
 /** Which of some repositories each of some tokens has named. */
@@ -169,18 +174,20 @@ export async function listTokensOfRepository(
   return rows.map((row) => row.token_id);
 }
 
+const repositoriesOfToken: KeptRead = {
+  sql: `SELECT r.* FROM token_repositories t
+    JOIN repositories r ON r.workspace_id = t.workspace_id AND r.repo_id = t.repo_id
+    WHERE t.workspace_id = ? AND t.token_id = ?`,
+  sources: ['token_repositories', 'repositories'],
+};
+
 /** The repositories that an agent serves: those it lists, or else those its token has named. */
 export function listServedRepositories(
   reader: Reader,
   workspaceId: string,
   agent: { tokenId: string; reposAllowed: readonly string[] | undefined },
-): Promise<RepositoryRow[]> {
+): Promise<readonly RepositoryRow[]> {
   return agent.reposAllowed === undefined
-    ? reader.allSql<RepositoryRow>(
-        `SELECT r.* FROM token_repositories t
-         JOIN repositories r ON r.workspace_id = t.workspace_id AND r.repo_id = t.repo_id
-         WHERE t.workspace_id = ? AND t.token_id = ?`,
-        [workspaceId, agent.tokenId],
-      )
+    ? allKept<RepositoryRow>(reader, repositoriesOfToken, [workspaceId, agent.tokenId])
     : listRepositoriesById(reader, workspaceId, agent.reposAllowed);
 }

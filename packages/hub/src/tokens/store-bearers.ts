@@ -1,4 +1,5 @@
-import type { Reader } from '../db/engine.ts';
+import type { KeptRead, Reader } from '../db/engine.ts';
+import { firstKept } from '../db/kept-reads.ts';
 import type { Role } from '../db/schema/tables.ts';
 import type { TokenRow } from './store.ts';
 
@@ -23,11 +24,8 @@ export function readTokenById(
   reader: Reader,
   workspaceId: string,
   tokenId: string,
-): Promise<TokenWithPerson | undefined> {
-  return reader.firstSql<TokenWithPerson>(
-    `${selectToken} WHERE t.workspace_id = ? AND t.token_id = ?`,
-    [workspaceId, tokenId],
-  );
+): Promise<Readonly<TokenWithPerson> | undefined> {
+  return firstKept<TokenWithPerson>(reader, tokenById, [workspaceId, tokenId]);
 }
 
 /** Reads the tokens of callers that wait. Token ids are unique in all workspaces. */
@@ -46,6 +44,11 @@ export function listTokensById(
 const selectToken = `SELECT t.*, m.role AS role, p.name AS person_name FROM tokens t
   LEFT JOIN memberships m ON m.workspace_id = t.workspace_id AND m.person_id = t.person_id
   LEFT JOIN people p ON p.person_id = t.person_id`;
+
+const tokenById: KeptRead = {
+  sql: `${selectToken} WHERE t.workspace_id = ? AND t.token_id = ?`,
+  sources: ['tokens', 'memberships', 'people'],
+};
 
 /**
  * The running queue entry that a job token was issued for, and its run; and the token of the agent

@@ -1,4 +1,5 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { isKnownEmpty } from '../db/kept-reads.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
 export type UncertaintyRow = UncertaintiesTable;
@@ -221,12 +222,18 @@ export function readUntakenAction(
   );
 }
 
+const anyUncertainty: KeptRead = {
+  sql: 'SELECT 1 FROM uncertainties WHERE workspace_id = ? LIMIT 1',
+  sources: ['uncertainties'],
+};
+
 /** The open questions about actions of a job. */
-export function listOpenActions(
+export async function listOpenActions(
   reader: Reader,
   workspaceId: string,
   jobId: string,
 ): Promise<UncertaintyRow[]> {
+  if (await isKnownEmpty(reader, anyUncertainty, [workspaceId])) return [];
   return reader.allSql<UncertaintyRow>(
     `SELECT * FROM uncertainties
      WHERE workspace_id = ? AND job_id = ? AND status = 'open' AND action_key IS NOT NULL

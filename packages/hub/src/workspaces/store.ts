@@ -1,4 +1,5 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { firstKept } from '../db/kept-reads.ts';
 import type { WorkspacesTable } from '../db/schema/tables.ts';
 
 export type WorkspaceRow = WorkspacesTable;
@@ -15,13 +16,16 @@ export const notPaused: PauseColumns = {
   queue_pause_reason: null,
 };
 
+const workspaceById: KeptRead = {
+  sql: 'SELECT * FROM workspaces WHERE workspace_id = ?',
+  sources: ['workspaces'],
+};
+
 export function readWorkspace(
   reader: Reader,
   workspaceId: string,
-): Promise<WorkspaceRow | undefined> {
-  return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE workspace_id = ?', [
-    workspaceId,
-  ]);
+): Promise<Readonly<WorkspaceRow> | undefined> {
+  return firstKept<WorkspaceRow>(reader, workspaceById, [workspaceId]);
 }
 
 export function readWorkspaceBySlug(

@@ -6,7 +6,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs, jobEvents } = endpoints;
 
-/** The same transaction; the texts of its statements are noted. */
+/** The same transaction; the texts of its statements are noted, but not of rows in memory. */
 function noteStatements(tx: Tx, texts: string[]): Tx {
   return new Proxy(tx, {
     get(target, name) {
@@ -65,9 +65,20 @@ test('output and renewals write two rows each: one of the timeline and one of th
       .filter((table) => table !== undefined);
   tablesWritten();
   await append(2);
-  assert.deepEqual(tablesWritten(), ['job_events', 'job_logs']);
+  assert.deepEqual(tablesWritten(), ['job_logs', 'job_events']);
   await renew();
   assert.deepEqual(tablesWritten(), ['job_events', 'queue_entries']);
+});
+
+test('output that follows other output reads nothing but the state of its job', async (t) => {
+  const { texts, append } = await setup(t);
+  await append(1);
+  texts.splice(0);
+  await append(2);
+  const tablesRead = texts
+    .map((sql) => /^SELECT .* FROM (\w+)/s.exec(sql)?.[1])
+    .filter((table) => table !== undefined && table !== 'agents');
+  assert.deepEqual(tablesRead, ['queue_entries']);
 });
 
 test('output and renewals by another agent, or for an unknown job, are refused', async (t) => {

@@ -287,6 +287,7 @@ class PostgresReader implements Reader {
   readonly engine = 'postgres';
   readonly build = postgresQueries;
   readonly rowLock = '';
+  readonly kept = null;
   readonly #sessions: Sessions;
   /** Callers have turns for their long reads. */
   readonly #longReads: FairTurns;

@@ -40,6 +40,7 @@ export function openTx(
     engine: 'postgres',
     build: postgresQueries,
     rowLock: ' FOR NO KEY UPDATE',
+    kept: null,
     nowMs,
     calls,
     get hasWritten() {

@@ -3,6 +3,7 @@ import type { Compilable } from 'kysely';
 import { StartError } from '../data-directory.ts';
 import type { Reader, SqlValue } from '../engine.ts';
 import { sqliteQueries } from '../statements.ts';
+import { KeptRows, sourcesWritten } from './kept-rows.ts';
 
 /** How long opening waits for a lock of another process, such as a CLI command. */
 const OPEN_BUSY_MS = 10_000;
@@ -19,12 +20,16 @@ interface Prepared {
   /** An object with every column of the rows, in their order; null until the first row. */
   shape: Readonly<Record<string, null>> | null;
   columns: readonly string[];
+  /** What it writes, for the rows that are kept. */
+  writes: ReturnType<typeof sourcesWritten>;
 }
 
 export interface ConnectionOptions {
   readOnly: boolean;
   /** Copies the log that an earlier process has left into the database file at once. */
   emptiesLog?: boolean | undefined;
+  /** Keeps rows that change rarely, by this measure of time. For the connection that writes. */
+  keepsRows?: { elapsedMs: () => number } | undefined;
 }
 
 /** The first version that counts the pages of the log without copying it, which Node 24 lacks. */
@@ -35,11 +40,14 @@ export class Connection implements Reader {
   readonly engine = 'sqlite';
   readonly build = sqliteQueries;
   readonly rowLock = '';
+  readonly kept: KeptRows | null;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  readonly #runStatements = new Map<string, StatementSync>();
+  readonly #runStatements = new Map<string, Pick<Prepared, 'statement' | 'writes'>>();
 
   constructor(path: string, options: ConnectionOptions) {
+    this.kept =
+      options.keepsRows === undefined ? null : new KeptRows(this, options.keepsRows.elapsedMs);
     this.#db = new DatabaseSync(path, { timeout: OPEN_BUSY_MS, readOnly: options.readOnly });
     try {
       this.#configure(options);
@@ -111,19 +119,30 @@ export class Connection implements Reader {
 
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, values: readonly SqlValue[]): number {
-    let statement = this.#runStatements.get(sql);
-    if (statement === undefined) {
-      statement = this.#keep(sql, this.#runStatements, this.#db.prepare(sql));
+    let prepared = this.#runStatements.get(sql);
+    if (prepared === undefined) {
+      const statement = this.#db.prepare(sql);
       // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
       // are too large for a number, and reading one would throw after the statement has run.
       statement.setReadBigInts(true);
+      const writes = sourcesWritten(sql);
+      prepared = this.#keep(sql, this.#runStatements, { statement, writes });
     }
-    return Number(statement.run(...values).changes);
+    this.kept?.noteWrite(prepared.writes);
+    return Number(prepared.statement.run(...values).changes);
   }
 
-  /** Runs a statement that changes no rows, such as COMMIT. */
+  /** Runs a statement of transactions, such as COMMIT. */
   execute(sql: string): void {
     this.#prepare(sql).statement.get();
+    if (sql.startsWith('ROLLBACK')) this.kept?.clear();
+  }
+
+  /** Changes when another connection has changed the database. */
+  dataVersion(): number {
+    // With setReturnArrays, a row is a list of values.
+    const [version] = this.#prepare('PRAGMA data_version').statement.get() as unknown as [number];
+    return version;
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
@@ -138,6 +157,7 @@ export class Connection implements Reader {
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
     const prepared = this.#prepare(sql);
+    if (prepared.writes.length > 0) this.kept?.noteWrite(prepared.writes);
     // With setReturnArrays a row is a list of values, which the types do not express. The author of
     // the statement vouches for the type of its rows.
     const rows = prepared.statement.all(...values) as unknown as SQLOutputValue[][];
@@ -146,6 +166,7 @@ export class Connection implements Reader {
 
   async firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
     const prepared = this.#prepare(sql);
+    if (prepared.writes.length > 0) this.kept?.noteWrite(prepared.writes);
     const row = prepared.statement.get(...values) as unknown as SQLOutputValue[] | undefined;
     return row === undefined ? undefined : (shapeRow(prepared, row) as Row);
   }
@@ -161,7 +182,8 @@ export class Connection implements Reader {
     if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
     statement.setReturnArrays(true);
-    return this.#keep(sql, this.#statements, { statement, shape: null, columns: [] });
+    const writes = sourcesWritten(sql);
+    return this.#keep(sql, this.#statements, { statement, shape: null, columns: [], writes });
   }
 
   #keep<T>(sql: string, statements: Map<string, T>, made: T): T {

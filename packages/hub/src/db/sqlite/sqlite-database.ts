@@ -143,7 +143,8 @@ class SqliteDatabase implements Database {
     this.#clock = clock;
     this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     this.#onDiskFailure = onDiskFailure;
-    this.#writer = new Connection(path, { readOnly: false, emptiesLog });
+    const keepsRows = { elapsedMs: this.#elapsedMs };
+    this.#writer = new Connection(path, { readOnly: false, emptiesLog, keepsRows });
     this.#checkpoints = new Checkpoints(path, this.#writer, {
       pages: options.checkpointPages,
       onFailure: (error) => this.#failDisk(error),
@@ -335,6 +336,8 @@ class SqliteDatabase implements Database {
 
   #rejectAll(error: unknown, actions: readonly WaitingAction[]): void {
     if (this.#writer.isInTransaction) this.#writer.execute('ROLLBACK');
+    // SQLite may have rolled back by itself.
+    this.#writer.kept?.clear();
     for (const action of actions) action.reject(toWriteFailed(error));
   }
 
@@ -446,6 +449,7 @@ function createDurableReader(
     engine: reader.engine,
     build: reader.build,
     rowLock: reader.rowLock,
+    kept: null,
     all: (query) => guard(() => reader.all(query)),
     first: (query) => guard(() => reader.first(query)),
     allSql: (sql, values) => guard(() => reader.allSql(sql, values)),

@@ -1,6 +1,6 @@
 import type { Compilable } from 'kysely';
 import { assert } from '../../errors.ts';
-import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
+import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
 import { isRead, sqliteQueries } from '../statements.ts';
 import type { Connection } from './sqlite-connection.ts';
 
@@ -9,6 +9,7 @@ export class SqliteTx implements Tx {
   readonly engine = 'sqlite';
   readonly build = sqliteQueries;
   readonly rowLock = '';
+  readonly kept: KeptReads | null;
   readonly nowMs: number;
   /** To be made when the action is durable. */
   readonly calls: (() => void)[] = [];
@@ -18,6 +19,7 @@ export class SqliteTx implements Tx {
 
   constructor(writer: Connection, nowMs: number) {
     this.#writer = writer;
+    this.kept = writer.kept;
     this.nowMs = nowMs;
   }
 
