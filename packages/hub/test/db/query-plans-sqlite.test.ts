@@ -11,6 +11,8 @@ const growing = ['queue_entries', 'jobs', 'job_events', 'queue_dependencies', 'i
 
 /** Lists read the newest rows of a workspace from the end of an index. */
 const list = /order by .* desc limit/i;
+/** Whether a workspace has any row at all: one step into the key. */
+const hasAny = /^SELECT 1 FROM \w+ WHERE workspace_id = \? LIMIT 1$/;
 const running = 'INDEX queue_entries_running';
 /** Running jobs stay few, so the sweeper, the start and a revocation may read all of them. */
 const allRunning = 'queue_entries USING (?:COVERING )?INDEX queue_entries_running$|held$';
@@ -54,7 +56,7 @@ test('every statement of a job’s life finds its rows by an index', async (t) =
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
     for (const { detail } of plan) {
       assert.doesNotMatch(detail, scan, `${sql}\n${detail}`);
-      if (detail.includes(running)) continue;
+      if (detail.includes(running) || hasAny.test(sql)) continue;
       assert.doesNotMatch(detail, /\(workspace_id=\?\)/, `reads a whole workspace: ${sql}`);
     }
   }
