@@ -113,7 +113,7 @@ export interface Reader {
    */
   readonly rowLock: '' | ' FOR NO KEY UPDATE';
   /**
-   * Rows that stay in memory while nobody writes them; use `kept-reads.ts`. Null where other hubs
+   * Rows that stay in memory until they are written; use `kept-reads.ts`. Null where other hubs
    * may write them, and outside actions.
    */
   readonly kept: KeptReads | null;
@@ -127,7 +127,7 @@ export interface Reader {
 export interface KeptRead {
   readonly sql: string;
   /**
-   * What its rows depend on: tables, or columns of a table in the form `table.column` when updates
+   * The rows depend on these: tables, or columns of a table in the form `table.column` when updates
    * of the other columns do not matter.
    */
   readonly sources: readonly (keyof Schema | `${keyof Schema}.${string}`)[];

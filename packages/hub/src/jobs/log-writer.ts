@@ -56,7 +56,7 @@ export async function appendOutput(
   return { appended, lastLogSeq: log[column] };
 }
 
-/** What pieces add to a log; null if some have the same number, or there is no text. */
+/** The growth of a log by some pieces; null if some have the same number, or there is no text. */
 function growthBy(
   pieces: readonly OutputPiece[],
   column: LogGrowth['column'],

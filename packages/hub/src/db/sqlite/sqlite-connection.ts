@@ -20,7 +20,7 @@ interface Prepared {
   /** An object with every column of the rows, in their order; null until the first row. */
   shape: Readonly<Record<string, null>> | null;
   columns: readonly string[];
-  /** What it writes, for the rows that are kept. */
+  /** The sources that it writes, for the rows that are kept. */
   writes: ReturnType<typeof sourcesWritten>;
 }
 
