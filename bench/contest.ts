@@ -2,7 +2,7 @@ import { describeError, formatCoresEach, formatCount } from './format.ts';
 import type { LoadResult } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { findSpread, type Spread } from './statistics.ts';
-import { HubFailure } from './subjects/hub.ts';
+import { ServerFailure } from './subjects/hub.ts';
 
 /** A contestant in a measure: a hub on an engine, a peer, or the limit. */
 export interface Contestant<Id extends string = string> {
@@ -41,7 +41,7 @@ export async function runContest(
       } catch (error) {
         failures.set(id, describeError(error));
         bench.say(`  round ${round}  ${title} failed: ${failures.get(id)}`);
-        if (error instanceof HubFailure) bench.say(error.hubLog);
+        if (error instanceof ServerFailure) bench.say(error.serverLog);
       }
     }
   }

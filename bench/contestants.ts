@@ -5,7 +5,9 @@ import type { Bench } from './section.ts';
 import { type BullmqLoad, measureBullmq } from './subjects/bullmq.ts';
 import { type HubStore, registerAgents, startHubWorld, withHubs } from './subjects/hub.ts';
 import { measureNoOp } from './subjects/no-op.ts';
+import { measurePeerService, type PeerLibrary } from './subjects/peer-service.ts';
 import { measurePostgresPeer } from './subjects/postgres-peers.ts';
+import { type RedisServer, startRedis } from './subjects/redis.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
 
 /** The no-op server: the upper limit for hub and generator. */
@@ -54,21 +56,60 @@ async function runCycles(
   });
 }
 
-/** Complete cycles of BullMQ. */
+const libraryTitles: Readonly<Record<PeerLibrary, string>> = {
+  bullmq: 'BullMQ, fsync always',
+  'pg-boss': 'pg-boss',
+  'graphile-worker': 'graphile-worker',
+};
+
+/** Complete cycles of the service on a peer: the hub's requests, answers and load. */
+export function peerService(bench: Bench, library: PeerLibrary, connections: number): Contestant {
+  return {
+    id: `service-${library}-${connections}`,
+    title: `service on ${libraryTitles[library]}, ${connections} connections`,
+    absentBecause: library === 'bullmq' ? findRedisAbsence(bench) : findAbsence(bench, 'postgres'),
+    run: () =>
+      library === 'bullmq'
+        ? withRedis(bench, ({ port, child }) => {
+            const meters = { redis: child.pid };
+            const store = { library, address: `${port}`, meters };
+            return measurePeerService(store, connections, spanOf(bench));
+          })
+        : withStore(bench, 'postgres', ({ databaseUrl }, meters) => {
+            const store = { library, address: databaseUrl ?? '', meters };
+            return measurePeerService(store, connections, spanOf(bench));
+          }),
+  };
+}
+
+function findRedisAbsence({ redisVersion }: Bench): string | null {
+  return redisVersion === null ? 'redis-server is not on the PATH' : null;
+}
+
+/** Passes a new Redis to an action and stops it afterwards. */
+async function withRedis<T>({ place }: Bench, act: (redis: RedisServer) => Promise<T>): Promise<T> {
+  const directory = place.make('redis');
+  try {
+    const redis = await startRedis(directory);
+    try {
+      return await act(redis);
+    } finally {
+      await redis.child.stop();
+    }
+  } finally {
+    place.remove(directory);
+  }
+}
+
+/** Complete cycles of BullMQ, called in process. */
 export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: number): Contestant {
   const how = manner === 'calls' ? 'called' : 'with its consumer';
   return {
     id: `bullmq-${manner}-${inFlight}`,
     title: `BullMQ ${how}, fsync always, ${inFlight} in flight`,
-    absentBecause: bench.redisVersion === null ? 'redis-server is not on the PATH' : null,
-    async run() {
-      const directory = bench.place.make('redis');
-      try {
-        return await measureBullmq(directory, { manner, inFlight, ...spanOf(bench) });
-      } finally {
-        bench.place.remove(directory);
-      }
-    },
+    absentBecause: findRedisAbsence(bench),
+    run: () =>
+      withRedis(bench, (redis) => measureBullmq(redis, { manner, inFlight, ...spanOf(bench) })),
   };
 }
 

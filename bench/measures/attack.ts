@@ -12,9 +12,9 @@ import { describeError, formatCount, formatMegabytes, formatMs } from '../format
 import type { Bench, Section, Verdict } from '../section.ts';
 import {
   baseUrlOf,
-  HubFailure,
   type HubStore,
   type HubWorld,
+  ServerFailure,
   startHubWorld,
   withHubs,
 } from '../subjects/hub.ts';
@@ -89,7 +89,7 @@ async function measureEngine(bench: Bench, engine: EngineName): Promise<Standing
     const seen = await withStore(bench, engine, (store) => attackHub(bench, engine, store));
     return { engine, phases: seen, absentBecause: null };
   } catch (error) {
-    if (error instanceof HubFailure) bench.say(error.hubLog);
+    if (error instanceof ServerFailure) bench.say(error.serverLog);
     bench.say(`  ${engineTitles[engine]} failed: ${describeError(error)}`);
     return { engine, phases: [], absentBecause: `failed: ${describeError(error)}` };
   }

@@ -1,6 +1,6 @@
 import type { SpanSpec } from '../load/span.ts';
 import { type LoadResult, runLoadScript } from '../load-process.ts';
-import { startRedis } from './redis.ts';
+import type { RedisServer } from './redis.ts';
 
 export interface BullmqLoad extends SpanSpec {
   readonly redisPort: number;
@@ -8,16 +8,11 @@ export interface BullmqLoad extends SpanSpec {
   readonly manner: 'calls' | 'consumer';
 }
 
-/** Measures complete cycles of BullMQ with a new Redis that syncs before it answers. */
-export async function measureBullmq(
-  directory: string,
+/** Measures complete cycles of BullMQ with a Redis that syncs before it answers. */
+export function measureBullmq(
+  { port, child }: RedisServer,
   load: Omit<BullmqLoad, 'redisPort'>,
 ): Promise<LoadResult> {
-  const { port: redisPort, child } = await startRedis(directory);
-  try {
-    const spec: BullmqLoad = { ...load, redisPort };
-    return await runLoadScript('subjects/bullmq-load.ts', spec, { redis: child.pid });
-  } finally {
-    await child.stop();
-  }
+  const spec: BullmqLoad = { ...load, redisPort: port };
+  return runLoadScript('subjects/bullmq-load.ts', spec, { redis: child.pid });
 }

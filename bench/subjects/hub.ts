@@ -11,7 +11,7 @@ import type { Meters } from '../load-process.ts';
 /** The script that `npm start` runs once everything is installed. */
 const HUB_SCRIPT = 'scripts/start.ts';
 /** The Node flags of `npm start`. */
-const hubFlags: readonly string[] = JSON.parse(
+export const hubFlags: readonly string[] = JSON.parse(
   readFileSync(join(projectRoot, 'packages/hub/node-flags.json'), 'utf8'),
 );
 /** Limit of tokens; enough that token caches do not hide the cost of lookups. */
@@ -130,21 +130,21 @@ export async function prepareWorkspace(
   return { workspaceId, tokens };
 }
 
-/** A failure while using a hub, with the hub's own log. */
-export class HubFailure extends Error {
-  readonly hubLog: string;
+/** A failure while using a hub or the service of a peer, with the server's own log. */
+export class ServerFailure extends Error {
+  readonly serverLog: string;
 
-  constructor(cause: unknown, hubs: readonly Child[]) {
+  constructor(cause: unknown, servers: readonly Child[]) {
     super(describeError(cause), { cause });
-    const lines = hubs.flatMap((hub) => hub.output().split('\n'));
-    this.hubLog = lines
+    const lines = servers.flatMap((server) => server.output().split('\n'));
+    this.serverLog = lines
       .filter((line) => line.startsWith('{'))
       .slice(-LOG_LINES)
       .join('\n');
   }
 }
 
-/** Passes running hubs to an action and stops them afterwards. @throws HubFailure */
+/** Passes running hubs to an action and stops them afterwards. @throws ServerFailure */
 export async function withHubs<World extends HubWorld, T>(
   world: World,
   act: (world: World) => Promise<T>,
@@ -152,7 +152,7 @@ export async function withHubs<World extends HubWorld, T>(
   try {
     return await act(world);
   } catch (error) {
-    throw new HubFailure(error, world.hubs);
+    throw new ServerFailure(error, world.hubs);
   } finally {
     await world.stop();
   }
