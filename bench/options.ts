@@ -14,6 +14,8 @@ export interface Options {
   readonly only: ReadonlySet<MeasureName>;
   /** Small numbers and short times, as a functional check; the figures are not to be quoted. */
   readonly quick: boolean;
+  /** Only what the targets need: no further rows, and long measures once or on SQLite alone. */
+  readonly brief: boolean;
   readonly rounds: number;
   /** Whether the results are quoted in RESULTS.md: for a complete run, or on request. */
   readonly isQuoted: boolean;
@@ -37,6 +39,8 @@ export const usage = `npm run bench -- [options]
                    attack (P14) and limiter (P15)
   --only P1,P4     only these measures, of P1 to P15
   --quick          small numbers and short times; takes at most two minutes
+  --brief          only the rows that the targets need, with full times: long measures (P6, P11)
+                   run once, on SQLite
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
   --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
@@ -58,6 +62,7 @@ export function parseOptions(argv: readonly string[]): Options {
     options: {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      brief: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       dir: { type: 'string' },
       agents: { type: 'string' },
@@ -69,10 +74,11 @@ export function parseOptions(argv: readonly string[]): Options {
     },
   });
   const named = [...positionals, ...(values.only?.split(',') ?? [])].map(readName);
-  const isWhole = named.length === 0 && !values.quick;
+  const isWhole = named.length === 0 && !values.quick && !values.brief;
   return {
     only: new Set(named.length === 0 ? measureNames : named),
     quick: values.quick,
+    brief: values.brief,
     rounds: readNumber('rounds', values.rounds ?? (values.quick ? '1' : '5'), 99),
     isQuoted: isWhole || values['write-summary'],
     dataRoot: values.dir ?? null,

@@ -15,6 +15,7 @@ import { measureDisk } from './measures/disk.ts';
 import { measureFleet } from './measures/fleet.ts';
 import { measureGrowth } from './measures/growth.ts';
 import { measureLimiter } from './measures/limiter.ts';
+import { measureListPage } from './measures/list-page.ts';
 import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
@@ -40,6 +41,7 @@ const measures: readonly Measure[] = [
   { names: ['P1', 'P2', 'P3'], title: 'throughput', measure: measureThroughput },
   { names: ['P4'], title: 'delivery', measure: measureDelivery },
   { names: ['P5', 'P8'], title: 'growth', measure: measureGrowth },
+  { names: ['P8'], title: 'size of a list', measure: measureListPage },
   { names: ['P6'], title: 'crowd', measure: measureCrowd },
   { names: ['P7'], title: 'start', measure: measureStart },
   { names: ['P9'], title: 'context packs', measure: measurePacks },
@@ -68,7 +70,9 @@ export async function runBench(options: Options, say: (line: string) => void): P
       const chosen = names.filter((name) => options.only.has(name));
       if (chosen.length === 0) continue;
       say(`${chosen.join(', ')}: ${title}`);
+      const sectionBeganMs = performance.now();
       sections.push(await measure(bench).catch((error: unknown) => failed(title, error)));
+      say(`  took ${Math.round((performance.now() - sectionBeganMs) / 1_000)} s`);
     }
   } finally {
     if (isAvailable) await postgres.stop();

@@ -13,6 +13,7 @@ import { type EngineName, engineTitles, findAbsence, withStore } from '../subjec
 
 /** Fleets of the default run: each is measured only if the one before met the target. */
 const FLEETS = [500, 1_000, 2_000, 4_000, 7_000, 10_000];
+const BRIEF_FLEETS = [1_000, 3_000, 10_000];
 const QUICK_FLEETS = [100];
 const AGENTS_TARGET = 10_000;
 const P99_MS_MAX = 100;
@@ -32,8 +33,7 @@ interface Rung {
 /** P11: agents that each hold a job, stream its output, renew, finish and claim again. */
 export async function measureFleet(bench: Bench): Promise<Section> {
   const rungs: Rung[] = [];
-  const { engine: only } = bench.options;
-  for (const engine of only === null ? (['sqlite', 'postgres'] as const) : [only]) {
+  for (const engine of enginesOf(bench)) {
     for (const agentCount of fleetsOf(bench)) {
       const [standing, other] = await measureRung(bench, engine, agentCount);
       if (standing === undefined) break;
@@ -68,9 +68,15 @@ export async function measureFleet(bench: Bench): Promise<Section> {
   };
 }
 
+function enginesOf({ options: { engine, brief } }: Bench): readonly EngineName[] {
+  if (engine !== null) return [engine];
+  return brief ? ['sqlite'] : ['sqlite', 'postgres'];
+}
+
 function fleetsOf({ options }: Bench): readonly number[] {
   if (options.agents !== null) return [options.agents];
-  return options.quick ? QUICK_FLEETS : FLEETS;
+  if (options.quick) return QUICK_FLEETS;
+  return options.brief ? BRIEF_FLEETS : FLEETS;
 }
 
 function measureRung(bench: Bench, engine: EngineName, agentCount: number): Promise<Standing[]> {

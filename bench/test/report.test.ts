@@ -123,6 +123,8 @@ test('options select measures, and unknown ones are rejected', () => {
   assert.equal(parseOptions([]).only.size, 15);
   assert.equal(parseOptions([]).rounds, 5);
   assert.equal(parseOptions(['--quick']).rounds, 1);
+  assert.equal(parseOptions(['--brief']).isQuoted, false);
+  assert.equal(parseOptions(['--brief', '--only', 'P1', '--write-summary']).isQuoted, true);
   assert.deepEqual([...parseOptions(['browser']).only], ['P10']);
   assert.throws(() => parseOptions(['--only', 'P16']), /P16 is not a measure/);
   assert.throws(() => parseOptions(['--rounds', '0']), /from 1 to 99/);
