@@ -3,9 +3,9 @@ import type { SpanSpec } from './load/span.ts';
 import { type LoadResult, type Meters, runLoad } from './load-process.ts';
 import type { Bench } from './section.ts';
 import { type BullmqLoad, measureBullmq } from './subjects/bullmq.ts';
+import { measureHttpPeer, type PeerLibrary } from './subjects/http-peer.ts';
 import { type HubStore, registerAgents, startHubWorld, withHubs } from './subjects/hub.ts';
 import { measureNoOp } from './subjects/no-op.ts';
-import { measurePeerService, type PeerLibrary } from './subjects/peer-service.ts';
 import { measurePostgresPeer } from './subjects/postgres-peers.ts';
 import { type RedisServer, startRedis } from './subjects/redis.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
@@ -63,7 +63,7 @@ const libraryTitles: Readonly<Record<PeerLibrary, string>> = {
 };
 
 /** Complete cycles of the service on a peer: the hub's requests, answers and load. */
-export function peerService(bench: Bench, library: PeerLibrary, connections: number): Contestant {
+export function httpPeer(bench: Bench, library: PeerLibrary, connections: number): Contestant {
   return {
     id: `service-${library}-${connections}`,
     title: `service on ${libraryTitles[library]}, ${connections} connections`,
@@ -73,11 +73,11 @@ export function peerService(bench: Bench, library: PeerLibrary, connections: num
         ? withRedis(bench, ({ port, child }) => {
             const meters = { redis: child.pid };
             const store = { library, address: `${port}`, meters };
-            return measurePeerService(store, connections, spanOf(bench));
+            return measureHttpPeer(store, connections, spanOf(bench));
           })
         : withStore(bench, 'postgres', ({ databaseUrl }, meters) => {
             const store = { library, address: databaseUrl ?? '', meters };
-            return measurePeerService(store, connections, spanOf(bench));
+            return measureHttpPeer(store, connections, spanOf(bench));
           }),
   };
 }

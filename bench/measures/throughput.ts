@@ -1,5 +1,5 @@
 import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
-import { bullmq, hubCycles, noOp, peerService, postgresPeer } from '../contestants.ts';
+import { bullmq, httpPeer, hubCycles, noOp, postgresPeer } from '../contestants.ts';
 import { formatCoresEach, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
@@ -53,9 +53,9 @@ function listEntrants(bench: Bench): Entrant[] {
   return [
     { contestant: noOp(bench, 64), measures: ['P2'], tone: 'limit' },
     { contestant: hub('sqlite', 1, 64), measures: ['P1', 'P2', 'P3'], tone: 'hub' },
-    { contestant: peerService(bench, 'bullmq', 64), measures: ['P1'], tone: 'peer' },
-    { contestant: peerService(bench, 'graphile-worker', 64), measures: ['P1'], tone: 'peer' },
-    { contestant: peerService(bench, 'pg-boss', 64), measures: ['P1'], tone: 'peer' },
+    { contestant: httpPeer(bench, 'bullmq', 64), measures: ['P1'], tone: 'peer' },
+    { contestant: httpPeer(bench, 'graphile-worker', 64), measures: ['P1'], tone: 'peer' },
+    { contestant: httpPeer(bench, 'pg-boss', 64), measures: ['P1'], tone: 'peer' },
     { contestant: hub('postgres', 1, 64), measures: ['P3'], tone: 'hub' },
     { contestant: hub('postgres', 2, 64), measures: ['P3'], tone: 'hub' },
     { contestant: bullmq(bench, 'calls', 64), measures: ['P1'], tone: 'peer' },

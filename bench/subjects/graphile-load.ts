@@ -1,6 +1,6 @@
 // graphile-worker, called in the producer's own process: jobs are added, and its own loop runs many
-// at a time; a cycle ends when it reports a job as complete. It deletes the job at the same time, without
-// waiting for the database.
+// at a time; a cycle ends when it reports a job as complete. It deletes the job at the same time,
+// without waiting for the database.
 import { Logger, run } from 'graphile-worker';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import { takeOrder } from '../load/order.ts';

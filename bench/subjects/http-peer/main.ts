@@ -33,7 +33,7 @@ function openQueue(): Promise<PeerQueue> {
     case 'graphile-worker':
       return openGraphileQueue(address);
     default:
-      throw new Error(`${library} is none of bullmq, pg-boss and graphile-worker`);
+      throw new Error(`${library} must be bullmq, pg-boss or graphile-worker`);
   }
 }
 

@@ -4,7 +4,7 @@ import { type Endpoint, endpoints } from '@signalbox/contract';
 import { startLocalPostgres } from '@signalbox/local-postgres';
 import { Client } from 'pg';
 import { prompt } from '../load/request-text.ts';
-import { type PeerLibrary, startPeerService } from '../subjects/peer-service.ts';
+import { type PeerLibrary, startHttpPeer } from '../subjects/http-peer.ts';
 
 const { enqueue, claimNext, complete, list } = endpoints.jobs;
 
@@ -14,7 +14,7 @@ const libraries: readonly PeerLibrary[] = ['pg-boss', 'graphile-worker'];
 async function setup(t: TestContext, library: PeerLibrary) {
   const postgres = await startLocalPostgres();
   t.after(() => postgres.stop());
-  const service = await startPeerService({ library, address: postgres.url }, 2);
+  const service = await startHttpPeer({ library, address: postgres.url }, 2);
   t.after(() => service.process.stop());
   const { target, agents, workspaceId, repoId } = service;
   const call = async ({ path }: Pick<Endpoint, 'path'>, body: object, token = agents[0]?.token) => {

@@ -19,7 +19,7 @@ export interface PeerStore {
 }
 
 /** A running service, and who may call it. */
-export interface PeerService extends Queue {
+export interface HttpPeer extends Queue {
   readonly target: Target;
   /** One for each connection, with a token of its own. */
   readonly agents: readonly LoadAgent[];
@@ -27,13 +27,13 @@ export interface PeerService extends Queue {
 }
 
 /** Starts the service on a library. The process prints its address and its tokens. */
-export async function startPeerService(
+export async function startHttpPeer(
   { library, address }: Omit<PeerStore, 'meters'>,
   connections: number,
-): Promise<PeerService> {
+): Promise<HttpPeer> {
   const ids = createIdSource(Date.now);
   const [workspaceId, repoId] = [ids('workspace'), ids('repository')];
-  const script = join(import.meta.dirname, 'service/main.ts');
+  const script = join(import.meta.dirname, 'http-peer/main.ts');
   const args = [library, address, workspaceId, `${connections}`];
   // The same flags of Node as the hub has.
   const child = await startChild(process.execPath, [...hubFlags, script, ...args], {
@@ -54,12 +54,12 @@ export async function startPeerService(
 }
 
 /** Measures complete cycles of the service on a library, by the hub's own load. */
-export async function measurePeerService(
+export async function measureHttpPeer(
   store: PeerStore,
   connections: number,
   span: SpanSpec,
 ): Promise<LoadResult> {
-  const { process: child, target, ...load } = await startPeerService(store, connections);
+  const { process: child, target, ...load } = await startHttpPeer(store, connections);
   try {
     return await runLoad(
       { kind: 'cycles', targets: [target], ...load, hasBacklog: false, ...span },

@@ -35,14 +35,14 @@ export interface TimelineEvent {
 }
 
 /**
- * What the service needs of a library. A call resolves when its change and the event of its step
+ * The calls of the service to a library. A call resolves when its change and the event of its step
  * are on disk.
  */
 export interface PeerQueue {
   addToken(tokenHash: string, token: TokenRecord): Promise<void>;
   findToken(tokenHash: string): Promise<TokenRecord | null>;
   enqueue(jobId: string, draft: JobDraft, createdBy: string): Promise<PeerJob>;
-  /** Takes the next job; null if there is none. */
+  /** Takes the next job; null without one. */
   claim(input: ClaimInput): Promise<PeerJob | null>;
   /** Null if the agent does not hold the job in this attempt. */
   complete(input: CompleteInput): Promise<PeerJob | null>;
