@@ -33,7 +33,7 @@ export const elsewhereRows: readonly ElsewhereRow[] = [
     statement:
       "Device login token: obtained by the client's login command, which runs the device flow; the " +
       "client stores the token in a local file under the user's home directory.",
-    test: 'e2e/02-device-login.test.ts',
+    test: 'e2e/02-device-login-sqlite.test.ts',
   },
   {
     section: 'Authentication',
@@ -43,6 +43,6 @@ export const elsewhereRows: readonly ElsewhereRow[] = [
   {
     section: 'Authentication',
     statement: "Token revocation: used by the client's logout.",
-    test: 'e2e/02-device-login.test.ts',
+    test: 'e2e/02-device-login-sqlite.test.ts',
   },
 ];

@@ -18,9 +18,16 @@ import { makeToolPlace } from './tools/tool-place.ts';
 import { hang, native, say, type Turn, use, write } from './tools/turns.ts';
 
 const originUrl = 'git@git.acme.example:acme/api.git';
-const command = 'touch made-by-claude.txt';
-/** No rule of the agent or of Claude allows it. */
-const asksToRun = native('Bash', { command, description: 'Makes a file' });
+const commandOf = (tool: 'claude' | 'codex') => `touch made-by-${tool}.txt`;
+/** An action in the words of each tool; no rule of the agent or of the tool allows it. */
+const asksToRun = {
+  claude: native('Bash', { command: commandOf('claude'), description: 'Makes a file' }),
+  codex: native('exec_command', {
+    cmd: commandOf('codex'),
+    sandbox_permissions: 'require_escalated',
+    justification: 'May I make a file?',
+  }),
+} as const satisfies Record<string, Turn>;
 const asksPerson = use({
   ...{ tool: 'native', namespace: 'mcp__signalbox', name: 'ask_person' },
   input: { question: 'Which port?', options: ['8080', '9443'] },
@@ -38,9 +45,9 @@ interface Place {
 }
 
 /*
- * Two machines with a clone of one repository: Claude Code asks for a permission, Codex asks by
- * ask_person. Both are parked. The hub and one agent are killed. A person answers one question on
- * a phone and the other in a terminal, and both jobs end verified.
+ * Two machines with a clone of one repository: Claude Code and Codex ask for a permission. Both are
+ * parked. The hub and one agent are killed. A person answers one question on a phone and the other
+ * in a terminal. Codex then asks by ask_person, is parked again, and both jobs end verified.
  */
 describe('questions outlive the hub and the agent, with the real Claude Code and Codex', {
   skip: browserMissing || toolMissing('claude', 'claude-acp', 'codex', 'codex-acp'),
@@ -117,17 +124,37 @@ describe('questions outlive the hub and the agent, with the real Claude Code and
     return answer;
   }
 
-  async function listQuestions({ jobId }: Place): Promise<Asked[]> {
-    const body = { workspaceId: person.workspaceId, jobId };
-    const { answer } = await callConsole(hub.baseUrl, 'uncertainties/list', body, person.cookie);
+  async function listQuestions({ jobId }: Place, status?: 'open'): Promise<Asked[]> {
+    const { workspaceId, cookie } = person;
+    const body = { workspaceId, jobId, ...(status === undefined ? {} : { status }) };
+    const { answer } = await callConsole(hub.baseUrl, 'uncertainties/list', body, cookie);
     return answer.uncertainties as Asked[];
+  }
+
+  /** The open question of a parked job, which is one. */
+  async function readQuestion(place: Place): Promise<Asked> {
+    const [question, ...others] = await listQuestions(place, 'open');
+    assert.ok(question);
+    assert.deepEqual(others, []);
+    return question;
+  }
+
+  /** The open question of a job that asks to run a command, and the option that allows it once. */
+  async function readPermission(place: Place) {
+    const { tool } = place;
+    const question = await readQuestion(place);
+    assert.equal(question.kind, 'approval');
+    assert.equal(question.prompt, `${tool} asks to run a command: ${commandOf(tool)}`);
+    const once = question.options.find(({ description }) => /this action once/.test(description));
+    assert.ok(once, JSON.stringify(question));
+    return { question, once };
   }
 
   it('parks both jobs: their slots are free, and their tools have ended', async () => {
     await Promise.all([startAgent(claude), startAgent(codex)]);
     // A model that continues to think, although it was told to end its turn.
-    await enqueue(claude, [asksToRun, hang()]);
-    await enqueue(codex, [asksPerson, hang()]);
+    await enqueue(claude, [asksToRun.claude, hang()]);
+    await enqueue(codex, [asksToRun.codex, hang()]);
     for (const place of [claude, codex]) {
       await ends(place, 1, 'blocked');
       assert.deepEqual(processesOf(place), []);
@@ -144,54 +171,70 @@ describe('questions outlive the hub and the agent, with the real Claude Code and
   });
 
   it('continues Claude Code with the permission that a person gives on a phone', async () => {
-    model.script({ claude: [asksToRun, say('The file is there.')] });
+    model.script({ claude: [asksToRun.claude, say('The file is there.')] });
     browser = await launchBrowser();
     const visit = await openVisit(browser, hub.baseUrl, phone);
     await lendSession(visit.context, person);
     const page = await visit.context.newPage();
-    const [question] = await listQuestions(claude);
-    const once = question?.options.find(({ description }) => /this action once/.test(description));
-    assert.ok(once, JSON.stringify(question));
+    const { once } = await readPermission(claude);
     await page.goto(`/w/${owner.workspaceSlug}/inbox`);
-    await page.getByRole('link', { name: new RegExp(command) }).tap();
+    await page.getByRole('link', { name: new RegExp(commandOf('claude')) }).tap();
     await page.getByRole('radio', { name: once.label, exact: true }).tap();
     await page.getByRole('button', { name: `Answer “${once.label}”` }).tap();
     await page.getByText('You answered').waitFor();
     assert.deepEqual(visit.troubles, []);
-    await checkResult(claude, 'made-by-claude.txt');
+    await checkResult(claude, { attempt: 2, files: ['made-by-claude.txt'], questions: 1 });
+  });
+
+  it('continues Codex with the permission given in a terminal, and parks its next question', async () => {
+    model.script({ codex: [asksToRun.codex, asksPerson, hang()] });
+    const { question, once } = await readPermission(codex);
+    await runJson(codex.machine, ['answer', question.uncertaintyId, '--option', once.value]);
+    await ends(codex, 2, 'blocked');
+    assert.deepEqual(processesOf(codex), []);
   });
 
   it('continues Codex with the answer that a person gives in a terminal', async () => {
     // Codex calls its model once more after the work, to name the session.
     const turns = [write('port.txt', '9443\n'), say('The port is set.'), say('A port')];
     model.script({ codex: turns });
-    const [question] = await listQuestions(codex);
-    assert.ok(question);
-    const line = ['answer', question.uncertaintyId, '--option', '9443'];
-    await runJson(codex.machine, line);
-    await checkResult(codex, 'port.txt');
+    const { prompt, uncertaintyId } = await readQuestion(codex);
+    assert.equal(prompt, 'Which port?');
+    await runJson(codex.machine, ['answer', uncertaintyId, '--option', '9443']);
+    const files = ['made-by-codex.txt', 'port.txt'];
+    await checkResult(codex, { attempt: 3, files, questions: 2 });
     assert.match(JSON.stringify(model.requests.at(-2)?.body), /Which port\?.*9443/);
   });
 
-  async function checkResult(place: Place, file: string): Promise<void> {
-    const { job, ...rest } = await ends(place, 2, 'done');
+  async function checkResult(place: Place, { attempt, files, questions }: Expected) {
+    const { job, ...rest } = await ends(place, attempt, 'done');
     const log = logOf({ job, ...rest });
     const { verdict, branch = '', changedFiles } = job.evidence as Evidence;
     assert.equal(verdict, 'verified', JSON.stringify(job.evidence));
-    assert.deepEqual(changedFiles, [file]);
+    assert.deepEqual(changedFiles, files);
     assert.match(log, /^\[resumed session /m);
-    assert.equal((await listQuestions(place)).length, 1, 'the person is asked once');
+    assert.equal((await listQuestions(place)).length, questions, 'nothing is asked again');
     const merged = await place.machine.run(['work', 'merge', job.jobId], place.clone);
     assert.equal(merged.code, 0, merged.stderr);
     assert.equal(git(place.clone, 'branch', '--contains', branch, '--list', 'main'), '* main');
-    assert.deepEqual(git(place.clone, 'ls-files').split('\n').includes(file), true);
+    const mergedFiles = git(place.clone, 'ls-files').split('\n');
+    for (const file of files) assert.ok(mergedFiles.includes(file), file);
     assert.deepEqual([model.unexpected, proxy.requests], [[], []]);
   }
 });
 
 interface Asked {
   uncertaintyId: string;
-  options: { label: string; description: string }[];
+  kind: string;
+  prompt: string;
+  options: { value: string; label: string; description: string }[];
+}
+
+/** How a job is to end, with how many questions in all. */
+interface Expected {
+  attempt: number;
+  files: string[];
+  questions: number;
 }
 
 interface Evidence {
