@@ -7,8 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { checkAddress, checkObjectStore, checkTls } from '../../src/diagnosis/check-network.ts';
-import { startSwift, whyNoSwift } from '../support/swift-server.ts';
+import { checkAddress, checkTls } from '../../src/diagnosis/check-network.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const HOST = '127.0.0.1';
@@ -74,20 +73,4 @@ test('plain HTTP is fine on this machine only', async () => {
   assert.equal(await judge('http://127.0.0.1:4400'), 'ok');
   assert.equal(await judge('http://[::1]:4400'), 'ok');
   assert.equal(await judge('http://signalbox.acme.dev'), 'warning');
-});
-
-const whyNot = whyNoSwift();
-const skip = whyNot === undefined ? {} : { skip: whyNot };
-
-test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
-  const s3 = await startSwift(t);
-  const dataDir = makeTempDir(t);
-  const found = await checkObjectStore({ s3, dataDir });
-  assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
-  for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
-    await assert.rejects(
-      checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
-      /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
-    );
-  }
 });

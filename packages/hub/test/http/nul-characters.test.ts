@@ -7,7 +7,7 @@ import { upload } from '../support/upload-setup.ts';
 
 /*
  * PostgreSQL cannot store NUL in a text, SQLite can. No NUL reaches either of them: request bodies
- * with NUL are refused (`hostile-input.test.ts` sends one to every endpoint), cursors too
+ * with NUL are refused (`hostile-bodies-sqlite.test.ts` sends one to every endpoint), cursors too
  * (`list-pages.test.ts`), and the test here covers documents.
  */
 

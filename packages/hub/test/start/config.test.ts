@@ -61,14 +61,15 @@ test('an object store needs its four settings together', () => {
 });
 
 const refused: [env: Record<string, string>, names: string][] = [
-  [{ SVC_PORT: '70000' }, 'SVC_PORT'],
+  [{ SVC_PORT: 'http' }, 'SVC_PORT is "http"'],
+  [{ SVC_PORT: '65536' }, 'SVC_PORT is "65536"'],
   [{ SVC_PORT: '-1' }, 'SVC_PORT'],
   [{ SVC_PORT: '44e2' }, 'SVC_PORT'],
-  [{ SVC_BASE_URL: 'signalbox.dev' }, 'SVC_BASE_URL'],
+  [{ SVC_BASE_URL: 'signalbox.dev' }, 'SVC_BASE_URL is "signalbox.dev"'],
   [{ SVC_BASE_URL: 'ftp://signalbox.dev' }, 'SVC_BASE_URL'],
   [{ SVC_BASE_URL: 'https://signalbox.dev/path' }, 'SVC_BASE_URL'],
   [{ SVC_BASE_URL: 'https://user@signalbox.dev' }, 'SVC_BASE_URL'],
-  [{ SVC_DEV_ALLOW_UNAUTH: 'yes' }, 'SVC_DEV_ALLOW_UNAUTH'],
+  [{ SVC_DEV_ALLOW_UNAUTH: 'yes' }, 'SVC_DEV_ALLOW_UNAUTH is "yes"'],
   [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '0.0.0.0' }, 'SVC_DEV_ALLOW_UNAUTH'],
   [{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_HOST: '127.example.com' }, 'SVC_DEV_ALLOW_UNAUTH'],
   [
@@ -89,7 +90,7 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ ...s3, SVC_S3_ENDPOINT: 'https://s3.acme.dev/path' }, 'SVC_S3_ENDPOINT'],
   [{ ...s3, SVC_S3_BUCKET: 'Acme_Uploads' }, 'SVC_S3_BUCKET'],
   [{ ...s3, SVC_S3_FORCE_PATH_STYLE: '1' }, 'SVC_S3_FORCE_PATH_STYLE'],
-  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL'],
+  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL is "loud"'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
 import type { HomeWorld, TestWorkspace } from './home-world.ts';
 
@@ -80,4 +82,10 @@ export function getDownload(
 ): Promise<ResponseOf<typeof uploads.getDownloadUrl>> {
   const { workspaceId, token } = workspace;
   return harness.call(uploads.getDownloadUrl, { workspaceId, uploadId }, token);
+}
+
+/** Every file of the byte store, complete or partial. */
+export function listFiles({ dataDir }: HomeWorld): string[] {
+  const found = readdirSync(join(dataDir, 'uploads'), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }

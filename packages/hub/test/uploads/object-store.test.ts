@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import type { S3Config } from '../../src/config.ts';
+import { checkObjectStore } from '../../src/diagnosis/check-network.ts';
 import { createS3Store } from '../../src/uploads/bytes/s3-store.ts';
 import { holdToPromises } from '../support/byte-store-promises.ts';
 import { startHomeWorld } from '../support/home-world.ts';
@@ -133,4 +134,17 @@ test('unfinished uploads are deleted from the object store', skip, async (t) => 
   const result = await harness.hub.loops.uploadRetention.runOnce();
   assert.deepEqual(result, { expired: 0, unfinished: 1, objects: 1, hasMore: false });
   assert.equal(await store.read(key, null), null);
+});
+
+// Of `signalbox doctor`; here, because the processes of a store take seconds to start.
+test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
+  const dataDir = makeTempDir(t);
+  const found = await checkObjectStore({ s3, dataDir });
+  assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
+  for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
+    await assert.rejects(
+      checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
+      /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
+    );
+  }
 });
