@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
 import { actFor } from '../../src/db/acting-caller.ts';
-import type { Database, Tx } from '../../src/db/engine.ts';
+import type { BatchedWork, Database, Tx } from '../../src/db/engine.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 import { HubError } from '../../src/errors.ts';
 
@@ -195,6 +195,32 @@ test('long reads leave connections to short ones, and their callers have turns',
   });
   await Promise.all(reads);
   assert.deepEqual(ended, ['a1', 'a2', 'b1', 'a3', 'a4']);
+});
+
+test('batched work of a transaction runs one piece after the other', async (t) => {
+  const database = await openHub(t);
+  let running = 0;
+  const atOnce: number[] = [];
+  let hasAskedLate = false;
+  const work: BatchedWork<string, string> = {
+    async run(tx, inputs) {
+      atOnce.push(++running);
+      // Until the second action has asked, and for some more turns.
+      for (let turn = 0; turn < 10 || !hasAskedLate; turn++) await readNote(tx, 'none');
+      running -= 1;
+      return inputs.map((input) => `${input} done`);
+    },
+    rowsWritten: () => [],
+  };
+  const outputs = await runConcurrently(database, ['early', 'late'], async (tx, name) => {
+    if (name === 'late') {
+      await readNote(tx, 'another');
+      hasAskedLate = true;
+    }
+    return tx.runBatched(work, name);
+  });
+  assert.deepEqual(outputs, ['early done', 'late done']);
+  assert.deepEqual(atOnce, [1, 1]);
 });
 
 test('an action that is refused before it writes does not affect the concurrent ones', async (t) => {

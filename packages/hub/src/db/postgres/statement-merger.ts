@@ -91,7 +91,12 @@ class MergingRunner implements StatementRunner {
   readonly #nowMs: number;
   readonly #planOf: (text: string) => MergedStatement | null;
   #statements = new Map<string, WaitingStatement[]>();
-  #batches = new Map<BatchedWork<never, unknown>, WaitingInput[]>();
+  readonly #batches = new Map<BatchedWork<never, unknown>, WaitingInput[]>();
+  /**
+   * Batched work in progress; more of it waits. Claims do not skip the rows that their own
+   * transaction has locked, so two at once would choose the same entries.
+   */
+  readonly #running = new Set<BatchedWork<never, unknown>>();
   #isSending = false;
 
   constructor(session: Session, nowMs: number, planOf: (text: string) => MergedStatement | null) {
@@ -126,9 +131,9 @@ class MergingRunner implements StatementRunner {
     setImmediate(() => {
       this.#isSending = false;
       const statements = this.#statements;
-      const batches = this.#batches;
+      const batches = [...this.#batches].filter(([work]) => !this.#running.has(work));
       this.#statements = new Map();
-      this.#batches = new Map();
+      for (const [work] of batches) this.#batches.delete(work);
       this.#session.together(() => {
         for (const [text, waiting] of statements) this.#send(text, waiting);
         for (const [work, waiting] of batches) void this.#runBatch(work, waiting);
@@ -170,6 +175,7 @@ class MergingRunner implements StatementRunner {
 
   async #runBatch(work: BatchedWork<never, unknown>, waiting: WaitingInput[]): Promise<void> {
     const tx = openTx(this.#session, this.#nowMs);
+    this.#running.add(work);
     try {
       const outputs = await work.run(
         tx,
@@ -180,6 +186,8 @@ class MergingRunner implements StatementRunner {
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
+    this.#running.delete(work);
+    if (this.#batches.has(work)) this.#sendSoon();
   }
 }
 
