@@ -23,6 +23,7 @@ interface Completion {
   hash: string;
   /** The text of the result, if it is long. */
   preparedText: PreparedText | undefined;
+  isAwaited: boolean;
 }
 
 /** The limit of a title in the contract. */
@@ -51,7 +52,8 @@ export async function completeCloudAiJob(
     accepted: ({ entry, row }) =>
       row.completion_hash === null ? null : { hash: row.completion_hash, attempt: entry.attempt },
     replay: (record) => answerOf(record, true),
-    accept: (tx, record) => acceptCompletion(deps, tx, record, { input, hash, preparedText }),
+    accept: (tx, record, isAwaited) =>
+      acceptCompletion(deps, tx, record, { input, hash, preparedText, isAwaited }),
     recordCanceled: (tx, { row }) => updateCloudAiEnd(tx, { ...row, input: inputToKeep(row) }),
   });
 }
@@ -60,7 +62,7 @@ async function acceptCompletion(
   deps: HubDeps,
   tx: Tx,
   { entry, row }: CloudAiJobRecord,
-  { input, hash, preparedText }: Completion,
+  { input, hash, preparedText, isAwaited }: Completion,
 ): Promise<CompleteAnswer> {
   requireWantedJson(row, input);
   // The result goes into a context item or an uncertainty, which is read before it is written.
@@ -74,8 +76,10 @@ async function acceptCompletion(
     message: input.message ?? null,
     completion_hash: hash,
   };
-  const finished = await deps.queue.finish(tx, entry, input.outcome);
-  await updateCloudAiEnd(tx, ended);
+  const finished = await deps.queue.finish(tx, entry, input.outcome, {
+    isAwaited,
+    writeBeside: () => updateCloudAiEnd(tx, ended),
+  });
   if (input.outcome === 'done') {
     await placeResult(deps, tx, ended, { ...input.result, preparedText });
   }

@@ -62,16 +62,6 @@ export async function addCloudAiJob(
   const { workspaceId, kind, model, responseSchema } = draft;
   const needs: Needs = model === undefined ? {} : { models: [model] };
   const cloudAiJobId = deps.ids('cloudAiJob');
-  await deps.queue.enqueue(tx, {
-    workspaceId,
-    entryId: cloudAiJobId,
-    lane: { queue: 'cloud-ai-jobs', repoId: '', kind, requirements: JSON.stringify(needs) },
-    priority: draft.priority,
-    attemptsMax: draft.maxAttempts,
-    delayMs: 0,
-    dependsOn: [],
-    concurrencyKey: null,
-  });
   const row: CloudAiJobRow = {
     workspace_id: workspaceId,
     cloud_ai_job_id: cloudAiJobId,
@@ -89,6 +79,16 @@ export async function addCloudAiJob(
     message: null,
     completion_hash: null,
   };
-  await insertCloudAiJob(tx, row);
+  const entry = {
+    workspaceId,
+    entryId: cloudAiJobId,
+    lane: { queue: 'cloud-ai-jobs', repoId: '', kind, requirements: JSON.stringify(needs) },
+    priority: draft.priority,
+    attemptsMax: draft.maxAttempts,
+    delayMs: 0,
+    dependsOn: [],
+    concurrencyKey: null,
+  } as const;
+  await deps.queue.enqueue(tx, entry, () => insertCloudAiJob(tx, row));
   return row;
 }

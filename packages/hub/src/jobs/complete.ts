@@ -50,9 +50,9 @@ export function completeJob(
           : (JSON.parse(row.completion_answer) as CompleteResult);
       return { result: { ...result, idempotent: true }, job: presentJob(entry, row) };
     },
-    async accept(tx, record) {
+    async accept(tx, record, isAwaited) {
       await checkCompletion(tx, principal, record.row, input);
-      return acceptCompletion(deps, tx, record, input, hash);
+      return acceptCompletion(deps, tx, record, { input, hash, isAwaited });
     },
     keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
@@ -80,36 +80,21 @@ async function checkCompletion(
   if (row.decisions !== '[]') tx.requireExclusive();
 }
 
+interface Completion {
+  input: CompleteInput;
+  hash: string;
+  /** Whether other jobs depend on this one. */
+  isAwaited: boolean;
+}
+
 async function acceptCompletion(
   deps: HubDeps,
   tx: Tx,
   { entry, row }: JobRecord,
-  input: CompleteInput,
-  hash: string,
+  { input, hash, isAwaited }: Completion,
 ): Promise<CompleteAnswer> {
   const retryDelayMs = findRetryDelay(deps, entry, input);
-  const moved =
-    retryDelayMs === null
-      ? await deps.queue.finish(tx, entry, input.outcome)
-      : await deps.queue.requeue(tx, entry, 'retryable-outcome', {
-          delayMs: retryDelayMs,
-          attemptsMax: entry.attempts_max + (spendsAttempt(input) ? 0 : 1),
-        });
   const isRetried = retryDelayMs !== null;
-  const spawnedJobIds: string[] = [];
-  // The next attempt sends its own children: those of this one would be there twice.
-  const children = isRetried ? [] : input.children;
-  // Validation has filled in the defaults of each child; RequestInput says so of the top only.
-  for (const child of children as RequestInput<typeof ChildJob>[]) {
-    spawnedJobIds.push(await addChild(deps, tx, row, child, input));
-  }
-  await recordJobEvent(tx, entry, {
-    kind: input.outcome === 'done' ? 'completed' : input.outcome,
-    message: input.message,
-    data: outcomeData(input, retryDelayMs === null ? {} : { retryDelayMs }),
-  });
-  const result = { ...plainResult(input), status: moved.status, spawnedJobIds };
-  const isPlain = result.status === input.outcome && spawnedJobIds.length === 0;
   const completed: JobRow = {
     ...row,
     run_id: row.run_id ?? input.runId ?? null,
@@ -117,15 +102,37 @@ async function acceptCompletion(
     ...(isRetried ? noResult : resultOf(row, input)),
     completion_hash: hash,
     completion_attempt: entry.attempt,
-    completion_answer: isPlain ? null : JSON.stringify(result),
+    completion_answer: null,
   };
-  // Written before the hooks: a hook may clear the outcome again, and the last write counts.
-  await updateJobOutcome(tx, completed);
+  const writeBeside = () =>
+    Promise.all([
+      recordJobEvent(tx, entry, {
+        kind: input.outcome === 'done' ? 'completed' : input.outcome,
+        message: input.message,
+        data: outcomeData(input, isRetried ? { retryDelayMs } : {}),
+      }),
+      // Before the hooks: a hook may clear the outcome again, and the last write counts.
+      updateJobOutcome(tx, completed),
+    ]);
+  const moved = isRetried
+    ? await deps.queue.requeue(tx, entry, 'retryable-outcome', {
+        delayMs: retryDelayMs,
+        attemptsMax: entry.attempts_max + (spendsAttempt(input) ? 0 : 1),
+      })
+    : await deps.queue.finish(tx, entry, input.outcome, { isAwaited, writeBeside });
+  if (isRetried) await writeBeside();
+  const spawnedJobIds: string[] = [];
+  // The next attempt sends its own children: those of this one would be there twice.
+  const children = isRetried ? [] : input.children;
+  // Validation has filled in the defaults of each child; RequestInput says so of the top only.
+  for (const child of children as RequestInput<typeof ChildJob>[]) {
+    spawnedJobIds.push(await addChild(deps, tx, row, child, input));
+  }
   let job: JobRecord = { entry: moved, row: completed };
   for (const hook of deps.hooks.onJobCompleted) job = await hook(deps, tx, job, input.agentId);
-  if (job.entry.status !== moved.status) {
-    result.status = job.entry.status;
-    // A replay answers the status after the hooks.
+  // Its status is that after the hooks.
+  const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
+  if (result.status !== input.outcome || spawnedJobIds.length > 0) {
     await updateCompletionAnswer(tx, job.row, JSON.stringify(result));
   }
   return { result, job: presentJob(job.entry, job.row) };

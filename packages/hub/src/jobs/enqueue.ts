@@ -6,6 +6,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import { needsOf } from '../queue/matching.ts';
+import type { EntryDraft } from '../queue/queue.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { presentJob } from './present.ts';
@@ -73,8 +74,19 @@ export async function addJob(
       : await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
   const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
-  const entry = await deps.queue.enqueue(tx, {
-    workspaceId,
+  const row = { ...rowOf(jobId, draft, createdBy), ...place };
+  const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft), (added) =>
+    Promise.all([
+      insertJob(tx, row),
+      recordFirstJobEvent(tx, added, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
+    ]),
+  );
+  return { entry, row };
+}
+
+function entryOf(jobId: string, draft: JobDraft): EntryDraft {
+  return {
+    workspaceId: draft.workspaceId,
     entryId: jobId,
     lane: {
       queue: 'jobs',
@@ -87,13 +99,7 @@ export async function addJob(
     delayMs: draft.delayMs,
     dependsOn: draft.dependsOn,
     concurrencyKey: draft.concurrencyKey ?? null,
-  });
-  const row = { ...rowOf(jobId, draft, createdBy), ...place };
-  await Promise.all([
-    insertJob(tx, row),
-    recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
-  ]);
-  return { entry, row };
+  };
 }
 
 async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, path: string) {

@@ -10,6 +10,7 @@ import { extendLease, type Lease, type LeaseRequest } from './lease.ts';
 import type { FoundLanes, LossExplanation, LostLease } from './queue.ts';
 import { type ClaimRef, checkClaim } from './states.ts';
 import { type LeaseGrant, listPreferred, readEntryByClaimKey, updateRunning } from './store.ts';
+import { hasDependents } from './store-dependents.ts';
 
 /*
  * The life of leased work, the same for jobs and cloud AI jobs: an agent claims it, renews the
@@ -251,8 +252,11 @@ export interface CompleteSteps<Row, Answer> {
   accepted(record: LeasedRecord<Row>): { hash: string; attempt: number } | null;
   /** Answers the accepted completion again. */
   replay(record: LeasedRecord<Row>): Answer;
-  /** Checks the completion and writes everything that follows from it. */
-  accept(tx: Tx, record: LeasedRecord<Row>): Promise<Answer>;
+  /**
+   * Checks the completion and writes everything that follows from it.
+   * @param isAwaited whether other entries wait for this one to be done.
+   */
+  accept(tx: Tx, record: LeasedRecord<Row>, isAwaited: boolean): Promise<Answer>;
   /** Keeps what a refused completion contained, if the queue keeps it. */
   keepLate?(tx: Tx, record: LeasedRecord<Row>): Promise<void>;
   /** Writes the end of work that was canceled while it ran; the entry is canceled already. */
@@ -276,7 +280,11 @@ export async function completeLease<Row, Answer>(
   const { workspaceId, agentId } = input;
   const scope = { workspaceId, keys: [entryId] };
   const completion = await deps.database.writeConcurrent(scope, async (tx) => {
-    const record = await steps.read(tx);
+    // Sent together: one round trip on PostgreSQL.
+    const [record, isAwaited] = await Promise.all([
+      steps.read(tx),
+      hasDependents(tx, workspaceId, entryId),
+    ]);
     const { entry } = record;
     if (isReplay(entry, input, hash, steps.accepted(record))) {
       return { answer: steps.replay(record) };
@@ -294,7 +302,7 @@ export async function completeLease<Row, Answer>(
       const canceled = new HubError('JOB_CANCELED', 'The job was canceled: discard the result.');
       return { refusal: canceled };
     }
-    return { answer: await steps.accept(tx, record) };
+    return { answer: await steps.accept(tx, record, isAwaited) };
   });
   // Thrown after the commit, so that what was written with the refusal is kept.
   if ('refusal' in completion) throw completion.refusal;

@@ -34,7 +34,7 @@ import {
   stopAttempt,
   updateRunning,
 } from './store.ts';
-import { hasDependents, insertDependency } from './store-dependents.ts';
+import { insertDependency } from './store-dependents.ts';
 
 /** Ids of lanes. */
 export interface FoundLanes {
@@ -86,7 +86,16 @@ export class Queue {
     this.#onReady = onReady;
   }
 
-  async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
+  /**
+   * Adds an entry.
+   *
+   * @param writeBeside writes the other rows of the entry. They are sent together with it.
+   */
+  async enqueue(
+    tx: Tx,
+    draft: EntryDraft,
+    writeBeside: (entry: Entry) => Promise<unknown>,
+  ): Promise<Entry> {
     const dependsOn = [...new Set(draft.dependsOn)];
     // Otherwise a dependency could be done meanwhile without releasing this entry.
     if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireExclusive();
@@ -117,7 +126,7 @@ export class Queue {
       ...unclaimed,
     };
     entry.hold = await findHold(tx, entry);
-    await insertEntry(tx, entry);
+    await Promise.all([insertEntry(tx, entry), writeBeside(entry)]);
     announce(tx, entry, this.#onReady);
     return entry;
   }
@@ -209,13 +218,22 @@ export class Queue {
     return null;
   }
 
-  /** Ends a running entry with an accepted completion. */
-  async finish(tx: Tx, entry: Entry, status: 'done' | 'failed' | 'blocked'): Promise<Entry> {
-    const isAwaited =
-      status === 'done' && (await hasDependents(tx, entry.workspace_id, entry.entry_id));
-    if (isAwaited) tx.requireExclusive();
-    const finished = await this.#stop(tx, entry, status, 'complete');
-    if (isAwaited) await releaseDependents(tx, finished, this.#onReady);
+  /**
+   * Ends a running entry with an accepted completion.
+   *
+   * @param isAwaited what `hasDependents` says of the entry in this transaction.
+   * @param writeBeside writes the other rows of the entry. They are sent together with it.
+   */
+  async finish(
+    tx: Tx,
+    entry: Entry,
+    status: 'done' | 'failed' | 'blocked',
+    { isAwaited, writeBeside }: { isAwaited: boolean; writeBeside: () => Promise<unknown> },
+  ): Promise<Entry> {
+    const isReleasing = isAwaited && status === 'done';
+    if (isReleasing) tx.requireExclusive();
+    const finished = await this.#stop(tx, entry, { status, cause: 'complete', writeBeside });
+    if (isReleasing) await releaseDependents(tx, finished, this.#onReady);
     return finished;
   }
 
@@ -273,22 +291,22 @@ export class Queue {
         ? updateRunning(tx, entry, { cancel_requested_at: tx.nowMs })
         : entry;
     }
-    return this.#stop(tx, entry, 'canceled', 'cancel');
+    return this.#stop(tx, entry, { status: 'canceled', cause: 'cancel' });
   }
 
   /** Cancels a running entry after its agent has responded to the cancel request. */
   async endCanceled(tx: Tx, entry: Entry): Promise<Entry> {
-    return this.#stop(tx, entry, 'canceled', 'cancel');
+    return this.#stop(tx, entry, { status: 'canceled', cause: 'cancel' });
   }
 
   /** Takes a running entry from its holder, as if its lease had expired. */
   async recover(tx: Tx, lost: Entry): Promise<Recovery> {
     if (lost.cancel_requested_at !== null) {
-      const entry = await this.#stop(tx, lost, 'canceled', 'cancel');
+      const entry = await this.#stop(tx, lost, { status: 'canceled', cause: 'cancel' });
       return { lost, entry, cause: 'cancel' };
     }
     if (!this.hasAttemptsLeft(lost)) {
-      const entry = await this.#stop(tx, lost, 'failed', 'attempts-exhausted');
+      const entry = await this.#stop(tx, lost, { status: 'failed', cause: 'attempts-exhausted' });
       return { lost, entry, cause: 'attempts-exhausted' };
     }
     return { lost, entry: await this.requeue(tx, lost, 'lease-lost'), cause: 'lease-lost' };
@@ -321,12 +339,20 @@ export class Queue {
     return due.length + (await releaseMoreDependents(tx, workspaceId, left, this.#onReady));
   }
 
-  async #stop(tx: Tx, entry: Entry, status: EntryStatus, cause: Cause): Promise<Entry> {
+  async #stop(
+    tx: Tx,
+    entry: Entry,
+    {
+      status,
+      cause,
+      writeBeside,
+    }: { status: EntryStatus; cause: Cause; writeBeside?: () => Promise<unknown> },
+  ): Promise<Entry> {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
     }
     if (entry.concurrency_key !== null) tx.requireExclusive();
-    const stopped = await stopAttempt(tx, entry, status);
+    const [stopped] = await Promise.all([stopAttempt(tx, entry, status), writeBeside?.()]);
     await promoteKeyHeld(tx, stopped, this.#onReady);
     return stopped;
   }
