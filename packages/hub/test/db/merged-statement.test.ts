@@ -14,7 +14,8 @@ test('a statement whose answer does not number the rows of values is not merged'
   const unmerged = [
     'INSERT INTO notes (a) VALUES ($1) ON CONFLICT DO NOTHING',
     'INSERT INTO notes (a) VALUES ($1) RETURNING a',
-    'INSERT INTO notes (a) SELECT $1 RETURNING a',
+    'INSERT INTO notes (a) SELECT $1',
+    'UPDATE notes SET b = 1 WHERE a = $1 RETURNING b',
     'DELETE FROM notes WHERE a = $1',
     'WITH x AS (SELECT $1) SELECT * FROM x',
     'UPDATE notes AS n SET a = 1 WHERE n.a = $1',

@@ -20,16 +20,15 @@ export interface MergedStatement {
 }
 
 const insertShape = /^\s*(INSERT INTO \w+\s*\([^)]*\))\s*VALUES\s*\((.*)\)\s*$/is;
-const insertSelectShape = /^\s*(INSERT INTO \w+\s*\([^)]*\))\s*(SELECT\b.*)$/is;
-const updateShape = /^\s*UPDATE (\w+) (SET .*?)\s(WHERE .*?)(?:\sRETURNING (.*))?$/is;
+const updateShape = /^\s*(UPDATE \w+ SET .*?)\s(WHERE .*)$/is;
 
 /**
- * Merges a statement with itself for many rows of values; null when that is not possible. What the
- * statement returns for one row of values must not depend on what it does for another.
+ * Merges a statement with itself for many rows of values; null when that is not possible, as for a
+ * write that returns rows or has ON CONFLICT. What the statement returns for one row of values must
+ * not depend on what it does for another.
  *
  * - A SELECT runs once for each row of values, within LATERAL.
- * - An INSERT inserts one row for each. With ON CONFLICT or RETURNING it is not merged, because its
- *   answer does not say which row of values a row belongs to.
+ * - An INSERT inserts one row for each.
  * - An UPDATE joins the rows of values. Callers must ensure that no two of them name the same row.
  *
  * @param text with `$1`, `$2`, …
@@ -48,29 +47,15 @@ export function mergeStatement(text: string, types: readonly string[]): MergedSt
       numbersRows: true,
     };
   }
-  if (/\bON CONFLICT\b/i.test(body)) return null;
+  if (/\b(ON CONFLICT|RETURNING)\b/i.test(body)) return null;
   const update = updateShape.exec(body);
   if (update !== null) {
-    const [, table, set, where, returning] = update;
-    const columns = returning === '*' ? `${table}.*` : returning;
-    const returned = columns === undefined ? '' : `, ${columns}`;
-    return {
-      text: `UPDATE ${table} ${set} FROM ${source} ${where} RETURNING v."${ORDINAL}"${returned}`,
-      numbersRows: true,
-    };
+    const [, set, where] = update;
+    return { text: `${set} FROM ${source} ${where} RETURNING v."${ORDINAL}"`, numbersRows: true };
   }
-  if (/\bRETURNING\b/i.test(body)) return null;
   const insert = insertShape.exec(body);
   if (insert !== null) {
     return { text: `${insert[1]} SELECT ${insert[2]} FROM ${source}`, numbersRows: false };
-  }
-  const insertSelect = insertSelectShape.exec(body);
-  if (insertSelect !== null) {
-    const [, into, select] = insertSelect;
-    return {
-      text: `${into} SELECT q.* FROM ${source} CROSS JOIN LATERAL (${select}) AS q`,
-      numbersRows: false,
-    };
   }
   return null;
 }
