@@ -7,7 +7,7 @@ import { runConversation } from './job-conversation.ts';
 import { composePrompt } from './job-prompt.ts';
 import type { JobWork } from './job-work.ts';
 import { untilParked } from './parked-question.ts';
-import { writeProcessRecord } from './process-record.ts';
+import { recordProcess } from './process-record.ts';
 import { tailOf } from './text-limits.ts';
 
 /** Characters kept of a command's last output, for its result. */
@@ -47,6 +47,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     env: { ...work.env, ...plan.env },
     user: work.settings.toolUser,
     mark: work.mark,
+    directory: work.directory.worktree,
     stdin: plan.stdin,
     async onOutput(stream, text) {
       if (stream === 'stdout' && readStdout !== undefined) return await readStdout(text);
@@ -55,8 +56,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     },
     async onStart(pid) {
       const row = await findProcess(pid);
-      if (row !== null)
-        await writeProcessRecord(work, { mark: work.mark, pid, startedAt: row.startedAt });
+      if (row !== null) await recordProcess(work, row);
     },
     signal: AbortSignal.any([work.signal, parking.signal]),
     get killGraceMs() {

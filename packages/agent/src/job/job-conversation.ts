@@ -8,7 +8,7 @@ import { runProcess } from '../process/process-run.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { untilParked } from './parked-question.ts';
-import { writeProcessRecord } from './process-record.ts';
+import { recordProcess } from './process-record.ts';
 import { HubQuestions } from './questions.ts';
 import { tailOf } from './text-limits.ts';
 
@@ -66,6 +66,7 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
     ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
     env: { ...work.env, ...start.env },
     user: settings.toolUser,
+    directory: work.directory.worktree,
     stdin: (stdin) => started.resolve(stdin),
     async onOutput(stream, text) {
       if (stream === 'stdout') return await deliver(writer, encoder.encode(text));
@@ -74,7 +75,7 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
     },
     async onStart(pid) {
       const row = await findProcess(pid);
-      if (row !== null) await writeProcessRecord(work, { mark, pid, startedAt: row.startedAt });
+      if (row !== null) await recordProcess(work, row);
     },
     signal: AbortSignal.any([work.signal, stopping.signal]),
     get killGraceMs() {

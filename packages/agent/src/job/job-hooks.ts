@@ -47,6 +47,7 @@ export async function runHook(
     env: work.env,
     user,
     mark: work.mark,
+    directory: work.directory.worktree,
     stdin: '',
     onOutput: (stream, text) => work.log.write(stream, text),
     signal: work.signal,

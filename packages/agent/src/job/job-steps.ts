@@ -10,7 +10,7 @@ import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
 import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
-import { recordMark } from './process-record.ts';
+import { recordProcess } from './process-record.ts';
 
 /** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
@@ -61,7 +61,7 @@ async function writePrompt(work: JobWork): Promise<void> {
   await showToUser(directory.promptFile, toolUser);
   await mkdir(directory.toolFiles, { mode: 0o700 });
   await giveToUser(directory.toolFiles, toolUser);
-  await recordMark(work);
+  await recordProcess(work, null);
   const { baseUrl } = settings;
   const variables = jobVariables({
     ...{ claimed, directory, baseUrl, holdMs: settings.holdMs },

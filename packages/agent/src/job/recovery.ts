@@ -37,7 +37,7 @@ export async function recoverState(
   const recovery: Recovery = { abandonedKeys: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);
-    // Only `recordMark` writes this file.
+    // Only `recordProcess` writes this file.
     const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
     if (record !== null) await stopProcesses(record, killGraceMs, clock);
     if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
@@ -59,5 +59,6 @@ async function stopProcesses(
 ): Promise<void> {
   const leader = record.pid === null ? null : await findProcess(record.pid);
   const isSame = leader !== null && leader.startedAt === record.startedAt;
-  await stopTree({ sessionId: isSame ? leader.pid : null, mark: record.mark }, killGraceMs, clock);
+  const { mark, directory } = record;
+  await stopTree({ sessionId: isSame ? leader.pid : null, mark, directory }, killGraceMs, clock);
 }

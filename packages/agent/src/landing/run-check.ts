@@ -70,6 +70,7 @@ async function runLimited(
       env: withoutToken(work.env, claimed.jobToken),
       user: settings.toolUser,
       mark: work.mark,
+      directory: work.directory.worktree,
       stdin: '',
       async onOutput(stream, text) {
         tail.text = tailOf(tail.text + text, TAIL_CHARS_MAX);

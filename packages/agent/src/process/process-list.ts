@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** A live process. Pids are reused; `startedAt` and `pid` together identify one unambiguously. */
 export interface ProcessRow {
   pid: number;
+  parentId: number;
   groupId: number;
   sessionId: number;
+  /** A person works with it, as with a shell. */
+  hasTerminal: boolean;
   startedAt: string;
 }
 
@@ -33,22 +36,41 @@ export async function findProcess(pid: number): Promise<ProcessRow | null> {
  */
 export async function hasVariable(pid: number, name: string, value: string): Promise<boolean> {
   if (!isLinux) return false;
-  const environment = await readIfThere(`/proc/${pid}/environ`);
+  const environment = await unlessGone(readFile(`/proc/${pid}/environ`, 'utf8'));
   return environment?.split('\0').includes(`${name}=${value}`) ?? false;
 }
 
+/**
+ * Returns the directory that a process works in; null when it has ended or is not visible. Linux
+ * only, because elsewhere each answer takes a process of its own.
+ */
+export async function readWorkingDirectory(pid: number): Promise<string | null> {
+  if (!isLinux) return null;
+  return await unlessGone(readlink(`/proc/${pid}/cwd`));
+}
+
+/** Whether a process adopts the children of others that have ended. */
+export async function isReaper(pid: number): Promise<boolean> {
+  if (pid === 1) return true;
+  if (!isLinux) return false;
+  const name = await unlessGone(readFile(`/proc/${pid}/comm`, 'utf8'));
+  return name !== null && /^(systemd|init)\b/.test(name);
+}
+
 async function readStat(pid: number): Promise<ProcessRow | null> {
-  const stat = await readIfThere(`/proc/${pid}/stat`);
+  const stat = await unlessGone(readFile(`/proc/${pid}/stat`, 'utf8'));
   if (stat === null) return null;
   // The second field is the command in parentheses, with arbitrary content; the rest follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, , groupId, sessionId] = fields;
+  const [state, parentId, groupId, sessionId, terminal] = fields;
   if (state === 'Z' || state === 'X') return null;
   // Field 22 of proc_pid_stat(5), in clock ticks since boot; the boot ID makes it unique.
   return {
     pid,
+    parentId: Number(parentId),
     groupId: Number(groupId),
     sessionId: Number(sessionId),
+    hasTerminal: terminal !== '0',
     startedAt: `${await readBootId()}:${fields[19]}`,
   };
 }
@@ -61,22 +83,28 @@ function readBootId(): Promise<string> {
 }
 
 async function listByPs(): Promise<ProcessRow[]> {
-  const { stdout } = await run('ps', ['-A', '-o', 'pid=,pgid=,stat=,lstart='], {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,pgid=,tty=,stat=,lstart='], {
     env: { ...process.env, LC_ALL: 'C' },
   });
   return stdout.split('\n').flatMap((line) => {
-    const [pid, groupId, state, ...startedAt] = line.trim().split(/\s+/);
+    const [pid, parentId, groupId, terminal, state, ...startedAt] = line.trim().split(/\s+/);
     if (state === undefined || state.startsWith('Z')) return [];
     // ps on macOS has no session ID; a job's session and group share the ID of their leader.
     const group = Number(groupId);
-    return [{ pid: Number(pid), groupId: group, sessionId: group, startedAt: startedAt.join(' ') }];
+    return [
+      {
+        ...{ pid: Number(pid), parentId: Number(parentId), groupId: group, sessionId: group },
+        hasTerminal: terminal !== '??',
+        startedAt: startedAt.join(' '),
+      },
+    ];
   });
 }
 
 /** Between listing and reading, a process may end; it may also belong to another user. */
-async function readIfThere(file: string): Promise<string | null> {
+async function unlessGone(reading: Promise<string>): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return await reading;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) return null;

@@ -15,6 +15,8 @@ export interface ProcessOptions {
   user: ToolUser | null;
   /** Value of the mark variable in `env`. */
   mark: string;
+  /** The job's worktree. What is left behind in there belongs to the job. Null: none yet. */
+  directory: string | null;
   /** The whole input, or a function that gets the open input. */
   stdin: string | ((stdin: Writable) => void);
   /**
@@ -67,7 +69,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
   } catch (error) {
     throw new ProcessStartError((error as Error).message, { cause: error });
   }
-  const tree: ProcessTree = { sessionId: child.pid ?? null, mark: options.mark };
+  const { mark, directory } = options;
+  const tree: ProcessTree = { sessionId: child.pid ?? null, mark, directory };
   // A command that does not read its input may close it.
   child.stdin.on('error', () => {});
   if (typeof options.stdin === 'string') child.stdin.end(options.stdin);

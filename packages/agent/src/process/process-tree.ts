@@ -1,5 +1,12 @@
+import { realpath } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import { hasVariable, listProcesses, type ProcessRow } from './process-list.ts';
+import {
+  hasVariable,
+  isReaper,
+  listProcesses,
+  type ProcessRow,
+  readWorkingDirectory,
+} from './process-list.ts';
 
 /** The variable that marks every process of an attempt, even in another session or group. */
 export const MARK_VARIABLE = 'SIGNALBOX_JOB_MARK';
@@ -10,23 +17,59 @@ export interface ProcessTree {
   sessionId: number | null;
   /** Value of `MARK_VARIABLE`. */
   mark: string;
+  /** The job's worktree. Null: unknown. */
+  directory: string | null;
 }
 
 const POLL_MS = 50;
 /** SIGKILL cannot be ignored, but the kernel may need time (a process waiting for a disk). */
 const KILL_WAIT_MS = 5_000;
 
-/** Lists the live processes of a tree: those in the session and those with the mark. */
+/**
+ * Lists the live processes of a tree: those in the session, those with the mark, their children,
+ * and those that were left behind in the job's directory. A process that has cleared its
+ * environment, left its session, its parent and the directory is not found.
+ */
 export async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
-  const rows = await listProcesses();
-  const found = await Promise.all(
-    rows.map(async (row) => {
-      if (row.pid === process.pid) return false;
-      if (row.sessionId === tree.sessionId || row.groupId === tree.sessionId) return true;
-      return await hasVariable(row.pid, MARK_VARIABLE, tree.mark);
-    }),
-  );
-  return rows.filter((_, index) => found[index]);
+  const rows = (await listProcesses()).filter(({ pid }) => pid !== process.pid);
+  const directory = tree.directory === null ? null : await resolveLinks(tree.directory);
+  const found = await Promise.all(rows.map((row) => isOfTree({ ...tree, directory }, row)));
+  const pids = new Set(rows.filter((_, index) => found[index]).map(({ pid }) => pid));
+  // A child may be listed before its parent, so this looks until it finds no more.
+  for (let before = -1; before !== pids.size; ) {
+    before = pids.size;
+    for (const { pid, parentId } of rows) if (pids.has(parentId)) pids.add(pid);
+  }
+  return rows.filter(({ pid }) => pids.has(pid));
+}
+
+/** The directories of processes are told without links. */
+async function resolveLinks(directory: string): Promise<string> {
+  try {
+    return await realpath(directory);
+  } catch (error) {
+    // It is made later, or has been removed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return directory;
+    throw error;
+  }
+}
+
+async function isOfTree(tree: ProcessTree, row: ProcessRow): Promise<boolean> {
+  if (row.sessionId === tree.sessionId || row.groupId === tree.sessionId) return true;
+  if (await hasVariable(row.pid, MARK_VARIABLE, tree.mark)) return true;
+  return await isLeftBehind(tree, row);
+}
+
+/**
+ * Whether a process works in the job's directory although nothing that lives has started it. A
+ * person may look at the worktree: their shell has a terminal, and what their editor starts has a
+ * parent.
+ */
+async function isLeftBehind({ directory }: ProcessTree, row: ProcessRow): Promise<boolean> {
+  if (directory === null || row.hasTerminal) return false;
+  if (!(await isReaper(row.parentId))) return false;
+  const path = await readWorkingDirectory(row.pid);
+  return path !== null && (path === directory || path.startsWith(`${directory}/`));
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import {
@@ -115,6 +116,29 @@ test('background processes of a command end with it', async (t) => {
   await hub.until('the result', () => held.accepted !== null);
   assert.equal(resultOf(held).outcome, 'done');
   assert.equal(isAlive(await readPid(join(directory, 'pid'))), false);
+});
+
+test('processes without the environment and the session of their job end with it', {
+  skip: process.platform !== 'linux' && 'the directory of a process is known on Linux only',
+}, async (t) => {
+  const { hub, directory, start } = await setup(t);
+  const held = hub.enqueue({ repoId });
+  const escaped = (place: string, name: string) =>
+    `cd ${place}; echo $$ > ${directory}/${name}; exec env -i setsid sleep 60`;
+  // The first has lost its parent and stays in the worktree; the second has left the worktree.
+  await start(
+    `(sh -c '${escaped('.', 'orphan')}' &); sh -c '${escaped('/', 'child')}' &
+       pwd > ${directory}/worktree; until [ -e ${directory}/go ]; do sleep 0.05; done`,
+  );
+  const pids = await Promise.all(['orphan', 'child'].map((name) => readPid(join(directory, name))));
+  await fileAppears(join(directory, 'worktree'));
+  const worktree = readFileSync(join(directory, 'worktree'), 'utf8').trim();
+  const bystander = spawn('sleep', ['60'], { cwd: worktree, env: {}, detached: true });
+  t.after(() => bystander.kill());
+  git(directory, 'init', '--quiet', 'go');
+  await hub.until('the result', () => held.accepted !== null);
+  assert.deepEqual(pids.map(isAlive), [false, false]);
+  assert.equal(isAlive(bystander.pid ?? 0), true, 'somebody else looks at the worktree');
 });
 
 test('draining finishes the held job, renews its lease and claims nothing more', async (t) => {

@@ -104,18 +104,20 @@ test('after a kill during a job, the next agent ends the orphans and does not re
   const parts = await setup(t);
   const { hub, directory, stateDir, clone, start } = parts;
   const held = hub.enqueue({ repoId });
-  const [leader, escaped] = [join(directory, 'leader'), join(directory, 'escaped')];
+  const files = ['leader', 'escaped', 'unmarked'].map((name) => join(directory, name));
+  const [leader, escaped, unmarked] = files;
   const child = spawnAgent(
     t,
     parts,
-    `echo half > half.txt; setsid sh -c 'echo $$ > ${escaped}; exec sleep 60' & echo $$ > ${leader}; wait`,
+    `echo half > half.txt; setsid sh -c 'echo $$ > ${escaped}; exec sleep 60' &
+     (sh -c 'echo $$ > ${unmarked}; exec env -i setsid sleep 60' &); echo $$ > ${leader}; wait`,
   );
-  const pids = await Promise.all([leader, escaped].map(readPid));
+  const pids = await Promise.all(files.map(readPid));
   child.kill('SIGKILL');
   await once(child, 'exit');
-  assert.deepEqual(pids.map(isAlive), [true, true]);
+  assert.deepEqual(pids.map(isAlive), [true, true, true]);
   const agent = await start('true');
-  assert.deepEqual(pids.map(isAlive), [false, false]);
+  assert.deepEqual(pids.map(isAlive), [false, false, false]);
   assert.deepEqual(readdirSync(join(stateDir, 'jobs')), []);
   const next = hub.enqueue({ repoId });
   await hub.until('the next job', () => next.accepted !== null);
