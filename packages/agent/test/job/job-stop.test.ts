@@ -121,22 +121,23 @@ test('background processes of a command end with it', async (t) => {
 test('processes without the environment and the session of their job end with it', {
   skip: process.platform !== 'linux' && 'the directory of a process is known on Linux only',
 }, async (t) => {
-  const { hub, directory, start } = await setup(t);
+  const { hub, directory, start, events } = await setup(t);
   const held = hub.enqueue({ repoId });
   const escaped = (place: string, name: string) =>
     `cd ${place}; echo $$ > ${directory}/${name}; exec env -i setsid sleep 60`;
-  // The first has lost its parent and stays in the worktree; the second has left the worktree.
+  // The first has lost its parent and stays in the worktree; the second has left the worktree only.
   await start(
     `(sh -c '${escaped('.', 'orphan')}' &); sh -c '${escaped('/', 'child')}' &
-       pwd > ${directory}/worktree; until [ -e ${directory}/go ]; do sleep 0.05; done`,
+     pwd > ${directory}/worktree; wait`,
+    { leaseMs: 1_500, killGraceMs: 300 },
   );
   const pids = await Promise.all(['orphan', 'child'].map((name) => readPid(join(directory, name))));
   await fileAppears(join(directory, 'worktree'));
   const worktree = readFileSync(join(directory, 'worktree'), 'utf8').trim();
   const bystander = spawn('sleep', ['60'], { cwd: worktree, env: {}, detached: true });
   t.after(() => bystander.kill());
-  git(directory, 'init', '--quiet', 'go');
-  await hub.until('the result', () => held.accepted !== null);
+  held.isCanceled = true;
+  await hub.until('the work is over', () => eventOf(events, 'job-finished') !== undefined);
   assert.deepEqual(pids.map(isAlive), [false, false]);
   assert.equal(isAlive(bystander.pid ?? 0), true, 'somebody else looks at the worktree');
 });

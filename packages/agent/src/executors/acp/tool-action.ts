@@ -59,18 +59,28 @@ export function describeAction(call: ToolCallState, cwd: string): ToolAction {
   const changes = changesOf(call.content, cwd);
   const found = [...call.paths, ...changes.map(({ path }) => path), ...pathsOf(input)];
   const paths = [...new Set(found.map((path) => placeOf(path, cwd)))];
+  const { mcpServer, toolName } = ownerOf(call);
   return {
     key: keyOf(call, { command, changes, cwd }),
-    kind: call.mcpServer === '' ? call.kind : 'mcp',
+    kind: mcpServer === '' ? call.kind : 'mcp',
     title: call.title,
-    toolName: call.toolName,
-    mcpServer: call.mcpServer,
+    ...{ toolName, mcpServer },
     command,
     paths,
     isInside: paths.every((path) => !isOutside(path)),
     changes,
     url: textOf(input.url),
   };
+}
+
+/** Gemini CLI tells the name of a tool of an MCP server, and of the server, in the title only. */
+const titleOfServerTool = /^([\w-]+) \(([\w-]+) MCP Server\)$/;
+
+function ownerOf({ kind, title, toolName, mcpServer, rawInput }: ToolCallState) {
+  const isUntold =
+    kind === 'other' && toolName === '' && mcpServer === '' && rawInput === undefined;
+  const told = isUntold ? titleOfServerTool.exec(title) : null;
+  return { toolName: told?.[1] ?? toolName, mcpServer: told?.[2] ?? mcpServer };
 }
 
 /** Whether a path, as `placeOf` gives it, is outside the worktree or in its git directory. */
