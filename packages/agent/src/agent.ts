@@ -35,7 +35,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
     const recovery = await recoverState(state, outbox, killGraceMs, clock);
-    logger.info('The state directory is ready.', { ...recovery });
+    const { abandoned, replayedKeys } = recovery;
+    const abandonedKeys = abandoned.map(({ key }) => key);
+    logger.info('The state directory is ready.', { abandonedKeys, replayedKeys });
     const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
     const client = options.client ?? createHubClient('signalbox-agent', options);
     const settings: JobSettings = {
@@ -59,6 +61,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
           tools,
           client,
           outbox,
+          abandoned,
           random,
           leaseMs,
           emit,

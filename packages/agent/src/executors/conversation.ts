@@ -47,6 +47,8 @@ export interface ToolStart {
   args: readonly string[];
   /** Added to the environment of the job. */
   env: Readonly<Record<string, string>>;
+  /** Lines of its standard error that are left out of the log. */
+  noise?: RegExp;
 }
 
 /** A running tool whose input stays open. */

@@ -8,7 +8,8 @@ import { createBackoff } from '../loops/backoff.ts';
 import type { Outbox, OutboxEntry } from '../loops/outbox.ts';
 import type { Settlement } from '../loops/outbox-delivery.ts';
 import { startOutboxLoop } from '../loops/outbox-loop.ts';
-import type { ClaimedJob } from './attempt.ts';
+import { startReleaseLoop } from '../loops/release-loop.ts';
+import type { Attempt, ClaimedJob } from './attempt.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
 import { createJobClaim } from './job-calls.ts';
 import { completionOfUnknownRepository } from './job-result.ts';
@@ -22,6 +23,8 @@ export interface JobWorkOptions extends WorkHooks {
   tools: ReadonlyMap<Executor, ExecutorTool>;
   client: HubClient;
   outbox: Outbox;
+  /** Attempts that an earlier process of this agent has left. */
+  abandoned: readonly Attempt[];
   leaseMs: number;
   random: () => number;
   logger: AgentLogger;
@@ -39,6 +42,11 @@ export function startJobWork(parts: JobWorkOptions): Work {
     ...{ client, workspaceId, clock, onDefect, state, outbox: parts.outbox },
     backoff: createBackoff(random),
     onSettled: (entry, settlement) => reportSettlement(parts, entry, settlement),
+  });
+
+  const releasing = startReleaseLoop({
+    ...{ client, attempts: parts.abandoned, clock, onDefect },
+    backoff: createBackoff(random),
   });
 
   function begin(claimed: ClaimedJob): void {
@@ -81,7 +89,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
       const flushMs = canDeliver ? (options.flushMs ?? agentDefaults.flushMs) : 0;
       await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
       flushed.abort();
-      await outbox.stop();
+      await Promise.all([outbox.stop(), releasing.stop()]);
       await Promise.all(releases);
     },
   };

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conversation.ts';
 import type { ExecutorPlan } from '../executors/executor.ts';
 import { createBackoff } from '../loops/backoff.ts';
+import { createLineFilter } from '../process/line-filter.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { composePrompt } from './job-prompt.ts';
@@ -58,10 +59,15 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
   const stopping = new AbortController();
   let killGraceMs = settings.killGraceMs;
   let lastWords = '';
+  const quiet = createLineFilter(start.noise);
   const started = Promise.withResolvers<Writable>();
   const received = new TransformStream<Uint8Array, Uint8Array>();
   const writer = received.writable.getWriter();
   const encoder = new TextEncoder();
+  const logError = async (text: string) => {
+    lastWords = tailOf(lastWords + text, TAIL_CHARS_MAX);
+    if (text !== '') await work.log.write('stderr', text);
+  };
   const exited = runProcess({
     ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
     env: { ...work.env, ...start.env },
@@ -70,8 +76,7 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
     stdin: (stdin) => started.resolve(stdin),
     async onOutput(stream, text) {
       if (stream === 'stdout') return await deliver(writer, encoder.encode(text));
-      lastWords = tailOf(lastWords + text, TAIL_CHARS_MAX);
-      await work.log.write('stderr', text);
+      await logError(quiet(text));
     },
     async onStart(pid) {
       const row = await findProcess(pid);
@@ -82,9 +87,10 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
       return killGraceMs;
     },
   });
-  const ended = exited.finally(() => {
+  const ended = exited.finally(async () => {
     // The reader may be gone.
     writer.close().catch(() => {});
+    await logError(quiet('', true));
   });
   // Callers that await the end get its errors; a tool that does not start fails at once, below.
   ended.catch((error: unknown) => started.reject(error));

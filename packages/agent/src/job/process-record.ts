@@ -1,12 +1,12 @@
 import type { ProcessRow } from '../process/process-list.ts';
 import { writeFileDurably } from '../state-directory.ts';
+import type { Attempt } from './attempt.ts';
 import type { JobWork } from './job-work.ts';
 
 /** Lets a restarted agent find the processes of its crashed predecessor. */
 export interface ProcessRecord {
+  attempt: Attempt;
   mark: string;
-  /** The job's worktree. */
-  directory: string;
   pid: number | null;
   startedAt: string | null;
 }
@@ -16,8 +16,11 @@ export interface ProcessRecord {
  * tool's own.
  */
 export async function recordProcess(work: JobWork, row: ProcessRow | null): Promise<void> {
-  const { mark, directory } = work;
+  const { key, workspaceId, agentId, jobId, claimGeneration } = work.claimed;
   const { pid = null, startedAt = null } = row ?? {};
-  const record: ProcessRecord = { mark, directory: directory.worktree, pid, startedAt };
-  await writeFileDurably(directory.processFile, `${JSON.stringify(record)}\n`);
+  const record: ProcessRecord = {
+    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    ...{ mark: work.mark, pid, startedAt },
+  };
+  await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);
 }

@@ -6,21 +6,22 @@ import type { Outbox } from '../loops/outbox.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
+import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
-import { pruneSessions } from './tool-session.ts';
+import { pruneSessions, sessionPathOf, worktreeOf } from './tool-session.ts';
 
 /** The results of recovery, by attempt key. */
 export interface Recovery {
-  /** Unfinished attempts that were removed; their leases expire at the hub. */
-  abandonedKeys: string[];
+  /** Unfinished attempts that were removed; the hub still has their leases. */
+  abandoned: Attempt[];
   /** Finished attempts whose results will be sent. */
   replayedKeys: string[];
 }
 
 /**
  * Cleans up after an agent that was killed: ends its processes and removes its worktrees. An
- * unfinished attempt is not resumed, because its lease was not renewed; the hub offers the job
- * again. Call it while holding the lock of the state directory.
+ * unfinished attempt is not resumed, because nothing has renewed its lease; the hub is to offer the
+ * job again. Call it while holding the lock of the state directory.
  */
 export async function recoverState(
   state: StateDirectory,
@@ -34,19 +35,20 @@ export async function recoverState(
     clonePath: '',
   }));
   await pruneSessions(state, clock.nowMs());
-  const recovery: Recovery = { abandonedKeys: [], replayedKeys: [...waiting] };
+  const recovery: Recovery = { abandoned: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);
     // Only `recordProcess` writes this file.
     const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
-    if (record !== null) await stopProcesses(record, killGraceMs, clock);
+    const directories = [directory.worktree, worktreeOf(sessionPathOf(state, key))];
+    if (record !== null) await stopProcesses(record, directories, killGraceMs, clock);
     if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
     for (const mirror of mirrors) {
       await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
     await rm(directory.path, { recursive: true, force: true });
-    recovery.abandonedKeys.push(key);
+    if (record?.attempt?.key === key) recovery.abandoned.push(record.attempt);
   }
   return recovery;
 }
@@ -54,11 +56,12 @@ export async function recoverState(
 /** Ends recorded processes. The session ID is used only if its leader is the recorded process. */
 async function stopProcesses(
   record: ProcessRecord,
+  directories: readonly string[],
   killGraceMs: number,
   clock: Clock,
 ): Promise<void> {
   const leader = record.pid === null ? null : await findProcess(record.pid);
   const isSame = leader !== null && leader.startedAt === record.startedAt;
-  const { mark, directory } = record;
-  await stopTree({ sessionId: isSame ? leader.pid : null, mark, directory }, killGraceMs, clock);
+  const sessionId = isSame ? leader.pid : null;
+  await stopTree({ sessionId, mark: record.mark, directories }, killGraceMs, clock);
 }

@@ -113,7 +113,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-function worktreeOf(path: string): string {
+export function worktreeOf(path: string): string {
   return join(path, 'worktree');
 }
 
@@ -181,6 +181,11 @@ function newAnswers(record: SessionRecord, job: Job): KnownAnswer[] {
 
 export function sessionPath(state: StateDirectory, jobId: string): string {
   return join(state.sessions, pathName(jobId));
+}
+
+/** The session of the job that an attempt is of, by the attempt's key. */
+export function sessionPathOf(state: StateDirectory, key: string): string {
+  return join(state.sessions, key.replace(/-\d+$/, ''));
 }
 
 /** Removes sessions that were not continued for a long time. */

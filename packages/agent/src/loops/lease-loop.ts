@@ -9,8 +9,8 @@ const CALL_TIMEOUT_MS = 10_000;
 /** After a failure, retry before this fraction (one in N) of the remaining lease has passed. */
 const TRIES_IN_REST = 4;
 const TRY_MS_MIN = 50;
-/** The shortest lease, requested to release a canceled job. */
-const LEASE_LET_GO_MS = 1_000;
+/** The shortest lease, requested to release a job. */
+export const LEASE_LET_GO_MS = 1_000;
 
 /** Sends one renewal to the endpoint of the agent's queue. */
 export type RenewCall = (

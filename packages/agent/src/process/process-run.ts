@@ -15,8 +15,8 @@ export interface ProcessOptions {
   user: ToolUser | null;
   /** Value of the mark variable in `env`. */
   mark: string;
-  /** The job's worktree. What is left behind in there belongs to the job. Null: none yet. */
-  directory: string | null;
+  /** The job's worktree. What is left behind in there belongs to the job. */
+  directory: string;
   /** The whole input, or a function that gets the open input. */
   stdin: string | ((stdin: Writable) => void);
   /**
@@ -70,7 +70,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     throw new ProcessStartError((error as Error).message, { cause: error });
   }
   const { mark, directory } = options;
-  const tree: ProcessTree = { sessionId: child.pid ?? null, mark, directory };
+  const tree: ProcessTree = { sessionId: child.pid ?? null, mark, directories: [directory] };
   // A command that does not read its input may close it.
   child.stdin.on('error', () => {});
   if (typeof options.stdin === 'string') child.stdin.end(options.stdin);

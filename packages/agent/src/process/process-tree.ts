@@ -17,8 +17,8 @@ export interface ProcessTree {
   sessionId: number | null;
   /** Value of `MARK_VARIABLE`. */
   mark: string;
-  /** The job's worktree. Null: unknown. */
-  directory: string | null;
+  /** The job's worktree, and other directories that are its own. */
+  directories: readonly string[];
 }
 
 const POLL_MS = 50;
@@ -32,8 +32,8 @@ const KILL_WAIT_MS = 5_000;
  */
 export async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
   const rows = (await listProcesses()).filter(({ pid }) => pid !== process.pid);
-  const directory = tree.directory === null ? null : await resolveLinks(tree.directory);
-  const found = await Promise.all(rows.map((row) => isOfTree({ ...tree, directory }, row)));
+  const directories = await Promise.all(tree.directories.map(resolveLinks));
+  const found = await Promise.all(rows.map((row) => isOfTree({ ...tree, directories }, row)));
   const pids = new Set(rows.filter((_, index) => found[index]).map(({ pid }) => pid));
   // A child may be listed before its parent, so this looks until it finds no more.
   for (let before = -1; before !== pids.size; ) {
@@ -65,11 +65,10 @@ async function isOfTree(tree: ProcessTree, row: ProcessRow): Promise<boolean> {
  * person may look at the worktree: their shell has a terminal, and what their editor starts has a
  * parent.
  */
-async function isLeftBehind({ directory }: ProcessTree, row: ProcessRow): Promise<boolean> {
-  if (directory === null || row.hasTerminal) return false;
-  if (!(await isReaper(row.parentId))) return false;
+async function isLeftBehind({ directories }: ProcessTree, row: ProcessRow): Promise<boolean> {
+  if (row.hasTerminal || !(await isReaper(row.parentId))) return false;
   const path = await readWorkingDirectory(row.pid);
-  return path !== null && (path === directory || path.startsWith(`${directory}/`));
+  return path !== null && directories.some((each) => `${path}/`.startsWith(`${each}/`));
 }
 
 /**

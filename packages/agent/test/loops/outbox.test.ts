@@ -119,6 +119,8 @@ test('after a kill during a job, the next agent ends the orphans and does not re
   const agent = await start('true');
   assert.deepEqual(pids.map(isAlive), [false, false, false]);
   assert.deepEqual(readdirSync(join(stateDir, 'jobs')), []);
+  await hub.until('its lease is released', () => held.heartbeats.at(-1)?.shorten === true);
+  assert.equal(held.heartbeats.at(-1)?.claimGeneration, 1);
   const next = hub.enqueue({ repoId });
   await hub.until('the next job', () => next.accepted !== null);
   await agent.drain();

@@ -26,6 +26,8 @@ export interface AcpAgent {
   countsLastCallOnly?: true;
   /** It starts MCP servers only where this variable of its environment is `true`. */
   serversNeed?: string;
+  /** Lines on its standard error that are about the tool's own inner life, and not about the job. */
+  noise?: RegExp;
   /** Added to requests that open a session. */
   sessionMeta?: Readonly<Record<string, unknown>>;
   /** How a person logs in, for the message that a login is needed. */
@@ -51,6 +53,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     install: 'npm install --global @agentclientprotocol/claude-agent-acp@0.100.0',
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
     showsServerEnv: true,
+    noise: /^(\[session\/\w+\] |claude auth status (failed|returned) )/,
     // Without this the tool must be able to skip all permissions, which it refuses as root.
     sessionMeta: { claudeCode: { options: { allowDangerouslySkipPermissions: false } } },
     loginHint: 'Run claude on this machine and log in.',
@@ -87,6 +90,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     args: ['--acp'],
     // Its owner trusts the repository then: hooks and settings in there take effect as well.
     serversNeed: 'GEMINI_CLI_TRUST_WORKSPACE',
+    noise: /^(\[STARTUP\] |Ripgrep is not available|Could not find promptId in context )/,
     install: 'npm install --global @google/gemini-cli@0.61.0',
     loginHint: 'Run gemini on this machine and log in.',
   },

@@ -47,7 +47,7 @@ class KillScene {
     const { baseUrl, workspaceId, repoId, clone, directory, env } = this.#h;
     const options = {
       ...{ baseUrl, workspaceId, stateDir: join(directory, 'state'), displayName: 'agent' },
-      ...{ leaseMs: 60_000, killGraceMs: 500, repositories: [{ repoId, path: clone }] },
+      ...{ leaseMs: 600_000, killGraceMs: 500, repositories: [{ repoId, path: clone }] },
       acp: `${process.execPath} ${join(support, 'acp-adapter.ts')}`,
     };
     const line = [join(support, 'acp-agent-process.ts'), JSON.stringify(options)];
@@ -73,11 +73,9 @@ class KillScene {
     assert.ok(!h.toolLog().includes(`ran ${name}`));
     for (const part of parts) await this.#kill(part);
     if (parts.includes('hub')) await h.startHub();
-    if (parts.includes('agent')) {
-      this.startAgent();
-      // Instead of the end of the lease, to which a hub that was killed adds a minute.
-      await h.client.jobs.release({ workspaceId: h.workspaceId, jobId });
-    } else this.#agent?.kill('SIGCONT');
+    // An agent that starts again releases the lease: the 10 min are not waited for.
+    if (parts.includes('agent')) this.startAgent();
+    else this.#agent?.kill('SIGCONT');
     rmSync(hold, { force: true });
     if (moment === open) await h.answer(question, 'yes');
 

@@ -11,7 +11,7 @@ const scope = { agent: 'gemini', repoId: 'r', clonePath: '/src/r', isReadOnly: f
 /** What the default rules say to a permission as Gemini CLI asks for it (e2e/tools). */
 function decide(call: Partial<ToolCallUpdate>): string {
   const reader = new AcpReader({ cwd, share: 'stat' });
-  const asked = { toolCallId: 'call_1', status: 'pending', content: [], ...call } as const;
+  const asked: ToolCallUpdate = { toolCallId: 'call_1', status: 'pending', content: [], ...call };
   return createPermissionPolicy().decide(describeAction(reader.mergeCall(asked), cwd), scope);
 }
 
