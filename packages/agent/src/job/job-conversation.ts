@@ -87,10 +87,13 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
       return killGraceMs;
     },
   });
-  const ended = exited.finally(async () => {
+  const closed = exited.finally(() => {
     // The reader may be gone.
     writer.close().catch(() => {});
+  });
+  const ended = closed.then(async (exit) => {
     await logError(quiet('', true));
+    return exit;
   });
   // Callers that await the end get its errors; a tool that does not start fails at once, below.
   ended.catch((error: unknown) => started.reject(error));

@@ -11,7 +11,8 @@ const MESSAGE = 'The agent was started again: its earlier process did not finish
 /**
  * Shortens the leases of attempts that an earlier process of this agent has left, until the hub has
  * answered. Their processes have been ended, and nothing else writes for them, so the hub may offer
- * the jobs again at once: a lease may last for hours, and a hub that was away too adds a minute.
+ * the jobs again at once: a lease may last for hours, and a hub that was unavailable as well adds a
+ * minute.
  */
 export function startReleaseLoop(options: {
   client: Pick<HubClient, 'jobs'>;

@@ -4,7 +4,7 @@ import { createLineFilter } from '../../src/process/line-filter.ts';
 
 const noise = /^\[session\/\w+\] /;
 
-test('lines that match are left out, in whatever pieces they come', () => {
+test('lines that match are left out, in pieces of any size', () => {
   const text = 'a\n[session/create] phase=a\n\nb [session/query] b\n[session/query] c';
   for (let size = 1; size <= text.length; size++) {
     const filter = createLineFilter(noise);

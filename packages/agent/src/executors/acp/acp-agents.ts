@@ -26,7 +26,7 @@ export interface AcpAgent {
   countsLastCallOnly?: true;
   /** It starts MCP servers only where this variable of its environment is `true`. */
   serversNeed?: string;
-  /** Lines on its standard error that are about the tool's own inner life, and not about the job. */
+  /** Lines on its standard error that are about the tool itself, and not about the job. */
   noise?: RegExp;
   /** Added to requests that open a session. */
   sessionMeta?: Readonly<Record<string, unknown>>;
@@ -54,8 +54,16 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
     showsServerEnv: true,
     noise: /^(\[session\/\w+\] |claude auth status (failed|returned) )/,
-    // Without this the tool must be able to skip all permissions, which it refuses as root.
-    sessionMeta: { claudeCode: { options: { allowDangerouslySkipPermissions: false } } },
+    sessionMeta: {
+      claudeCode: {
+        options: {
+          // Without this the tool must be able to skip all permissions, which it refuses as root.
+          allowDangerouslySkipPermissions: false,
+          // Those of the repository would run with the variables of the job, before the model.
+          settings: { disableAllHooks: true },
+        },
+      },
+    },
     loginHint: 'Run claude on this machine and log in.',
   },
   codex: {

@@ -8,7 +8,7 @@ import { createPermissionPolicy } from '../../../src/executors/permissions/permi
 const cwd = '/srv/agent/w';
 const scope = { agent: 'gemini', repoId: 'r', clonePath: '/src/r', isReadOnly: false };
 
-/** What the default rules say to a permission as Gemini CLI asks for it (e2e/tools). */
+/** The verdict of the default rules on a permission as Gemini CLI asks for it (e2e/tools). */
 function decide(call: Partial<ToolCallUpdate>): string {
   const reader = new AcpReader({ cwd, share: 'stat' });
   const asked: ToolCallUpdate = { toolCallId: 'call_1', status: 'pending', content: [], ...call };
