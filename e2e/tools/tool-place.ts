@@ -34,6 +34,7 @@ export function makeToolPlace({ folder, tools, modelUrl, proxyEnv }: ToolPlaceOp
   const geminiDir = join(home, '.gemini');
   for (const path of [claudeDir, codexDir, geminiDir]) mkdirSync(path, { recursive: true });
   writeFileSync(join(codexDir, 'config.toml'), codexConfig(modelUrl));
+  keepOpencodeOffline(home);
   const geminiSettings = { security: { auth: { selectedType: 'gemini-api-key' } } };
   writeFileSync(join(geminiDir, 'settings.json'), JSON.stringify(geminiSettings));
   const bins = tools.map((name) => needTool(name).bin);
@@ -78,6 +79,14 @@ function codexConfig(modelUrl: string): string {
     'apps = false',
     '',
   ].join('\n');
+}
+
+/** It installs this package at each start, unless its directory seems to have it already. */
+function keepOpencodeOffline(home: string): void {
+  const folder = join(home, '.config/opencode');
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  const root = { dependencies: { '@opencode-ai/plugin': '*' } };
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': root } }));
 }
 
 function opencodeConfig(modelUrl: string): object {

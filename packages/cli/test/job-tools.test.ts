@@ -264,6 +264,8 @@ test('get_context and list_run_jobs are about the run of the job', async () => {
   const found = await call(client, 'get_context', { search: 'balancer' });
   assert.match(found.text, /^## Ports\n/, found.text);
   assert.doesNotMatch(found.text, /Colours/);
+  const unknown = await call(client, 'get_context', { search: 'elephant' });
+  assert.match(unknown.text, /^No section has these words\. .*\n- (Ports|Colours)\n- /);
   const { text } = await call(client, 'list_run_jobs');
   assert.equal(text, `- ${held.jobId} work running (this job): Do it`);
   await endJob(held);

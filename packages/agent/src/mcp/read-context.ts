@@ -7,6 +7,8 @@ type Section = ResponseOf<typeof endpoints.contextPacks.resolveRunV1>['sections'
 
 /** A common estimate for English text; the hub counts packs in the same unit. */
 const CHARS_PER_TOKEN = 4;
+/** The titles that an answer without a match names. */
+const TITLES_MAX = 50;
 
 /**
  * Returns the context that the workspace has for the run of this job, as Markdown. A run without a
@@ -26,8 +28,9 @@ export async function readContext(
     throw new JobToolError('This job belongs to no run, so there is no context for it.');
   }
   const sections = await resolveSections(context, job.runId, { maxTokens, signal });
+  if (sections.length === 0) return 'There is no context for this run.';
   const chosen = selectSections(sections, search);
-  if (chosen.length === 0) return 'There is no context about this.';
+  if (chosen.length === 0) return `No section has these words. ${titlesOf(sections)}`;
   return fitSections(chosen, maxTokens * CHARS_PER_TOKEN);
 }
 
@@ -58,6 +61,11 @@ function selectSections(sections: readonly Section[], search: string): readonly 
     .filter(({ hits }) => hits > 0)
     .sort((a, b) => b.hits - a.hits)
     .map(({ section }) => section);
+}
+
+function titlesOf(sections: readonly Section[]): string {
+  const titles = sections.slice(0, TITLES_MAX).map(({ title }) => `- ${title}`);
+  return ['Sections, to be read without a search:', ...titles].join('\n');
 }
 
 function fitSections(sections: readonly Section[], charsMax: number): string {
