@@ -6,9 +6,9 @@ import {
   type Workspace,
   type WorkspaceRole,
 } from '@signalbox/contract';
-import { Compile } from 'typebox/compile';
 import { systemClock, timestampOf } from './clock.ts';
 import { findLinkAddress, type LinkAddress } from './cluster/hub-address.ts';
+import { compileLater } from './compile-later.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
 import type { Database, Tx } from './db/engine.ts';
@@ -28,8 +28,8 @@ import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
  */
 
 const ids = createIdSource(systemClock.nowMs);
-const emailSchema = Compile(Email);
-const teamIdSchema = Compile(ChatTeamId);
+const emailSchema = compileLater(Email);
+const teamIdSchema = compileLater(ChatTeamId);
 
 /** @throws HubError SLUG_TAKEN, INVALID_REQUEST; StartError */
 export function createWorkspaceByAdmin(
@@ -102,7 +102,7 @@ export function inviteMemberByAdmin(
   draft: { workspaceSlug: string; email: string; role: WorkspaceRole },
 ): Promise<AdminInvitation> {
   const { workspaceSlug, email, role } = draft;
-  if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
+  if (!emailSchema().Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, async (database, directoryPath) => {
     const address = await findLinkAddress(config, directoryPath, database.reader);
     return database.write(null, async (tx) => {
@@ -150,7 +150,7 @@ export function resetPasswordByAdmin(
   email: string,
   workspaceSlug?: string,
 ): Promise<AdminPasswordReset | null> {
-  if (!emailSchema.Check(email)) throw invalidField('/email', 'must be an e-mail address');
+  if (!emailSchema().Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, async (database, directoryPath) => {
     const address = await findLinkAddress(config, directoryPath, database.reader);
     return database.write(null, async (tx) => {
@@ -188,7 +188,7 @@ export function addChatTeamByAdmin(
   config: Config,
   { workspaceSlug, teamId, name }: { workspaceSlug: string; teamId: string; name: string },
 ): Promise<AdminChatTeam> {
-  if (!teamIdSchema.Check(teamId)) {
+  if (!teamIdSchema().Check(teamId)) {
     throw invalidField(
       '/teamId',
       'must be 1 to 100 upper-case letters and digits, as in T024BE7LD',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, normalize } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileLater } from '../compile-later.ts';
 import { migrations } from '../db/migrations/index.ts';
 import { BackupError } from './backup-error.ts';
 
@@ -35,7 +35,7 @@ const Manifest = Type.Object({
 export type Manifest = Static<typeof Manifest>;
 export type ManifestFile = Manifest['files'][number];
 
-const schema = Compile(Manifest);
+const schema = compileLater(Manifest);
 
 /**
  * Reads the manifest of a backup.
@@ -56,7 +56,7 @@ export function readManifest(directory: string): Manifest {
         : `The file ${path} cannot be read (${(error as Error).message}): take another backup.`,
     );
   }
-  if (!schema.Check(value)) {
+  if (!schema().Check(value)) {
     throw new BackupError(
       `The file ${path} is not the manifest of a backup that this version understands: restore ` +
         'with the version of Signalbox that wrote it, or take another backup.',

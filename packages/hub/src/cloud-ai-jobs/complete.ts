@@ -1,5 +1,5 @@
 import type { CloudAiResult, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { Compile } from 'typebox/compile';
+import { compileLater } from '../compile-later.ts';
 import { addContextItem, SUMMARY_SOURCE } from '../context/add-item.ts';
 import { type PreparedText, prepareText } from '../context/prepare-text.ts';
 import { readItem } from '../context/store.ts';
@@ -29,7 +29,7 @@ interface Completion {
 /** The limit of a title in the contract. */
 const TITLE_CHARS_MAX = 1_000;
 
-const decisionDraft = Compile(DecisionDraft);
+const decisionDraft = compileLater(DecisionDraft);
 
 /**
  * Completes a cloud AI job: accepted exactly once. A replay of the accepted completion gets the
@@ -113,7 +113,7 @@ async function placeResult(
   if (row.kind === 'summarize_source') {
     const { preparedText } = result;
     await placeSummary(deps, tx, { workspaceId, subject, text: summaryOf(result), preparedText });
-  } else if (row.kind === 'draft_decision_answer' && decisionDraft.Check(result.json)) {
+  } else if (row.kind === 'draft_decision_answer' && decisionDraft().Check(result.json)) {
     await recommendValue(tx, workspaceId, subject, result.json.value);
   }
 }

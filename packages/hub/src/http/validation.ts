@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@signalbox/contract';
 import type { Static, TObject, TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import { compileLater } from '../compile-later.ts';
 import { HubError } from '../errors.ts';
 
 /** Enough to correct a request; the answer to a hostile one must stay short. */
@@ -19,15 +19,18 @@ export interface RequestValidator<R extends TObject> {
 
 export function createRequestValidator<R extends TObject>(schema: R): RequestValidator<R> {
   // Compiled at the first request: compiling a hundred schemas would slow every start.
-  let compiled: Validator<Record<never, never>, R> | null = null;
+  const compiled = compileLater(schema);
+  const acceptsAnyObject = Object.keys(schema.properties).length === 0;
   let fields: SchemaFields | null = null;
   return {
     validate(body) {
-      compiled ??= Compile(schema);
+      // Checks of health need no compiler.
+      if (acceptsAnyObject && isObject(body)) return body as Static<R>;
       fields ??= readFields(schema);
       fillDefaults(body, fields);
-      if (compiled.Check(body)) return body;
-      const details = describeErrors(compiled.Errors(body));
+      const validator = compiled();
+      if (validator.Check(body)) return body;
+      const details = describeErrors(validator.Errors(body));
       const first = details[0];
       const message =
         first === undefined
@@ -42,6 +45,10 @@ export function createRequestValidator<R extends TObject>(schema: R): RequestVal
       return found;
     },
   };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function fillDefaults(value: unknown, schema: SchemaFields): void {

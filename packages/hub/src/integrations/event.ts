@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { CloudEvent, type endpoints, type OwnEvent, type RequestInput } from '@signalbox/contract';
-import { Compile } from 'typebox/compile';
 import { readTimestamp } from '../clock.ts';
+import { compileLater } from '../compile-later.ts';
 import { invalidField } from '../errors.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
@@ -31,7 +31,7 @@ export interface EventAddress {
   workspaceSlug: string | undefined;
 }
 
-const wholeCloudEvent = Compile(CloudEvent);
+const wholeCloudEvent = compileLater(CloudEvent);
 const cloudEventNames = new Set(Object.keys(CloudEvent.properties));
 const base64Pattern = /^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$/;
 const textTypePattern = /^(?:text\/|application\/(?:json\b|xml\b|[^;]+\+(?:json|xml)\b))/i;
@@ -49,7 +49,7 @@ export function readIngest(input: IngestInput): { event: InboundEvent; address: 
     const { workspaceId, workspaceSlug } = own;
     return { event: readOwnEvent(own), address: { workspaceId, workspaceSlug } };
   }
-  if (!wholeCloudEvent.Check(input)) {
+  if (!wholeCloudEvent().Check(input)) {
     throw invalidField(
       '',
       'must be a CloudEvent 1.0 with a workspaceid, since it has a specversion',

@@ -4,7 +4,7 @@ import {
   RequiredCapabilities,
   writingJobKinds,
 } from '@signalbox/contract';
-import { Compile } from 'typebox/compile';
+import { compileLater } from '../compile-later.ts';
 import { invalidField } from '../errors.ts';
 
 /** The capabilities that a lane requires of an agent; absent ones are not required. */
@@ -21,7 +21,7 @@ export interface Needs {
 /** Of the canonical JSON. Claims compare it with each agent, so it is kept short. */
 export const REQUIREMENTS_BYTES_MAX = 2_048;
 
-const requiredCapabilities = Compile(RequiredCapabilities);
+const requiredCapabilities = compileLater(RequiredCapabilities);
 
 /**
  * Reads required capabilities from a job's `requirements`
@@ -32,8 +32,8 @@ const requiredCapabilities = Compile(RequiredCapabilities);
  */
 export function needsOf(kind: JobKind, requirements: unknown): Needs {
   const asked = asObject(requirements) ?? {};
-  if (!requiredCapabilities.Check(asked)) {
-    const first = requiredCapabilities.Errors(asked)[0];
+  if (!requiredCapabilities().Check(asked)) {
+    const first = requiredCapabilities().Errors(asked)[0];
     throw invalidField(
       `/requirements${first?.instancePath ?? ''}`,
       first?.message ?? 'must be of the documented form',

@@ -1,8 +1,8 @@
 import { WorkspaceSlug } from '@signalbox/contract';
-import { Compile } from 'typebox/compile';
 import { refusalOfCreation } from '../access/policy.ts';
 import { insertMembership, listMembershipsOfPerson } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
+import { compileLater } from '../compile-later.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -17,7 +17,7 @@ const DEVELOPMENT_SLUG = 'dev';
 const NAME_CHARS_MAX = 200;
 const OPERATOR = 'operator';
 
-const slugSchema = Compile(WorkspaceSlug);
+const slugSchema = compileLater(WorkspaceSlug);
 
 /**
  * Creates a workspace whose owner is the person who asks.
@@ -57,7 +57,7 @@ export async function createWorkspace(
   draft: { slug: string; name: string; createdBy?: string },
 ): Promise<WorkspaceRow> {
   const { slug, name, createdBy = OPERATOR } = draft;
-  if (!slugSchema.Check(slug)) {
+  if (!slugSchema().Check(slug)) {
     throw invalidField('/slug', 'must be 1 to 63 lower-case letters, digits and inner dashes');
   }
   if (name.length < 1 || name.length > NAME_CHARS_MAX) {

@@ -47,8 +47,10 @@ test('row locks, other tables and upserts of other tables are no writes of a tab
   assert.equal(read('INSERT INTO other (job_id) VALUES (?) ON CONFLICT DO UPDATE SET a = 1'), null);
 });
 
-for (const queries of [sqliteQueries, postgresQueries]) {
-  const name = queries === sqliteQueries ? 'sqlite' : 'postgres';
+for (const [name, queries] of [
+  ['sqlite', sqliteQueries()],
+  ['postgres', postgresQueries()],
+] as const) {
   test(`built queries are read like written ones: ${name}`, () => {
     const { sql } = queries
       .updateTable('runs')

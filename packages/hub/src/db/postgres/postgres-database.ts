@@ -285,7 +285,9 @@ function takeDisjoint(scope: Scope, limit: number): WaitingAction[] {
 /** Reads committed data, each statement on any free connection. */
 class PostgresReader implements Reader {
   readonly engine = 'postgres';
-  readonly build = postgresQueries;
+  get build() {
+    return postgresQueries();
+  }
   readonly rowLock = '';
   readonly kept = null;
   readonly #sessions: Sessions;

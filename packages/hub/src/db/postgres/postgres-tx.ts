@@ -38,7 +38,9 @@ export function openTx(
   }
   const tx: ActionTx = {
     engine: 'postgres',
-    build: postgresQueries,
+    get build() {
+      return postgresQueries();
+    },
     rowLock: ' FOR NO KEY UPDATE',
     kept: null,
     nowMs,

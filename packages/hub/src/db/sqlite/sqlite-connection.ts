@@ -38,7 +38,9 @@ const COUNTING_VERSION = [3, 51] as const;
 /** A connection with its prepared statements. */
 export class Connection implements Reader {
   readonly engine = 'sqlite';
-  readonly build = sqliteQueries;
+  get build() {
+    return sqliteQueries();
+  }
   readonly rowLock = '';
   readonly kept: KeptRows | null;
   readonly #db: DatabaseSync;

@@ -447,7 +447,9 @@ function createDurableReader(
   };
   return {
     engine: reader.engine,
-    build: reader.build,
+    get build() {
+      return reader.build;
+    },
     rowLock: reader.rowLock,
     kept: null,
     all: (query) => guard(() => reader.all(query)),

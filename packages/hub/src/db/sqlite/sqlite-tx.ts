@@ -7,7 +7,9 @@ import type { Connection } from './sqlite-connection.ts';
 /** The `Tx` of one action on SQLite, and what its transaction has to know about it afterwards. */
 export class SqliteTx implements Tx {
   readonly engine = 'sqlite';
-  readonly build = sqliteQueries;
+  get build() {
+    return sqliteQueries();
+  }
   readonly rowLock = '';
   readonly kept: KeptReads | null;
   readonly nowMs: number;
