@@ -6,7 +6,7 @@ import { actFor } from './db/acting-caller.ts';
 import type { Tx } from './db/engine.ts';
 import type { Role } from './db/schema/tables.ts';
 import { assert, HubError } from './errors.ts';
-import type { Gatekeeper } from './http/bind.ts';
+import type { Gatekeeper, RequestHead } from './http/gatekeeper.ts';
 import { cookiesOf } from './http/request-context.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
 import { authenticateSecret } from './integrations/authenticate-secret.ts';
@@ -178,9 +178,9 @@ async function readPersonAccess(
 
 async function authenticateByHeader(
   deps: GatekeeperDeps,
-  request: FastifyRequest,
+  { headers }: RequestHead,
 ): Promise<Principal> {
-  const header = request.headers.authorization;
+  const header = headers.authorization;
   if (header !== undefined) return authenticateBearer(deps, header);
   if (!deps.unauthenticatedAllowed) {
     throw new HubError(
@@ -188,7 +188,7 @@ async function authenticateByHeader(
       'Send the header Authorization: Bearer <token>; `signalbox login` gets one.',
     );
   }
-  if (!isLocalHost(request.headers, deps.baseUrl)) {
+  if (!isLocalHost(headers, deps.baseUrl)) {
     throw new HubError(
       'TOKEN_MISSING',
       'Requests without a token must use a local host name, such as localhost.',

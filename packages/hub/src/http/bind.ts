@@ -1,17 +1,15 @@
-import type { Readable } from 'node:stream';
 import {
   consolePathOf,
   type Endpoint,
   type EndpointAuth,
   type RequestInput,
-  type Scope,
   statusOf,
 } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { Static, TObject } from 'typebox';
-import { HubError } from '../errors.ts';
+import type { TObject } from 'typebox';
+import { assert, HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
-import { type BodyProof, requireProvedBody } from './body-parsers.ts';
+import { requireProvedBody } from './body-parsers.ts';
 import {
   type BytesReceiver,
   type BytesServer,
@@ -20,10 +18,12 @@ import {
 } from './byte-routes.ts';
 import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
-import { type EventSource, sendEvents } from './event-stream.ts';
+import { sendEvents } from './event-stream.ts';
+import type { Gatekeeper, RequestHead } from './gatekeeper.ts';
+import type { EventHandler, Handler, SharedRead, StreamHandler } from './handlers.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
-import { HttpContext } from './request-context.ts';
+import { type CallClient, CallContext, HttpContext } from './request-context.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
@@ -54,83 +54,34 @@ declare module 'fastify' {
   }
 }
 
-/** Authenticates callers and decides which workspace they may use; passed in by `app.ts`. */
-export interface Gatekeeper {
-  /**
-   * Finds the principal of a request. Runs before the body is read.
-   * @throws HubError 401
-   */
-  authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>>;
-  /** For proofs that cover the body: checks them once the body has been read. */
-  proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
-  /** The principal with its scopes in one workspace, or null when it may not use that one. */
-  enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal | null>;
-  /**
-   * Runs a handler on behalf of a principal, whose access may have to be checked as it writes, and
-   * who gets an equal share of the database.
-   */
-  actAs<T>(principal: Principal, cost: Pick<CallCost, 'isLongRead'>, run: () => T): T;
-  /** Rises whenever somebody may have lost access. */
-  accessVersion(): number;
-  /**
-   * Watches a request that waits, and ends the wait when its caller loses access.
-   *
-   * @param since the version from before the caller was authenticated.
-   * @returns ends the watch.
-   */
-  watchAccess(caller: WaitingCaller, since: number): () => void;
-}
-
-/** A request that waits: its caller, and the scopes of which the caller needs one. */
-interface WaitingCaller {
-  principal: Principal;
-  scopes: readonly Scope[];
-  end(refusal: HubError): void;
-}
-
-export type Handler<Req extends TObject, Res extends TObject> = (
-  input: RequestInput<Req>,
-  context: RequestContext,
-) => Promise<Omit<Static<Res>, 'ok'>>;
-
-/** How a row answers many callers with one read; see `SharedAnswers`. */
-export interface SharedRead<Req extends TObject, Res extends TObject> {
-  /** The id of the record that the answer is about. */
-  recordOf(input: RequestInput<Req>): string;
-  /** Reads the answer, which is the same for all callers. */
-  read(input: RequestInput<Req>): Promise<Omit<Static<Res>, 'ok'>>;
-  /** Whether the answer stays true until the record changes. */
-  lasts(answer: Omit<Static<Res>, 'ok'>): boolean;
-  /** Answers a caller whose answer is not shared; null for all others. */
-  readOwn?(input: RequestInput<Req>, principal: Principal): Promise<Omit<Static<Res>, 'ok'>> | null;
-}
-
-/** An answer of any length, sent while it is produced. */
-export interface StreamedAnswer {
-  contentType: string;
-  /** The name under which a browser saves it: letters, digits, dots and dashes. */
-  fileName: string;
-  /** An error in the stream aborts the connection, so that no client takes a part for the whole. */
-  body: Readable;
-}
-
-export type StreamHandler<Req extends TObject> = (
-  input: RequestInput<Req>,
-  context: RequestContext,
-) => Promise<StreamedAnswer>;
-
-/** Authorizes a stream of events. The source starts to write when the headers are sent. */
-export type EventHandler<Req extends TObject> = (
-  input: RequestInput<Req>,
-  context: RequestContext,
-) => Promise<EventSource>;
-
 /** Calls the handler and sends its answer. */
 type Respond<Req extends TObject> = (
   input: RequestInput<Req>,
   context: HttpContext,
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
+
+/** Calls the handler and writes its answer as JSON. */
+type Answer<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<string>;
+
+/** What is left of a request when its input is valid. */
+type Perform<Req extends TObject> = (
+  input: RequestInput<Req>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+/** A call that a front thread has received and validated. */
+export interface FrontCall {
+  /** The name of the row. */
+  readonly name: string;
+  readonly input: object;
+  readonly headers: RequestHead['headers'];
+  readonly client: CallClient;
+}
 
 export interface BindOptions {
   /** Sends the answer without adding `ok`. */
@@ -157,6 +108,11 @@ export class Api {
   readonly #limiter: Limiter;
   readonly #sharedAnswers: SharedAnswers;
   readonly #bound: Endpoint[] = [];
+  /** The rows that front threads may call, by name. */
+  readonly #callable = new Map<
+    string,
+    { row: Endpoint; cost: CallCost; answer: Answer<TObject> }
+  >();
   readonly #methodsByPath = new Map<string, string[]>();
   /** Set in tests: validates every answer against its schema. */
   readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
@@ -197,10 +153,9 @@ export class Api {
   ): void {
     // Rows of all types share one list, so their own types are dropped here.
     const row = endpoint as unknown as Endpoint;
-    this.#route(row, endpoint.request, options, async (input, context, reply) => {
-      const answer = await endContext(context, handler(input, context));
-      return sendJson(reply, this.#format(row, answer, options.bare));
-    });
+    this.#routeJson(row, endpoint.request, options, async (input, context) =>
+      this.#format(row, await handler(input, context), options.bare),
+    );
   }
 
   /** Binds a row that many callers may ask at the same time, as `bind` does. */
@@ -213,13 +168,68 @@ export class Api {
       const answer = await shared.read(input);
       return { text: this.#format(row, answer), lasts: shared.lasts(answer) };
     };
-    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+    this.#routeJson(row, endpoint.request, {}, async (input, context) => {
       const own = shared.readOwn?.(input, context.principal) ?? null;
-      if (own !== null) return sendJson(reply, this.#format(row, await endContext(context, own)));
+      if (own !== null) return this.#format(row, await own);
       const question = { recordId: shared.recordOf(input), key: row.path + JSON.stringify(input) };
-      const asked = this.#sharedAnswers.ask(question, () => read(input));
-      return sendJson(reply, await endContext(context, asked));
+      return this.#sharedAnswers.ask(question, () => read(input));
     });
+  }
+
+  /** Binds a row whose operation runs on another thread, which answers with JSON. */
+  bindRemote(
+    row: Endpoint,
+    call: (input: object, request: FastifyRequest, reply: FastifyReply) => Promise<string>,
+  ): void {
+    // The console's path is relayed.
+    const own = [{ path: row.path, auth: row.auth }];
+    this.#route(row, own, row.request, {}, async (input, request, reply) =>
+      sendJson(reply, await call(input, request, reply)),
+    );
+  }
+
+  /** The names of the rows that `call` takes. */
+  get callable(): string[] {
+    return [...this.#callable.keys()];
+  }
+
+  /**
+   * Performs a call of a front thread. The caller is authenticated again, so that a revocation
+   * takes effect here first.
+   */
+  async call({ name, input, headers, client }: FrontCall): Promise<string> {
+    const callable = this.#callable.get(name);
+    assert(callable !== undefined, `${name} is called by front threads`);
+    const { row, cost, answer } = callable;
+    const since = this.#gatekeeper.accessVersion();
+    const principal = await this.authenticate(headers);
+    const entered = await this.#enter(row, principal, input);
+    const watched = { principal: entered, scopes: row.scopes };
+    const context = new CallContext(client, entered, (end) =>
+      this.#gatekeeper.watchAccess({ ...watched, end }, since),
+    );
+    const run = () => endContext(context, answer(input as RequestInput<TObject>, context));
+    return this.#gatekeeper.actAs(entered, cost, run);
+  }
+
+  /** Finds the principal of a token on behalf of a front thread. @throws HubError 401 */
+  authenticate(headers: RequestHead['headers']): Promise<Principal> {
+    return this.#gatekeeper.authenticate.bearer({ headers });
+  }
+
+  #routeJson<Req extends TObject>(
+    row: Endpoint,
+    schema: Req,
+    options: BindOptions,
+    answer: Answer<Req>,
+  ): void {
+    const isPlain = Object.keys(options).length === 0;
+    if (row.auth === 'bearer' && isPlain) {
+      this.#callable.set(row.name, { row, cost: costOf(row), answer: answer as Answer<TObject> });
+    }
+    this.#routeHere(row, schema, options, async (input, context, reply) =>
+      sendJson(reply, await endContext(context, answer(input, context))),
+    );
   }
 
   #format(row: Endpoint, answer: object, isBare = false): string {
@@ -231,7 +241,7 @@ export class Api {
   /** Binds a row whose answer never changes once it is made, at the first request. */
   bindStored(endpoint: Endpoint, make: () => StoredAnswer): void {
     let stored: StoredAnswer | null = null;
-    this.#route(endpoint, endpoint.request, {}, async (_input, _context, reply) => {
+    this.#routeHere(endpoint, endpoint.request, {}, async (_input, _context, reply) => {
       stored ??= make();
       return sendStored(reply.request, reply, stored);
     });
@@ -243,7 +253,7 @@ export class Api {
     handler: StreamHandler<Req>,
   ): void {
     const row = endpoint as unknown as Endpoint;
-    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+    this.#routeHere(row, endpoint.request, {}, async (input, context, reply) => {
       const { contentType, fileName, body } = await endContext(context, handler(input, context));
       return reply
         .header('content-type', contentType)
@@ -259,7 +269,7 @@ export class Api {
     handler: EventHandler<Req>,
   ): void {
     const row = endpoint as unknown as Endpoint;
-    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
+    this.#routeHere(row, endpoint.request, {}, async (input, context, reply) => {
       // Watches the caller from here on; the end of the stream ends the watch.
       const { signal } = context;
       try {
@@ -301,16 +311,38 @@ export class Api {
     routeServedBytes(this.#server, endpoint, bytes);
   }
 
-  #route<Req extends TObject>(
+  /** Adds the routes of a row whose operation runs on this thread. */
+  #routeHere<Req extends TObject>(
     row: Endpoint,
     schema: Req,
     options: BindOptions,
     respond: Respond<Req>,
   ): void {
+    const cost = costOf(row);
+    this.#route(row, addressesOf(row), schema, options, async (input, request, reply) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('a request was not authenticated');
+      const entered = await this.#enter(row, principal, input);
+      const watched = { principal: entered, scopes: row.scopes };
+      const context = new HttpContext(request, reply, entered, (end) =>
+        this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
+      );
+      return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
+    });
+  }
+
+  /** Adds the routes of a row: authenticates, reads and validates. */
+  #route<Req extends TObject>(
+    row: Endpoint,
+    addresses: readonly Address[],
+    schema: Req,
+    options: BindOptions,
+    perform: Perform<Req>,
+  ): void {
     this.#bound.push(row);
     const validator = createRequestValidator(schema);
     const cost = costOf(row);
-    for (const { path, auth } of addressesOf(row)) {
+    for (const { path, auth } of addresses) {
       const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
       this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
       this.#server.route({
@@ -324,18 +356,11 @@ export class Api {
         handler: async (request, reply) => {
           requireProvedBody(request);
           if (this.#isStale(request)) await this.#authenticate(request, auth);
-          const { principal } = request;
-          if (principal === null) throw new Error('a request was not authenticated');
           const body = row.streams ? queryOf(request) : (request.body ?? {});
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
           const input = validator.validate(body) as RequestInput<Req>;
-          const entered = await this.#enter(row, principal, input);
-          const watched = { principal: entered, scopes: row.scopes };
-          const context = new HttpContext(request, reply, entered, (end) =>
-            this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
-          );
-          return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
+          return perform(input, request, reply);
         },
       });
     }
@@ -441,7 +466,7 @@ function sendJson(reply: FastifyReply, text: string): FastifyReply {
 function noSlot(): void {}
 
 /** Awaits a handler. A caller who has lost access meanwhile gets the refusal, not the answer. */
-async function endContext<T>(context: HttpContext, handled: Promise<T>): Promise<T> {
+async function endContext<T>(context: Pick<HttpContext, 'end'>, handled: Promise<T>): Promise<T> {
   try {
     return await handled;
   } finally {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HubError } from '../errors.ts';
+import { assert, HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 
 type Cookies = RequestContext['cookies'];
@@ -7,52 +7,52 @@ type Cookies = RequestContext['cookies'];
 /** Watches the access of a caller until the returned function is called. */
 export type WatchAccess = (end: (refusal: HubError) => void) => () => void;
 
-/** The part of a request that handlers see. The signal and the cookies are created on first use. */
-export class HttpContext implements RequestContext {
+/** The client of a call, near or on another thread. */
+export interface CallClient {
+  readonly requestId: string;
+  readonly address: string;
+  readonly userAgent: string;
+  /** Called when the call begins to wait; it then takes nothing of the hub. */
+  waits(): void;
+  /** Calls a function when the client leaves before its answer; at once if it has left. */
+  onLeft(call: () => void): void;
+}
+
+/** The part of a call that handlers see. The signal is created on first use, as few calls wait. */
+export class CallContext implements RequestContext {
   readonly principal: Principal;
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+  readonly #client: CallClient;
   readonly #watchAccess: WatchAccess;
   #ending: AbortController | null = null;
   #unwatch: () => void = () => undefined;
 
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    principal: Principal,
-    watchAccess: WatchAccess,
-  ) {
-    this.#watchAccess = watchAccess;
-    this.#request = request;
-    this.#reply = reply;
+  constructor(client: CallClient, principal: Principal, watchAccess: WatchAccess) {
     this.principal = principal;
+    this.#client = client;
+    this.#watchAccess = watchAccess;
   }
 
   get requestId(): string {
-    return this.#request.id;
+    return this.#client.requestId;
   }
 
   get address(): string {
-    return this.#request.ip;
+    return this.#client.address;
   }
 
   get userAgent(): string {
-    return this.#request.headers['user-agent'] ?? '';
+    return this.#client.userAgent;
   }
 
   get signal(): AbortSignal {
     if (this.#ending === null) {
-      // Only requests that wait need the signal, and they take nothing of the hub meanwhile.
-      this.#request.leaveSlot();
+      this.#client.waits();
       const ending = new AbortController();
-      const { raw } = this.#reply;
       this.#ending = ending;
-      // A completely sent answer emits `close` too; that is no disconnect.
-      raw.once('close', () => {
-        if (!raw.writableFinished) ending.abort();
-      });
-      if (raw.destroyed) ending.abort();
-      else this.#unwatch = this.#watchAccess((refusal) => ending.abort(refusal));
+      this.#client.onLeft(() => ending.abort());
+      if (!ending.signal.aborted) {
+        this.#unwatch = this.#watchAccess((refusal) => ending.abort(refusal));
+      }
     }
     return this.#ending.signal;
   }
@@ -73,10 +73,35 @@ export class HttpContext implements RequestContext {
   }
 
   get cookies(): Cookies {
+    return {};
+  }
+
+  setCookie(name: string, _value: string | null, _options: { maxAgeMs: number }): void {
+    assert(false, `a caller with a token gets no cookie ${name}`);
+  }
+}
+
+/** A call over a connection of this thread, with the cookies of the console. */
+export class HttpContext extends CallContext {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal,
+    watchAccess: WatchAccess,
+  ) {
+    super(clientOf(request, reply), principal, watchAccess);
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  override get cookies(): Cookies {
     return cookiesOf(this.#request);
   }
 
-  setCookie(name: string, value: string | null, { maxAgeMs }: { maxAgeMs: number }): void {
+  override setCookie(name: string, value: string | null, { maxAgeMs }: { maxAgeMs: number }): void {
     this.#reply.setCookie(name, value ?? '', {
       path: '/',
       httpOnly: true,
@@ -87,8 +112,26 @@ export class HttpContext implements RequestContext {
   }
 }
 
+function clientOf(request: FastifyRequest, { raw }: FastifyReply): CallClient {
+  return {
+    requestId: request.id,
+    get address() {
+      return request.ip;
+    },
+    userAgent: request.headers['user-agent'] ?? '',
+    waits: () => request.leaveSlot(),
+    onLeft(call) {
+      // A completely sent answer emits `close` too; that is no disconnect.
+      raw.once('close', () => {
+        if (!raw.writableFinished) call();
+      });
+      if (raw.destroyed) call();
+    },
+  };
+}
+
 /** Parses the cookies of a request. */
-export function cookiesOf(request: FastifyRequest): Cookies {
+export function cookiesOf(request: Pick<FastifyRequest, 'headers' | 'server'>): Cookies {
   const { cookie } = request.headers;
   return cookie === undefined ? {} : request.server.parseCookie(cookie);
 }

@@ -1,5 +1,6 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
-import type { Api, Gatekeeper } from '../http/bind.ts';
+import type { Api } from '../http/bind.ts';
+import type { Gatekeeper } from '../http/gatekeeper.ts';
 import { createOwnWorkspace } from './create.ts';
 import { presentCloudAiSettings, presentMembership, presentWorkspace } from './present.ts';
 import { readSettings, type Settings, updateSettings } from './settings.ts';

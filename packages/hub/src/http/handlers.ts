@@ -1,0 +1,42 @@
+import type { Readable } from 'node:stream';
+import type { RequestInput } from '@signalbox/contract';
+import type { Static, TObject } from 'typebox';
+import type { Principal, RequestContext } from '../principal.ts';
+import type { EventSource } from './event-stream.ts';
+
+export type Handler<Req extends TObject, Res extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<Omit<Static<Res>, 'ok'>>;
+
+/** How a row answers many callers with one read; see `SharedAnswers`. */
+export interface SharedRead<Req extends TObject, Res extends TObject> {
+  /** The id of the record that the answer is about. */
+  recordOf(input: RequestInput<Req>): string;
+  /** Reads the answer, which is the same for all callers. */
+  read(input: RequestInput<Req>): Promise<Omit<Static<Res>, 'ok'>>;
+  /** Whether the answer stays true until the record changes. */
+  lasts(answer: Omit<Static<Res>, 'ok'>): boolean;
+  /** Answers a caller whose answer is not shared; null for all others. */
+  readOwn?(input: RequestInput<Req>, principal: Principal): Promise<Omit<Static<Res>, 'ok'>> | null;
+}
+
+/** An answer of any length, sent while it is produced. */
+export interface StreamedAnswer {
+  contentType: string;
+  /** The name under which a browser saves it: letters, digits, dots and dashes. */
+  fileName: string;
+  /** An error in the stream aborts the connection, so that no client takes a part for the whole. */
+  body: Readable;
+}
+
+export type StreamHandler<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<StreamedAnswer>;
+
+/** Authorizes a stream of events. The source starts to write when the headers are sent. */
+export type EventHandler<Req extends TObject> = (
+  input: RequestInput<Req>,
+  context: RequestContext,
+) => Promise<EventSource>;
