@@ -34,6 +34,7 @@ import { DiskSpace, type ReadFree } from './disk-space.ts';
 import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
+import { createFrontThreads, type FrontThreads } from './http/front/front-threads.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import { Limiter } from './http/limiter.ts';
 import { createServer } from './http/server.ts';
@@ -143,9 +144,10 @@ export interface Hub {
   readonly baseUrl: string;
   /**
    * Starts to accept requests and to run the loops.
-   * @returns the one-time link that creates the first owner; null if accounts exist.
+   * @returns the address on this machine, and the one-time link that creates the first owner; null
+   *   if accounts exist.
    */
-  listen(): Promise<{ firstOwnerUrl: string | null }>;
+  listen(): Promise<{ address: string; firstOwnerUrl: string | null }>;
   /**
    * Lets load balancers send new requests to the other hubs: for a while, this one serves requests
    * and ends each connection after its answer. Does nothing without other hubs.
@@ -266,10 +268,9 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
-  bindRoutes(server, options, { ...parts, ...watches, uploads, address });
-  server.addHook('preClose', async () => {
-    for (const waiting of [deps.waiters, deps.decisionWaiters, parts.feed]) waiting.close();
-  });
+  const api = bindRoutes(server, options, { ...parts, ...watches, uploads, address });
+  const fronts = createFrontThreads(config, server, api, () => group.others + 1);
+  server.addHook('preClose', async () => endWaits(parts));
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
   const handlers = createHintHandlers(parts, accessWatch);
@@ -280,6 +281,9 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
+    // The server serves front threads until they have closed.
+    endWaits(parts);
+    await fronts?.close();
     await server.close();
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
     await group.stop();
@@ -309,7 +313,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
         await uploads.byteStore.sweep();
         await archive?.sweep();
       }
-      const listening = await server.listen({ host: config.host, port: config.port });
+      const listening = await (fronts ?? server).listen({ host: config.host, port: config.port });
       address.baseUrl ||= listening;
       group.announce(address.baseUrl);
       logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);
@@ -319,14 +323,20 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       parts.feed.joined();
       signInLoop.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
-      return { firstOwnerUrl: linkToken && firstOwnerUrl(address.baseUrl, linkToken) };
+      const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);
+      return { address: listening, firstOwnerUrl: link };
     },
-    drain: (ms = DRAIN_MS) => drain(group, draining, ms),
+    drain: (ms = DRAIN_MS) => drain(group, draining, fronts, ms),
     stop() {
       stopped ??= stopOnce();
       return stopped;
     },
   };
+}
+
+/** Answers the requests that wait. */
+function endWaits({ deps, feed }: HubParts): void {
+  for (const waiting of [deps.waiters, deps.decisionWaiters, feed]) waiting.close();
 }
 
 /** The reactions of the modules to changes on other hubs. */
@@ -343,10 +353,12 @@ function createHintHandlers({ deps, tokenCache, feed }: HubParts, accessWatch: A
 async function drain(
   group: Pick<HubGroup, 'others'>,
   draining: { isDraining: boolean },
+  fronts: FrontThreads | null,
   ms: number,
 ): Promise<void> {
   if (group.others === 0) return;
   draining.isDraining = true;
+  fronts?.drain();
   await setTimeoutPromise(ms);
 }
 
@@ -370,7 +382,8 @@ function createLimitedServer(
   const limiter = new Limiter({ limits: config, clock: deps.clock, hubs });
   const server = createServer({
     limiter,
-    trustedProxies: config.trustedProxies,
+    // Front threads alone reach this server, and name the addresses of clients.
+    trustedProxies: config.frontThreads > 0 || config.trustedProxies,
     draining,
     ids: deps.ids,
     secure: config.baseUrl?.startsWith('https:') ?? false,
@@ -444,7 +457,7 @@ function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords, checkAnswer }: HubOptions,
   parts: RouteParts,
-): void {
+): Api {
   const { deps, tokenCache, accessWatch, limiter, failedSignIns } = parts;
   const { uploads, readiness, address } = parts;
   const identity = {
@@ -490,4 +503,5 @@ function bindRoutes(
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   api.finish();
   serveConsole(server, consoleDir ?? '');
+  return api;
 }

@@ -31,8 +31,8 @@ export interface ServerOptions {
   /** Whether people use HTTPS: sends Strict-Transport-Security. */
   secure: boolean;
   limiter: Limiter;
-  /** Addresses and ranges of the proxies whose forwarding headers are believed. */
-  trustedProxies: readonly string[];
+  /** Addresses and ranges of the proxies whose forwarding headers are believed; true: of all. */
+  trustedProxies: readonly string[] | true;
   /** Set while the hub is about to stop: each answer ends its connection. */
   draining: { isDraining: boolean };
 }
@@ -51,7 +51,7 @@ function refuseSchema(): never {
 export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: options.logger,
-    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
+    trustProxy: trustOf(options.trustedProxies),
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request would cost more than most requests log.
     childLoggerFactory: (logger) => logger,
@@ -85,7 +85,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
-  if (options.trustedProxies.length === 0) warnOfProxy(server);
+  if (trustOf(options.trustedProxies) === false) warnOfProxy(server);
   // Hooks of every request use callbacks: a promise would cost more than their work.
   server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply, options.secure);
@@ -110,6 +110,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   limitDrainTime(server);
   endConnectionsWhileDraining(server, options.draining);
   return server;
+}
+
+function trustOf(trustedProxies: ServerOptions['trustedProxies']): boolean | string[] {
+  if (trustedProxies === true) return true;
+  return trustedProxies.length > 0 && [...trustedProxies];
 }
 
 /** Warns once when requests come through a proxy that is not configured. */

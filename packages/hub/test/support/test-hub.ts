@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { Endpoint } from '@signalbox/contract';
 import { Compile, type Validator } from 'typebox/compile';
@@ -46,6 +45,9 @@ export interface TestHub<AnyClock extends Clock = ManualClock> {
 
 const noLimits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
 
+/** SIGNALBOX_TEST_FRONT_THREADS=1 runs tests over front threads. */
+const frontThreads = Number(process.env.SIGNALBOX_TEST_FRONT_THREADS ?? 0);
+
 /** SIGNALBOX_TEST_LOG_LEVEL=error shows why a hub answers 500. */
 export const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
 
@@ -73,6 +75,7 @@ export async function startTestHub(
     ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
     // Tests send more than people do, and their clocks may stand still.
     ...noLimits,
+    frontThreads,
     dataDir,
     ...taken.config,
     ...options.config,
@@ -84,10 +87,8 @@ export async function startTestHub(
     await hub.stop();
     await taken.release();
   });
-  await hub.listen();
   // Not `hub.baseUrl`, which a setting may name.
-  const { port } = hub.server.server.address() as AddressInfo;
-  const address = `http://127.0.0.1:${port}`;
+  const { address } = await hub.listen();
   const { database, deps } = hub;
   return {
     ...{ hub, address, clock, dataDir, database, deps, passwords },
