@@ -67,7 +67,7 @@ type Answer<Req extends TObject> = (
   context: RequestContext,
 ) => Promise<string>;
 
-/** What is left of a request when its input is valid. */
+/** Performs a request whose input is valid. */
 type Perform<Req extends TObject> = (
   input: RequestInput<Req>,
   request: FastifyRequest,

@@ -15,7 +15,7 @@ export class FrontCalls {
   readonly #api: Api;
   readonly #post: (message: ToFront) => void;
   readonly #answers: Outbox<AnswerMessage>;
-  /** What ends the calls that wait, by their ids. */
+  /** The functions that end the calls that wait, by their ids. */
   readonly #waiting = new Map<number, () => void>();
 
   constructor(api: Api, post: (message: ToFront) => void) {

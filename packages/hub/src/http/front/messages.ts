@@ -88,7 +88,7 @@ export function errorOf(answer: Exclude<AnswerMessage, { text: string }>): Error
   });
 }
 
-/** A plain error for the log, with the stack of this thread; others may have fields that do not cross. */
+/** Copies an error for the log: its message and stack, because other fields may not cross. */
 function copyError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const copy = new Error(error.message);

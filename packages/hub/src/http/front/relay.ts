@@ -9,7 +9,7 @@ const END_HEADER = 'x-end-connection';
 
 /** Headers of one connection (RFC 9110, section 7.6.1). */
 const connectionHeaders = ['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'];
-/** The core believes what this thread says of the client, and nobody else. */
+/** The core believes these of this thread only. */
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'];
 const droppedOfRequest = new Set([...connectionHeaders, ...forwardingHeaders]);
 /** Node frames the answer as the client's version of HTTP demands. */
