@@ -9,6 +9,7 @@ import { devices } from './endpoints/devices.ts';
 import { health } from './endpoints/health.ts';
 import { integrationEvents } from './endpoints/integration-events.ts';
 import { integrations } from './endpoints/integrations.ts';
+import { jobActivity } from './endpoints/job-activity.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { jobLog } from './endpoints/job-log.ts';
 import { jobPatch } from './endpoints/job-patch.ts';
@@ -37,7 +38,7 @@ export const endpoints = {
   deviceTokens,
   agents,
   repositories,
-  jobs: { ...jobs, ...jobLog, ...jobPatch },
+  jobs: { ...jobs, ...jobLog, ...jobActivity, ...jobPatch },
   jobEvents,
   queue,
   runs,

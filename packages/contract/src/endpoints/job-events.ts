@@ -14,6 +14,7 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
+import { Activity } from './job-activity.ts';
 
 /** Exact wire values (docs/reference/specification.md, Job event). */
 export const jobEventKinds = [
@@ -60,6 +61,7 @@ export const JobLogEntry = Type.Object({
   at: Type.Optional(
     Timestamp("The time by the agent's clock. The hub stores it in addition to its own."),
   ),
+  activity: Type.Optional(Activity),
 });
 export type JobLogEntry = Static<typeof JobLogEntry>;
 
@@ -127,7 +129,7 @@ export const jobEvents = {
     description:
       'Adds events of kind log. The agent numbers them, and the hub skips an entry whose logSeq ' +
       'it has for this attempt, so a retry is harmless. Entries of a job token have numbers of ' +
-      'their own and the stream tool. The claim fences it like every other write.',
+      'their own, the stream tool and no activity. The claim fences it like every other write.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       jobId: Id('job'),

@@ -36,6 +36,7 @@ const longReads = new Map<string, number>([
   [health.openapi.name, 5],
   [jobEvents.listForJob.name, 5],
   [jobs.log.name, 5],
+  [jobs.activity.name, 5],
   // These two may read tens of megabytes, in pieces between which others have their turn.
   [jobs.searchLog.name, 50],
   [jobs.downloadLog.name, 50],

@@ -1,4 +1,5 @@
-import type { endpoints, JobLogEntry, RequestInput } from '@signalbox/contract';
+import { Activity, type endpoints, type JobLogEntry, type RequestInput } from '@signalbox/contract';
+import { Value } from 'typebox/value';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
@@ -39,8 +40,11 @@ export function appendJobLog(
   });
 }
 
-function pieceOf({ logSeq, message, stream, at }: JobLogEntry, isTool: boolean): OutputPiece {
+function pieceOf(log: JobLogEntry, isTool: boolean): OutputPiece {
+  const { logSeq, message, stream, at, activity } = log;
   const shown = isTool ? TOOL_STREAM : stream;
   const data = { ...(shown && { stream: shown }), ...(at !== undefined && { at }) };
-  return { logSeq, message, data };
+  if (activity === undefined || isTool) return { logSeq, message, data };
+  // Fields that the contract does not know are of any size.
+  return { logSeq, message, data, activity: Value.Clean(Activity, activity) as Activity };
 }

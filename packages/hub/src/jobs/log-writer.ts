@@ -1,8 +1,10 @@
+import { ACTIVITIES_MAX, type Activity } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import type { Entry } from '../queue/entry.ts';
 import { type JobEventDraft, recordJobEvent, recordJobEventForSeq } from './store-events.ts';
 import {
   growJobLog,
+  insertActivity,
   insertLogMark,
   type JobLogRow,
   type LogGrowth,
@@ -24,6 +26,8 @@ export interface OutputPiece {
   message: string;
   /** Fields of the event beside the number. */
   data: Record<string, unknown>;
+  /** What its text is about. */
+  activity?: Activity;
 }
 
 /**
@@ -56,7 +60,10 @@ export async function appendOutput(
   return { appended, lastLogSeq: log[column] };
 }
 
-/** The growth of a log by some pieces; null if some have the same number, or there is no text. */
+/**
+ * The growth of a log by some pieces; null if some have the same number, there is no text, or one
+ * tells of an activity: that needs to know its line.
+ */
 function growthBy(
   pieces: readonly OutputPiece[],
   column: LogGrowth['column'],
@@ -67,8 +74,8 @@ function growthBy(
     ...{ column, firstLogSeq: first.logSeq, lastLogSeq: 0, pieces: pieces.length },
     ...{ sizeBytes: 0, lastBytes: 0, lineFeeds: 0, isLineOpen: false },
   };
-  for (const { logSeq, message } of pieces) {
-    if (logSeq <= growth.lastLogSeq) return null;
+  for (const { logSeq, message, activity } of pieces) {
+    if (logSeq <= growth.lastLogSeq || activity !== undefined) return null;
     growth.lastLogSeq = logSeq;
     growth.lastBytes = Buffer.byteLength(message);
     growth.sizeBytes += growth.lastBytes;
@@ -97,15 +104,17 @@ async function appendPiece(
   log: JobLogRow,
   piece: OutputPiece,
 ): Promise<void> {
-  const event = eventOf(piece);
-  if (log.unmarked_bytes < MARK_BYTES && log.unmarked_pieces < MARK_PIECES) {
-    await recordJobEvent(tx, entry, event);
-  } else {
+  const isMarked = log.unmarked_bytes >= MARK_BYTES || log.unmarked_pieces >= MARK_PIECES;
+  const isKept = piece.activity !== undefined && log.activities < ACTIVITIES_MAX;
+  const event = eventOf(piece, isKept);
+  if (!isMarked && !isKept) await recordJobEvent(tx, entry, event);
+  else {
     const seq = await recordJobEventForSeq(tx, entry, event);
-    const mark = { line: log.line_feeds, byte: log.size_bytes, seq };
-    await insertLogMark(tx, refOf(entry), mark);
-    log.unmarked_bytes = 0;
-    log.unmarked_pieces = 0;
+    if (isMarked) await markLog(tx, entry, log, seq);
+    if (isKept) {
+      await insertActivity(tx, refOf(entry), { seq, line: log.line_feeds + 1 });
+      log.activities += 1;
+    }
   }
   const { message } = piece;
   const sizeBytes = Buffer.byteLength(message);
@@ -116,9 +125,16 @@ async function appendPiece(
   if (message !== '') log.is_line_open = message.endsWith('\n') ? 0 : 1;
 }
 
-function eventOf({ logSeq, message, data }: OutputPiece): JobEventDraft {
+async function markLog(tx: Tx, entry: Entry, log: JobLogRow, seq: number): Promise<void> {
+  await insertLogMark(tx, refOf(entry), { line: log.line_feeds, byte: log.size_bytes, seq });
+  log.unmarked_bytes = 0;
+  log.unmarked_pieces = 0;
+}
+
+function eventOf(piece: OutputPiece, hasActivity = false): JobEventDraft {
+  const { logSeq, message, data, activity } = piece;
   // `logSeq` comes first: by this, readers tell output from other events of kind log.
-  return { kind: 'log', message, data: { logSeq, ...data } };
+  return { kind: 'log', message, data: { logSeq, ...data, ...(hasActivity && { activity }) } };
 }
 
 function refOf({ workspace_id, entry_id, attempt }: Entry): LogRef {
@@ -138,6 +154,7 @@ function emptyLog({ workspace_id, entry_id: job_id, attempt }: Entry, nowMs: num
     unmarked_pieces: 0,
     log_seq: 0,
     tool_log_seq: 0,
+    activities: 0,
   };
 }
 

@@ -12,6 +12,7 @@ import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
 import { presentJobEvent } from './present.ts';
 import { countJobsByStatus, deliverJob, getJob, listJobEvents, listJobs } from './read.ts';
+import { readActivity } from './read-activity.ts';
 import { readLog } from './read-log.ts';
 import { releaseJob } from './release.ts';
 import { renewJobLease } from './renew.ts';
@@ -30,6 +31,11 @@ function bindLogs(api: Api, deps: HubDeps): void {
   api.bindShared(jobs.log, {
     recordOf: ({ jobId }) => jobId,
     read: (input) => readLog(deps, input),
+    lasts: () => true,
+  });
+  api.bindShared(jobs.activity, {
+    recordOf: ({ jobId }) => jobId,
+    read: (input) => readActivity(deps, input),
     lasts: () => true,
   });
   api.bind(jobs.searchLog, (input, context) => searchLog(deps, context, input));

@@ -49,6 +49,7 @@ const logColumns = [
   'unmarked_pieces',
   'log_seq',
   'tool_log_seq',
+  'activities',
 ] as const satisfies readonly (keyof JobLogRow)[];
 
 /** Writes the size of a log, for the first time or again. */
@@ -202,21 +203,47 @@ export function listLogPieces(
   );
 }
 
-/** Deletes the sizes and marks of logs; their text goes with the timelines. */
+/** Notes where an event tells of an activity. */
+export async function insertActivity(
+  tx: Tx,
+  ref: LogRef,
+  { seq, line }: { seq: number; line: number },
+): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO job_activities (workspace_id, job_id, attempt, seq, line)
+     VALUES (?, ?, ?, ?, ?)`,
+    [...valuesOf(ref), seq, line],
+  );
+}
+
+/** The pieces of a log that tell of an activity, with the line in which each begins. */
+export function listActivities(
+  reader: Reader,
+  ref: LogRef,
+  { after, limit }: { after: number; limit: number },
+): Promise<(Omit<LogPiece, 'message'> & { line: number })[]> {
+  return reader.allSql(
+    `SELECT a.seq, a.line, e.at, e.data FROM job_activities AS a
+     JOIN job_events AS e ON e.workspace_id = a.workspace_id AND e.job_id = a.job_id
+       AND e.seq = a.seq
+     WHERE a.workspace_id = ? AND a.job_id = ? AND a.attempt = ? AND a.seq > ?
+     ORDER BY a.seq LIMIT ?`,
+    [...valuesOf(ref), after, limit],
+  );
+}
+
+/** Deletes what is known about logs; their text goes with the timelines. */
 export async function deleteJobLogs(
   tx: Tx,
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
   const values = [workspaceId, JSON.stringify(jobIds)];
-  await tx.runSql(
-    `DELETE FROM job_log_marks WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
-    values,
-  );
-  await tx.runSql(
-    `DELETE FROM job_logs WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
-    values,
-  );
+  for (const table of ['job_log_marks', 'job_activities', 'job_logs']) {
+    await tx.runSql(
+      `DELETE FROM ${table} WHERE workspace_id = ?
+         AND job_id IN (SELECT value FROM json_each(?))`,
+      values,
+    );
+  }
 }

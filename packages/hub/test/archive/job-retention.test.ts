@@ -117,7 +117,7 @@ test('a log leaves the database with its job', async (t) => {
   await h.refuse(jobs.searchLog, { workspaceId, jobId, text: 'line' }, 'JOB_NOT_FOUND');
   await h.refuse(jobs.downloadLog, { workspaceId, jobId }, 'JOB_NOT_FOUND');
   await h.retire();
-  for (const table of ['job_events', 'job_logs', 'job_log_marks']) {
+  for (const table of ['job_events', 'job_logs', 'job_log_marks', 'job_activities']) {
     assert.equal(await h.count(table), 0, table);
   }
   assert.equal(h.lines().filter(({ event }) => event?.kind === 'log').length, 1_500);

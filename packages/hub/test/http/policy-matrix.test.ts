@@ -135,6 +135,7 @@ const verdicts = {
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobsBulk: enqueuers,
   jobsLog: { ...readers, ownJob: 'ok' },
+  jobsActivity: { ...readers, ownJob: 'ok' },
   jobsSearchLog: { ...readers, ownJob: 'ok' },
   jobsDownloadLog: { ...readers, ownJob: 'ok' },
   jobsPatch: { ...readers, ownJob: 'ok' },

@@ -29,6 +29,7 @@ import { longReferences } from './0030-long-references.ts';
 import { jobVerdicts } from './0032-job-verdicts.ts';
 import { narrowRows } from './0034-narrow-rows.ts';
 import { logNumbers } from './0035-log-numbers.ts';
+import { jobActivities } from './0036-job-activities.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { version: 32, name: 'job-verdicts', statements: jobVerdicts },
   { version: 34, name: 'narrow-rows', statements: narrowRows },
   { version: 35, name: 'log-numbers', statements: logNumbers },
+  { version: 36, name: 'job-activities', statements: jobActivities },
 ];

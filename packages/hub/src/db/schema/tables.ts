@@ -318,6 +318,17 @@ export interface JobLogsTable {
   log_seq: number;
   /** The same for entries that the attempt's job token appends. */
   tool_log_seq: number;
+  /** How many of its pieces have a row in `job_activities`. */
+  activities: number;
+}
+
+/** A place in a log: the event `seq` tells of an activity, and its text begins in line `line`. */
+export interface JobActivitiesTable {
+  workspace_id: string;
+  job_id: string;
+  attempt: number;
+  seq: number;
+  line: number;
 }
 
 /** A place in a log: the event `seq` begins after `line` line feeds and `byte` bytes. */
@@ -388,6 +399,7 @@ export interface Schema
   job_events: JobEventsTable;
   job_logs: JobLogsTable;
   job_log_marks: JobLogMarksTable;
+  job_activities: JobActivitiesTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   schema_migrations: SchemaMigrationsTable;
