@@ -1,7 +1,9 @@
+import type { Plan, ToolCall } from '@signalbox/contract';
 import { failureOfClaude } from './claude-failure.ts';
 import { usageOfClaude } from './claude-usage.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from './executor.ts';
 import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
+import { claudeToolKinds, indentParts, type LogPart, plainPart, planPart } from './log-part.ts';
 import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
 
 const ARGUMENT_CHARS_MAX = 200;
@@ -18,12 +20,18 @@ export function createClaudeReader(options: { worktree?: string } = {}): OutputR
   return new ClaudeReader(options.worktree ?? '');
 }
 
+/** A call with its name for people, such as `Bash: npm test`. */
+interface Call {
+  label: string;
+  call: ToolCall;
+}
+
 class ClaudeReader implements OutputReader {
   readonly #worktree: string;
   readonly #report: ExecutorReport = {};
   readonly #denied = new Set<string>();
   /** Calls without a result yet, by their ID, in order. */
-  readonly #calls = new Map<string, string>();
+  readonly #calls = new Map<string, Call>();
   /** The call whose line was the last one. */
   #lastCall = '';
   #model = '';
@@ -36,7 +44,7 @@ class ClaudeReader implements OutputReader {
 
   readLine(line: string): ReadLine {
     const event = parseObject(line);
-    return event === null ? { text: `${line}\n` } : this.#readEvent(event);
+    return event === null ? { parts: plainPart(`${line}\n`) } : this.#readEvent(event);
   }
 
   report(): ExecutorReport {
@@ -55,68 +63,94 @@ class ClaudeReader implements OutputReader {
   #readEvent(event: JsonObject): ReadLine {
     if (event.type === 'system') return this.#readSystem(event);
     if (event.type === 'result') return this.#readResult(event);
-    let read: ReadLine = { text: '' };
+    let read: ReadLine = { parts: [] };
     if (event.type === 'assistant') read = this.#readAssistant(event);
-    else if (event.type === 'user') read = { text: this.#readToolResults(event) };
+    else if (event.type === 'user') read = { parts: this.#readToolResults(event) };
     // Only a sub-agent's events have a parent.
     const isOfSubagent = textOf(event.parent_tool_use_id) !== '';
-    return isOfSubagent ? { ...read, text: indent(read.text, '│ ') } : read;
+    return isOfSubagent ? { ...read, parts: indentParts(read.parts, '│ ') } : read;
   }
 
   #readSystem(event: JsonObject): ReadLine {
     if (event.subtype === 'api_retry') return readRetry(event);
     if (event.subtype === 'permission_denied') return this.#readDenial(event);
-    if (event.subtype !== 'init') return { text: '' };
+    if (event.subtype !== 'init') return { parts: [] };
     this.#model = textOf(event.model);
     const sessionId = textOf(event.session_id);
     // Each turn begins with it, also the one after a command in the background has ended.
-    if (this.#report.sessionId === sessionId) return { text: '' };
+    if (this.#report.sessionId === sessionId) return { parts: [] };
     this.#report.sessionId = sessionId;
-    return { text: `[session ${sessionId}, ${this.#model}]\n`, progress: 'Started.' };
+    const version = textOf(event.claude_code_version);
+    const tool = version === '' ? 'claude' : `claude ${version}`;
+    const activity = { session: { sessionId, tool, model: this.#model } };
+    const text = `[session ${sessionId}, ${this.#model}]\n`;
+    return { parts: [{ text, activity }], progress: 'Started.' };
   }
 
   #readDenial(event: JsonObject): ReadLine {
-    const what = this.#calls.get(textOf(event.tool_use_id)) ?? textOf(event.tool_name);
+    const what = this.#calls.get(textOf(event.tool_use_id))?.label ?? textOf(event.tool_name);
     if (this.#denied.size < DENIED_MAX) this.#denied.add(what);
-    return { text: `✋ refused: ${what}\n` };
+    return { parts: plainPart(`✋ refused: ${what}\n`) };
   }
 
   #readAssistant(event: JsonObject): ReadLine {
     this.#lastError = textOf(event.error);
-    let text = '';
+    const parts: LogPart[] = [];
     let progress: string | undefined;
     for (const part of listOf(objectOf(event.message).content).map(objectOf)) {
-      if (part.type === 'text') text += `${textOf(part.text)}\n`;
+      if (part.type === 'text') {
+        parts.push({ text: `${textOf(part.text)}\n`, activity: { isMessage: true } });
+      }
       if (part.type !== 'tool_use') continue;
-      progress = this.#clean(describeToolUse(textOf(part.name), objectOf(part.input)));
-      this.#calls.set(textOf(part.id), progress);
-      this.#lastCall = textOf(part.id);
-      text += `→ ${progress}\n`;
+      const { label, call } = this.#beginCall(part);
+      progress = label;
+      parts.push({ text: `→ ${label}\n`, activity: { toolCall: call } });
+      const todos = readTodos(part);
+      if (todos.length > 0) parts.push(planPart(todos));
     }
     const hasAnswer = this.#lastError === '' ? { hasAnswer: true as const } : {};
-    return { text, ...hasAnswer, ...(progress === undefined ? {} : { progress }) };
+    return { parts, ...hasAnswer, ...(progress === undefined ? {} : { progress }) };
   }
 
-  #readToolResults(event: JsonObject): string {
+  #beginCall(part: JsonObject): Call {
+    const name = textOf(part.name);
+    const argument = this.#clean(argumentOf(objectOf(part.input)));
+    const kind = claudeToolKinds[name] ?? 'other';
+    const named = argument === '' ? name : `${name}: ${argument}`;
+    const title = kind === 'execute' && argument !== '' ? argument : named;
+    const call = { id: textOf(part.id), kind, title, status: 'running' } as const;
+    const label = argument === '' ? name : `${name}: ${shortenArgument(argument)}`;
+    this.#calls.set(call.id, { label, call });
+    this.#lastCall = call.id;
+    return { label, call };
+  }
+
+  #readToolResults(event: JsonObject): LogPart[] {
     return listOf(objectOf(event.message).content)
       .map(objectOf)
       .filter((part) => part.type === 'tool_result')
-      .map((part) => this.#readToolResult(part))
-      .join('');
+      .map((part) => this.#readToolResult(part));
   }
 
-  #readToolResult(part: JsonObject): string {
+  #readToolResult(part: JsonObject): LogPart {
     const id = textOf(part.tool_use_id);
-    const call = this.#calls.get(id);
+    const known = this.#calls.get(id);
     // Several calls may run at once: an output that does not follow its call names it.
-    const title = id !== this.#lastCall && call !== undefined ? `← ${call}\n` : '';
+    const title = id !== this.#lastCall && known !== undefined ? `← ${known.label}\n` : '';
     this.#lastCall = '';
     this.#calls.delete(id);
     const output = this.#clean(contentOf(part.content).replace(internalLine, ''));
-    if (part.is_error !== true) return title + indent(shortenOutput(output));
+    const ended = (toolCall: Partial<ToolCall>) =>
+      known === undefined ? {} : { activity: { toolCall: { ...known.call, ...toolCall } } };
+    if (part.is_error !== true) {
+      return { text: title + indent(shortenOutput(output)), ...ended({ status: 'done' }) };
+    }
     const code = exitCode.exec(output)?.[1];
     const mark = code === undefined ? '✖ failed' : `✖ exit code ${code}`;
-    return `${title}  ${mark}\n${indent(shortenOutput(output.replace(exitCode, '')))}`;
+    return {
+      text: `${title}  ${mark}\n${indent(shortenOutput(output.replace(exitCode, '')))}`,
+      ...ended({ status: 'failed', ...(code === undefined ? {} : { exitCode: Number(code) }) }),
+    };
   }
 
   #readResult(event: JsonObject): ReadLine {
@@ -128,9 +162,11 @@ class ClaudeReader implements OutputReader {
     if (failure === null) delete report.failure;
     else report.failure = failure;
     const usage = usageOfClaude(event, this.#model);
-    if (usage !== undefined) report.usage = usage;
     // The text was already logged as the assistant's last message.
-    return { text: '' };
+    if (usage === undefined) return { parts: [] };
+    report.usage = usage;
+    const { model: _, models: __, ...used } = usage;
+    return { parts: [{ text: '', activity: { usage: used } }] };
   }
 
   #clean(text: string): string {
@@ -145,18 +181,20 @@ function readRetry(event: JsonObject): ReadLine {
   const why = textOf(event.error) === '' ? '' : ` (${textOf(event.error)})`;
   const seconds = typeof delayMs === 'number' ? `, next in ${Math.ceil(delayMs / 1_000)} s` : '';
   const progress = `The model ${said}${why}: try ${attempt} of ${triesMax}${seconds}.`;
-  return { text: `… ${progress}\n`, progress };
+  return { parts: plainPart(`… ${progress}\n`), progress };
 }
 
-/** Picks the most informative argument of common tools. */
-function describeToolUse(name: string, input: JsonObject): string {
+/** Picks the most informative argument of common tools, its first line. */
+function argumentOf(input: JsonObject): string {
   const argument = ['command', 'file_path', 'path', 'pattern', 'url', 'description']
     .map((key) => textOf(input[key]))
     .find((value) => value !== '');
-  const line = argument?.split('\n')[0] ?? '';
-  if (line === '') return name;
-  const cut = line.length > ARGUMENT_CHARS_MAX ? `${line.slice(0, ARGUMENT_CHARS_MAX)}…` : line;
-  return `${name}: ${cut.toWellFormed()}`;
+  return argument?.split('\n')[0] ?? '';
+}
+
+function shortenArgument(line: string): string {
+  if (line.length <= ARGUMENT_CHARS_MAX) return line;
+  return `${line.slice(0, ARGUMENT_CHARS_MAX).toWellFormed()}…`;
 }
 
 /** A tool result is a text, or a list of parts, some of which are text. */
@@ -164,4 +202,16 @@ function contentOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const parts = listOf(content).map(objectOf);
   return parts.map((part) => textOf(part.text)).join('\n');
+}
+
+/** The plan of the tool TodoWrite; empty for other tools. */
+function readTodos({ name, input }: JsonObject): Plan['entries'] {
+  if (name !== 'TodoWrite') return [];
+  return listOf(objectOf(input).todos)
+    .map(objectOf)
+    .map(({ content, status }) => ({ text: textOf(content), status: planStatusOf(status) }));
+}
+
+function planStatusOf(status: unknown): Plan['entries'][number]['status'] {
+  return status === 'completed' || status === 'in_progress' ? status : 'pending';
 }

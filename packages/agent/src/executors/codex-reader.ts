@@ -1,7 +1,8 @@
-import type { Usage } from '@signalbox/contract';
+import type { Plan, Usage } from '@signalbox/contract';
 import { readCodexSession } from './codex-session.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from './executor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
+import { plainPart, planPart } from './log-part.ts';
 import { judgeSentence } from './tool-failure.ts';
 import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
 
@@ -35,7 +36,7 @@ class CodexReader implements OutputReader {
 
   readLine(line: string): ReadLine {
     const event = parseObject(line);
-    return event === null ? { text: `${line}\n` } : this.#readEvent(event);
+    return event === null ? { parts: plainPart(`${line}\n`) } : this.#readEvent(event);
   }
 
   async report(env: NodeJS.ProcessEnv): Promise<ExecutorReport> {
@@ -54,13 +55,16 @@ class CodexReader implements OutputReader {
   #readEvent(event: JsonObject): ReadLine {
     const type = textOf(event.type);
     if (type === 'thread.started') {
-      this.#report.sessionId = textOf(event.thread_id);
-      return { text: `[session ${this.#report.sessionId}]\n`, progress: 'Started.' };
+      const sessionId = textOf(event.thread_id);
+      this.#report.sessionId = sessionId;
+      const model = this.#model === undefined ? {} : { model: this.#model };
+      const activity = { session: { sessionId, tool: 'codex', ...model } };
+      return { parts: [{ text: `[session ${sessionId}]\n`, activity }], progress: 'Started.' };
     }
-    if (type === 'turn.completed') this.#addUsage(objectOf(event.usage));
+    if (type === 'turn.completed') return this.#addUsage(objectOf(event.usage));
     if (type === 'turn.failed') return this.#fail(textOf(objectOf(event.error).message));
     if (type === 'error') return this.#fail(textOf(event.message));
-    if (!type.startsWith('item.')) return { text: '' };
+    if (!type.startsWith('item.')) return { parts: [] };
     return { ...this.#readItem(type, objectOf(event.item)), hasAnswer: true };
   }
 
@@ -68,27 +72,47 @@ class CodexReader implements OutputReader {
     const isCompleted = type === 'item.completed';
     if (item.type === 'agent_message' && isCompleted) {
       this.#report.message = textOf(item.text);
-      return { text: `${this.#report.message}\n` };
+      const activity = { isMessage: true };
+      return { parts: [{ text: `${this.#report.message}\n`, activity }] };
     }
     if (item.type === 'command_execution') return this.#readCommand(type, item);
-    if (item.type === 'file_change' && isCompleted) {
-      const changes = listOf(item.changes).map(objectOf);
-      const lines = changes.map((c) => `→ ${textOf(c.kind)} ${this.#clean(textOf(c.path))}\n`);
-      return { text: lines.join('') };
-    }
-    if (item.type === 'error') return { text: `error: ${textOf(item.message)}\n` };
-    return { text: '' };
+    if (item.type === 'file_change' && isCompleted) return this.#readChange(item);
+    if (item.type === 'todo_list') return { parts: [planPart(readTodos(item.items))] };
+    if (item.type === 'error') return { parts: plainPart(`error: ${textOf(item.message)}\n`) };
+    return { parts: [] };
+  }
+
+  #readChange(item: JsonObject): ReadLine {
+    const changes = listOf(item.changes)
+      .map(objectOf)
+      .map(({ kind, path }) => ({ kind: textOf(kind), path: this.#clean(textOf(path)) }));
+    const lines = changes.map(({ kind, path }) => `→ ${kind} ${path}\n`);
+    const [first] = changes;
+    if (first === undefined) return { parts: [] };
+    const title = changes.length === 1 ? `${first.kind} ${first.path}` : `${changes.length} files`;
+    const toolCall = {
+      ...({ id: textOf(item.id), kind: 'edit', title } as const),
+      status: item.status === 'failed' ? ('failed' as const) : ('done' as const),
+      changes: changes.map(({ path }) => ({ path })),
+    };
+    return { parts: [{ text: lines.join(''), activity: { toolCall } }] };
   }
 
   #readCommand(type: string, item: JsonObject): ReadLine {
     const command = this.#clean(commandOf(textOf(item.command)));
-    if (type === 'item.started') return { text: `→ ${command}\n`, progress: command };
-    if (type !== 'item.completed') return { text: '' };
+    const call = { id: textOf(item.id), kind: 'execute', title: command } as const;
+    if (type === 'item.started') {
+      const activity = { toolCall: { ...call, status: 'running' as const } };
+      return { parts: [{ text: `→ ${command}\n`, activity }], progress: command };
+    }
+    if (type !== 'item.completed') return { parts: [] };
     const output = indent(shortenOutput(this.#clean(textOf(item.aggregated_output)).trimEnd()));
     const isFailed = item.status === 'failed' || (item.exit_code ?? 0) !== 0;
-    if (!isFailed) return { text: output };
-    const code = typeof item.exit_code === 'number' ? `exit code ${item.exit_code}` : 'failed';
-    return { text: `  ✖ ${code}\n${output}` };
+    const exit = exitCodeOf(item.exit_code);
+    const status = isFailed ? 'failed' : 'done';
+    const activity = { toolCall: { ...call, status, ...exit } } as const;
+    const mark = exit.exitCode === undefined ? 'failed' : `exit code ${exit.exitCode}`;
+    return { parts: [{ text: (isFailed ? `  ✖ ${mark}\n` : '') + output, activity }] };
   }
 
   #fail(message: string): ReadLine {
@@ -98,19 +122,20 @@ class CodexReader implements OutputReader {
     this.#report.failure = { code: judgeSentence(summary), summary };
     if (attempt !== undefined) {
       const progress = `The model did not answer: try ${attempt} of ${triesMax}. ${summary}`;
-      return { text: `… ${progress}\n`, progress };
+      return { parts: plainPart(`… ${progress}\n`), progress };
     }
     // Codex repeats its last error as the reason of the failed turn.
-    return { text: isKnown ? '' : `error: ${summary}\n` };
+    return { parts: plainPart(isKnown ? '' : `error: ${summary}\n`) };
   }
 
-  #addUsage(usage: JsonObject): void {
+  #addUsage(usage: JsonObject): ReadLine {
     this.#spent.inputTokens += countOf(usage.input_tokens);
     this.#spent.outputTokens += countOf(usage.output_tokens);
     this.#spent.cachedInputTokens += countOf(usage.cached_input_tokens);
     this.#hasCompletedTurn = true;
     // Codex recovered from earlier errors, such as a lost connection.
     delete this.#report.failure;
+    return { parts: [{ text: '', activity: { usage: { ...this.#spent } } }] };
   }
 
   #clean(text: string): string {
@@ -128,4 +153,18 @@ function commandOf(whole: string): string {
 function sentenceOf(message: string): string {
   const error = objectOf(parseObject(message)?.error);
   return textOf(error.message) || message;
+}
+
+/** Codex knows no step that is being worked on. */
+function readTodos(items: unknown): Plan['entries'] {
+  return listOf(items)
+    .map(objectOf)
+    .map(({ text, completed }) => ({
+      text: textOf(text),
+      status: completed === true ? 'completed' : 'pending',
+    }));
+}
+
+function exitCodeOf(value: unknown): { exitCode?: number } {
+  return typeof value === 'number' && Number.isInteger(value) ? { exitCode: value } : {};
 }

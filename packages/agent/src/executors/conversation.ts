@@ -2,6 +2,7 @@ import type { Job } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { ProcessExit } from '../process/process-run.ts';
+import type { LogPart } from './log-part.ts';
 
 /** The means of an executor to talk with its tool during one attempt of a job. */
 export interface ConversationHost {
@@ -30,8 +31,8 @@ export interface ConversationHost {
   untilParked(signal: AbortSignal): Promise<string | null>;
   /** Starts the tool. Its standard error is logged. */
   startTool(plan: ToolStart): Promise<ToolProcess>;
-  /** Appends text to the timeline. Resolves when more may be written. */
-  log(text: string): Promise<void>;
+  /** Appends to the log. Resolves when more may be written. */
+  log(parts: readonly LogPart[]): Promise<void>;
   /** Appends a line of the agent itself to the timeline. */
   note(line: string): Promise<void>;
   /** Shows the current activity, in a few words. */

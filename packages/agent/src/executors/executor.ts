@@ -1,5 +1,6 @@
 import type { Job, Usage } from '@signalbox/contract';
 import type { ConversationHost } from './conversation.ts';
+import type { LogPart } from './log-part.ts';
 import type { ToolFailure } from './tool-failure.ts';
 
 /** The tool that works on a job: any command, Claude Code or Codex. */
@@ -68,8 +69,8 @@ export interface OutputReader {
 }
 
 export interface ReadLine {
-  /** Text for the log; empty for events that are not shown. */
-  text: string;
+  /** For the log; empty for events that are not shown. */
+  parts: readonly LogPart[];
   /** The tool's current activity, in a few words. */
   progress?: string;
   /** The model answered: the provider serves this agent. */

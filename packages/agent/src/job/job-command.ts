@@ -74,7 +74,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
 }
 
 /**
- * Splits a tool's standard output into lines and logs the text that the reader returns for each.
+ * Splits a tool's standard output into lines and logs what the reader returns for each.
  */
 function createLineReader(work: JobWork, reader: OutputReader): (text: string) => Promise<void> {
   let unfinished = '';
@@ -87,7 +87,7 @@ function createLineReader(work: JobWork, reader: OutputReader): (text: string) =
       const read = reader.readLine(line);
       if (read.hasAnswer) work.onModelAnswer();
       if (read.progress !== undefined) work.report(work.redactor.redact(read.progress));
-      if (read.text !== '') await work.log.write('stdout', read.text);
+      await work.log.append('stdout', read.parts);
     }
   };
 }

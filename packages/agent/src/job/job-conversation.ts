@@ -40,7 +40,7 @@ export async function runConversation(
     }),
     untilParked: (signal) => untilParked(work, signal),
     startTool: (start) => startTool(work, cwd, start),
-    log: (text) => work.log.write('stdout', text),
+    log: (parts) => work.log.append('stdout', parts),
     onModelAnswer: () => work.onModelAnswer(),
     report: (progress) => work.report(redact(progress)),
   };

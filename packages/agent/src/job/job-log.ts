@@ -1,9 +1,11 @@
 import { open } from 'node:fs/promises';
-import { JOB_LOG_ENTRIES_MAX, type JobLogEntry } from '@signalbox/contract';
+import { type Activity, JOB_LOG_ENTRIES_MAX, type JobLogEntry } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import { parseObject } from '../executors/json-fields.ts';
+import type { LogPart } from '../executors/log-part.ts';
 import { openToolFile, ToolFileError } from '../process/tool-file.ts';
 import type { Redactor } from './redaction.ts';
+import { SharedActivities } from './shared-activity.ts';
 
 export type LogStream = 'stdout' | 'stderr' | 'agent';
 
@@ -14,6 +16,8 @@ export type LogStream = 'stdout' | 'stderr' | 'agent';
 export interface JobLog {
   /** Appends raw output. Resolves when more may be written. */
   write(stream: LogStream, text: string): Promise<void>;
+  /** Appends text, with what its parts are about. */
+  append(stream: LogStream, parts: readonly LogPart[]): Promise<void>;
   /** Appends a line from the agent itself. */
   note(message: string): Promise<void>;
   /** Writes everything that is left, including an unfinished line. Call it once. */
@@ -30,6 +34,14 @@ export interface JobLogOptions {
   onGrowth(): void;
 }
 
+/** Output that is not written yet. */
+interface PendingPiece {
+  stream: LogStream;
+  text: string;
+  /** What its text is about. */
+  activity?: Activity;
+}
+
 /** In JSON a control character takes six bytes: 32 Ki of them still fit into a request. */
 const CHUNK_CHARS_MAX = 32_768;
 /** A longer line is sent in parts. */
@@ -43,55 +55,10 @@ const BATCH_BYTES_MAX = 200_000;
 const READ_BYTES = 512 * 1024;
 
 export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
-  const { redactor, clock } = options;
-  const file = await open(options.file, 'a', 0o600);
+  const { redactor } = options;
+  const pieces = await openPieces(options);
+  const activities = new SharedActivities(options);
   const unfinished: Record<LogStream, string> = { stdout: '', stderr: '', agent: '' };
-  let pending: { stream: LogStream; text: string } = { stream: 'agent', text: '' };
-  let lastLogSeq = 0;
-  let bytesWritten = 0;
-  let isFull = false;
-  let timer: AbortController | null = null;
-  let appended: Promise<void> = Promise.resolve();
-
-  function flush(): Promise<void> {
-    timer?.abort();
-    timer = null;
-    const { stream, text } = pending;
-    pending = { stream, text: '' };
-    if (text === '') return appended;
-    const at = new Date(clock.nowMs()).toISOString();
-    const lines = splitChunks(text).map((message) => {
-      lastLogSeq += 1;
-      return `${JSON.stringify({ logSeq: lastLogSeq, message, stream, at } satisfies JobLogEntry)}\n`;
-    });
-    appended = appended.then(() => file.appendFile(lines.join(''))).then(options.onGrowth);
-    // The next write or close awaits this promise and gets its error, so it is never unhandled.
-    appended.catch(() => {});
-    return appended;
-  }
-
-  function flushSoon(): void {
-    if (timer !== null || pending.text === '') return;
-    const mine = new AbortController();
-    timer = mine;
-    void clock.sleep(FLUSH_DELAY_MS, mine.signal).then(() => {
-      if (!mine.signal.aborted) void flush();
-    });
-  }
-
-  async function put(stream: LogStream, text: string): Promise<void> {
-    if (text === '' || isFull) return;
-    // Two streams write alternately: there must be no await between checking and extending
-    // `pending`.
-    if (pending.stream !== stream) void flush();
-    bytesWritten += Buffer.byteLength(text);
-    isFull = bytesWritten > options.bytesMax;
-    const cut = isFull ? `\n[output beyond ${options.bytesMax} bytes is not kept]\n` : '';
-    pending = { stream, text: pending.text + text + cut };
-    if (pending.text.length >= CHUNK_CHARS_MAX) void flush();
-    else flushSoon();
-    await appended;
-  }
 
   /**
    * Writes complete lines, and the beginning of a very long one. An end that may be the beginning
@@ -104,17 +71,100 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
     const safeEnd = redactor.safeEnd(known.slice(0, end), end === lines);
     const cut = end - safeEnd > HELD_CHARS_MAX ? end : safeEnd;
     unfinished[stream] = known.slice(cut);
-    await put(stream, redactor.redact(known.slice(0, cut)));
+    await pieces.put(stream, redactor.redact(known.slice(0, cut)));
+  }
+
+  async function writeUnfinished(stream: LogStream): Promise<void> {
+    const text = unfinished[stream];
+    unfinished[stream] = '';
+    await pieces.put(stream, redactor.redact(text));
+  }
+
+  /** The text of an activity begins an entry, so that the hub knows in which line it is. */
+  async function writeActivity(stream: LogStream, raw: Activity): Promise<void> {
+    const activity = activities.share(raw);
+    if (activity === undefined) return;
+    // No secret is divided here: what follows begins on a line of its own, with a mark of the
+    // reader, or is a message of the model behind the output of a tool.
+    await writeUnfinished(stream);
+    pieces.begin(stream, activity);
   }
 
   return {
     write,
+    async append(stream, parts) {
+      for (const { text, activity } of parts) {
+        if (activity !== undefined) await writeActivity(stream, activity);
+        await write(stream, text);
+      }
+    },
     note: (message) => write('agent', `${message}\n`),
     async close() {
-      for (const stream of ['stdout', 'stderr', 'agent'] as const) {
-        await put(stream, redactor.redact(unfinished[stream]));
-        unfinished[stream] = '';
-      }
+      for (const stream of ['stdout', 'stderr', 'agent'] as const) await writeUnfinished(stream);
+      await pieces.close();
+    },
+  };
+}
+
+/** Writes entries to the file of a log. Text of one stream within a short time is one entry. */
+async function openPieces({ file: path, clock, bytesMax, onGrowth }: JobLogOptions) {
+  const file = await open(path, 'a', 0o600);
+  let pending: PendingPiece = { stream: 'agent', text: '' };
+  let lastLogSeq = 0;
+  let bytesWritten = 0;
+  let isFull = false;
+  let timer: AbortController | null = null;
+  let appended: Promise<void> = Promise.resolve();
+
+  function flush(): Promise<void> {
+    timer?.abort();
+    timer = null;
+    const { stream, text, activity } = pending;
+    pending = { stream, text: '' };
+    if (text === '' && activity === undefined) return appended;
+    const at = new Date(clock.nowMs()).toISOString();
+    const lines = splitChunks(text).map((message, index) => {
+      lastLogSeq += 1;
+      const about = index === 0 && activity !== undefined ? { activity } : {};
+      const entry = { logSeq: lastLogSeq, message, stream, at, ...about } satisfies JobLogEntry;
+      return `${JSON.stringify(entry)}\n`;
+    });
+    appended = appended.then(() => file.appendFile(lines.join(''))).then(onGrowth);
+    // The next write or close awaits this promise and gets its error, so it is never unhandled.
+    appended.catch(() => {});
+    return appended;
+  }
+
+  function flushSoon(): void {
+    if (timer !== null) return;
+    const mine = new AbortController();
+    timer = mine;
+    void clock.sleep(FLUSH_DELAY_MS, mine.signal).then(() => {
+      if (!mine.signal.aborted) void flush();
+    });
+  }
+
+  return {
+    async put(stream: LogStream, text: string): Promise<void> {
+      if (text === '' || isFull) return;
+      // Two streams write alternately: there must be no await between checking and extending
+      // `pending`.
+      if (pending.stream !== stream) void flush();
+      bytesWritten += Buffer.byteLength(text);
+      isFull = bytesWritten > bytesMax;
+      const cut = isFull ? `\n[output beyond ${bytesMax} bytes is not kept]\n` : '';
+      pending = { ...pending, stream, text: pending.text + text + cut };
+      if (pending.text.length >= CHUNK_CHARS_MAX) void flush();
+      else flushSoon();
+      await appended;
+    },
+    /** Begins an entry: the text that follows is about an activity. */
+    begin(stream: LogStream, activity: Activity): void {
+      void flush();
+      pending = { stream, text: '', activity };
+      flushSoon();
+    },
+    async close(): Promise<void> {
       await flush();
       await file.close();
     },
@@ -141,7 +191,7 @@ function splitChunks(text: string): string[] {
     chunks.push(rest.slice(0, end));
     rest = rest.slice(end);
   }
-  if (rest !== '') chunks.push(rest);
+  if (rest !== '' || chunks.length === 0) chunks.push(rest);
   return chunks;
 }
 

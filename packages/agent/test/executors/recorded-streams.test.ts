@@ -5,6 +5,7 @@ import test from 'node:test';
 import { createClaudeReader } from '../../src/executors/claude-reader.ts';
 import { createCodexReader } from '../../src/executors/codex-reader.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from '../../src/executors/executor.ts';
+import { textOfParts } from '../../src/executors/log-part.ts';
 
 /** Plays a stream that a real tool has printed (`e2e/tools/`), with a scripted model. */
 async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } & ExecutorReport> {
@@ -18,7 +19,11 @@ async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } 
     .trimEnd()
     .split('\n')
     .map((line) => reader.readLine(line));
-  return { ...(await reader.report({})), lines, log: lines.map((line) => line.text).join('') };
+  return {
+    ...(await reader.report({})),
+    lines,
+    log: lines.map(({ parts }) => textOfParts(parts)).join(''),
+  };
 }
 
 const failures: Readonly<Record<string, string>> = {
@@ -128,4 +133,66 @@ test('a prompt that Claude Code took for its own command is not done', () => {
   const report = reader.report({}) as ExecutorReport;
   assert.equal(report.failure?.code, 'no_model_call');
   assert.equal(report.usage, undefined);
+});
+
+const activitiesOf = (lines: readonly ReadLine[]) =>
+  lines.flatMap(({ parts }) => parts.flatMap(({ activity }) => activity ?? []));
+
+test('calls, messages, usage and the session of Claude are told beside the text', async () => {
+  const { lines } = await play('claude-success');
+  const found = activitiesOf(lines);
+  const { session } = found[0] ?? {};
+  assert.equal(session?.model, 'claude-sonnet-4-5-20250929');
+  assert.deepEqual(found[1], { isMessage: true });
+  const calls = found.flatMap(({ toolCall }) => toolCall ?? []);
+  const ids = new Set(calls.map(({ id }) => id));
+  assert.ok(ids.size > 0);
+  for (const id of ids) {
+    const states = calls.filter((call) => call.id === id).map(({ status }) => status);
+    assert.deepEqual(states, ['running', 'done'], id);
+  }
+  assert.ok((found.at(-1)?.usage?.inputTokens ?? 0) > 0);
+});
+
+test('a command of Claude that failed has its exit code, and one of a sub-agent is told', async () => {
+  const { lines } = await play('claude-parallel');
+  const calls = activitiesOf(lines).flatMap(({ toolCall }) => toolCall ?? []);
+  const failed = calls.find(({ exitCode }) => exitCode !== undefined);
+  assert.deepEqual([failed?.kind, failed?.status, failed?.exitCode], ['execute', 'failed', 1]);
+  assert.ok(calls.some(({ title }) => title === 'ls -la'));
+  const nested = activitiesOf((await play('claude-sub')).lines);
+  assert.ok(nested.some(({ toolCall }) => toolCall?.title === 'ls'));
+});
+
+test('a list of TodoWrite is the plan', () => {
+  const reader = createClaudeReader();
+  const todos = [
+    { content: 'Look', status: 'completed', activeForm: 'Looking' },
+    { content: 'Mend', status: 'in_progress', activeForm: 'Mending' },
+  ];
+  const content = [{ type: 'tool_use', id: 't1', name: 'TodoWrite', input: { todos } }];
+  const read = reader.readLine(JSON.stringify({ type: 'assistant', message: { content } }));
+  assert.equal(textOfParts(read.parts), '→ TodoWrite\nPlan:\n  ☑ Look\n  ▸ Mend\n');
+  assert.deepEqual(read.parts.at(-1)?.activity?.plan?.entries, [
+    { text: 'Look', status: 'completed' },
+    { text: 'Mend', status: 'in_progress' },
+  ]);
+});
+
+test('calls, changed files, usage and the session of Codex are told beside the text', async () => {
+  const { lines } = await play('codex-success');
+  assert.deepEqual(
+    activitiesOf(lines).map(({ toolCall, ...other }) => toolCall ?? other),
+    [
+      { session: { sessionId: '0199a213-81c0-7800-8aa1-bbab2a035a53', tool: 'codex' } },
+      { id: 'item_1', kind: 'execute', title: 'ls', status: 'running' },
+      { id: 'item_1', kind: 'execute', title: 'ls', status: 'done', exitCode: 0 },
+      {
+        ...{ id: 'item_2', kind: 'edit', title: 'update README.md', status: 'done' },
+        changes: [{ path: 'README.md' }],
+      },
+      { isMessage: true },
+      { usage: { inputTokens: 24_763, outputTokens: 122, cachedInputTokens: 24_448 } },
+    ],
+  );
 });

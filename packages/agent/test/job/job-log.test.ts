@@ -4,18 +4,26 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { ACTIVITY_TITLE_CHARS_MAX, PLAN_ENTRIES_MAX, type ToolCall } from '@signalbox/contract';
+import type { Clock } from '../../src/clock.ts';
+import type { LogPart } from '../../src/executors/log-part.ts';
 import { systemClock } from '../../src/index.ts';
 import { openJobLog, readLogBatch } from '../../src/job/job-log.ts';
 import { createRedactor } from '../../src/job/redaction.ts';
 
 const secret = 'a-secret-of-mine';
 
-async function openLog(t: TestContext, ...known: string[]) {
+interface LogSetup {
+  known?: string[];
+  clock?: Clock;
+}
+
+async function openLog(t: TestContext, { known = [], clock = systemClock }: LogSetup = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'log.ndjson');
   const redactor = createRedactor([secret, ...known]);
-  const common = { file, redactor, clock: systemClock };
+  const common = { file, redactor, clock };
   const log = await openJobLog({ ...common, bytesMax: 1_000_000, onGrowth() {} });
   return { file, log };
 }
@@ -57,7 +65,7 @@ const disguises: readonly (readonly [how: string, parts: readonly string[]])[] =
 ];
 for (const [how, parts] of disguises) {
   test(`a secret disguised by ${how} is redacted`, async (t) => {
-    const { file, log } = await openLog(t, longSecret);
+    const { file, log } = await openLog(t, { known: [longSecret] });
     await log.write('stdout', 'before\n');
     for (const part of parts) await log.write('stdout', part);
     await log.write('stdout', 'after\n');
@@ -70,7 +78,7 @@ for (const [how, parts] of disguises) {
 
 test('every split of a secret over two lines is redacted but for a few characters', async (t) => {
   for (let cut = 1; cut < longSecret.length; cut++) {
-    const { file, log } = await openLog(t, longSecret);
+    const { file, log } = await openLog(t, { known: [longSecret] });
     await log.write('stdout', `${longSecret.slice(0, cut)}\n`);
     await log.write('stdout', `${longSecret.slice(cut)}\n`);
     await log.close();
@@ -122,4 +130,84 @@ test('redacting hostile output takes time in proportion to its length', () => {
   redactor.safeEnd('a-s'.repeat(300_000), true);
   // Milliseconds; a quadratic algorithm would take minutes.
   assert.ok(performance.now() - beganMs < 5_000);
+});
+
+/** The entries with an activity, and the text of each. */
+async function readActivities(file: string) {
+  const { entries } = await readLogBatch(file, 0);
+  return entries.flatMap(({ message, activity }) =>
+    activity === undefined ? [] : [{ message, activity }],
+  );
+}
+
+const call = { id: 'c1', kind: 'execute', title: 'npm test' } as const;
+const startOf = (fields: Partial<ToolCall> = {}): LogPart => {
+  const toolCall: ToolCall = { ...call, status: 'running', ...fields };
+  return { text: `→ ${toolCall.title}\n`, activity: { toolCall } };
+};
+
+test('an activity begins an entry, and what was said before it stays before it', async (t) => {
+  const { file, log } = await openLog(t);
+  await log.append('stdout', [{ text: 'Half a line' }, { text: '\n' }, startOf()]);
+  await log.append('stdout', [{ text: '', activity: { usage: { inputTokens: 3 } } }]);
+  await log.append('stdout', [{ text: 'Then more.\n' }]);
+  await log.close();
+  const { entries } = await readLogBatch(file, 0);
+  assert.deepEqual(
+    entries.map(({ message, activity }) => [message, Object.keys(activity ?? {})]),
+    [
+      ['Half a line\n', []],
+      ['→ npm test\n', ['toolCall']],
+      ['Then more.\n', ['usage']],
+    ],
+  );
+});
+
+test('every text of an activity is redacted, before it is cut, and takes one line', async (t) => {
+  const { file, log } = await openLog(t);
+  const far = 'x'.repeat(ACTIVITY_TITLE_CHARS_MAX - 4) + secret;
+  const files = [`${secret}/a.ts`];
+  await log.append('stdout', [
+    startOf({ title: far, id: secret, locations: files }),
+    startOf({ title: `\x1b[31mred\x1b[0m\n${secret}`, changes: [{ path: files[0] ?? '' }] }),
+    { text: 'Plan:\n', activity: { plan: { entries: [{ text: secret, status: 'pending' }] } } },
+    { text: '', activity: { session: { sessionId: secret, tool: secret, model: secret } } },
+  ]);
+  await log.close();
+  const found = await readActivities(file);
+  assert.equal(found.length, 4);
+  assert.ok(!JSON.stringify(found).includes(secret.slice(0, 6)), JSON.stringify(found));
+  assert.equal(found[1]?.activity.toolCall?.title, 'red [redacted]');
+  assert.deepEqual(found[1]?.activity.toolCall?.changes, [{ path: '[redacted]/a.ts' }]);
+  assert.equal(found[0]?.activity.toolCall?.title.length, ACTIVITY_TITLE_CHARS_MAX);
+});
+
+test('a plan and the usage are sent when they have changed, and no more than fits', async (t) => {
+  const { file, log } = await openLog(t);
+  const plan = (status: 'pending' | 'completed', count = 1): LogPart => {
+    const entries = Array.from({ length: count }, () => ({ text: 'Mend it', status }));
+    return { text: 'Plan\n', activity: { plan: { entries } } };
+  };
+  const usage = { text: '', activity: { usage: { outputTokens: 1 } } };
+  await log.append('stdout', [plan('pending'), plan('pending'), usage, usage]);
+  await log.append('stdout', [plan('completed', PLAN_ENTRIES_MAX + 1)]);
+  await log.close();
+  const found = await readActivities(file);
+  assert.deepEqual(
+    found.map(({ activity }) => activity.plan?.entries.length ?? activity.usage?.outputTokens),
+    [1, 1, PLAN_ENTRIES_MAX],
+  );
+});
+
+test('the end of a call says how long it took', async (t) => {
+  let nowMs = 5_000;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const { file, log } = await openLog(t, { clock });
+  await log.append('stdout', [startOf()]);
+  nowMs += 4_000.4;
+  await log.append('stdout', [startOf({ status: 'done' }), startOf({ id: 'c2', status: 'done' })]);
+  await log.close();
+  const found = await readActivities(file);
+  const durations = found.map(({ activity }) => activity.toolCall?.durationMs);
+  assert.deepEqual(durations, [undefined, 4_000, undefined]);
 });

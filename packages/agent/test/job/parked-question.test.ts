@@ -16,7 +16,7 @@ function askingTool(): Executor {
     plan: () => ({
       ...{ file: 'sh', args: ['-c', script], stdin: '' },
       reader: {
-        readLine: (text) => ({ text }),
+        readLine: (text) => ({ parts: [{ text }] }),
         report: () => ({ failure: { code: 'no_result', summary: 'It ended without a result.' } }),
       },
     }),

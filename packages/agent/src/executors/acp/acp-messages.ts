@@ -5,9 +5,10 @@ import type {
   ToolCallUpdate,
   ToolKind,
 } from '@agentclientprotocol/sdk/unstable';
-import type { Usage } from '@signalbox/contract';
+import type { ToolCall, ToolCallKind, Usage } from '@signalbox/contract';
 import type { ShareChanges } from '../../landing/landing-options.ts';
 import { objectOf, textOf } from '../json-fields.ts';
+import { type LogPart, plainPart, planPart } from '../log-part.ts';
 import { UsageCount } from './acp-usage.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
 
@@ -19,8 +20,8 @@ import { describeAction, type ToolCallState } from './tool-action.ts';
 
 /** The meaning of a message for the timeline. */
 export interface ReadUpdate {
-  /** Text for the log; empty for messages that are not shown. */
-  text: string;
+  /** For the log; empty for messages that are not shown. */
+  parts: readonly LogPart[];
   /** The tool's current activity, in a few words. */
   progress?: string;
   /** The tool call that has begun or ended its work: a permission for it is used. */
@@ -56,6 +57,8 @@ export class AcpReader {
   #isMessageOver = false;
   #isLineOpen = false;
   #lastPlan = '';
+  #isSpeaking = false;
+  #context: { contextTokens?: number; contextTokensMax?: number } = {};
   readonly #usage: UsageCount;
 
   constructor(options: ReaderOptions) {
@@ -71,22 +74,26 @@ export class AcpReader {
       case 'tool_call_update':
         return this.#onOwnLine(this.#readCall(update));
       case 'plan': {
-        const plan = update.entries.map(({ status, content }) => `  ${marks[status]} ${content}`);
-        const text = `Plan:\n${plan.join('\n')}\n`;
-        if (text === this.#lastPlan) return { text: '' };
-        this.#lastPlan = text;
-        return this.#onOwnLine({ text });
+        const plan = planPart(
+          update.entries.map(({ status, content, priority }) => {
+            return { text: content, status, priority };
+          }),
+        );
+        if (plan.text === this.#lastPlan) return { parts: [] };
+        this.#lastPlan = plan.text;
+        return this.#onOwnLine({ parts: [plan] });
       }
       case 'current_mode_update':
-        return this.#onOwnLine({ text: `[mode ${update.currentModeId}]\n` });
+        return this.#onOwnLine({ parts: plainPart(`[mode ${update.currentModeId}]\n`) });
       case 'usage_update':
         this.#usage.addCost(update.cost);
-        return { text: '' };
+        this.#context = { contextTokens: update.used, contextTokensMax: update.size };
+        return { parts: [] };
       case 'config_option_update':
         this.#usage.useModel(currentModel(update.configOptions));
-        return { text: '' };
+        return { parts: [] };
       default:
-        return { text: '' };
+        return { parts: [] };
     }
   }
 
@@ -95,8 +102,12 @@ export class AcpReader {
     return this.#merge(update);
   }
 
-  readTurn(response: PromptResponse): void {
+  /** Returns what the attempt has used so far, for the log. */
+  readTurn(response: PromptResponse): LogPart[] {
     this.#usage.addTurn(response);
+    const { model: _, models: __, ...counts } = this.usage() ?? {};
+    const usage = { ...counts, ...this.#context };
+    return Object.keys(usage).length === 0 ? [] : [{ text: '', activity: { usage } }];
   }
 
   /** The tool's last words; '' when it said none since its last tool call. */
@@ -112,14 +123,19 @@ export class AcpReader {
     if (this.#isMessageOver) this.#message = '';
     this.#isMessageOver = false;
     this.#message = (this.#message + text).slice(-MESSAGE_CHARS_MAX);
-    if (text !== '') this.#isLineOpen = !text.endsWith('\n');
-    return { text };
+    if (text === '') return { parts: [] };
+    this.#isLineOpen = !text.endsWith('\n');
+    const isStart = !this.#isSpeaking;
+    this.#isSpeaking = true;
+    return { parts: [isStart ? { text, activity: { isMessage: true } } : { text }] };
   }
 
   #onOwnLine(read: ReadUpdate): ReadUpdate {
-    if (read.text === '' || !this.#isLineOpen) return read;
+    if (read.parts.length === 0) return read;
+    this.#isSpeaking = false;
+    if (!this.#isLineOpen) return read;
     this.#isLineOpen = false;
-    return { ...read, text: `\n${read.text}` };
+    return { ...read, parts: [{ text: '\n' }, ...read.parts] };
   }
 
   #merge(update: ToolCallUpdate): Call {
@@ -153,20 +169,52 @@ export class AcpReader {
     const { status } = call;
     const isEnd = status === 'completed' || status === 'failed';
     this.#isMessageOver = true;
-    let text = '';
     const title = titleOf(call, this.#options.cwd);
-    if (!call.isShown && (isEnd || status === 'in_progress' || hasInput(call))) {
-      text += `→ ${title || call.toolCallId}\n`;
-      call.isShown = true;
-    }
-    if (isEnd && before !== status) text += describeEnd(call, update, this.#options);
+    const isNow = isEnd && before !== status;
+    const isStart = !call.isShown && (isEnd || status === 'in_progress' || hasInput(call));
+    if (isStart) call.isShown = true;
+    const text =
+      (isStart ? `→ ${shortenLine(title) || call.toolCallId}\n` : '') +
+      (isNow ? describeEnd(call, update, this.#options) : '');
     const isUsed = isEnd || (status === 'in_progress' && before === 'pending');
+    const toolCall = activityOf(call, title, this.#options);
     return {
-      text,
-      ...(call.isShown && title !== '' ? { progress: title } : {}),
+      parts: isStart || isNow ? [{ text, activity: { toolCall } }] : [],
+      ...(call.isShown && title !== '' ? { progress: shortenLine(title) } : {}),
       ...(isUsed ? { usedToolCallId: call.toolCallId } : {}),
     };
   }
+}
+
+const kinds: Readonly<Record<ToolKind, ToolCallKind>> = {
+  ...{ read: 'read', edit: 'edit', delete: 'edit', move: 'edit', search: 'search' },
+  ...{ execute: 'execute', think: 'think', fetch: 'fetch', switch_mode: 'other', other: 'other' },
+};
+
+function activityOf(call: Call, title: string, { cwd, share }: ReaderOptions): ToolCall {
+  const { paths, changes } = describeAction(call, cwd);
+  const isEnd = call.status === 'completed' || call.status === 'failed';
+  const counted = changes.map(({ path, added, removed }) => {
+    return share === 'names' ? { path } : { path, added, removed };
+  });
+  return {
+    id: call.toolCallId,
+    // A tool may send a kind of a later version of the protocol.
+    kind: call.mcpServer === '' ? (kinds[call.kind] ?? 'other') : 'other',
+    title: title || call.toolCallId,
+    status: isEnd ? endOf(call) : 'running',
+    ...(paths.length > 0 ? { locations: [...paths] } : {}),
+    ...(isEnd && counted.length > 0 ? { changes: counted } : {}),
+    ...(isEnd && call.exitCode !== null ? { exitCode: call.exitCode } : {}),
+  };
+}
+
+function endOf(call: Call): 'done' | 'failed' {
+  return hasFailed(call) ? 'failed' : 'done';
+}
+
+function hasFailed({ status, exitCode }: Call): boolean {
+  return status === 'failed' || (exitCode !== null && exitCode !== 0);
 }
 
 /** opencode asks for a command with files outside of the worktree as a permission of no kind. */
@@ -191,8 +239,6 @@ function mergeContent(
   return [...known.filter(({ type }) => type === 'diff'), ...content];
 }
 
-const marks = { pending: '☐', in_progress: '▸', completed: '☑' } as const;
-
 /** The model that a session uses, by its configuration; '' if it does not tell. */
 export function currentModel(configOptions: unknown): string {
   for (const option of Array.isArray(configOptions) ? configOptions.map(objectOf) : []) {
@@ -211,6 +257,10 @@ function titleOf(call: ToolCallState, cwd: string): string {
 
 function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
+  return line;
+}
+
+function shortenLine(line: string): string {
   return line.length <= 200 ? line : `${line.slice(0, 199).toWellFormed()}…`;
 }
 
@@ -223,7 +273,7 @@ function describeEnd(
   const files = changes.map((change) => describeChange(change, share)).join('');
   const said = textOfContent(update.content ?? []) || textOf(objectOf(update.rawOutput).output);
   const { exitCode: exit } = call;
-  const isFailed = call.status === 'failed' || (exit !== null && exit !== 0);
+  const isFailed = hasFailed(call);
   const mark = isFailed ? `  ✖ failed${exit === null ? '' : ` with exit code ${exit}`}\n` : '';
   const output = indent(shorten(said || call.output));
   return files + (changes.length > 0 && !isFailed ? '' : output) + mark;

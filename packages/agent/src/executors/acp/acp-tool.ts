@@ -1,4 +1,5 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
+import type { Activity } from '@signalbox/contract';
 import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { beginsAgain } from '../tool-prompt.ts';
@@ -82,11 +83,11 @@ function updates({ reader, host }: AcpTurn, people: People) {
   return ({ update, sessionId }: acp.SessionNotification) => {
     // While a session is loaded, its history comes again. Sub-agents may have their own sessions.
     if (!people.isListening || sessionId !== host.session.sessionId) return;
-    const { text, progress, usedToolCallId } = reader.read(update);
+    const { parts, progress, usedToolCallId } = reader.read(update);
     if (update.sessionUpdate === 'agent_message_chunk') host.onModelAnswer();
     if (usedToolCallId !== undefined) people.onToolCallUsed(usedToolCallId);
     if (progress !== undefined) host.report(progress);
-    if (text !== '') people.later(() => host.log(text));
+    if (parts.length > 0) people.later(() => host.log(parts));
   };
 }
 
@@ -104,7 +105,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   await host.session.keepSessionId(sessionId);
   const model = currentModel(session.configOptions);
   const words = [isResumed ? 'resumed session' : 'session', sessionId, ...(model ? [model] : [])];
-  await host.log(`[${words.join(' ')}]\n`);
+  await host.log([{ text: `[${words.join(' ')}]\n`, activity: sessionOf(turn, model) }]);
   reader.read({
     sessionUpdate: 'config_option_update',
     configOptions: (session.configOptions ?? []) as acp.SessionConfigOption[],
@@ -120,7 +121,8 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     // From here on the tool knows them; they are also in the session that a restart resumes.
     await host.session.keepTold(answers);
     const { stopReason, ...rest } = await response;
-    reader.readTurn({ stopReason, ...rest });
+    const used = reader.readTurn({ stopReason, ...rest });
+    people.later(() => host.log(used));
     await people.onTurnEnd();
     const failure = failureOfTurn(rest._meta, turn.agent);
     if (failure !== null) return { kind: 'failed', ...failure };
@@ -128,6 +130,12 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
     text = reasonsPrompt(reasons);
   }
+}
+
+function sessionOf({ host, about }: AcpTurn, model: string): Activity {
+  const tool = about === null ? {} : { tool: `${about.name} ${about.version}`.trim() };
+  const sessionId = host.session.sessionId ?? '';
+  return { session: { sessionId, ...tool, ...(model === '' ? {} : { model }) } };
 }
 
 /** Tells people that the work of an earlier attempt is not continued. */

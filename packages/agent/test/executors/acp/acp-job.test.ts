@@ -32,4 +32,23 @@ test('a permission that a person gives lets the tool continue', async (t) => {
   assert.match(output, /^\[session session-\d+ small\]$/m);
   assert.match(output, /→ touch \/tmp\/x/);
   assert.match(output, /new\.txt \(\+1 −0\)/);
+  const { items } = await h.client.jobs.activity({ workspaceId: h.workspaceId, jobId });
+  const lines = output.split('\n');
+  assert.deepEqual(
+    items.flatMap(({ line, activity: { toolCall, session, isMessage } }) => {
+      if (session !== undefined) return [[lines[line - 1], session.model]];
+      if (isMessage) return [[lines[line - 1], 'message']];
+      return toolCall === undefined ? [] : [[lines[line - 1], toolCall.status]];
+    }),
+    [
+      [lines[0], 'small'],
+      ['Let me see.', 'message'],
+      ['→ touch /tmp/x', 'running'],
+      ['  output of touch /tmp/x', 'done'],
+      ['→ Write new.txt', 'running'],
+      ['  new.txt (+1 −0)', 'done'],
+      ['All done.', 'message'],
+    ],
+  );
+  assert.ok(items.some(({ activity }) => activity.usage?.inputTokens === 1_000));
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import { AcpReader } from '../../../src/executors/acp/acp-messages.ts';
+import { textOfParts } from '../../../src/executors/log-part.ts';
 
 // Messages as the real tools sent them (e2e/tools), shortened.
 
@@ -9,7 +10,7 @@ const cwd = '/srv/agent/w';
 
 function read(updates: readonly object[]): string {
   const reader = new AcpReader({ cwd, share: 'stat' });
-  return updates.map((update) => reader.read(update as SessionUpdate).text).join('');
+  return updates.map((update) => textOfParts(reader.read(update as SessionUpdate).parts)).join('');
 }
 
 const call = (fields: object) => ({ sessionUpdate: 'tool_call', ...fields });
@@ -158,4 +159,80 @@ test('other tools: the usage of the protocol counts', () => {
 test('a tool that says nothing, or only 0, has no usage', () => {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   assert.equal(usageOf([{ stopReason }, { stopReason, usage }]), undefined);
+});
+
+function activities(updates: readonly object[], share: 'names' | 'stat' | 'patch' = 'stat') {
+  const reader = new AcpReader({ cwd, share });
+  return updates
+    .flatMap((each) => reader.read(each as SessionUpdate).parts)
+    .flatMap(({ activity }) => activity ?? []);
+}
+
+test('a call is told once when it begins and once when it has ended', () => {
+  const toolCallId = 'toolu_1';
+  const rawInput = { command: 'npm test' };
+  const piece = update({ toolCallId, _meta: { terminal_output_delta: { data: 'ok\n' } } });
+  const found = activities([
+    call({ toolCallId, title: 'Bash', kind: 'execute', status: 'pending' }),
+    update({ toolCallId, status: 'in_progress', rawInput }),
+    ...[piece, piece, piece],
+    update({ toolCallId, status: 'completed', rawOutput: { exitCode: 2 } }),
+    update({ toolCallId, status: 'completed' }),
+  ]);
+  const toolCall = { id: toolCallId, kind: 'execute', title: 'npm test' };
+  assert.deepEqual(found, [
+    { toolCall: { ...toolCall, status: 'running' } },
+    { toolCall: { ...toolCall, status: 'failed', exitCode: 2 } },
+  ]);
+});
+
+test('changed files are told within what is shared, and never their text', () => {
+  const toolCallId = 'toolu_2';
+  const path = `${cwd}/src/a.ts`;
+  const content = [{ type: 'diff', path, oldText: 'const old = 1;\n', newText: 'x\ny\n' }];
+  const edit = [
+    call({ ...{ toolCallId, title: `Edit ${path}`, kind: 'edit' }, status: 'pending', content }),
+    update({ toolCallId, status: 'completed' }),
+  ];
+  const counted = { path: 'src/a.ts', added: 2, removed: 1 };
+  for (const [share, change] of [
+    ['names', { path: 'src/a.ts' }],
+    ['stat', counted],
+    ['patch', counted],
+  ] as const) {
+    const [ended] = activities(edit, share);
+    assert.deepEqual(ended?.toolCall?.changes, [change], share);
+    assert.equal(ended?.toolCall?.title, 'Edit src/a.ts');
+    assert.ok(!JSON.stringify(ended).includes('const old'), share);
+  }
+});
+
+test('a message begins after a call, and a plan that is sent again is no news', () => {
+  const say = (words: string) => ({
+    ...{ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } },
+  });
+  const entries = [{ content: 'Mend it', status: 'pending', priority: 'high' }];
+  const plan = { sessionUpdate: 'plan', entries };
+  const done = call({ toolCallId: 't', title: 'Look', kind: 'dance', status: 'completed' });
+  assert.deepEqual(
+    activities([say('I '), say('look'), done, say('Then'), plan, plan, say('x')]).map(
+      ({ toolCall, plan: found, isMessage }) => toolCall?.kind ?? found?.entries ?? isMessage,
+    ),
+    [true, 'other', true, [{ text: 'Mend it', status: 'pending', priority: 'high' }], true],
+  );
+});
+
+test('usage is told at the end of a turn, with the context that the model has left', () => {
+  const reader = new AcpReader({ cwd, share: 'stat' });
+  for (const used of [1_000, 2_000]) {
+    const cost = { amount: 0.25, currency: 'USD' };
+    const update = { sessionUpdate: 'usage_update', used, size: 200_000, cost };
+    assert.deepEqual(reader.read(update as SessionUpdate).parts, []);
+  }
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+  const [part] = reader.readTurn({ stopReason: 'end_turn', usage } as PromptResponse);
+  assert.deepEqual(part?.activity?.usage, {
+    ...{ inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+    ...{ contextTokens: 2_000, contextTokensMax: 200_000 },
+  });
 });
