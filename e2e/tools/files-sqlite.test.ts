@@ -17,7 +17,7 @@ describe('a job of the real tool', { skip: toolMissing('claude', 'codex') }, () 
   for (const tool of ['claude', 'codex'] as const) {
     it(`${tool} writes a file, and the branch is in the clone`, async () => {
       const turns = [write('greeting.txt', 'hello\n'), say('The greeting is written.')];
-      const { job, log } = await bench.work(tool, 'Write a greeting.', { turns });
+      const { job, log, events } = await bench.work(tool, 'Write a greeting.', { turns });
       assert.equal(job.status, 'done', log);
       assert.equal(job.message, 'The greeting is written.');
       assert.deepEqual(job.evidence?.changedFiles, ['greeting.txt']);
@@ -26,6 +26,11 @@ describe('a job of the real tool', { skip: toolMissing('claude', 'codex') }, () 
       assert.equal(job.evidence?.executor?.name, tool);
       assert.equal(job.usage?.inputTokens, 200);
       assert.equal(job.usage?.outputTokens, 20);
+      const told = events.flatMap(({ data }) => data?.activity ?? []);
+      const edits = told.flatMap(({ toolCall }) => (toolCall?.kind === 'edit' ? [toolCall] : []));
+      assert.equal(edits.at(-1)?.status, 'done', JSON.stringify(told));
+      assert.ok(told.some(({ session }) => session?.sessionId !== undefined));
+      assert.equal(told.findLast(({ usage }) => usage !== undefined)?.usage?.inputTokens, 200);
     });
   }
 

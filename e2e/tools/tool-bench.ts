@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Activity } from '@signalbox/contract';
 import { createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
 import { makeClone } from '../git-clone.ts';
 import { type HubProcess, startHubProcess } from '../hub-process.ts';
@@ -48,7 +49,7 @@ export interface WorkOptions {
 
 export interface JobAnswer {
   job: JobView;
-  events: { kind: string; message: string | null; data?: object | null }[];
+  events: { kind: string; message: string | null; data?: { activity?: Activity } | null }[];
 }
 
 export interface JobView {
