@@ -118,7 +118,7 @@ export function refusedText({ evidence }: Pick<Job, 'evidence'>): string | null 
 }
 
 /** The tokens and the cost; null if they are unknown. */
-export function usageText({ usage }: Pick<Job, 'usage'>): string | null {
+export function usageText({ usage }: { usage: Usage | null }): string | null {
   return usage === null ? null : costText(usage);
 }
 

@@ -1,5 +1,6 @@
-import type { Job, JobEvent, JobEventKind } from '@signalbox/contract';
+import type { Activity, Job, JobEvent, JobEventKind } from '@signalbox/contract';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { followText } from './activity-text.ts';
 import { formatClock } from './duration.ts';
 import type { Io, Styles } from './io.ts';
 import { evidenceText, reasonText, shortId } from './job-text.ts';
@@ -47,6 +48,8 @@ export function createTimelinePrinter(
   const margin = ' '.repeat('00:00:00'.length + 2);
   /** Output arrives in chunks that may end within a line. */
   let openLine = '';
+  /** The ID of the tool call that began last. */
+  let lastCall = '';
 
   function printOutput(text: string): void {
     const lines = (openLine + text).split('\n');
@@ -65,11 +68,24 @@ export function createTimelinePrinter(
     printOutput('');
   }
 
+  function printActivity(activity: Activity): void {
+    const text = followText(activity, lastCall);
+    if (activity.toolCall?.status === 'running') lastCall = activity.toolCall.id;
+    if (text === null) return;
+    end();
+    for (const shown of wrapOutput(text, io.columns - margin.length - GUTTER_WIDTH)) {
+      io.print(`${margin}${styles.dim('│')} ${styles.dim(shown)}`);
+    }
+  }
+
   function printEvent(event: JobEvent): void {
     const { kind } = event;
     // Mark late output: it comes from an attempt that has lost the job to another one.
     if (kind === 'log' && event.data?.late !== true) {
       printOutput(event.message ?? '');
+      // The hub checked its shape when it was appended.
+      const activity = event.data?.activity as Activity | undefined;
+      if (activity !== undefined) printActivity(activity);
       return;
     }
     if (kind === 'heartbeat' && !event.message) return;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createClient } from '@signalbox/sdk';
+import { stripVTControlCharacters } from 'node:util';
+import type { ActivityItem, JobLogEntry } from '@signalbox/contract';
+import { type Client, createClient } from '@signalbox/sdk';
 import { exitCodes } from '../src/index.ts';
 import { type HubPlace, makeClone, startHub } from './harness.ts';
 
@@ -32,8 +34,34 @@ before(async () => {
     ...{ workspaceId, jobId, agentId },
     entries: [{ logSeq: 1, message: bytes }],
   });
+  await enqueueCalls(client, { workspaceId, agentId });
 });
 after(async () => await place.end());
+
+/** A second job, whose tool called others. */
+let callsId: string;
+async function enqueueCalls(client: Client, ref: { workspaceId: string; agentId: string }) {
+  ({ jobId: callsId } = await json(['enqueue', 'Call']));
+  await client.agents.heartbeat({
+    ...{ workspaceId: ref.workspaceId, machineFingerprint: 'build-7' },
+    capabilities: { canWrite: true, maxConcurrentJobs: 2 },
+  });
+  assert.equal((await client.jobs.claimNext(ref)).jobId, callsId);
+  const test = { id: 'c1', kind: 'execute', title: 'npm test' } as const;
+  const failed = { ...test, status: 'failed', exitCode: 1, durationMs: 4_000 } as const;
+  const longTitle = `npm run ${'very-'.repeat(20)}long`;
+  const entries: JobLogEntry[] = [
+    { logSeq: 1, message: 'I test.\n', activity: { isMessage: true } },
+    { logSeq: 2, message: '→ npm test\n', activity: { toolCall: { ...test, status: 'running' } } },
+    { logSeq: 3, message: '  ✖ exit code 1\n', activity: { toolCall: failed } },
+    {
+      logSeq: 4,
+      message: `→ ${longTitle}\n`,
+      activity: { toolCall: { ...test, id: 'c2', title: longTitle, status: 'running' } },
+    },
+  ];
+  await client.jobEvents.append({ ...ref, jobId: callsId, entries });
+}
 
 const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   await place.run(args, { cwd: clone, env });
@@ -102,4 +130,24 @@ test('a job without output and options that do not fit are explained', async () 
   const unknown = await run(['job', 'log', `job_${'0'.repeat(32)}`, '--raw']);
   assert.equal(unknown.exitCode, exitCodes.refused);
   assert.match(unknown.stderr, /JOB_NOT_FOUND/);
+});
+
+test('a tool call has its state behind it in color, and is plain text in a pipe', async () => {
+  const plain = (await run(['job', 'log', callsId])).stdout;
+  assert.match(plain, /^I test\.\n→ npm test\n {2}✖ exit code 1\n→ npm run very-/);
+  const { stdout } = await run(['job', 'log', callsId], { FORCE_COLOR: '1' });
+  const lines = stripVTControlCharacters(stdout).split('\n');
+  assert.equal(lines[1], '→ npm test  ✖ exit code 1, 4s');
+  assert.match(lines[3] ?? '', /long {2}◐ running$/);
+});
+
+test('job log --json has the activities of the lines', async () => {
+  const { activities } = await json(['job', 'log', callsId, '--lines', '2-3']);
+  assert.deepEqual(
+    activities.map(({ line, activity }: ActivityItem) => [line, activity.toolCall?.status]),
+    [
+      [2, 'running'],
+      [3, 'failed'],
+    ],
+  );
 });

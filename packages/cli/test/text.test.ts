@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JobEvent } from '@signalbox/contract';
+import type { Activity, JobEvent, ToolCall } from '@signalbox/contract';
+import { callLine } from '../src/activity-text.ts';
 import { formatAge, formatDuration, parseDurationMs } from '../src/duration.ts';
 import { normalizeUrl } from '../src/hub-session.ts';
 import { type Io, stylesOf, wantsColor } from '../src/io.ts';
@@ -223,3 +224,55 @@ function printLog(message: string, shape: { columns: number; isColored: boolean 
   createTimelinePrinter(io, new Map()).print([{ kind: 'log', message } as JobEvent]);
   return { output: lines.join('') };
 }
+
+test('a call is shown in one line of 60 columns, whatever its title', () => {
+  const call: ToolCall = {
+    id: 'c',
+    kind: 'execute',
+    title: '',
+    status: 'done',
+    durationMs: 65_000,
+  };
+  const text = `→ npm run ${'very-'.repeat(20)}long`;
+  const states: [Partial<ToolCall>, boolean, string][] = [
+    [{}, true, '✔ 1m 5s'],
+    [{ status: 'failed', durationMs: 10 }, true, '✖ failed'],
+    [{ changes: [{ path: 'a', added: 3, removed: 1 }], durationMs: 1 }, true, '✔ +3 −1'],
+    [{ status: 'running' }, false, '◐ running'],
+    [{ status: 'running' }, true, '⊘ not finished'],
+  ];
+  for (const [fields, isEnded, state] of states) {
+    const shown = { text, call: { ...call, ...fields }, isEnded, width: 60 };
+    const line = callLine(stylesOf(false), shown);
+    assert.ok(line.endsWith(`…  ${state}`), line);
+    assert.equal(textWidth(line), 60);
+  }
+});
+
+test('the timeline says how long a call took and what was used', () => {
+  const printed: string[] = [];
+  // A partial Io with the members that timelines use.
+  const io = {
+    ...{ styles: stylesOf(false), isColored: false, columns: 60 },
+    print: (line: string) => void printed.push(line),
+  } as unknown as Io;
+  const log = (message: string, activity: Activity) =>
+    ({ kind: 'log', message, data: { logSeq: 1, activity } }) as unknown as JobEvent;
+  const call = { id: 'c', kind: 'execute', title: 'npm test' } as const;
+  const done = { ...call, status: 'done', durationMs: 4_000 } as const;
+  createTimelinePrinter(io, new Map()).print([
+    log('→ npm test\n', { toolCall: { ...call, status: 'running' } }),
+    log('', { toolCall: done }),
+    log('', { toolCall: { ...done, id: 'other', title: 'npm run check' } }),
+    log('', { usage: { inputTokens: 1_200, costUsd: 0.5, contextTokens: 1, contextTokensMax: 4 } }),
+  ]);
+  assert.deepEqual(
+    printed.map((line) => line.trim()),
+    [
+      '│ → npm test',
+      '│   ✔ 4s',
+      '│   ✔ npm run check, 4s',
+      '│   1,200 tokens in, $0.50, context 25 %',
+    ],
+  );
+});

@@ -1,5 +1,13 @@
-import { LOG_LINES_MAX, LOG_MATCHES_MAX, LOG_SEARCH_CHARS_MAX } from '@signalbox/contract';
+import {
+  ACTIVITIES_LIMIT_MAX,
+  type ActivityItem,
+  LOG_LINES_MAX,
+  LOG_MATCHES_MAX,
+  LOG_SEARCH_CHARS_MAX,
+  type ToolCall,
+} from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
+import { callLine, callsByLine } from '../activity-text.ts';
 import { CliError } from '../cli-error.ts';
 import {
   addExamples,
@@ -35,8 +43,9 @@ type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
 
 /**
  * `signalbox job log ID`: prints the output of an attempt as text, whole or some lines. With
- * `--json`: `{ok, attempt, attempts, totalLines, sizeBytes, isEnded, lines, nextLine}`; with
- * `--search`: `{ok, attempt, matches}`, each `{line, text}`.
+ * `--json`: `{ok, attempt, attempts, totalLines, sizeBytes, isEnded, lines, nextLine, activities}`,
+ * the latter as `jobs/activity` returns them; with `--search`: `{ok, attempt, matches}`, each
+ * `{line, text}`. On a terminal, a tool call has its state behind it.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -97,13 +106,26 @@ async function printLines(
 ): Promise<undefined> {
   const kept: LogPage['lines'] = [];
   let last: LogPage | undefined;
+  let activities: ActivityItem[] | undefined;
+  let calls = new Map<number, ToolCall>();
   for await (const page of readPages(io, session, ref, { range, tail })) {
     last = page;
+    // A pipe gets the text as it is.
+    if (activities === undefined && (io.json || io.isColored)) {
+      activities = await readActivities(io, session, { ...ref, attempt: page.attempt || 1 });
+      calls = callsByLine(activities);
+    }
     // A long log is printed as it comes, so that it takes no memory.
     if (io.json) kept.push(...page.lines);
-    else for (const { text, cut } of page.lines) io.print(lineText(io, text, cut));
+    else for (const line of page.lines) io.print(lineText(io, page, line, calls.get(line.line)));
   }
-  if (io.json && last !== undefined) return io.printJson({ ...last, lines: kept });
+  if (io.json && last !== undefined) {
+    const first = kept[0]?.line ?? 1;
+    const shown = activities?.filter(
+      ({ line }) => line >= first && line <= (kept.at(-1)?.line ?? 0),
+    );
+    return io.printJson({ ...last, lines: kept, activities: shown });
+  }
   if (last?.totalLines === 0) io.note('This attempt has no output.');
 }
 
@@ -133,8 +155,31 @@ async function* readPages(
   }
 }
 
+async function readActivities(
+  io: Io,
+  { client }: HubSession,
+  ref: LogRef,
+): Promise<ActivityItem[]> {
+  const found: ActivityItem[] = [];
+  for (let after = 0; ; ) {
+    const call = { ...ref, after, limit: ACTIVITIES_LIMIT_MAX };
+    const page = await client.jobs.activity(call, { signal: io.signal });
+    found.push(...page.items);
+    if (page.items.length < ACTIVITIES_LIMIT_MAX) return found;
+    after = page.nextAfter;
+  }
+}
+
 /** Tool output is untrusted: on a terminal it keeps its colours and nothing else. */
-function lineText(io: Io, text: string, cut: boolean | undefined): string {
+function lineText(
+  io: Io,
+  { isEnded }: LogPage,
+  { text, cut }: LogPage['lines'][number],
+  call: ToolCall | undefined,
+): string {
+  if (call !== undefined) {
+    return callLine(io.styles, { text, call, isEnded, width: io.columns });
+  }
   const clean = io.isColored ? cleanStyledLine(text) : cleanText(text);
   return cut ? `${clean} … (cut; --raw has all of it)` : clean;
 }
