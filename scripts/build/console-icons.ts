@@ -15,6 +15,7 @@ export const consoleIcons = [
   'chevron-down',
   'chevron-right',
   'chevrons-up-down',
+  'circle',
   'circle-check',
   'circle-pause',
   'circle-play',
@@ -29,6 +30,7 @@ export const consoleIcons = [
   'eye',
   'file-text',
   'folder-git-2',
+  'globe',
   'inbox',
   'key-round',
   'list-todo',
@@ -37,6 +39,7 @@ export const consoleIcons = [
   'monitor-smartphone',
   'moon',
   'panel-left',
+  'pencil',
   'plus',
   'rotate-ccw',
   'scroll-text',
@@ -47,6 +50,7 @@ export const consoleIcons = [
   'triangle-alert',
   'undo-2',
   'workflow',
+  'wrench',
   'x',
 ] as const;
 

@@ -1,8 +1,10 @@
+import type { ToolCall } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type MouseEvent, memo, useLayoutEffect, useMemo } from 'react';
 import { LOG_PAGE_LINES, type LogLine, type LogRef, logPageQuery } from '../api/log-queries.ts';
 import { classNames } from '../class-names.ts';
+import type { ShownCall } from '../format/activity.ts';
 import { type AnsiLine, parseAnsiLine } from '../format/ansi.ts';
 import { type AnsiStyle, plainStyle } from '../format/ansi-style.ts';
 import {
@@ -17,6 +19,7 @@ import { AnsiText } from '../parts/ansi-line.tsx';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { CallText } from './call-text.tsx';
 
 /** The height of a line that is not wrapped; the line height of `.terminal`. */
 export const LINE_PX = 18;
@@ -30,6 +33,10 @@ export interface LogMarks {
   words: string;
   groups: ReadonlyMap<number, LogGroup>;
   folded: readonly LogGroup[];
+  /** Tool calls, by the line in which they begin. */
+  calls: ReadonlyMap<number, ShownCall>;
+  /** The attempt has ended. */
+  isEnded: boolean;
   hasTimes: boolean;
 }
 
@@ -82,6 +89,9 @@ export function LogPage(props: LogPageProps) {
         look={lookOf(line.line, marks)}
         words={marks.matches.has(line.line) ? marks.words : ''}
         group={marks.groups.get(line.line)}
+        call={marks.calls.get(line.line)?.call}
+        startedAt={marks.calls.get(line.line)?.startedAt}
+        isEnded={marks.isEnded}
         isFolded={marks.folded.some((group) => group.first === line.line)}
         onLine={onLine}
         onFold={onFold}
@@ -126,13 +136,16 @@ interface LogRowProps {
   look: RowLook;
   words: string;
   group: LogGroup | undefined;
+  call: ToolCall | undefined;
+  startedAt: string | undefined;
+  isEnded: boolean;
   isFolded: boolean;
   onLine: (line: number, event: MouseEvent) => void;
   onFold: (line: number) => void;
 }
 
 const LogRow = memo(function LogRow(props: LogRowProps) {
-  const { line, text, hasTime, look, words, group, isFolded, onLine, onFold } = props;
+  const { line, text, hasTime, look, words, group, call, isFolded, onLine, onFold } = props;
   const number = line.line;
   return (
     <div
@@ -157,33 +170,46 @@ const LogRow = memo(function LogRow(props: LogRowProps) {
           {formatClock(line.at)}
         </time>
       )}
-      <span
-        className={classNames(
-          'log-text',
-          line.stream === 'agent' && 'text-faint',
-          group && 'font-semibold',
-        )}
-      >
-        {group && (
-          <button
-            type="button"
-            aria-expanded={!isFolded}
-            aria-label={`${group.last - group.first} lines of this group`}
-            onClick={() => onFold(number)}
-            className="mr-1 inline-flex h-[1.125rem] items-center gap-1 rounded-sm bg-hover pr-1.5 align-top font-sans text-xs font-normal text-muted hover:text-ink"
-          >
-            <Icon
-              name="chevron-right"
-              className={classNames('size-3.5', !isFolded && 'rotate-90')}
-            />
-            {isFolded && `${(group.last - group.first).toLocaleString('en')} lines`}
-          </button>
-        )}
-        <AnsiText line={text} searched={words} />
-        {line.cut && (
-          <span className="font-sans text-xs text-warning"> … cut: the download has all of it</span>
-        )}
-      </span>
+      {call === undefined ? (
+        <span
+          className={classNames(
+            'log-text',
+            line.stream === 'agent' && 'text-faint',
+            group && 'font-semibold',
+          )}
+        >
+          {group && (
+            <button
+              type="button"
+              aria-expanded={!isFolded}
+              aria-label={`${group.last - group.first} lines of this group`}
+              onClick={() => onFold(number)}
+              className="mr-1 inline-flex h-[1.125rem] items-center gap-1 rounded-sm bg-hover pr-1.5 align-top font-sans text-xs font-normal text-muted hover:text-ink"
+            >
+              <Icon
+                name="chevron-right"
+                className={classNames('size-3.5', !isFolded && 'rotate-90')}
+              />
+              {isFolded && `${(group.last - group.first).toLocaleString('en')} lines`}
+            </button>
+          )}
+          <AnsiText line={text} searched={words} />
+          {line.cut && (
+            <span className="font-sans text-xs text-warning">
+              {' '}
+              … cut: the download has all of it
+            </span>
+          )}
+        </span>
+      ) : (
+        <CallText
+          call={call}
+          startedAt={props.startedAt ?? line.at}
+          isEnded={props.isEnded}
+          isNested={line.text.startsWith('│')}
+          words={words}
+        />
+      )}
     </div>
   );
 });

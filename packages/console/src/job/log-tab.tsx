@@ -2,6 +2,7 @@ import type { Job } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { activityQuery } from '../api/activity-queries.ts';
 import {
   type LogRef,
   type LogSize,
@@ -9,6 +10,7 @@ import {
   logHeadQuery,
   logTailQuery,
 } from '../api/log-queries.ts';
+import { type ActivityView, viewActivity } from '../format/activity.ts';
 import {
   findFailureLine,
   formatLineRange,
@@ -22,6 +24,7 @@ import { ErrorNotice } from '../parts/error-notice.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
 import { LogBox, type LogBoxHandle } from './log-box.tsx';
 import { LogToolbar } from './log-toolbar.tsx';
+import { PlanBar } from './plan-bar.tsx';
 import { useLogSearch } from './use-log-search.ts';
 
 interface LogTabProps {
@@ -103,6 +106,7 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
   const onShown = useCallback(() => setShown(true), []);
   const groups = useGroups(log, head, isShown);
   const { folded, onFold, foldAll } = useFolding(groups);
+  const { calls, plan } = useActivity(log, isLive);
   const goTo = (line: number) => {
     setFollow(false);
     selectLine(line);
@@ -121,32 +125,35 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
   ]);
   const marks = useMemo(
     () => ({
-      ...{ range, folded, hasTimes },
+      ...{ range, folded, hasTimes, calls, isEnded: !isLive },
       matches: search.found,
       match: search.current,
       words: search.text,
       groups: new Map(groups.map((group) => [group.first, group])),
     }),
-    [range, folded, hasTimes, search.found, search.current, search.text, groups],
+    [range, folded, hasTimes, calls, isLive, search.found, search.current, search.text, groups],
   );
   return (
     <section className="log-frame grid min-w-0 grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] overflow-hidden rounded-lg border">
-      <LogToolbar
-        log={log}
-        head={head}
-        search={search}
-        searchRef={searchRef}
-        onLeaveSearch={() => boxRef.current?.focus()}
-        hasTimes={hasTimes}
-        onTimes={setTimes}
-        follow={isLive ? follow : undefined}
-        onFollow={setFollow}
-        groups={groups.length}
-        folded={folded.length}
-        onFoldAll={foldAll}
-        failureLine={failureLine}
-        onGoTo={goTo}
-      />
+      <div className="min-w-0">
+        <LogToolbar
+          log={log}
+          head={head}
+          search={search}
+          searchRef={searchRef}
+          onLeaveSearch={() => boxRef.current?.focus()}
+          hasTimes={hasTimes}
+          onTimes={setTimes}
+          follow={isLive ? follow : undefined}
+          onFollow={setFollow}
+          groups={groups.length}
+          folded={folded.length}
+          onFoldAll={foldAll}
+          failureLine={failureLine}
+          onGoTo={goTo}
+        />
+        {plan !== undefined && plan.entries.length > 0 && <PlanBar plan={plan} />}
+      </div>
       <LogBox
         ref={boxRef}
         log={log}
@@ -187,6 +194,12 @@ function useLineRange(attempt: number) {
     select({ first: Math.min(start, line), last: Math.max(start, line) });
   };
   return { range, onLine, selectLine: (line: number) => select({ first: line, last: line }) };
+}
+
+/** What the tool did, as it is now. */
+function useActivity(log: LogRef, isLive: boolean): ActivityView {
+  const { data } = useQuery(activityQuery(log, isLive));
+  return useMemo(() => viewActivity(data ?? []), [data]);
 }
 
 /** The hub reads the whole log for its groups, so the lines in sight come first. */

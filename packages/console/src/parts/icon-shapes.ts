@@ -35,6 +35,7 @@ export const iconShapes = {
   'chevron-down': [['path', { d: 'm6 9l6 6l6-6' }]],
   'chevron-right': [['path', { d: 'm9 18l6-6l-6-6' }]],
   'chevrons-up-down': [['path', { d: 'm7 15l5 5l5-5M7 9l5-5l5 5' }]],
+  circle: [['circle', { cx: '12', cy: '12', r: '10' }]],
   'circle-check': [
     ['circle', { cx: '12', cy: '12', r: '10' }],
     ['path', { d: 'm16 9l-5.5 5.5L8 12' }],
@@ -115,6 +116,10 @@ export const iconShapes = {
     ['circle', { cx: '13', cy: '12', r: '2' }],
     ['circle', { cx: '20', cy: '19', r: '2' }],
   ],
+  globe: [
+    ['circle', { cx: '12', cy: '12', r: '10' }],
+    ['path', { d: 'M12 2a14.5 14.5 0 0 0 0 20a14.5 14.5 0 0 0 0-20M2 12h20' }],
+  ],
   inbox: [
     ['path', { d: 'M22 12h-6l-2 3h-4l-2-3H2' }],
     [
@@ -160,6 +165,14 @@ export const iconShapes = {
   'panel-left': [
     ['rect', { width: '18', height: '18', x: '3', y: '3', rx: '2' }],
     ['path', { d: 'M9 3v18' }],
+  ],
+  pencil: [
+    [
+      'path',
+      {
+        d: 'M21.174 6.812a1 1 0 0 0-3.986-3.987L3.842 16.174a2 2 0 0 0-.5.83l-1.321 4.352a.5.5 0 0 0 .623.622l4.353-1.32a2 2 0 0 0 .83-.497zM15 5l4 4',
+      },
+    ],
   ],
   plus: [['path', { d: 'M5 12h14m-7-7v14' }]],
   'rotate-ccw': [
@@ -217,6 +230,14 @@ export const iconShapes = {
     ['rect', { width: '8', height: '8', x: '3', y: '3', rx: '2' }],
     ['path', { d: 'M7 11v4a2 2 0 0 0 2 2h4' }],
     ['rect', { width: '8', height: '8', x: '13', y: '13', rx: '2' }],
+  ],
+  wrench: [
+    [
+      'path',
+      {
+        d: 'M14.7 6.3a1 1 0 0 0 0 1.4l1.6 1.6a1 1 0 0 0 1.4 0l3.106-3.105c.32-.322.863-.22.983.218a6 6 0 0 1-8.259 7.057l-7.91 7.91a1 1 0 0 1-2.999-3l7.91-7.91a6 6 0 0 1 7.057-8.259c.438.12.54.662.219.984z',
+      },
+    ],
   ],
   x: [['path', { d: 'M18 6L6 18M6 6l12 12' }]],
 } as const;

@@ -1,8 +1,13 @@
 import type { Job } from '@signalbox/contract';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { activityQuery } from '../api/activity-queries.ts';
+import { type ActivityView, contextWords, viewActivity } from '../format/activity.ts';
 import { kindWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
 import { usageByModel, usageWords } from '../format/usage-words.ts';
+import { CopyId } from './copy-button.tsx';
 import { Facts } from './facts.tsx';
 import { JobLink } from './job-notes.tsx';
 import { AgentLink, RepositoryLink, RunLink } from './record-links.tsx';
@@ -18,6 +23,8 @@ interface JobFactsProps {
 /** The known facts of a job, one per line; those that do not apply are skipped. */
 export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProps) {
   const { workspaceId, agentId, runId } = job;
+  const { usage, session } = useLatestActivity(job);
+  const used = job.usage ?? usage;
   return (
     <Facts
       rows={[
@@ -45,7 +52,12 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ['Finished', timeOf(job.finishedAt)],
         ['Duration', job.startedAt && <Took key="took" from={job.startedAt} to={job.finishedAt} />],
         ['Concurrency', job.concurrencyKey && plainText(job.concurrencyKey)],
-        ['Usage', job.usage && <UsageFact key="usage" usage={job.usage} />],
+        ['Usage', used && <UsageFact key="usage" usage={used} />],
+        ['Context', usage && contextWords(usage)],
+        [
+          'Session',
+          session && <CopyId key="session" id={plainText(session.sessionId)} what="session ID" />,
+        ],
         ['Parent', job.parentJobId && <JobLink key="parent" slug={slug} jobId={job.parentJobId} />],
         [
           'Depends on',
@@ -54,6 +66,14 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
       ]}
     />
   );
+}
+
+/** The use of tokens so far and the session of the latest attempt. */
+function useLatestActivity({ workspaceId, jobId, attempt, status }: Job): ActivityView {
+  const log = { workspaceId, jobId, attempt };
+  const query = activityQuery(log, status === 'running');
+  const { data } = useQuery({ ...query, enabled: attempt > 0 });
+  return useMemo(() => viewActivity(data ?? []), [data]);
 }
 
 function timeOf(at: string | null) {
