@@ -64,7 +64,7 @@ function tookOf({ durationMs = 0 }: ToolCall): string {
 }
 
 /**
- * A line about an activity that the text of its entry does not have; null: there is none.
+ * A line about an activity that the text of its entry does not have; null: it has nothing to add.
  *
  * @param lastId the call that began last: its end needs no name.
  */

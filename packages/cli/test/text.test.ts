@@ -225,7 +225,7 @@ function printLog(message: string, shape: { columns: number; isColored: boolean 
   return { output: lines.join('') };
 }
 
-test('a call is shown in one line of 60 columns, whatever its title', () => {
+test('a call with a long title is shown in one line of 60 columns', () => {
   const call: ToolCall = {
     id: 'c',
     kind: 'execute',

@@ -38,7 +38,7 @@ export interface JobLogOptions {
 interface PendingPiece {
   stream: LogStream;
   text: string;
-  /** What its text is about. */
+  /** The activity that its text is about. */
   activity?: Activity;
 }
 

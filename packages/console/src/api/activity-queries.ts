@@ -8,7 +8,7 @@ import type { LogRef } from './log-queries.ts';
 const PAGE_ITEMS = 1_000;
 const noItems: readonly ActivityItem[] = [];
 
-/** What the tool of an attempt did. A refresh reads only what is new; `live`: more can arrive. */
+/** Reads what the tool of an attempt did. A refresh reads what is new; `live`: more can arrive. */
 export function activityQuery(ref: LogRef, live: boolean) {
   // Changes of the log make it old.
   const queryKey = ['job-log', ref.workspaceId, ref.jobId, ref.attempt, 'activity'];

@@ -16,7 +16,7 @@ export interface ShownCall {
   startedAt: string;
 }
 
-/** What is known of an attempt now. */
+/** The state of an attempt now. */
 export interface ActivityView {
   calls: ReadonlyMap<number, ShownCall>;
   plan?: Plan;
@@ -55,7 +55,7 @@ export const callKinds: Readonly<Record<ToolCallKind, { icon: IconName; word: st
   other: { icon: 'wrench', word: 'Tool' },
 };
 
-/** How a call stands, in a few words. */
+/** The state of a call, in a few words. */
 export interface CallState {
   icon: IconName;
   tone: string;

@@ -196,7 +196,7 @@ function useLineRange(attempt: number) {
   return { range, onLine, selectLine: (line: number) => select({ first: line, last: line }) };
 }
 
-/** What the tool did, as it is now. */
+/** Reads what the tool did, and the state of it now. */
 function useActivity(log: LogRef, isLive: boolean): ActivityView {
   const { data } = useQuery(activityQuery(log, isLive));
   return useMemo(() => viewActivity(data ?? []), [data]);

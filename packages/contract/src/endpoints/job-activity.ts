@@ -85,7 +85,7 @@ const ToolSession = Type.Object({
 });
 
 /**
- * What a piece of output is about; its text says the same to people. An object with a field for
+ * Says what a piece of output is about; its text says the same to people. It has a field for
  * each kind, so that a hub or a reader ignores a kind that it does not know.
  */
 export const Activity = Type.Object(

@@ -26,7 +26,7 @@ export interface OutputPiece {
   message: string;
   /** Fields of the event beside the number. */
   data: Record<string, unknown>;
-  /** What its text is about. */
+  /** The activity that its text is about. */
   activity?: Activity;
 }
 

@@ -230,7 +230,7 @@ test('usage is told at the end of a turn, with the context that the model has le
     assert.deepEqual(reader.read(update as SessionUpdate).parts, []);
   }
   const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
-  const [part] = reader.readTurn({ stopReason: 'end_turn', usage } as PromptResponse);
+  const [part] = reader.readTurn({ stopReason: 'end_turn', usage });
   assert.deepEqual(part?.activity?.usage, {
     ...{ inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
     ...{ contextTokens: 2_000, contextTokensMax: 200_000 },
