@@ -7,6 +7,7 @@ import {
   type Activity,
   PLAN_ENTRIES_MAX,
   type ToolCall,
+  type UsageSoFar,
 } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Redactor } from './redaction.ts';
@@ -15,6 +16,10 @@ import { visibleText } from './visible-text.ts';
 /** Calls whose start is remembered; one that is older gets no duration. */
 const RUNNING_MAX = 500;
 const NAME_CHARS_MAX = 128;
+/** Larger figures of a tool are left out: the hub would refuse them together with the output. */
+const COUNT_MAX = 1_000_000_000_000;
+const COST_USD_MAX = 1_000_000_000;
+const EXIT_CODE_MAX = 2_147_483_647;
 
 /** Prepares the activities of one attempt for the hub: redacted, bounded, and only what is new. */
 export class SharedActivities {
@@ -44,7 +49,7 @@ export class SharedActivities {
     return {
       ...(toolCall && { toolCall: this.#shareCall(toolCall) }),
       ...(entries && { plan: { entries } }),
-      ...(usage && { usage }),
+      ...(usage && { usage: knownFigures(usage) }),
       ...(session && {
         session: {
           sessionId: this.#clean(session.sessionId, ACTIVITY_ID_CHARS_MAX),
@@ -63,7 +68,7 @@ export class SharedActivities {
     return isNew;
   }
 
-  #shareCall({ title, locations, changes, ...call }: ToolCall): ToolCall {
+  #shareCall({ title, locations, changes, exitCode, ...call }: ToolCall): ToolCall {
     const path = (text: string) => this.#clean(text, ACTIVITY_PATH_CHARS_MAX);
     return {
       ...call,
@@ -75,6 +80,7 @@ export class SharedActivities {
           .slice(0, ACTIVITY_FILES_MAX)
           .map((change) => ({ ...change, path: path(change.path) })),
       }),
+      ...(isWithin(exitCode, -EXIT_CODE_MAX, EXIT_CODE_MAX) && { exitCode }),
       ...this.#durationOf(call),
     };
   }
@@ -98,4 +104,14 @@ export class SharedActivities {
     const clean = visibleText(line).text.toWellFormed().trim();
     return clean.length <= charsMax ? clean : `${clean.slice(0, charsMax - 1).toWellFormed()}…`;
   }
+}
+
+function knownFigures({ costUsd, ...counts }: UsageSoFar): UsageSoFar {
+  const known = Object.entries(counts).filter(([, count]) => isWithin(count, 0, COUNT_MAX));
+  const isPrice = costUsd !== undefined && costUsd >= 0 && costUsd <= COST_USD_MAX;
+  return { ...Object.fromEntries(known), ...(isPrice && { costUsd }) };
+}
+
+function isWithin(value: number | undefined, min: number, max: number): value is number {
+  return value !== undefined && Number.isInteger(value) && value >= min && value <= max;
 }

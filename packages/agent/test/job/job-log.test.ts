@@ -211,3 +211,16 @@ test('the end of a call says how long it took', async (t) => {
   const durations = found.map(({ activity }) => activity.toolCall?.durationMs);
   assert.deepEqual(durations, [undefined, 4_000, undefined]);
 });
+
+test('figures that the hub would refuse are left out', async (t) => {
+  const { file, log } = await openLog(t);
+  const usage = { inputTokens: 1e20, outputTokens: -1, contextTokens: 0.5, costUsd: 1e12 };
+  await log.append('stdout', [
+    startOf({ status: 'failed', exitCode: 99_999_999_999 }),
+    { text: '', activity: { usage: { ...usage, cachedInputTokens: 7 } } },
+  ]);
+  await log.close();
+  const [ended, used] = await readActivities(file);
+  assert.equal(ended?.activity.toolCall?.exitCode, undefined);
+  assert.deepEqual(used?.activity.usage, { cachedInputTokens: 7 });
+});
