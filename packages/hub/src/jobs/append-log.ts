@@ -1,10 +1,12 @@
 import { Activity, type endpoints, type JobLogEntry, type RequestInput } from '@signalbox/contract';
-import { Value } from 'typebox/value';
+import { compileLater } from '../compile-later.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { appendOutput, type OutputPiece } from './log-writer.ts';
 import { requireEntryOfAgent } from './require-job.ts';
+
+const activitySchema = compileLater(Activity);
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
@@ -46,5 +48,5 @@ function pieceOf(log: JobLogEntry, isTool: boolean): OutputPiece {
   const data = { ...(shown && { stream: shown }), ...(at !== undefined && { at }) };
   if (activity === undefined || isTool) return { logSeq, message, data };
   // Fields that the contract does not know are of any size.
-  return { logSeq, message, data, activity: Value.Clean(Activity, activity) as Activity };
+  return { logSeq, message, data, activity: activitySchema().Clean(activity) as Activity };
 }
