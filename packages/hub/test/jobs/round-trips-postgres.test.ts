@@ -4,8 +4,7 @@ import type { Tx } from '../../src/db/engine.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 /*
- * Statements that an action asks for together are one round trip on PostgreSQL, where a round trip
- * costs more than a statement. Both engines run the same actions, so this counts on both.
+ * Statements that an action asks for together are one round trip. It costs more than a statement.
  */
 
 const asking = ['all', 'first', 'run', 'allSql', 'firstSql', 'runSql', 'runBatched'];
