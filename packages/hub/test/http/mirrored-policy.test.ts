@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consolePathOf, endpointList, endpoints, mirroredEndpointList } from '@signalbox/contract';
 import { deleteMembership, updateRole } from '../../src/access/store.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { exchange } from '../support/http-exchange.ts';
+
+const SECOND_MS = 1_000;
 
 /** Calls that affect a whole workspace: members may not make them, with any scopes. */
 const forAdministrators = ['integrationEventsReplay'];
@@ -14,7 +17,10 @@ const refusals = ['NOT_ALLOWED', 'WORKSPACE_NOT_FOUND', 'SESSION_REQUIRED'];
 test('mirrored rows admit people by their role in the workspace', async (t) => {
   // Without limits, which would refuse calls before they are authorized.
   const config = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
-  const harness = await startHomeWorld(t, { config });
+  // A role is read once a second.
+  let laterMs = 0;
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + laterMs };
+  const harness = await startHomeWorld(t, { config, clock });
   const { hub, home } = harness;
   const { workspaceId } = home;
   const person = await signInFirstOwner(harness);
@@ -37,6 +43,7 @@ test('mirrored rows admit people by their role in the workspace', async (t) => {
   for (const role of ['owner', 'admin', 'member', 'viewer'] satisfies Role[]) {
     await t.test(role, async () => {
       await hub.database.write(null, (tx) => updateRole(tx, workspaceId, person.personId, role));
+      laterMs += SECOND_MS;
       for (const row of bound) {
         const mayRead = row.scopes.includes('read') || row.scopes.length === 0;
         const isRefused =
@@ -49,6 +56,7 @@ test('mirrored rows admit people by their role in the workspace', async (t) => {
   }
   await t.test('a person of another workspace', async () => {
     await hub.database.write(null, (tx) => deleteMembership(tx, workspaceId, person.personId));
+    laterMs += SECOND_MS;
     for (const row of bound) assert.equal(await refusalOf(row), 'WORKSPACE_NOT_FOUND', row.name);
   });
 });
