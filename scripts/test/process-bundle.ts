@@ -14,8 +14,17 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OutputChunk } from 'rolldown';
 
-/** The scripts that tests start as processes: the command with agents and hubs, and `npm start`. */
-const scripts = ['packages/cli/src/main.ts', 'scripts/start.ts'];
+/**
+ * The scripts that tests start as processes: the command with agents and hubs, `npm start`, and the
+ * agents, tools and hubs of the agent's tests.
+ */
+export const bundledScripts = [
+  'packages/cli/src/main.ts',
+  'scripts/start.ts',
+  ...['acp-agent.ts', 'acp-agent-process.ts', 'agent-process.ts', 'hub-apart.ts'].map(
+    (name) => `packages/agent/test/support/${name}`,
+  ),
+];
 /**
  * Packages of many small modules, which the bundle contains. The processes of the tests themselves
  * use them from there, too.
@@ -78,7 +87,7 @@ async function writeBundle(root: string, place: string): Promise<string> {
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
-    input: [...scripts.map((script) => join(root, script)), ...packages],
+    input: [...bundledScripts.map((script) => join(root, script)), ...packages],
     external: (id) => !isBundled(id),
     plugins: [{ name: 'sources', transform }],
   });

@@ -2,23 +2,24 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { bundleProcesses } from '../process-bundle.ts';
+import { bundledScripts, bundleProcesses } from '../process-bundle.ts';
 
-/** A project with the two scripts of the bundle, and the packages of this one. */
+/** A project with the scripts of the bundle, and the packages of this one. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-bundle-')));
 after(() => rmSync(root, { recursive: true }));
-for (const folder of ['node_modules', 'scripts', 'packages/cli/src']) {
-  mkdirSync(join(root, folder), { recursive: true });
+mkdirSync(join(root, 'node_modules'));
+for (const script of bundledScripts) {
+  mkdirSync(join(root, dirname(script)), { recursive: true });
+  writeFileSync(join(root, script), 'export const isStarted: boolean = true;\n');
 }
 for (const name of ['kysely', 'typebox']) {
   const installed = join(import.meta.dirname, '../../../node_modules', name);
   symlinkSync(installed, join(root, 'node_modules', name));
 }
 writeFileSync(join(root, 'package-lock.json'), '{}\n');
-writeFileSync(join(root, 'scripts/start.ts'), 'export const isHub: boolean = true;\n');
 const mainFile = join(root, 'packages/cli/src/main.ts');
 const partFile = join(root, 'packages/cli/src/part.ts');
 writeFileSync(
