@@ -29,6 +29,8 @@ export interface Options {
   readonly engine: Engine | null;
   /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
   readonly against: string | null;
+  /** P11: whether agents send renewals and heartbeats with their output; the other hub's do not. */
+  readonly usesReports: boolean;
   /** Directory for a processor profile of each hub; null: none. */
   readonly profileDir: string | null;
 }
@@ -47,6 +49,8 @@ export const usage = `npm run bench -- [options]
   --engine NAME    sqlite or postgres; the fleet works on this one only
   --against PATH   another checkout of this repository with the same migrations: the fleet works
                    on its hub and on this one in turn, and the table compares them
+  --reports        the fleet sends renewals and heartbeats with its output, in reports; that of
+                   --against makes single calls, so that --against . compares the two
   --profile PATH   every hub writes a processor profile (.cpuprofile) to this directory
   --dir PATH       directory for the data of servers; default: in bench/
   --write-summary  make the results the latest ones and put the table into RESULTS.md; keeps
@@ -69,6 +73,7 @@ export function parseOptions(argv: readonly string[]): Options {
       seconds: { type: 'string' },
       against: { type: 'string' },
       engine: { type: 'string' },
+      reports: { type: 'boolean', default: false },
       profile: { type: 'string' },
       'write-summary': { type: 'boolean', default: false },
     },
@@ -86,6 +91,7 @@ export function parseOptions(argv: readonly string[]): Options {
     seconds: values.seconds === undefined ? null : readNumber('seconds', values.seconds, 3_600),
     engine: values.engine === undefined ? null : readEngine(values.engine),
     against: values.against === undefined ? null : resolve(values.against),
+    usesReports: values.reports,
     profileDir: values.profile === undefined ? null : resolve(values.profile),
   };
 }

@@ -19,6 +19,8 @@ export interface FleetLoad extends SpanSpec, Queue {
   /** Whether all watchers follow the same job. */
   readonly watchesOneJob: boolean;
   readonly outputIntervalMs: number;
+  /** Whether renewals and heartbeats go with the next output, in one report. */
+  readonly usesReports: boolean;
 }
 
 const RENEW_INTERVAL_MS = 15_000;
@@ -123,7 +125,8 @@ async function prepareAgents(
   const agents = registered.map((agent, at) => {
     const connection = connections[at];
     if (connection === undefined) throw new Error('an agent needs a connection');
-    const own = { connection, target, heartbeat: beats[at] ?? '' };
+    const { usesReports } = spec;
+    const own = { connection, target, heartbeat: beats[at] ?? '', usesReports };
     return new FleetAgent(spec, agent, own, note);
   });
   let next = 0;

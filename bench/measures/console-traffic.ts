@@ -86,7 +86,7 @@ async function runWatched(
   const load: FleetLoad = {
     ...{ kind: 'fleet', workspaceId, repoId, tokens, target, agentCount: 1 },
     ...{ watcherCount, watchesOneJob: true, outputIntervalMs: OUTPUT_INTERVAL_MS },
-    ...{ warmUpMs: 3_000, measureMs: options.quick ? 5_000 : 20_000 },
+    ...{ usesReports: false, warmUpMs: 3_000, measureMs: options.quick ? 5_000 : 20_000 },
   };
   const probe = new Asker(hub);
   const seen: Promise<HubSeen>[] = [];

@@ -104,7 +104,10 @@ function fleet(
       withStore(bench, engine, async (store, meters) => {
         const how = { tokenCount: TOKENS, nodeFlags, hasChannel: true, checkout };
         const started = await startHubWorld(store, how);
-        return withHubs(started, (world) => runFleet(bench, world, agentCount, meters));
+        const usesReports = bench.options.usesReports && checkout === undefined;
+        return withHubs(started, (world) =>
+          runFleet(bench, world, { agentCount, usesReports }, meters),
+        );
       }),
   };
 }
@@ -112,7 +115,7 @@ function fleet(
 async function runFleet(
   { options }: Bench,
   world: HubWorld,
-  agentCount: number,
+  { agentCount, usesReports }: Pick<FleetLoad, 'agentCount' | 'usesReports'>,
   meters: Readonly<Record<string, number>>,
 ): Promise<LoadResult> {
   const { workspaceId, repoId, tokens } = world;
@@ -121,7 +124,7 @@ async function runFleet(
   if (target === undefined || hub === undefined) throw new Error('a world must have a hub');
   const seconds = options.seconds ?? (options.quick ? 5 : 30);
   const load: FleetLoad = {
-    ...{ kind: 'fleet', workspaceId, repoId, tokens, target, agentCount },
+    ...{ kind: 'fleet', workspaceId, repoId, tokens, target, agentCount, usesReports },
     ...{ watcherCount: Math.min(WATCHERS, agentCount), watchesOneJob: false },
     outputIntervalMs: OUTPUT_INTERVAL_MS,
     // A whole round of output and renewals, so that the hub has optimized its code.

@@ -18,7 +18,7 @@ async function setup(t: TestContext) {
   const load: FleetLoad = {
     ...{ kind: 'fleet', workspaceId, repoId, tokens, target, agentCount: AGENTS },
     ...{ watcherCount: 2, watchesOneJob: false, outputIntervalMs: 200 },
-    ...{ warmUpMs: 0, measureMs: 6_000 },
+    ...{ usesReports: true, warmUpMs: 0, measureMs: 6_000 },
   };
   return { load, client: createClient({ baseUrl: baseUrlOf(target), token: tokens[0] }) };
 }

@@ -10,6 +10,7 @@ import { recoverState } from './job/recovery.ts';
 import { createHubClient, Lifecycle, withLockedState } from './lifecycle.ts';
 import { openOutbox } from './loops/outbox.ts';
 import { admitUser, checkReach, findToolUser, type ToolUser } from './process/tool-user.ts';
+import { createReportingClient } from './report-calls.ts';
 import { readMachineFingerprint, type StateDirectory } from './state-directory.ts';
 
 /**
@@ -39,7 +40,10 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const abandonedKeys = abandoned.map(({ key }) => key);
     logger.info('The state directory is ready.', { abandonedKeys, replayedKeys });
     const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
-    const client = options.client ?? createHubClient('signalbox-agent', options);
+    const client = createReportingClient(
+      options.client ?? createHubClient('signalbox-agent', options),
+      clock,
+    );
     const settings: JobSettings = {
       ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
       ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },

@@ -11,7 +11,11 @@ export type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<Res
 
 /** The part of the SDK's client that an agent uses. */
 export interface HubClient {
-  agents: { heartbeat: Call<typeof endpoints.agents.heartbeat> };
+  agents: {
+    heartbeat: Call<typeof endpoints.agents.heartbeat>;
+    /** Absent: the agent makes single calls. */
+    report?: Call<typeof endpoints.agents.report>;
+  };
   jobs: {
     claimNext: Call<typeof endpoints.jobs.claimNext>;
     heartbeat: Call<typeof endpoints.jobs.heartbeat>;

@@ -66,6 +66,11 @@ export interface AgentProtocol {
      * `commandNumber` with every heartbeat of this process. Ignore commands that you do not know.
      */
     heartbeat: AgentCall<Rows['agents']['heartbeat']>;
+    /**
+     * Report: a heartbeat, renewals and output in one call. Each item has the result that its single
+     * call would have; a refused one does not prevent the others. On 404, send single calls.
+     */
+    report: AgentCall<Rows['agents']['report']>;
   };
   readonly jobs: {
     /**

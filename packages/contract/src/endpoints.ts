@@ -1,5 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
 import { deviceTokens, invitations, members, serviceTokens } from './endpoints/administration.ts';
+import { agentsReport } from './endpoints/agent-report.ts';
 import { agents } from './endpoints/agents.ts';
 import { changes } from './endpoints/changes.ts';
 import { cloudAiJobs } from './endpoints/cloud-ai-jobs.ts';
@@ -36,7 +37,7 @@ export const endpoints = {
   invitations,
   serviceTokens,
   deviceTokens,
-  agents,
+  agents: { ...agents, report: agentsReport },
   repositories,
   jobs: { ...jobs, ...jobLog, ...jobActivity, ...jobPatch },
   jobEvents,

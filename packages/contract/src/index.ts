@@ -3,6 +3,11 @@ export * from './console-endpoints.ts';
 export * from './endpoint.ts';
 export * from './endpoint-errors.ts';
 export { ADMINISTRATION_MS } from './endpoints/administration.ts';
+export {
+  type OutputResult,
+  REPORT_JOBS_MAX,
+  type RenewalResult,
+} from './endpoints/agent-report.ts';
 export * from './endpoints/agents.ts';
 export * from './endpoints/changes.ts';
 export * from './endpoints/cloud-ai-jobs.ts';

@@ -44,6 +44,13 @@ export interface RequestContext {
    * access; `reason` is then the refusal, which the client gets instead of the answer.
    */
   signal: AbortSignal;
+  /**
+   * Pays for what the body asks beyond the cost of its row. The units of calls that keep a lease are
+   * in buckets of their own.
+   *
+   * @throws HubError RATE_LIMITED
+   */
+  pay(cost: { units: number; isLease: boolean }): void;
   cookies: Readonly<Record<string, string | undefined>>;
   /** Sets a cookie of the console; null deletes it. */
   setCookie(name: string, value: string | null, options: { maxAgeMs: number }): void;

@@ -62,6 +62,8 @@ export class FakeHub {
   /** Ends the wait of a claim, which is answered with it. */
   claimCommands: AgentCommand[] = [];
   intervalMs = 1_000;
+  /** Whether it has the extension `agents/report`. */
+  takesReports = false;
   isTokenDead = false;
   private readonly claims = new Map<string, { jobId: string; generation: number }>();
   private readonly troubles: Trouble[] = [];
@@ -236,6 +238,7 @@ export class FakeHub {
     }
     if (path.endsWith('/jobs/heartbeat')) return this.renew(body);
     if (path.endsWith('/job-events/append')) return this.append(body);
+    if (path.endsWith('/agents/report') && this.takesReports) return this.report(body);
     if (path.endsWith('/jobs/complete')) return this.complete(body);
     if (path.endsWith('/uploads/create')) {
       const uploadId = `upl_${this.calls.length}`;
@@ -313,6 +316,27 @@ export class FakeHub {
     for (const entry of entries) held.log.set(entry.logSeq, entry);
     const lastLogSeq = Math.max(...held.log.keys());
     return { appended: entries.length, lastLogSeq, cancelRequested: held.isCanceled };
+  }
+
+  private report(body: Body): Body {
+    const { agentId, heartbeat } = body;
+    const each = (items: unknown, act: (item: Body) => Body) =>
+      (items as Body[]).map((item) => {
+        const { jobId } = item;
+        try {
+          return { jobId, ...act({ ...item, agentId }) };
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          return { jobId, error: error.code, message: `${error.code}.` };
+        }
+      });
+    const { commands = [], ...beat } = heartbeat === undefined ? {} : this.beat(heartbeat as Body);
+    return {
+      ...(heartbeat === undefined ? {} : { heartbeat: beat }),
+      commands,
+      renewals: each(body.renewals, (item) => this.renew(item)),
+      outputs: each(body.outputs, (item) => this.append(item)),
+    };
   }
 
   private complete(body: Body): Body {

@@ -184,6 +184,30 @@ const exampleAgent: Agent = {
 
 const AgentCount = Integer(0, 1_000_000);
 
+/** What a heartbeat says of its agent. */
+export const heartbeatFields = {
+  machineFingerprint: Text(200, { minLength: 1, description: 'Identifies the machine.' }),
+  displayName: Defaulted(Text(200), ''),
+  status: Defaulted(OneOf(agentStatuses), 'online'),
+  capabilities: Defaulted(AgentCapabilities, {}),
+  agentVersion: Type.Optional(Text(64)),
+  platform: Type.Optional(Text(64)),
+  arch: Type.Optional(Text(64)),
+  commandNumber: Type.Optional(
+    Integer(
+      1,
+      Number.MAX_SAFE_INTEGER,
+      'The number of the last command that this process of the agent has obeyed.',
+    ),
+  ),
+} as const;
+
+/** Answers of the hub to a heartbeat. */
+export const heartbeatAnswer = {
+  agentId: Id('agent'),
+  intervalMs: Integer(0, 3_600_000, 'When to send the next heartbeat.'),
+} as const;
+
 export const agents = {
   heartbeat: defineEndpoint({
     name: 'agentsHeartbeat',
@@ -203,24 +227,10 @@ export const agents = {
       'status draining, the agent gets no new jobs and finishes those that it holds.',
     request: Type.Object({
       workspaceId: Id('workspace'),
-      machineFingerprint: Text(200, { minLength: 1, description: 'Identifies the machine.' }),
-      displayName: Defaulted(Text(200), ''),
-      status: Defaulted(OneOf(agentStatuses), 'online'),
-      capabilities: Defaulted(AgentCapabilities, {}),
-      agentVersion: Type.Optional(Text(64)),
-      platform: Type.Optional(Text(64)),
-      arch: Type.Optional(Text(64)),
-      commandNumber: Type.Optional(
-        Integer(
-          1,
-          Number.MAX_SAFE_INTEGER,
-          'The number of the last command that this process of the agent has obeyed.',
-        ),
-      ),
+      ...heartbeatFields,
     }),
     response: Ok({
-      agentId: Id('agent'),
-      intervalMs: Integer(0, 3_600_000),
+      ...heartbeatAnswer,
       commands: List(AgentCommand, 1_000),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],

@@ -46,6 +46,13 @@ const ClaimGeneration = Integer(
   'The number of the attempt, as the claim returned it. If sent, it must be the current one. If ' +
     'absent, agentId must hold the lease.',
 );
+/** What a renewal asks for the lease of a job. */
+export const renewalFields = {
+  leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
+  message: Type.Optional(Text(10_000, { description: 'The progress, for the timeline.' })),
+  claimGeneration: Type.Optional(ClaimGeneration),
+  shorten: Defaulted(Type.Boolean(), false),
+} as const;
 const exampleJobRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
 const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
 
@@ -287,10 +294,7 @@ export const jobs = {
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
-      leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
-      message: Type.Optional(Text(10_000, { description: 'The progress, for the timeline.' })),
-      claimGeneration: Type.Optional(ClaimGeneration),
-      shorten: Defaulted(Type.Boolean(), false),
+      ...renewalFields,
     }),
     response: Ok({
       leaseExpiresAt: Timestamp(),

@@ -34,54 +34,78 @@ type HeartbeatInput = RequestInput<typeof endpoints.agents.heartbeat.request>;
  * @throws HubError INVALID_REQUEST
  */
 export function recordHeartbeat(
-  { database, ids, waiters }: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
+  deps: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
   principal: Principal,
   input: HeartbeatInput,
 ): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
   const { workspaceId, machineFingerprint } = input;
-  const capabilities = JSON.stringify(input.capabilities);
-  if (Buffer.byteLength(capabilities) > CAPABILITIES_BYTES_MAX) {
-    const problem = `must have at most ${CAPABILITIES_BYTES_MAX} bytes of JSON`;
-    throw invalidField('/capabilities', problem);
-  }
-  return database.writeConcurrent({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
-    const known = await readAgentOfMachine(
-      tx,
-      workspaceId,
-      principal.principalId,
-      machineFingerprint,
-    );
-    const row: AgentRow = {
-      workspace_id: workspaceId,
-      agent_id: known?.agent_id ?? ids('agent'),
-      principal_id: principal.principalId,
-      token_id: principal.tokenId,
-      machine_fingerprint: machineFingerprint,
-      display_name: input.displayName,
-      status: input.status,
-      capabilities,
-      agent_version: input.agentVersion ?? null,
-      platform: input.platform ?? null,
-      arch: input.arch ?? null,
-      last_seen_at: tx.nowMs,
-      created_at: known?.created_at ?? tx.nowMs,
-      ...commandColumns(known, input, tx.nowMs),
-    };
-    if (known === undefined) await insertAgent(tx, row);
-    // Most heartbeats tell nothing new: a small write, of which no stream has to know.
-    else if (tellsNothingNew(known, row))
-      await touchAgent(tx, workspaceId, row.agent_id, row.token_id);
-    else await updateAgent(tx, row);
-    if (known !== undefined && mayClaimDifferently(known, row)) {
-      tx.afterCommit(() => waiters.wakeAgent(workspaceId, row.agent_id));
-    }
-    const cancels = await listCommands(tx, workspaceId, row.agent_id);
-    return {
-      agentId: row.agent_id,
-      intervalMs: isHeldBack(row, tx.nowMs) ? HELD_BACK_INTERVAL_MS : AGENT_HEARTBEAT_INTERVAL_MS,
-      commands: [...cancels, ...commandsToSend(row, input.commandNumber, tx.nowMs)],
-    };
+  const capabilities = storedCapabilities(input.capabilities, '/capabilities');
+  return deps.database.writeConcurrent({ workspaceId, keys: [machineFingerprint] }, async (tx) => {
+    const beat = await writeHeartbeat(deps, tx, principal, { ...input, capabilities });
+    const cancels = await listCommands(tx, workspaceId, beat.agentId);
+    return { ...beat, commands: [...cancels, ...beat.commands] };
   });
+}
+
+/**
+ * The text of capabilities as it is stored.
+ * @throws HubError INVALID_REQUEST, which names the path of the field.
+ */
+export function storedCapabilities(
+  capabilities: HeartbeatInput['capabilities'],
+  path: string,
+): string {
+  const text = JSON.stringify(capabilities);
+  if (Buffer.byteLength(text) <= CAPABILITIES_BYTES_MAX) return text;
+  throw invalidField(path, `must have at most ${CAPABILITIES_BYTES_MAX} bytes of JSON`);
+}
+
+/** A heartbeat whose capabilities are `storedCapabilities`. */
+type CheckedHeartbeat = Omit<HeartbeatInput, 'capabilities'> & { capabilities: string };
+
+/** Writes a heartbeat. Returns the standing command of the agent, without cancels of its jobs. */
+export async function writeHeartbeat(
+  { ids, waiters }: Pick<HubDeps, 'ids' | 'waiters'>,
+  tx: Tx,
+  principal: Principal,
+  input: CheckedHeartbeat,
+): Promise<{ agentId: string; intervalMs: number; commands: AgentCommand[] }> {
+  const { workspaceId, machineFingerprint, capabilities } = input;
+  const known = await readAgentOfMachine(
+    tx,
+    workspaceId,
+    principal.principalId,
+    machineFingerprint,
+  );
+  const row: AgentRow = {
+    workspace_id: workspaceId,
+    agent_id: known?.agent_id ?? ids('agent'),
+    principal_id: principal.principalId,
+    token_id: principal.tokenId,
+    machine_fingerprint: machineFingerprint,
+    display_name: input.displayName,
+    status: input.status,
+    capabilities,
+    agent_version: input.agentVersion ?? null,
+    platform: input.platform ?? null,
+    arch: input.arch ?? null,
+    last_seen_at: tx.nowMs,
+    created_at: known?.created_at ?? tx.nowMs,
+    ...commandColumns(known, input, tx.nowMs),
+  };
+  if (known === undefined) await insertAgent(tx, row);
+  // Most heartbeats tell nothing new: a small write, of which no stream has to know.
+  else if (tellsNothingNew(known, row))
+    await touchAgent(tx, workspaceId, row.agent_id, row.token_id);
+  else await updateAgent(tx, row);
+  if (known !== undefined && mayClaimDifferently(known, row)) {
+    tx.afterCommit(() => waiters.wakeAgent(workspaceId, row.agent_id));
+  }
+  return {
+    agentId: row.agent_id,
+    intervalMs: isHeldBack(row, tx.nowMs) ? HELD_BACK_INTERVAL_MS : AGENT_HEARTBEAT_INTERVAL_MS,
+    commands: commandsToSend(row, input.commandNumber, tx.nowMs),
+  };
 }
 
 type CommandColumns = Pick<AgentRow, 'command' | 'command_acknowledged_at'> & NewCommand;
@@ -89,7 +113,7 @@ type CommandColumns = Pick<AgentRow, 'command' | 'command_acknowledged_at'> & Ne
 /** The command of a known agent, which this heartbeat may acknowledge or end. */
 function commandColumns(
   known: AgentRow | undefined,
-  { status, commandNumber }: HeartbeatInput,
+  { status, commandNumber }: Pick<HeartbeatInput, 'status' | 'commandNumber'>,
   nowMs: number,
 ): CommandColumns {
   if (known === undefined) return noCommand;

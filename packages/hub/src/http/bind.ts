@@ -205,9 +205,11 @@ export class Api {
     const principal = await this.authenticate(headers);
     const entered = await this.#enter(row, principal, input);
     const watched = { principal: entered, scopes: row.scopes };
-    const context = new CallContext(client, entered, (end) =>
-      this.#gatekeeper.watchAccess({ ...watched, end }, since),
-    );
+    const context = new CallContext(client, entered, {
+      watchAccess: (end) => this.#gatekeeper.watchAccess({ ...watched, end }, since),
+      pay: (more) =>
+        this.#limiter.admitCaller(entered, client.address, { ...more, isLongRead: false }),
+    });
     const run = () => endContext(context, answer(input as RequestInput<TObject>, context));
     return this.#gatekeeper.actAs(entered, cost, run);
   }
@@ -324,9 +326,12 @@ export class Api {
       if (principal === null) throw new Error('a request was not authenticated');
       const entered = await this.#enter(row, principal, input);
       const watched = { principal: entered, scopes: row.scopes };
-      const context = new HttpContext(request, reply, entered, (end) =>
-        this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
-      );
+      const context = new HttpContext(request, reply, entered, {
+        watchAccess: (end) =>
+          this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
+        pay: (more) =>
+          this.#limiter.admitCaller(entered, request.ip, { ...more, isLongRead: false }),
+      });
       return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
     });
   }

@@ -19,6 +19,7 @@ const { agents, jobs, jobEvents, cloudAiJobs, contextItems, contextPacks, health
 const leaseCalls = new Set<string>(
   [
     agents.heartbeat,
+    agents.report,
     jobs.heartbeat,
     jobs.complete,
     cloudAiJobs.heartbeat,

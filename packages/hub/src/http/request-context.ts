@@ -7,6 +7,12 @@ type Cookies = RequestContext['cookies'];
 /** Watches the access of a caller until the returned function is called. */
 export type WatchAccess = (end: (refusal: HubError) => void) => () => void;
 
+/** Watches and charges the caller of a call. */
+export interface CallAccess {
+  watchAccess: WatchAccess;
+  pay: RequestContext['pay'];
+}
+
 /** The client of a call, near or on another thread. */
 export interface CallClient {
   readonly requestId: string;
@@ -23,10 +29,12 @@ export class CallContext implements RequestContext {
   readonly principal: Principal;
   readonly #client: CallClient;
   readonly #watchAccess: WatchAccess;
+  readonly pay: RequestContext['pay'];
   #ending: AbortController | null = null;
   #unwatch: () => void = () => undefined;
 
-  constructor(client: CallClient, principal: Principal, watchAccess: WatchAccess) {
+  constructor(client: CallClient, principal: Principal, { watchAccess, pay }: CallAccess) {
+    this.pay = pay;
     this.principal = principal;
     this.#client = client;
     this.#watchAccess = watchAccess;
@@ -90,9 +98,9 @@ export class HttpContext extends CallContext {
     request: FastifyRequest,
     reply: FastifyReply,
     principal: Principal,
-    watchAccess: WatchAccess,
+    access: CallAccess,
   ) {
-    super(clientOf(request, reply), principal, watchAccess);
+    super(clientOf(request, reply), principal, access);
     this.#request = request;
     this.#reply = reply;
   }

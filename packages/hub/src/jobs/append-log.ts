@@ -1,7 +1,8 @@
 import { Activity, type endpoints, type JobLogEntry, type RequestInput } from '@signalbox/contract';
 import { compileLater } from '../compile-later.ts';
+import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
+import type { Principal, RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { appendOutput, type OutputPiece } from './log-writer.ts';
 import { requireEntryOfAgent } from './require-job.ts';
@@ -12,6 +13,12 @@ type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
 
 /** The stream of entries that a job token appends, so that they do not pass as the agent's. */
 const TOOL_STREAM = 'tool';
+
+interface AppendAnswer {
+  appended: number;
+  lastLogSeq: number;
+  cancelRequested?: true;
+}
 
 /**
  * Appends output to the timeline. Skips entries that are already there, so a repeated call is
@@ -24,22 +31,31 @@ export function appendJobLog(
   deps: HubDeps,
   { principal }: RequestContext,
   input: AppendInput,
-): Promise<{ appended: number; lastLogSeq: number; cancelRequested?: true }> {
+): Promise<AppendAnswer> {
   const { workspaceId, jobId } = input;
+  return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, (tx) =>
+    appendWithin(tx, principal, input),
+  );
+}
+
+/** Appends output as `appendJobLog` does, within a transaction. Refuses before it writes. */
+export async function appendWithin(
+  tx: Tx,
+  principal: Principal,
+  input: AppendInput,
+): Promise<AppendAnswer> {
   const isTool = principal.job !== null;
-  return deps.database.writeConcurrent({ workspaceId, keys: [jobId] }, async (tx) => {
-    const entry = await requireEntryOfAgent(tx, principal, input);
-    requireClaim(entry, input);
-    const { appended, lastLogSeq } = await appendOutput(
-      tx,
-      entry,
-      input.entries.toSorted((a, b) => a.logSeq - b.logSeq).map((log) => pieceOf(log, isTool)),
-      isTool ? 'tool_log_seq' : 'log_seq',
-    );
-    // An agent whose tool writes learns it here, earlier than by its next renewal.
-    const isCanceled = entry.cancel_requested_at !== null;
-    return { appended, lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
-  });
+  const entry = await requireEntryOfAgent(tx, principal, input);
+  requireClaim(entry, input);
+  const { appended, lastLogSeq } = await appendOutput(
+    tx,
+    entry,
+    input.entries.toSorted((a, b) => a.logSeq - b.logSeq).map((log) => pieceOf(log, isTool)),
+    isTool ? 'tool_log_seq' : 'log_seq',
+  );
+  // An agent whose tool writes learns it here, earlier than by its next renewal.
+  const isCanceled = entry.cancel_requested_at !== null;
+  return { appended, lastLogSeq, ...(isCanceled && { cancelRequested: true }) };
 }
 
 function pieceOf(log: JobLogEntry, isTool: boolean): OutputPiece {

@@ -4,10 +4,10 @@ import { isSilent } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
+import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { extendLeaseForTool, type Lease } from '../queue/lease.ts';
-import { renewLease } from '../queue/leased-work.ts';
+import { type RenewSteps, renewLease, renewLeaseWithin } from '../queue/leased-work.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
 
@@ -23,17 +23,48 @@ export function renewJobLease(
   { principal }: RequestContext,
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
-  return renewLease(deps, input.jobId, input, {
+  const steps = stepsOf(principal, input, async (tx) => ({
+    commands: await listCommands(tx, input.workspaceId, input.agentId),
+  }));
+  return renewLease(deps, input.jobId, input, steps);
+}
+
+/**
+ * Extends the lease of a running job within a transaction. Refuses before it writes.
+ *
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`
+ */
+export function renewJobWithin(
+  tx: Tx,
+  principal: Principal,
+  input: HeartbeatInput,
+): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
+  return renewLeaseWithin(
+    tx,
+    input,
+    stepsOf(principal, input, async () => ({})),
+  );
+}
+
+/** @param readMore reads further fields of the answer. */
+function stepsOf<More extends object>(
+  principal: Principal,
+  input: HeartbeatInput,
+  readMore: (tx: Tx) => Promise<More>,
+): RenewSteps<null, More> {
+  return {
     read: async (tx) => ({ entry: await requireEntryOfAgent(tx, principal, input), row: null }),
-    ...(principal.job !== null && { extend: (tx, entry) => extendByTool(tx, entry, input) }),
+    ...(principal.job !== null && {
+      extend: (tx: Tx, entry: Entry) => extendByTool(tx, entry, input),
+    }),
     async record(tx, entry) {
-      const [columns, commands] = await Promise.all([
+      const [columns, more] = await Promise.all([
         recordHeartbeat(tx, entry, input.message),
-        listCommands(tx, input.workspaceId, input.agentId),
+        readMore(tx),
       ]);
-      return { columns, more: { commands } };
+      return { columns, more };
     },
-  });
+  };
 }
 
 /** The tool of a job keeps it running only as long as the agent that started it does. */

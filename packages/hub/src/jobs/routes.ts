@@ -16,6 +16,7 @@ import { readActivity } from './read-activity.ts';
 import { readLog } from './read-log.ts';
 import { releaseJob } from './release.ts';
 import { renewJobLease } from './renew.ts';
+import { takeReport } from './report.ts';
 import { retryJob } from './retry.ts';
 import { searchLog } from './search-log.ts';
 
@@ -44,7 +45,8 @@ function bindLogs(api: Api, deps: HubDeps): void {
 
 /** The calls of an agent: claim, renew, append to the log, complete. */
 function bindAgentCalls(api: Api, deps: HubDeps): void {
-  const { jobs, jobEvents } = endpoints;
+  const { agents, jobs, jobEvents } = endpoints;
+  api.bind(agents.report, (input, context) => takeReport(deps, context, input));
   api.bind(jobs.claimNext, (input, context) => claimNextJob(deps, context, input));
   api.bind(jobs.heartbeat, (input, context) => renewJobLease(deps, context, input));
   api.bind(jobs.complete, (input, context) => completeJob(deps, context, input));

@@ -201,37 +201,52 @@ interface RecordedBeat<More> {
   more: More;
 }
 
+/** The steps of a renewal that differ by queue. */
+export interface RenewSteps<Row, More extends object> {
+  /** Reads and locks the record. */
+  read(tx: Tx): Promise<LeasedRecord<Row>>;
+  /** Replaces the extension by the holder. */
+  extend?(tx: Tx, entry: Entry): Promise<Lease>;
+  /** Writes the heartbeat. */
+  record(tx: Tx, entry: Entry, row: Row): Promise<RecordedBeat<More>>;
+}
+
+type RenewAnswer<More extends object> = { leaseExpiresAt: string; cancelRequested: boolean } & More;
+
 /**
  * Extends the lease of the entry that an agent holds.
  *
- * @param steps `read` reads and locks the record; `extend` replaces the extension by the holder;
- *   `record` writes the heartbeat.
  * @throws HubError a refusal of `checkClaim`
  */
 export function renewLease<Row, More extends object>(
   deps: HubDeps,
   entryId: string,
   input: RenewInput,
-  steps: {
-    read(tx: Tx): Promise<LeasedRecord<Row>>;
-    extend?(tx: Tx, entry: Entry): Promise<Lease>;
-    record(tx: Tx, entry: Entry, row: Row): Promise<RecordedBeat<More>>;
-  },
-): Promise<{ leaseExpiresAt: string; cancelRequested: boolean } & More> {
+  steps: RenewSteps<Row, More>,
+): Promise<RenewAnswer<More>> {
   const { workspaceId } = input;
-  return deps.database.writeConcurrent({ workspaceId, keys: [entryId] }, async (tx) => {
-    const { entry, row } = await steps.read(tx);
-    requireClaim(entry, input);
-    const lease = (await steps.extend?.(tx, entry)) ?? extendLease(entry, tx.nowMs, input);
-    const { columns, more } = await steps.record(tx, entry, row);
-    const renewed = await updateRunning(tx, entry, { ...lease, ...columns });
-    assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
-    return {
-      leaseExpiresAt: timestampOf(renewed.lease_expires_at),
-      cancelRequested: renewed.cancel_requested_at !== null,
-      ...more,
-    };
-  });
+  return deps.database.writeConcurrent({ workspaceId, keys: [entryId] }, (tx) =>
+    renewLeaseWithin(tx, input, steps),
+  );
+}
+
+/** Extends a lease as `renewLease` does, within a transaction. Refuses before it writes. */
+export async function renewLeaseWithin<Row, More extends object>(
+  tx: Tx,
+  input: RenewInput,
+  steps: RenewSteps<Row, More>,
+): Promise<RenewAnswer<More>> {
+  const { entry, row } = await steps.read(tx);
+  requireClaim(entry, input);
+  const lease = (await steps.extend?.(tx, entry)) ?? extendLease(entry, tx.nowMs, input);
+  const { columns, more } = await steps.record(tx, entry, row);
+  const renewed = await updateRunning(tx, entry, { ...lease, ...columns });
+  assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
+  return {
+    leaseExpiresAt: timestampOf(renewed.lease_expires_at),
+    cancelRequested: renewed.cancel_requested_at !== null,
+    ...more,
+  };
 }
 
 /** @throws HubError a refusal of `checkClaim` */

@@ -180,6 +180,7 @@ test('every list is a long read, long polls are not, and lease calls cost one un
   const leaseCalls = endpointList.filter((row) => costOf(row).isLease).map(({ name }) => name);
   assert.deepEqual(leaseCalls, [
     'agentsHeartbeat',
+    'agentsReport',
     'jobsHeartbeat',
     'jobsComplete',
     'cloudAiJobsHeartbeat',

@@ -114,6 +114,7 @@ const verdicts = {
   deviceTokenList: { ...peopleOnly, viewer: 'ok' },
   deviceTokenRevoke: { ...peopleOnly, viewer: 'TOKEN_NOT_FOUND' },
   agentsHeartbeat: { ...fullOnly, agentOnly: 'ok' },
+  agentsReport: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
   agentsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   agentsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   // An action of people: programs may not, with any scopes.

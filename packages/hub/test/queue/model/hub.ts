@@ -40,6 +40,7 @@ const context: RequestContext = {
   userAgent: 'model',
   signal: new AbortController().signal,
   cookies: {},
+  pay() {},
   setCookie() {},
 };
 const { principal } = context;
