@@ -67,8 +67,8 @@ export interface AgentProtocol {
      */
     heartbeat: AgentCall<Rows['agents']['heartbeat']>;
     /**
-     * Report: a heartbeat, renewals and output in one call. Each item has the result that its single
-     * call would have; a refused one does not prevent the others. On 404, send single calls.
+     * Report: a heartbeat, renewals and output in one call. Each item has the result that its
+     * single call would have; a refused one does not prevent the others. On 404, send single calls.
      */
     report: AgentCall<Rows['agents']['report']>;
   };

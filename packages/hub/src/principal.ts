@@ -45,8 +45,8 @@ export interface RequestContext {
    */
   signal: AbortSignal;
   /**
-   * Pays for what the body asks beyond the cost of its row. The units of calls that keep a lease are
-   * in buckets of their own.
+   * Pays for what the body asks beyond the cost of its row. The units of calls that keep a lease
+   * are in buckets of their own.
    *
    * @throws HubError RATE_LIMITED
    */

@@ -184,7 +184,7 @@ const exampleAgent: Agent = {
 
 const AgentCount = Integer(0, 1_000_000);
 
-/** What a heartbeat says of its agent. */
+/** The fields of a heartbeat, beside the workspace. */
 export const heartbeatFields = {
   machineFingerprint: Text(200, { minLength: 1, description: 'Identifies the machine.' }),
   displayName: Defaulted(Text(200), ''),

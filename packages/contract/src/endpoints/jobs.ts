@@ -46,7 +46,7 @@ const ClaimGeneration = Integer(
   'The number of the attempt, as the claim returned it. If sent, it must be the current one. If ' +
     'absent, agentId must hold the lease.',
 );
-/** What a renewal asks for the lease of a job. */
+/** The fields of a renewal, beside the ids of job and agent. */
 export const renewalFields = {
   leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),
   message: Type.Optional(Text(10_000, { description: 'The progress, for the timeline.' })),
