@@ -61,7 +61,7 @@ describe('the packages, installed from a registry into an empty directory', () =
       const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
       const { version, dependencies, engines } = manifest;
       assert.equal('private' in manifest || 'devDependencies' in manifest, false);
-      assert.match(engines.node, /^>=2[024]/);
+      assert.match(engines.node, /^>=2[0246]/);
       for (const [dependency, wanted] of Object.entries(dependencies)) {
         if (dependency.startsWith('@signalbox/')) assert.equal(wanted, version);
       }

@@ -37,7 +37,6 @@ export class Checkpoints {
   readonly #writer: Connection;
   readonly #pages: number;
   readonly #onFailure: (error: Error) => void;
-  readonly #isActive: boolean;
   readonly #thread = new SideThread(true);
   readonly #copyLog: (path: string) => Promise<CopyOutcome>;
   #pass: Promise<void> | null = null;
@@ -54,9 +53,6 @@ export class Checkpoints {
     this.#writer = writer;
     this.#pages = options.pages ?? CHECKPOINT_PAGES;
     this.#onFailure = options.onFailure;
-    // With an older SQLite, as in Node 24, commits copy the log.
-    this.#isActive = writer.canCountPages;
-    writer.copyLogByCommits(this.#isActive ? null : this.#pages);
     this.#copyLog = options.copyLog ?? ((log) => this.#thread.run('log', logCopying, log));
   }
 
@@ -65,7 +61,6 @@ export class Checkpoints {
    * @returns resolves when the next transaction may begin; null: at once.
    */
   beforeTransaction(): Promise<void> | null {
-    if (!this.#isActive) return null;
     this.#transactions += 1;
     const hasEnded = this.#passes > 0 && this.#pass === null;
     if (!hasEnded && this.#transactions % LOOK_INTERVAL !== 0) return null;

@@ -32,9 +32,6 @@ export interface ConnectionOptions {
   keepsRows?: { elapsedMs: () => number } | undefined;
 }
 
-/** The first version that counts the pages of the log without copying it, which Node 24 lacks. */
-const COUNTING_VERSION = [3, 51] as const;
-
 /** A connection with its prepared statements. */
 export class Connection implements Reader {
   readonly engine = 'sqlite';
@@ -76,6 +73,8 @@ export class Connection implements Reader {
     // macOS: a plain sync leaves the data in the drive's own cache. Elsewhere this changes nothing.
     this.#db.exec('PRAGMA checkpoint_fullfsync = ON');
     this.#db.exec('PRAGMA foreign_keys = ON');
+    // No commit copies the log, because that would stop the event loop: `Checkpoints` does.
+    this.#db.exec('PRAGMA wal_autocheckpoint = 0');
     if (options.emptiesLog) this.#emptyLog();
   }
 
@@ -96,19 +95,6 @@ export class Connection implements Reader {
   /** Whether a transaction is open. */
   get isInTransaction(): boolean {
     return this.#db.isTransaction;
-  }
-
-  /** Makes commits copy the log when it has so many pages; null: they never do. */
-  copyLogByCommits(pages: number | null): void {
-    this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages ?? 0}`);
-  }
-
-  /** Whether `countUncopiedPages` may be called. */
-  get canCountPages(): boolean {
-    const row = this.#db.prepare('SELECT sqlite_version() AS version').get();
-    const [major = 0, minor = 0] = String(row?.version).split('.').map(Number);
-    const [majorMin, minorMin] = COUNTING_VERSION;
-    return major > majorMin || (major === majorMin && minor >= minorMin);
   }
 
   /** Counts the pages of the log that are not in the database file yet. */
