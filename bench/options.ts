@@ -23,11 +23,13 @@ export interface Options {
   readonly dataRoot: string | null;
   /** P11: the number of agents; null: more and more, until the target is missed. */
   readonly agents: number | null;
-  /** P11: how long it measures; null: the default. */
+  /** P11, P14: how long it measures, P14 each attack; null: the default. */
   readonly seconds: number | null;
-  /** P11: the engine; null: both. */
+  /** P14: ids of the attacks that are measured alone, and `all` for all at once; null: each. */
+  readonly attacks: ReadonlySet<string> | null;
+  /** P11, P14: the engine; null: both. */
   readonly engine: Engine | null;
-  /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
+  /** P11, P14: another checkout of this repository, whose hub is measured in turn with this one. */
   readonly against: string | null;
   /** P11: whether agents send renewals and heartbeats with their output; the other hub's do not. */
   readonly usesReports: boolean;
@@ -45,10 +47,12 @@ export const usage = `npm run bench -- [options]
                    run once, on SQLite
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
-  --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
-  --engine NAME    sqlite or postgres; the fleet works on this one only
-  --against PATH   another checkout of this repository with the same migrations: the fleet works
-                   on its hub and on this one in turn, and the table compares them
+  --seconds S      how long the fleet is measured; default: 30 (5 with --quick). With attack: how
+                   long each attack runs; default: 15 (1.5 with --quick)
+  --attacks A,B    only these attacks, by their ids in attack/attacks.ts; all: all of them at once
+  --engine NAME    sqlite or postgres; fleet and attack use this one only
+  --against PATH   another checkout of this repository with the same migrations: fleet and attack
+                   use its hub and this one in turn, and the table compares them
   --reports        the fleet sends renewals and heartbeats with its output, in reports; that of
                    --against makes single calls, so that --against . compares the two
   --profile PATH   every hub writes a processor profile (.cpuprofile) to this directory
@@ -71,6 +75,7 @@ export function parseOptions(argv: readonly string[]): Options {
       dir: { type: 'string' },
       agents: { type: 'string' },
       seconds: { type: 'string' },
+      attacks: { type: 'string' },
       against: { type: 'string' },
       engine: { type: 'string' },
       reports: { type: 'boolean', default: false },
@@ -89,6 +94,7 @@ export function parseOptions(argv: readonly string[]): Options {
     dataRoot: values.dir ?? null,
     agents: values.agents === undefined ? null : readNumber('agents', values.agents, 100_000),
     seconds: values.seconds === undefined ? null : readNumber('seconds', values.seconds, 3_600),
+    attacks: values.attacks === undefined ? null : new Set(values.attacks.split(',')),
     engine: values.engine === undefined ? null : readEngine(values.engine),
     against: values.against === undefined ? null : resolve(values.against),
     usesReports: values.reports,

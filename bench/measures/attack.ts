@@ -7,7 +7,7 @@ import { prepareAttacker } from '../attack/attacker-world.ts';
 import { attacks } from '../attack/attacks.ts';
 import type { FleetOrder, FleetQuestion, FleetSeen } from '../attack/fleet.ts';
 import { type HealthSeen, HealthWatch } from '../attack/health-watch.ts';
-import { type Child, startChild } from '../child.ts';
+import { type Child, projectRoot, startChild } from '../child.ts';
 import { describeError, formatCount, formatMegabytes, formatMs } from '../format.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import {
@@ -42,6 +42,8 @@ interface PhaseSeen extends Phase {
 
 interface Standing {
   readonly engine: EngineName;
+  /** Which checkout the hub is of, where two are compared. */
+  readonly checkout: string | null;
   readonly phases: readonly PhaseSeen[];
   readonly absentBecause: string | null;
 }
@@ -56,7 +58,7 @@ const phases: readonly Phase[] = [
 /** P14: well-behaved agents beside an attacker who has a valid token. */
 export async function measureAttack(bench: Bench): Promise<Section> {
   const standings: Standing[] = [];
-  for (const engine of engines) standings.push(await measureEngine(bench, engine));
+  for (const contest of contestsOf(bench)) standings.push(await measureEngine(bench, contest));
   return {
     title: `${AGENTS} agents beside an attacker`,
     table: {
@@ -82,29 +84,59 @@ export async function measureAttack(bench: Bench): Promise<Section> {
   };
 }
 
-async function measureEngine(bench: Bench, engine: EngineName): Promise<Standing> {
-  const absentBecause = findAbsence(bench, engine);
-  if (absentBecause !== null) return { engine, phases: [], absentBecause };
+/** A hub to measure. */
+type Contest = Pick<Standing, 'engine' | 'checkout'>;
+
+function contestsOf({ options: { engine: only, against, rounds } }: Bench): Contest[] {
+  const chosen = only === null ? engines : [only];
+  if (against === null) return chosen.map((engine) => ({ engine, checkout: null }));
+  const pairs = chosen.flatMap((engine) => [
+    { engine, checkout: against },
+    { engine, checkout: projectRoot },
+  ]);
+  return Array.from({ length: rounds }, () => pairs).flat();
+}
+
+async function measureEngine(bench: Bench, contest: Contest): Promise<Standing> {
+  const absentBecause = findAbsence(bench, contest.engine);
+  if (absentBecause !== null) return { ...contest, phases: [], absentBecause };
   try {
-    const seen = await withStore(bench, engine, (store) => attackHub(bench, engine, store));
-    return { engine, phases: seen, absentBecause: null };
+    const attack = (store: HubStore) => attackHub(bench, contest, store);
+    const seen = await withStore(bench, contest.engine, attack);
+    return { ...contest, phases: seen, absentBecause: null };
   } catch (error) {
     if (error instanceof ServerFailure) bench.say(error.serverLog);
-    bench.say(`  ${engineTitles[engine]} failed: ${describeError(error)}`);
-    return { engine, phases: [], absentBecause: `failed: ${describeError(error)}` };
+    bench.say(`  ${titleOf(contest)} failed: ${describeError(error)}`);
+    return { ...contest, phases: [], absentBecause: `failed: ${describeError(error)}` };
   }
 }
 
-async function attackHub(bench: Bench, engine: EngineName, store: HubStore): Promise<PhaseSeen[]> {
+function titleOf({ engine, checkout }: Contest): string {
+  return checkout === null ? engineTitles[engine] : `${engineTitles[engine]}, ${checkout}`;
+}
+
+async function attackHub(bench: Bench, contest: Contest, store: HubStore): Promise<PhaseSeen[]> {
   const nodeFlags = [
     `--max-old-space-size=${HEAP_MB}`,
     ...['--import', join(import.meta.dirname, '../subjects/hub-probe.ts')],
   ];
-  const started = await startHubWorld(store, { tokenCount: TOKENS, nodeFlags, hasChannel: true });
-  return withHubs(started, (world) => runPhases(bench, engine, world));
+  const started = await startHubWorld(store, {
+    ...{ tokenCount: TOKENS, nodeFlags, hasChannel: true },
+    checkout: contest.checkout ?? undefined,
+  });
+  return withHubs(started, (world) => runPhases(bench, contest, world));
 }
 
-async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Promise<PhaseSeen[]> {
+/** The phases that the options ask for. */
+function phasesOf({ attacks: wanted }: Bench['options']): readonly Phase[] {
+  if (wanted === null) return phases;
+  return phases.filter(({ ids }) => {
+    const [id = 'none'] = ids;
+    return id === 'none' || wanted.has(ids.length === 1 ? id : 'all');
+  });
+}
+
+async function runPhases(bench: Bench, contest: Contest, world: HubWorld): Promise<PhaseSeen[]> {
   const [target] = world.targets;
   const [hub] = world.hubs;
   if (target === undefined || hub === undefined) throw new Error('a world must have a hub');
@@ -113,9 +145,11 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
   const order: FleetOrder = {
     ...{ baseUrl: baseUrlOf(target), workspaceId, repoId, tokens, agentCount: AGENTS },
   };
-  const times = bench.options.quick
+  const { quick, seconds } = bench.options;
+  const times = quick
     ? { warmUpMs: 4_000, measureMs: 1_500, pauseMs: 500 }
     : { warmUpMs: 15_000, measureMs: 15_000, pauseMs: 3_000 };
+  if (seconds !== null) times.measureMs = seconds * 1_000;
   const peers = await startPeers();
   const probe = new Asker(hub);
   const watch = new HealthWatch(target, hub.pid);
@@ -123,7 +157,7 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
   try {
     await peers.fleet.ask({ start: order } satisfies FleetQuestion);
     await sleep(times.warmUpMs);
-    for (const phase of phases) {
+    for (const phase of phasesOf(bench.options)) {
       watch.collect();
       await probe.ask<HubSeen>('collect');
       await peers.fleet.ask('mark' satisfies FleetQuestion);
@@ -137,7 +171,7 @@ async function runPhases(bench: Bench, engine: EngineName, world: HubWorld): Pro
       const good = await peers.fleet.ask<FleetSeen>('collect' satisfies FleetQuestion);
       const one = { ...phase, health, good, loop, got };
       seen.push(one);
-      bench.say(`  ${describeOne(engine, one).join(' · ')}`);
+      bench.say(`  ${describeOne(contest, one).join(' · ')}`);
     }
     await watch.stop();
     return seen;
@@ -163,16 +197,16 @@ async function startPeers() {
   };
 }
 
-function describe({ engine, phases: seen, absentBecause }: Standing): string[][] {
-  if (absentBecause === null) return seen.map((phase) => describeOne(engine, phase));
-  return [[engineTitles[engine], absentBecause, '–', '–', '–', '–', '–', '–', '–']];
+function describe({ phases: seen, absentBecause, ...contest }: Standing): string[][] {
+  if (absentBecause === null) return seen.map((phase) => describeOne(contest, phase));
+  return [[titleOf(contest), absentBecause, '–', '–', '–', '–', '–', '–', '–']];
 }
 
-function describeOne(engine: EngineName, { title, health, good, loop, got }: PhaseSeen): string[] {
+function describeOne(contest: Contest, { title, health, good, loop, got }: PhaseSeen): string[] {
   const { latency, failures } = good;
   const answers = latency === null ? {} : { ok: latency.count };
   return [
-    engineTitles[engine],
+    titleOf(contest),
     title,
     formatMs(health.worstMs) + (health.refusals === 0 ? '' : `, ${health.refusals} refused`),
     latency === null ? 'no answer' : formatMs(latency.p99Ms),
@@ -192,7 +226,7 @@ function formatTally(tally: Tally): string {
 }
 
 /** The worst figure of all phases with an attack counts. */
-function judge({ engine, phases: seen, absentBecause }: Standing): Verdict[] {
+function judge({ phases: seen, absentBecause, ...contest }: Standing): Verdict[] {
   const attacked = seen.filter(({ ids }) => ids.length > 0);
   const worst = (pick: (phase: PhaseSeen) => number | null) =>
     absentBecause !== null || attacked.length === 0
@@ -210,7 +244,7 @@ function judge({ engine, phases: seen, absentBecause }: Standing): Verdict[] {
     ],
   ] as const;
   return rows.map(([what, target, value, limit, format]) => ({
-    ...{ measure: 'P14', what: `beside an attacker, ${engineTitles[engine]}: ${what}`, target },
+    ...{ measure: 'P14', what: `beside an attacker, ${titleOf(contest)}: ${what}`, target },
     measured: value === null || !Number.isFinite(value) ? 'not measured' : format(value),
     met: value === null ? null : value < limit,
   }));
