@@ -64,6 +64,7 @@ export async function measureAttack(bench: Bench): Promise<Section> {
     table: {
       head: [
         ...['hub on', 'attack', 'worst health', 'agents p99', 'agents worst', 'event loop worst'],
+        ...['its processor time without a pause', 'during a call, p99'],
         ...['memory', 'answers to the agents', 'answers to the attacker'],
       ],
       rows: standings.flatMap(describe),
@@ -76,7 +77,9 @@ export async function measureAttack(bench: Bench): Promise<Section> {
         'renews the lease, completes after four seconds, and sends heartbeats. Times contain ' +
         'retries.',
       'The event loop is measured inside the hub: it does not contain the time that requests ' +
-        'wait for a processor. The attacker’s process yields to the others.',
+        'wait for a processor. The attacker’s process yields to the others. Its processor time is ' +
+        'what does not depend on other programs: the most in one go, and from the arrival of a ' +
+        'call of the agents to its answer, claims not included.',
     ],
     verdicts: standings.flatMap(judge),
     bars: [],
@@ -199,7 +202,7 @@ async function startPeers() {
 
 function describe({ phases: seen, absentBecause, ...contest }: Standing): string[][] {
   if (absentBecause === null) return seen.map((phase) => describeOne(contest, phase));
-  return [[titleOf(contest), absentBecause, '–', '–', '–', '–', '–', '–', '–']];
+  return [[titleOf(contest), absentBecause, ...Array.from({ length: 9 }, () => '–')]];
 }
 
 function describeOne(contest: Contest, { title, health, good, loop, got }: PhaseSeen): string[] {
@@ -212,6 +215,7 @@ function describeOne(contest: Contest, { title, health, good, loop, got }: Phase
     latency === null ? 'no answer' : formatMs(latency.p99Ms),
     latency === null ? 'no answer' : formatMs(latency.maxMs),
     formatMs(loop.loopMaxMs),
+    ...[formatMs(loop.turnCpuMaxMs), formatMs(loop.callCpuP99Ms)],
     health.residentBytes === null ? 'not measured' : formatMegabytes(health.residentBytes),
     formatTally({ ...answers, ...failures }),
     formatTally(got),
