@@ -123,18 +123,18 @@ function createRecentAccess({ clock, tokenCache }: GatekeeperDeps): RecentAccess
  * no such check: a call with a token that ends meanwhile counts as made before.
  */
 function actAsPrincipal<T>(
-  { kind, principalId, sessionId, tokenId }: Principal,
+  { kind, principalId, sessionId, tokenId, workspaceId }: Principal,
   { isLongRead }: { isLongRead: boolean },
   run: () => T,
 ): T {
   // As the limiter tells callers apart: a job's tool and a person by themselves, others by token.
   const key = kind === 'job' || kind === 'person' ? principalId : tokenId;
-  if (sessionId === null) return actFor({ key, guard: null, isLongRead }, run);
+  if (sessionId === null) return actFor({ key, workspaceId, guard: null, isLongRead }, run);
   const guard = async (tx: Tx) => {
     const session = await readSession(tx, sessionId);
     if (session === undefined || !isSessionLive(session, tx.nowMs)) throw sessionEnded();
   };
-  return actFor({ key, guard, isLongRead }, run);
+  return actFor({ key, workspaceId, guard, isLongRead }, run);
 }
 
 function sessionEnded(): HubError {

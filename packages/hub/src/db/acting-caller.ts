@@ -8,6 +8,8 @@ export type WriteGuard = (tx: Tx) => Promise<void>;
 export interface ActingCaller {
   /** Tells callers apart, such as tokens: each has an equal share of the database. */
   readonly key: string;
+  /** The workspace that it works in; callers of one share its part of the time. */
+  readonly workspaceId: string | null;
   /** Precedes each action of the request, within its transaction. */
   readonly guard: WriteGuard | null;
   /** Whether the request reads so much that others must not wait for all of it. */

@@ -34,6 +34,8 @@ const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
  * effect within a second.
  */
 const AUTHENTICATED_MS_MAX = 500;
+/** The cost of what is over soon, such as a refusal before the body is read. */
+const SHORT_CALL = { units: 1 };
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
 declare module 'fastify' {
@@ -153,9 +155,15 @@ export class Api {
   ): void {
     // Rows of all types share one list, so their own types are dropped here.
     const row = endpoint as unknown as Endpoint;
-    this.#routeJson(row, endpoint.request, options, async (input, context) =>
-      this.#format(row, await handler(input, context), options.bare),
-    );
+    const cost = costOf(row);
+    this.#routeJson(row, endpoint.request, options, async (input, context) => {
+      const answer = await handler(input, context);
+      // So that no turn makes texts of all the pages that were read at the same time.
+      if (cost.isLongRead) {
+        await this.#limiter.waitForTurn(context.principal, context.address, cost);
+      }
+      return this.#format(row, answer, options.bare);
+    });
   }
 
   /** Binds a row that many callers may ask at the same time, as `bind` does. */
@@ -402,7 +410,8 @@ export class Api {
   }
 
   /**
-   * Authenticates a request and counts it against the limits of its caller. Its body is unread.
+   * Authenticates a request, counts it against the limits of its caller and waits for its turn. Its
+   * body is unread.
    * @throws HubError 401, RATE_LIMITED
    */
   async #admit(
@@ -415,18 +424,27 @@ export class Api {
     const { ip } = request;
     // A chat's signature covers the body, so until then its sender is a stranger.
     if (auth === 'none' || auth === 'chat-signature') {
+      const turn = cost.units === 0 ? null : limiter.waitForTurn(null, ip, cost);
+      if (turn !== null) await turn;
       limiter.admitStranger(ip, cost.units);
       await this.#authenticate(request, auth);
       return;
     }
-    const principal = await this.#authenticate(request, auth).catch((error: unknown) => {
+    try {
+      const principal = await this.#authenticate(request, auth);
+      limiter.admitCaller(principal, ip, cost);
+      const slot = limiter.takeSlot(principal, ip, cost, reply.raw);
+      request.leaveSlot = slot.leave;
+      if (slot.ready !== null) await slot.ready;
+    } catch (error) {
+      await limiter.waitForTurn(request.principal, ip, SHORT_CALL);
       if (error instanceof HubError && statusOf(error.code) === 401) limiter.countRefused(ip);
       throw error;
-    });
-    limiter.admitCaller(principal, ip, cost);
-    const slot = limiter.takeSlot(principal, ip, cost, reply.raw);
-    request.leaveSlot = slot.leave;
-    if (slot.ready !== null) await slot.ready;
+    }
+    // A long read costs more when it is answered, and has a turn for that.
+    const beginning = cost.isLongRead ? SHORT_CALL : cost;
+    const turn = limiter.waitForTurn(request.principal, ip, beginning);
+    if (turn !== null) await turn;
   }
 
   /**

@@ -5,6 +5,7 @@ import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import type { CallCost } from './call-cost.ts';
 import { CallSlots, type Slot } from './call-slots.ts';
+import { CallTurns } from './call-turns.ts';
 import { type Payment, TokenBuckets } from './token-buckets.ts';
 
 /** Units a second (`CallCost.units`) over all hubs of the database; 0: no limit. */
@@ -29,6 +30,9 @@ const SINGLE_CALLER_SHARE = 0.1;
 /** A refused token or session: a guess costs a look into the database and tells the caller more. */
 const REFUSED_UNITS = 10;
 
+/** How long a unit keeps the event loop. */
+export const UNIT_MS = 0.3;
+
 /** Long reads that one caller may have under way: more would only wait for the event loop. */
 export const READS_MAX = 8;
 export const READS_WAITING_MAX = 120;
@@ -51,6 +55,7 @@ export class Limiter {
   readonly #buckets = new TokenBuckets();
   readonly #reads = new CallSlots({ busyMax: READS_MAX, waitingMax: READS_WAITING_MAX });
   readonly #calls = new CallSlots({ busyMax: CALLS_MAX, waitingMax: CALLS_WAITING_MAX });
+  readonly #turns = new CallTurns();
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -112,6 +117,28 @@ export class Limiter {
     }
     response.once('close', slot.leave);
     return slot;
+  }
+
+  /**
+   * Waits until a call may begin. Refused calls wait as well, so that a flood of them takes no more.
+   *
+   * @param principal null for callers that are not authenticated.
+   * @returns null: at once.
+   */
+  waitForTurn(
+    principal: Principal | null,
+    address: string,
+    { units }: Pick<CallCost, 'units'>,
+  ): Promise<void> | null {
+    const beneficiary =
+      principal === null || principal.kind === 'anonymous'
+        ? { workspace: 'strangers', caller: addressBlockOf(address) }
+        : {
+            // The workspace of a person is known only when the body has been read.
+            workspace: principal.workspaceId ?? principal.principalId,
+            caller: callerOf(principal, address),
+          };
+    return this.#turns.enter(beneficiary, units * UNIT_MS);
   }
 
   /** Each hub takes its share, so that a caller who uses several gets the limit once. */

@@ -180,7 +180,7 @@ test('equal reads at the same time become one, and different reads do not', asyn
 test('long reads leave connections to short ones, and their callers have turns', async (t) => {
   const hub = await openHub(t);
   const read = (key: string, isLongRead: boolean, sql: string) =>
-    actFor({ key, guard: null, isLongRead }, () => hub.reader.allSql(sql, []));
+    actFor({ key, workspaceId: null, guard: null, isLongRead }, () => hub.reader.allSql(sql, []));
   const ended: string[] = [];
   const long = (key: string, name: string) =>
     read(key, true, 'SELECT pg_advisory_xact_lock_shared(7)').then(() => ended.push(name));

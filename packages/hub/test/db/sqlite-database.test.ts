@@ -327,7 +327,7 @@ test('expensive actions of one caller neither precede nor delay the commit of ot
   t.after(() => database.close());
   const ended: string[] = [];
   const act = (key: string, note: string, tookMs: number) =>
-    actFor({ key, guard: null, isLongRead: false }, () =>
+    actFor({ key, workspaceId: null, guard: null, isLongRead: false }, () =>
       database.writeConcurrent({ workspaceId: 'w', keys: [] }, async () => {
         nowMs += tookMs;
       }),

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpointList, endpointList, endpoints } from '@signalbox/contract';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { costOf } from '../../src/http/call-cost.ts';
-import { Limiter } from '../../src/http/limiter.ts';
+import { Limiter, READS_MAX, READS_WAITING_MAX } from '../../src/http/limiter.ts';
+import type { Principal } from '../../src/principal.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { exchange } from '../support/http-exchange.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { createPrincipal } from '../support/open-gate.ts';
 
 const { tokens, agents, jobs } = endpoints;
 
@@ -113,6 +116,24 @@ test('long reads over the slots of a caller wait and are answered', async (t) =>
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   const more = await send(jobs.list.path, { workspaceId });
   assert.equal(more.status, 200, 'answers free their slots');
+});
+
+test('a caller has 8 long reads under way and 120 that wait; further ones are refused', () => {
+  const limits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
+  const limiter = new Limiter({ limits, clock: systemClock, hubs: () => 1 });
+  const take = (caller: Principal) => {
+    // Only its end matters to a slot.
+    const response = new EventEmitter() as ServerResponse;
+    const slot = limiter.takeSlot(caller, '192.0.2.7', costOf(jobs.list), response);
+    return { isWaiting: slot.ready !== null, end: () => response.emit('close') };
+  };
+  const caller = createPrincipal({ tokenId: 'one' });
+  const taken = Array.from({ length: READS_MAX + READS_WAITING_MAX }, () => take(caller));
+  assert.equal(taken.filter(({ isWaiting }) => !isWaiting).length, READS_MAX);
+  assert.throws(() => take(caller), { code: 'RATE_LIMITED' });
+  assert.equal(take(createPrincipal({ tokenId: 'other' })).isWaiting, false);
+  taken[0]?.end();
+  assert.equal(take(caller).isWaiting, true, 'the end of an answer makes room for one more');
 });
 
 test('a caller has 64 calls under way; its leases and other callers do not wait for them', async (t) => {

@@ -3,46 +3,17 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { Api } from '../../src/http/bind.ts';
-import type { Gatekeeper } from '../../src/http/gatekeeper.ts';
 import { SharedAnswers } from '../../src/http/shared-answers.ts';
-import type { Principal } from '../../src/principal.ts';
 import { createBareServer } from '../support/bare-server.ts';
+import { createOpenGate } from '../support/open-gate.ts';
 
 const { export: row } = consoleEndpoints.auditLog;
-
-const somebody: Principal = {
-  kind: 'person',
-  principalId: 'usr_1',
-  displayName: 'Ada',
-  workspaceId: null,
-  scopes: new Set(),
-  tokenId: 'session',
-  personId: 'usr_1',
-  sessionId: 'ses_1',
-  job: null,
-  expiresAtMs: null,
-};
-const enter = async () => somebody;
-const openGate: Gatekeeper = {
-  authenticate: {
-    none: enter,
-    bearer: enter,
-    session: enter,
-    'integration-secret': enter,
-    'chat-signature': enter,
-    'signed-url': enter,
-  },
-  actAs: (_principal, _cost, run) => run(),
-  accessVersion: () => 0,
-  watchAccess: () => () => undefined,
-  enterWorkspace: enter,
-};
 
 test('an answer that fails midway is cut off and never looks complete', async (t) => {
   const { server, limiter } = createBareServer();
   t.after(() => server.close());
   const api = new Api(server, {
-    gatekeeper: openGate,
+    gatekeeper: createOpenGate(),
     limiter,
     sharedAnswers: new SharedAnswers(() => false),
   });

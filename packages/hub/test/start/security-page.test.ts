@@ -9,6 +9,12 @@ import {
   LABEL_VALUE_CHARS_MAX,
 } from '@signalbox/contract';
 import { settings } from '../../src/config.ts';
+import {
+  OPEN_SESSIONS_MAX,
+  OPEN_SESSIONS_OF_ADDRESS_MAX,
+  WRONG_CODES_MAX,
+} from '../../src/devices/policy.ts';
+import { TURN_MS } from '../../src/http/call-turns.ts';
 import { JSON_DEPTH_MAX } from '../../src/http/json-body.ts';
 import {
   CALLS_MAX,
@@ -37,6 +43,9 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'body of a request': [BODY_BYTES_MAX, JSON_DEPTH_MAX],
   'lists, searches and packs': [READS_MAX, READS_WAITING_MAX],
   'other calls of a caller': [CALLS_MAX, CALLS_WAITING_MAX],
+  'calls that begin in one turn': [TURN_MS],
+  'open device logins': [OPEN_SESSIONS_MAX, OPEN_SESSIONS_OF_ADDRESS_MAX],
+  'wrong codes of device logins': [WRONG_CODES_MAX],
   'labels of an agent or a job': [LABEL_NAME_CHARS_MAX, LABEL_VALUE_CHARS_MAX],
   'capabilities that a job requires': [REQUIREMENTS_BYTES_MAX],
   'different requirements': [LANES_MAX],

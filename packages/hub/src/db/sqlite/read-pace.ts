@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Beneficiary, FairLine } from '../../fair-line.ts';
 
 /** How long the statements of one turn of the event loop may take together. */
 const TURN_MS_MAX = 10;
@@ -11,14 +11,14 @@ const COUNTED_MS_MIN = 0.25;
  * and the searches of a caller one after the other, before any other request has its turn.
  */
 export class ReadPace {
+  readonly #waiting = new FairLine<() => void>();
   #spentMs = 0;
-  #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * Counts a statement that has run.
+   * Counts a statement that has run for a caller.
    * @returns resolves when its reader may continue; null: at once.
    */
-  pauseAfter(tookMs: number): Promise<unknown> | null {
+  pauseAfter(tookMs: number, reader: Beneficiary): Promise<void> | null {
     if (tookMs < COUNTED_MS_MIN) return null;
     if (this.#spentMs === 0) {
       setImmediate(() => {
@@ -27,8 +27,15 @@ export class ReadPace {
     }
     this.#spentMs += tookMs;
     if (this.#spentMs <= TURN_MS_MAX) return null;
-    // One reader a turn, in order: each may run statements for as long again.
-    this.#last = this.#last.then(() => nextTurn());
-    return this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#waiting.length === 0) setImmediate(() => this.#continueNext());
+    this.#waiting.add(reader, resolve);
+    return promise;
+  }
+
+  /** Continues one reader a turn, callers in turn: each may run statements for as long again. */
+  #continueNext(): void {
+    this.#waiting.next()?.();
+    if (this.#waiting.length > 0) setImmediate(() => this.#continueNext());
   }
 }

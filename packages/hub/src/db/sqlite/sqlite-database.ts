@@ -2,8 +2,8 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { HubError } from '../../errors.ts';
-import { FairLine } from '../../fair-line.ts';
-import { actingCaller } from '../acting-caller.ts';
+import { type Beneficiary, FairLine } from '../../fair-line.ts';
+import { type ActingCaller, actingCaller } from '../acting-caller.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
 import {
@@ -430,7 +430,7 @@ function createDurableReader(
   const guard = async <T>(runRead: () => Promise<T>): Promise<T> => {
     const beganMs = performance.now();
     const read = runRead();
-    const pause = pace.pauseAfter(performance.now() - beganMs);
+    const pause = pace.pauseAfter(performance.now() - beganMs, beneficiaryOf(actingCaller()));
     // The statement has run by now, so it saw no commit later than this one.
     const sync = unsynced();
     try {
@@ -457,6 +457,10 @@ function createDurableReader(
     allSql: (sql, values) => guard(() => reader.allSql(sql, values)),
     firstSql: (sql, values) => guard(() => reader.firstSql(sql, values)),
   };
+}
+
+function beneficiaryOf(caller: ActingCaller | undefined): Beneficiary {
+  return { workspace: caller?.workspaceId ?? NO_WORKSPACE, caller: caller?.key ?? '' };
 }
 
 export { copySqlite, findSqliteDamage, openSqliteReader } from './sqlite-copy.ts';
