@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { actFor } from '../../src/db/acting-caller.ts';
-import type { Tx } from '../../src/db/engine.ts';
+import type { Reader, Tx } from '../../src/db/engine.ts';
 import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
 import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
@@ -287,7 +287,13 @@ test('the next start finds what was durable, although the disk dropped what was 
 });
 
 test('another process may hold the lock, and requests are answered meanwhile', async (t) => {
-  const { insert, list, path } = await createNotes(t);
+  const { database, insert, list, path } = await createNotes(t);
+  // SQLite itself would wait without a turn of the event loop.
+  const readWait = async (reader: Reader) =>
+    (await reader.firstSql<{ timeout: number }>('PRAGMA busy_timeout', []))?.timeout ?? 0;
+  for (const waitMs of [await database.write(null, readWait), await readWait(database.reader)]) {
+    assert.ok(waitMs <= 10, `a statement waits ${waitMs} ms for a lock`);
+  }
   const other = new DatabaseSync(path);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
