@@ -209,6 +209,17 @@ test('archives of several disks and ZIP64 are refused before a parser unpacks th
     mark(bytes);
     assert.deepEqual(await extract(t, 'docx', bytes), { failure: 'malformed' }, what);
   }
+  // As the comment of the last entry, so that the directory still ends where it should.
+  const withComment = (comment: Buffer) => {
+    const bytes = Buffer.concat([plain.subarray(0, end), comment, plain.subarray(end)]);
+    bytes.writeUInt16LE(comment.length, plain.lastIndexOf('PK\x01\x02', 'latin1') + 32);
+    bytes.writeUInt32LE(plain.readUInt32LE(end + 12) + comment.length, end + comment.length + 12);
+    return extract(t, 'docx', bytes);
+  };
+  assert.ok('text' in (await withComment(Buffer.alloc(20))), 'a comment alone does no harm');
+  const locator = Buffer.alloc(20);
+  locator.writeUInt32LE(0x07064b50);
+  assert.deepEqual(await withComment(locator), { failure: 'malformed' }, 'the locator of ZIP64');
 });
 
 test('secrets are redacted in the thread, before the text is cut', async (t) => {
