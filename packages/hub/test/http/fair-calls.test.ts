@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { Api, type Handler } from '../../src/http/bind.ts';
+import { Api } from '../../src/http/bind.ts';
 import { costOf } from '../../src/http/call-cost.ts';
 import { TURN_MS } from '../../src/http/call-turns.ts';
+import type { Handler } from '../../src/http/handlers.ts';
 import { UNIT_MS } from '../../src/http/limiter.ts';
 import { SharedAnswers } from '../../src/http/shared-answers.ts';
 import { createBareServer } from '../support/bare-server.ts';
