@@ -1,10 +1,4 @@
-import {
-  consolePathOf,
-  type Endpoint,
-  type EndpointAuth,
-  type RequestInput,
-  statusOf,
-} from '@signalbox/contract';
+import { type Endpoint, type EndpointAuth, type RequestInput, statusOf } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TObject } from 'typebox';
 import { assert, HubError } from '../errors.ts';
@@ -24,6 +18,7 @@ import type { EventHandler, Handler, SharedRead, StreamHandler } from './handler
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
 import { type CallClient, CallContext, HttpContext } from './request-context.ts';
+import { type Address, addressesOf } from './row-addresses.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
@@ -92,12 +87,6 @@ export interface BindOptions {
   contentTypes?: readonly string[];
   /** Whether unknown fields of this body are used, so that they are not reported as ignored. */
   keepsUnknownFields?: (body: unknown) => boolean;
-}
-
-/** A path of a row, and how callers authenticate there. */
-interface Address {
-  readonly path: string;
-  readonly auth: EndpointAuth;
 }
 
 /**
@@ -495,14 +484,6 @@ async function endContext<T>(context: Pick<HttpContext, 'end'>, handled: Promise
   } finally {
     context.end();
   }
-}
-
-/** The row's own path and, if the console may call it, its mirror there. */
-function addressesOf(row: Endpoint): Address[] {
-  const own = { path: row.path, auth: row.auth };
-  const consolePath = consolePathOf(row);
-  if (!row.console || consolePath === row.path) return [own];
-  return [own, { path: consolePath, auth: 'session' }];
 }
 
 /** The fields of a stream's request. A browser that reconnects sends its position as a header. */
