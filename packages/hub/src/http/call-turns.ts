@@ -9,7 +9,7 @@ interface WaitingCall {
 }
 
 /**
- * Spreads the beginnings of calls over turns of the event loop. A turn reads what has arrived on all
+ * Spreads the beginnings of calls over turns of the event loop. A turn reads the requests of all
  * connections, in no order that is fair: without this, each call that arrives waits until the
  * bodies of all others in the turn are parsed and handled. When the calls of a turn would take too
  * long, the others wait for a later one, and workspaces and their callers have turns (`FairLine`).
@@ -17,7 +17,7 @@ interface WaitingCall {
 export class CallTurns {
   readonly #line = new FairLine<WaitingCall>();
   readonly #onNextTurn: (run: () => void) => void;
-  /** What the calls of this turn take. */
+  /** The time that the calls of this turn take. */
   #begunMs = 0;
 
   /** @param onNextTurn runs a function in the next turn; injected in tests. */

@@ -120,7 +120,7 @@ export class Limiter {
   }
 
   /**
-   * Waits until a call may begin. Refused calls wait as well, so that a flood of them takes no more.
+   * Waits until a call may begin. Refused calls wait as well, so a flood of them takes no more.
    *
    * @param principal null for callers that are not authenticated.
    * @returns null: at once.

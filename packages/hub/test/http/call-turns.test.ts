@@ -29,7 +29,7 @@ test('a call waits for one turn of others at most, however many calls of a calle
   for (let at = 0; at < 100; at++) enter(attacker, `a${at}`, 1);
   enter(good, 'good', 1);
   const first = await turn();
-  // What began at once, and the turn after.
+  // Those that began at once, and the turn after.
   assert.deepEqual(
     first.slice(0, TURN_MS),
     Array.from({ length: TURN_MS }, (_, at) => `a${at}`),
