@@ -1,7 +1,7 @@
 import type { Plan, ToolCall } from '@signalbox/contract';
 import { failureOfClaude } from './claude-failure.ts';
 import { usageOfClaude } from './claude-usage.ts';
-import type { ExecutorReport, OutputReader, ReadLine } from './executor.ts';
+import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
 import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
 import { claudeToolKinds, indentParts, type LogPart, plainPart, planPart } from './log-part.ts';
 import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
@@ -12,12 +12,14 @@ const DENIED_MAX = 50;
 const internalLine = /^.*\(internal ID - do not mention to user.*$\n?/gm;
 const exitCode = /^Exit code (\d+)\n?/;
 
+type ClaudeReaderOptions = { worktree?: string } & Pick<ExecutorRequest, 'redact'>;
+
 /**
  * Reads Claude Code's events, one JSON object per line
  * (https://docs.claude.com/en/docs/claude-code/headless).
  */
-export function createClaudeReader(options: { worktree?: string } = {}): OutputReader {
-  return new ClaudeReader(options.worktree ?? '');
+export function createClaudeReader(options: ClaudeReaderOptions): OutputReader {
+  return new ClaudeReader(options);
 }
 
 /** A call with its name for people, such as `Bash: npm test`. */
@@ -28,6 +30,7 @@ interface Call {
 
 class ClaudeReader implements OutputReader {
   readonly #worktree: string;
+  readonly #redact: ExecutorRequest['redact'];
   readonly #report: ExecutorReport = {};
   readonly #denied = new Set<string>();
   /** Calls without a result yet, by their ID, in order. */
@@ -38,8 +41,9 @@ class ClaudeReader implements OutputReader {
   #hasResult = false;
   #lastError = '';
 
-  constructor(worktree: string) {
+  constructor({ worktree = '', redact }: ClaudeReaderOptions) {
     this.#worktree = worktree;
+    this.#redact = redact;
   }
 
   readLine(line: string): ReadLine {
@@ -170,7 +174,8 @@ class ClaudeReader implements OutputReader {
   }
 
   #clean(text: string): string {
-    return this.#worktree === '' ? text : withoutWorktree(text, this.#worktree);
+    const safe = this.#redact(text);
+    return this.#worktree === '' ? safe : withoutWorktree(safe, this.#worktree);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Plan, Usage } from '@signalbox/contract';
 import { readCodexSession } from './codex-session.ts';
-import type { ExecutorReport, OutputReader, ReadLine } from './executor.ts';
+import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
 import { plainPart, planPart } from './log-part.ts';
 import { judgeSentence } from './tool-failure.ts';
@@ -10,6 +10,7 @@ export interface CodexReaderOptions {
   /** The model that Codex was told to use. */
   model?: string | undefined;
   worktree?: string;
+  redact: ExecutorRequest['redact'];
 }
 
 /** Codex runs each command in a login shell. */
@@ -25,13 +26,15 @@ export function createCodexReader(options: CodexReaderOptions): OutputReader {
 class CodexReader implements OutputReader {
   readonly #model: string | undefined;
   readonly #worktree: string;
+  readonly #redact: ExecutorRequest['redact'];
   readonly #report: ExecutorReport = {};
   readonly #spent = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   #hasCompletedTurn = false;
 
-  constructor({ model, worktree = '' }: CodexReaderOptions) {
+  constructor({ model, worktree = '', redact }: CodexReaderOptions) {
     this.#model = model;
     this.#worktree = worktree;
+    this.#redact = redact;
   }
 
   readLine(line: string): ReadLine {
@@ -139,7 +142,8 @@ class CodexReader implements OutputReader {
   }
 
   #clean(text: string): string {
-    return this.#worktree === '' ? text : withoutWorktree(text, this.#worktree);
+    const safe = this.#redact(text);
+    return this.#worktree === '' ? safe : withoutWorktree(safe, this.#worktree);
   }
 }
 

@@ -46,7 +46,11 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       if (model !== undefined) args.push('--model', model);
       // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
-      const reader = createCodexReader({ model, worktree: request.worktree });
+      const reader = createCodexReader({
+        model,
+        worktree: request.worktree,
+        redact: request.redact,
+      });
       return {
         file: 'codex',
         args,

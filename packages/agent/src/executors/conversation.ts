@@ -39,7 +39,10 @@ export interface ConversationHost {
   report(progress: string): void;
   /** The model has answered: the provider serves this agent. */
   onModelAnswer(): void;
-  /** Removes secrets from a text that leaves the machine. */
+  /**
+   * Removes secrets from a text that leaves the machine. Call it before a text is cut: a part of a
+   * secret is not recognized.
+   */
   redact(text: string): string;
 }
 

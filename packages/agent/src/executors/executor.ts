@@ -43,6 +43,8 @@ export interface ExecutorRequest {
   env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */
   holdMs: number;
+  /** Removes secrets. Call it before a text is cut: a part of a secret is not recognized. */
+  redact(text: string): string;
 }
 
 export interface ExecutorPlan {

@@ -24,6 +24,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
     ...{ env: work.env, holdMs },
+    redact: (text) => work.redactor.redact(text),
   });
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });

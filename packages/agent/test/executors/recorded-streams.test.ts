@@ -6,13 +6,17 @@ import { createClaudeReader } from '../../src/executors/claude-reader.ts';
 import { createCodexReader } from '../../src/executors/codex-reader.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from '../../src/executors/executor.ts';
 import { textOfParts } from '../../src/executors/log-part.ts';
+import { createRedactor } from '../../src/job/redaction.ts';
+
+const SECRET = 'violet-harbour-9-lanterns';
+const { redact } = createRedactor([SECRET]);
 
 /** Plays a stream that a real tool has printed (`e2e/tools/`), with a scripted model. */
 async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } & ExecutorReport> {
   const worktree = '/srv/agent/w';
   const reader: OutputReader = stream.startsWith('claude')
-    ? createClaudeReader({ worktree })
-    : createCodexReader({ worktree });
+    ? createClaudeReader({ worktree, redact })
+    : createCodexReader({ worktree, redact });
   const file = join(import.meta.dirname, 'streams', `${stream}.jsonl`);
   const text = readFileSync(file, 'utf8');
   const lines = text
@@ -121,7 +125,7 @@ test('a command in the background adds to the tokens and begins no second sessio
 });
 
 test('a prompt that Claude Code took for its own command is not done', () => {
-  const reader = createClaudeReader();
+  const reader = createClaudeReader({ redact });
   const result = {
     type: 'result',
     subtype: 'success',
@@ -165,7 +169,7 @@ test('a command of Claude that failed has its exit code, and one of a sub-agent 
 });
 
 test('a list of TodoWrite is the plan', () => {
-  const reader = createClaudeReader();
+  const reader = createClaudeReader({ redact });
   const todos = [
     { content: 'Look', status: 'completed', activeForm: 'Looking' },
     { content: 'Mend', status: 'in_progress', activeForm: 'Mending' },
@@ -195,4 +199,28 @@ test('calls, changed files, usage and the session of Codex are told beside the t
       { usage: { inputTokens: 24_763, outputTokens: 122, cachedInputTokens: 24_448 } },
     ],
   );
+});
+
+test('no part of a secret is left where the argument or the output of a call is cut', () => {
+  const reader = createClaudeReader({ redact });
+  for (const before of [190, 790]) {
+    const words = `${'x'.repeat(before)}${SECRET}${'y'.repeat(4_000)}`;
+    const messages = [
+      {
+        type: 'assistant',
+        message: {
+          content: [{ type: 'tool_use', id: 'c', name: 'Bash', input: { command: words } }],
+        },
+      },
+      {
+        type: 'user',
+        message: { content: [{ type: 'tool_result', tool_use_id: 'c', content: words }] },
+      },
+    ];
+    const shown = messages
+      .map((message) => textOfParts(reader.readLine(JSON.stringify(message)).parts))
+      .join('');
+    assert.match(shown, /characters left out/);
+    assert.doesNotMatch(shown, /violet|lanterns/);
+  }
 });

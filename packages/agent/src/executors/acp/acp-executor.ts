@@ -71,7 +71,10 @@ async function converse(
   const { countsLastCallOnly = false, serversNeed } = agent;
   const isAble = serversNeed === undefined || host.env[serversNeed] === 'true';
   const jobServer = isAble ? options.jobServer : undefined;
-  const reader = new AcpReader({ cwd: host.cwd, share, countsLastCallOnly });
+  const reader = new AcpReader({
+    ...{ cwd: host.cwd, share, countsLastCallOnly },
+    redact: (text) => host.redact(text),
+  });
   const settings = settingsOf(host, agent, options);
   const turn: AcpTurn = {
     ...{

@@ -7,6 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk/unstable';
 import type { ToolCall, ToolCallKind, Usage } from '@signalbox/contract';
 import type { ShareChanges } from '../../landing/landing-options.ts';
+import type { ConversationHost } from '../conversation.ts';
 import { objectOf, textOf } from '../json-fields.ts';
 import { type LogPart, plainPart, planPart } from '../log-part.ts';
 import { UsageCount } from './acp-usage.ts';
@@ -31,6 +32,7 @@ export interface ReadUpdate {
 export interface ReaderOptions {
   cwd: string;
   share: ShareChanges;
+  redact: ConversationHost['redact'];
   /** The tool's `usage` is that of its last call of the model, so what a turn used is unknown. */
   countsLastCallOnly?: boolean;
 }
@@ -153,7 +155,7 @@ export class AcpReader {
       paths: locations.length > 0 ? locations : (known?.paths ?? []),
       status: update.status ?? known?.status ?? 'pending',
       isShown: known?.isShown ?? false,
-      output: shorten((known?.output ?? '') + outputOf(update)),
+      output: shorten(this.#options.redact((known?.output ?? '') + outputOf(update))),
       exitCode: exitCodeOf(update) ?? known?.exitCode ?? null,
     };
     this.#calls.delete(call.toolCallId);
@@ -169,7 +171,7 @@ export class AcpReader {
     const { status } = call;
     const isEnd = status === 'completed' || status === 'failed';
     this.#isMessageOver = true;
-    const title = titleOf(call, this.#options.cwd);
+    const title = this.#options.redact(titleOf(call, this.#options.cwd));
     const isNow = isEnd && before !== status;
     const isStart = !call.isShown && (isEnd || status === 'in_progress' || hasInput(call));
     if (isStart) call.isShown = true;
@@ -267,21 +269,22 @@ function shortenLine(line: string): string {
 function describeEnd(
   call: Call,
   update: ToolCallUpdate,
-  { cwd, share }: Pick<ReaderOptions, 'cwd' | 'share'>,
+  { cwd, share, redact }: ReaderOptions,
 ): string {
   const { changes } = describeAction(call, cwd);
-  const files = changes.map((change) => describeChange(change, share)).join('');
+  const files = changes.map((change) => describeChange(change, share, redact)).join('');
   const said = textOfContent(update.content ?? []) || textOf(objectOf(update.rawOutput).output);
   const { exitCode: exit } = call;
   const isFailed = hasFailed(call);
   const mark = isFailed ? `  ✖ failed${exit === null ? '' : ` with exit code ${exit}`}\n` : '';
-  const output = indent(shorten(said || call.output));
+  const output = indent(shorten(redact(said || call.output)));
   return files + (changes.length > 0 && !isFailed ? '' : output) + mark;
 }
 
 function describeChange(
   change: ReturnType<typeof describeAction>['changes'][number],
   share: ShareChanges,
+  redact: ReaderOptions['redact'],
 ): string {
   const { path, added, removed } = change;
   if (share === 'names') return `  ${path}\n`;
@@ -289,7 +292,8 @@ function describeChange(
   if (share === 'stat') return stat;
   const lines = (text: string, sign: string) =>
     text === '' ? '' : text.replace(/\n$/, '').replace(/^/gm, `  ${sign}`).concat('\n');
-  return stat + shorten(lines(change.oldText, '-') + lines(change.newText, '+'), PATCH_CHARS_MAX);
+  const [before, after] = [redact(change.oldText), redact(change.newText)];
+  return stat + shorten(lines(before, '-') + lines(after, '+'), PATCH_CHARS_MAX);
 }
 
 /** Codex tells the end of a terminal apart, and opencode tells it among the details. */

@@ -113,7 +113,8 @@ export class People {
     signal: AbortSignal,
   ): Promise<RequestPermissionOutcome> {
     const { host, shareApprovals: share } = this.#turn;
-    const question = askAboutAction(action, options, { tool: this.#toolName(), share });
+    const redact = (text: string) => host.redact(text);
+    const question = askAboutAction(action, options, { tool: this.#toolName(), share, redact });
     for (;;) {
       const reply = await this.#wait(() => host.questions.ask(question, this.#until(signal)));
       if (reply === null) return cancelled;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PermissionOption } from '@agentclientprotocol/sdk/unstable';
-import type { Question, Reply } from '../conversation.ts';
+import type { ConversationHost, Question, Reply } from '../conversation.ts';
 import type { ToolAction } from './tool-action.ts';
 
 /**
@@ -9,6 +9,8 @@ import type { ToolAction } from './tool-action.ts';
  * person looks in the terminal of the agent.
  */
 export type ShareApprovals = 'full' | 'command' | 'digest';
+
+type Redact = ConversationHost['redact'];
 
 const COMMAND_CHARS_MAX = 4_000;
 const CONTENT_CHARS_MAX = 40_000;
@@ -29,10 +31,12 @@ const verbs: Readonly<Record<string, string>> = {
 
 /** Composes the question about an action. Titles come from here; what the tool wrote is quoted. */
 export function askAboutAction(
-  action: ToolAction,
+  wholeAction: ToolAction,
   options: readonly PermissionOption[],
-  { tool, share }: { tool: string; share: ShareApprovals },
+  { tool, share, redact }: { tool: string; share: ShareApprovals; redact: Redact },
 ): Question {
+  // Before anything is cut: a part of a secret is not recognized.
+  const action = withoutSecrets(wholeAction, redact);
   const verb = verbs[action.kind] ?? 'use a tool';
   return {
     actionKey: action.key,
@@ -41,9 +45,28 @@ export function askAboutAction(
     context: contextOf(action, share),
     options: options.map(({ optionId, name, kind }) => ({
       value: optionId,
-      label: cut(share === 'digest' ? (words[kind] ?? name) : name || optionId, LABEL_CHARS_MAX),
+      label: cut(
+        redact(share === 'digest' ? (words[kind] ?? name) : name || optionId),
+        LABEL_CHARS_MAX,
+      ),
       description: scopes[kind] ?? 'The tool does not say how far this reaches.',
       meaning: kind,
+    })),
+  };
+}
+
+function withoutSecrets(action: ToolAction, redact: Redact): ToolAction {
+  return {
+    ...action,
+    title: redact(action.title),
+    command: redact(action.command),
+    url: redact(action.url),
+    paths: action.paths.map(redact),
+    changes: action.changes.map((change) => ({
+      ...change,
+      path: redact(change.path),
+      oldText: redact(change.oldText),
+      newText: redact(change.newText),
     })),
   };
 }

@@ -3,13 +3,16 @@ import test from 'node:test';
 import type { PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import { AcpReader } from '../../../src/executors/acp/acp-messages.ts';
 import { textOfParts } from '../../../src/executors/log-part.ts';
+import { createRedactor } from '../../../src/job/redaction.ts';
 
 // Messages as the real tools sent them (e2e/tools), shortened.
 
 const cwd = '/srv/agent/w';
+const SECRET = 'violet-harbour-9-lanterns';
+const { redact } = createRedactor([SECRET]);
 
 function read(updates: readonly object[]): string {
-  const reader = new AcpReader({ cwd, share: 'stat' });
+  const reader = new AcpReader({ cwd, share: 'stat', redact });
   return updates.map((update) => textOfParts(reader.read(update as SessionUpdate).parts)).join('');
 }
 
@@ -78,7 +81,7 @@ test('much output keeps its beginning and its end', () => {
 });
 
 test('opencode: a permission without a kind is about the command that is known', () => {
-  const reader = new AcpReader({ cwd, share: 'stat' });
+  const reader = new AcpReader({ cwd, share: 'stat', redact });
   const toolCallId = 'toolu_5';
   const command = 'touch /srv/other';
   reader.read(
@@ -94,7 +97,7 @@ test('opencode: a permission without a kind is about the command that is known',
 });
 
 function usageOf(responses: readonly object[], countsLastCallOnly = false) {
-  const reader = new AcpReader({ cwd, share: 'stat', countsLastCallOnly });
+  const reader = new AcpReader({ cwd, share: 'stat', countsLastCallOnly, redact });
   for (const response of responses) reader.readTurn(response as PromptResponse);
   return reader.usage();
 }
@@ -162,7 +165,7 @@ test('a tool that says nothing, or only 0, has no usage', () => {
 });
 
 function activities(updates: readonly object[], share: 'names' | 'stat' | 'patch' = 'stat') {
-  const reader = new AcpReader({ cwd, share });
+  const reader = new AcpReader({ cwd, share, redact });
   return updates
     .flatMap((each) => reader.read(each as SessionUpdate).parts)
     .flatMap(({ activity }) => activity ?? []);
@@ -223,7 +226,7 @@ test('a message begins after a call, and a plan that is sent again is no news', 
 });
 
 test('usage is told at the end of a turn, with the context that the model has left', () => {
-  const reader = new AcpReader({ cwd, share: 'stat' });
+  const reader = new AcpReader({ cwd, share: 'stat', redact });
   for (const used of [1_000, 2_000]) {
     const cost = { amount: 0.25, currency: 'USD' };
     const update = { sessionUpdate: 'usage_update', used, size: 200_000, cost };
@@ -235,4 +238,18 @@ test('usage is told at the end of a turn, with the context that the model has le
     ...{ inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
     ...{ contextTokens: 2_000, contextTokensMax: 200_000 },
   });
+});
+
+test('no part of a secret is left where a text is cut', () => {
+  // The secret begins before the cut and ends behind it, at each cut of a text.
+  for (const before of [190, 1_990]) {
+    const words = `${'x'.repeat(before)}${SECRET}${'y'.repeat(4_000)}`;
+    const shown = read([
+      call({ toolCallId: 'c', status: 'in_progress', kind: 'execute', title: words }),
+      update({ toolCallId: 'c', status: 'completed', content: text(words) }),
+    ]);
+    assert.match(shown, /characters left out/);
+    assert.doesNotMatch(shown, /violet|lanterns/);
+    assert.match(shown, /\[redacted\]|xxx…/);
+  }
 });

@@ -6,11 +6,12 @@ import { describeAction } from '../../../src/executors/acp/tool-action.ts';
 import { createPermissionPolicy } from '../../../src/executors/permissions/permission-policy.ts';
 
 const cwd = '/srv/agent/w';
+const redact = (text: string) => text;
 const scope = { agent: 'gemini', repoId: 'r', clonePath: '/src/r', isReadOnly: false };
 
 /** The verdict of the default rules on a permission as Gemini CLI asks for it (e2e/tools). */
 function decide(call: Partial<ToolCallUpdate>): string {
-  const reader = new AcpReader({ cwd, share: 'stat' });
+  const reader = new AcpReader({ cwd, share: 'stat', redact });
   const asked: ToolCallUpdate = { toolCallId: 'call_1', status: 'pending', content: [], ...call };
   return createPermissionPolicy().decide(describeAction(reader.mergeCall(asked), cwd), scope);
 }
