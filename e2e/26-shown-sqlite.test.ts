@@ -130,7 +130,7 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
           secretsIn: ['.env.test'],
           executor: { name: 'claude', denied: ['Bash: npm run deploy', 'Bash: curl example.org'] },
           reported: [{ check: 'Page load', outcome: 'passed', detail: '1.2 s on a phone' }],
-          attachments: [await upload('health.txt')],
+          attachments: [await upload('health.txt', { jobId: jobs.done, agentId, claimGeneration })],
         },
       },
       usage: { inputTokens: 48_211, cachedInputTokens: 40_000, outputTokens: 3_120, costUsd: 0.41 },
@@ -141,9 +141,12 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     jobs.dependent = await enqueue('Deploy it', { dependsOn: [jobs.lacking] });
   }
 
-  async function upload(fileName: string) {
+  async function upload(
+    fileName: string,
+    job: { jobId: string; agentId: string; claimGeneration: number },
+  ) {
     const { uploadId, uploadUrl } = await client.uploads.create({
-      ...{ workspaceId, fileName, contentType: 'text/plain', sizeBytes: attached.length },
+      ...{ workspaceId, job, fileName, contentType: 'text/plain', sizeBytes: attached.length },
       sha256: createHash('sha256').update(attached).digest('hex'),
     });
     const stored = await fetch(uploadUrl, { method: 'PUT', body: attached });

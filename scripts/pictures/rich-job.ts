@@ -79,6 +79,7 @@ export async function makeRichJob(owner: Owner, baseUrl: string): Promise<string
   const sizeBytes = Buffer.byteLength(patch);
   const { uploadId, uploadUrl } = await client.uploads.create({
     ...{ workspaceId, fileName: 'job.patch', contentType: 'text/x-diff', sizeBytes },
+    job: { jobId, agentId, claimGeneration },
   });
   const sent = await fetch(uploadUrl, { method: 'PUT', body: patch });
   if (!sent.ok) throw new Error(`The patch was refused: ${await sent.text()}`);
