@@ -56,7 +56,7 @@ function createRandom(start: number): () => number {
   };
 }
 
-/** Counts how often the log begins anew: its salt changes then (sqlite.org/fileformat2, 4.1). */
+/** Counts how often the log starts again: its salt changes then (sqlite.org/fileformat2, 4.1). */
 function createLogCounter(path: string): () => number {
   const salts = new Set<number>();
   const header = Buffer.alloc(32);
@@ -251,7 +251,7 @@ describe('power cuts', { skip: whyNoStrace() ?? false }, () => {
     const restarts = recording.calls.filter(isNewLog).length;
     t.diagnostic(`seed ${seed}: ${cuts} power cuts, ${recording.promised.size} answers`);
     t.diagnostic(`${restarts} new logs`);
-    assert.ok(restarts >= NEW_LOGS_MIN, `the log was copied, and began anew ${restarts} times`);
+    assert.ok(restarts >= NEW_LOGS_MIN, `the log was copied, and started again ${restarts} times`);
     assert.deepEqual(findings, [], `SIGNALBOX_TEST_POWER_CUT_SEED=${seed}`);
   });
 
