@@ -233,8 +233,15 @@ export class FakeHub {
   private async act(path: string, body: Body, request: IncomingMessage): Promise<Body> {
     if (path.endsWith('/v2/agents/heartbeat')) return this.beat(body);
     if (path.endsWith('/jobs/claim-next')) {
+      const { socket } = request;
+      const changed = () => this.changed();
       this.waitingClaims.add(request);
-      return await this.claim(body).finally(() => this.waitingClaims.delete(request));
+      // The claim of an agent that has left takes no job.
+      socket.once('close', changed);
+      return await this.claim(body, () => socket.destroyed).finally(() => {
+        socket.removeListener('close', changed);
+        this.waitingClaims.delete(request);
+      });
     }
     if (path.endsWith('/jobs/heartbeat')) return this.renew(body);
     if (path.endsWith('/job-events/append')) return this.append(body);
@@ -263,14 +270,14 @@ export class FakeHub {
     return { agentId: this.agentId, intervalMs: this.intervalMs, commands };
   }
 
-  private async claim(body: Body): Promise<Body> {
+  private async claim(body: Body, hasLeft: () => boolean): Promise<Body> {
     const claimKey = String(body.claimKey);
     const known = this.claims.get(claimKey);
     if (known !== undefined) return this.claimed(this.job(known.jobId));
     const isDraining = this.agentHeartbeats.at(-1)?.status === 'draining';
     if (isDraining) return { jobId: null, job: null, reason: 'agent_draining' };
     const find = () => [...this.jobs.values()].find((held) => this.isClaimable(held, body));
-    const isStopped = () => this.server === null;
+    const isStopped = () => this.server === null || hasLeft();
     const isCommanded = () => this.claimCommands.length > 0;
     const isOver = () => find() !== undefined || isStopped() || isCommanded();
     const limitMs = Number(body.waitMs ?? 0);
