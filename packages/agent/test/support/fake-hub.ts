@@ -69,6 +69,8 @@ export class FakeHub {
   private readonly troubles: Trouble[] = [];
   private readonly watchers = new Set<() => void>();
   private readonly refusals = new Map<string, ErrorCode>();
+  /** Connections that this hub has closed. */
+  private readonly cut = new WeakSet<object>();
   private readonly waitingClaims = new Set<IncomingMessage>();
   private server: Server | null = null;
   private port = 0;
@@ -114,7 +116,10 @@ export class FakeHub {
    * Closes the connections of waiting polls. They may still be granted a job, without an answer.
    */
   cutClaims(): void {
-    for (const request of this.waitingClaims) request.socket.destroy();
+    for (const { socket } of this.waitingClaims) {
+      this.cut.add(socket);
+      socket.destroy();
+    }
   }
 
   endTrouble(): void {
@@ -238,7 +243,8 @@ export class FakeHub {
       this.waitingClaims.add(request);
       // The claim of an agent that has left takes no job.
       socket.once('close', changed);
-      return await this.claim(body, () => socket.destroyed).finally(() => {
+      const hasLeft = () => socket.destroyed && !this.cut.has(socket);
+      return await this.claim(body, hasLeft).finally(() => {
         socket.removeListener('close', changed);
         this.waitingClaims.delete(request);
       });
