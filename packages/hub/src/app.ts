@@ -46,19 +46,9 @@ import { recordLostLease } from './jobs/recover.ts';
 import { bindJobRoutes } from './jobs/routes.ts';
 import { countJobsOfRun, listJobsOfRun, sumUsageOfRun } from './jobs/run-jobs.ts';
 import { readJobTitles } from './jobs/store-whole.ts';
-import { createContentRetention } from './loops/content-retention.ts';
-import { createDeadlines } from './loops/deadlines.ts';
-import { createEndedTokens } from './loops/ended-tokens.ts';
-import { createExtraction } from './loops/extraction.ts';
 import { createFailedSignIns } from './loops/failed-sign-ins.ts';
-import { createHandOvers } from './loops/hand-overs.ts';
-import { createJobRetention } from './loops/job-retention.ts';
-import { createKeyRetention } from './loops/key-retention.ts';
-import { createLoginRetention } from './loops/login-retention.ts';
+import { createLoops, type HubLoops } from './loops/hub-loops.ts';
 import { createMissedHints } from './loops/missed-hints.ts';
-import { createSweeper } from './loops/sweeper.ts';
-import { createTriggerSchedule } from './loops/trigger-schedule.ts';
-import { createUploadRetention } from './loops/upload-retention.ts';
 import { revokeInvitationsOfPerson } from './members/revoke-invitation.ts';
 import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
@@ -414,31 +404,6 @@ function createGroupLog(log: FastifyBaseLogger, { database }: Pick<HubDeps, 'dat
       log.info(isLeader ? 'This hub leads now.' : 'This hub no longer leads.'),
     onHeartbeatFailure: (error: unknown) =>
       log.warn({ reason: String(error) }, 'A heartbeat to the database failed.'),
-  };
-}
-
-interface LoopParts {
-  deps: HubDeps;
-  uploads: UploadDeps;
-  archive: ReturnType<typeof createArchiveStore>;
-}
-
-export type HubLoops = ReturnType<typeof createLoops>;
-
-/** The background loops of a hub by name, in the order in which they start. */
-function createLoops({ deps, uploads, archive }: LoopParts, onError: (error: unknown) => void) {
-  return {
-    sweeper: createSweeper(deps, onError),
-    endedTokens: createEndedTokens(deps, onError),
-    keyRetention: createKeyRetention(deps, onError),
-    deadlines: createDeadlines(deps, onError),
-    handOvers: createHandOvers(deps, onError),
-    extraction: createExtraction(uploads, onError),
-    uploadRetention: createUploadRetention(uploads, onError),
-    triggerSchedule: createTriggerSchedule(deps, onError),
-    contentRetention: createContentRetention(deps, onError),
-    jobRetention: createJobRetention({ ...deps, archive }, onError),
-    loginRetention: createLoginRetention(deps, onError),
   };
 }
 

@@ -1,0 +1,41 @@
+import type { HubDeps } from '../hub-deps.ts';
+import type { createArchiveStore, UploadDeps } from '../uploads/deps.ts';
+import { createContentRetention } from './content-retention.ts';
+import { createDeadlines } from './deadlines.ts';
+import { createEndedTokens } from './ended-tokens.ts';
+import { createExtraction } from './extraction.ts';
+import { createHandOvers } from './hand-overs.ts';
+import { createJobRetention } from './job-retention.ts';
+import { createKeyRetention } from './key-retention.ts';
+import { createLoginRetention } from './login-retention.ts';
+import { createSweeper } from './sweeper.ts';
+import { createTriggerSchedule } from './trigger-schedule.ts';
+import { createUploadRetention } from './upload-retention.ts';
+
+interface LoopParts {
+  deps: HubDeps;
+  uploads: UploadDeps;
+  archive: ReturnType<typeof createArchiveStore>;
+}
+
+export type HubLoops = ReturnType<typeof createLoops>;
+
+/** The background loops of a hub by name, in the order in which they start. */
+export function createLoops(
+  { deps, uploads, archive }: LoopParts,
+  onError: (error: unknown) => void,
+) {
+  return {
+    sweeper: createSweeper(deps, onError),
+    endedTokens: createEndedTokens(deps, onError),
+    keyRetention: createKeyRetention(deps, onError),
+    deadlines: createDeadlines(deps, onError),
+    handOvers: createHandOvers(deps, onError),
+    extraction: createExtraction(uploads, onError),
+    uploadRetention: createUploadRetention(uploads, onError),
+    triggerSchedule: createTriggerSchedule(deps, onError),
+    contentRetention: createContentRetention(deps, onError),
+    jobRetention: createJobRetention({ ...deps, archive }, onError),
+    loginRetention: createLoginRetention(deps, onError),
+  };
+}
