@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, NO_WORKSPACE } from '../db/engine.ts';
+import type { Database } from '../db/engine.ts';
 import { writeHubSetting } from '../db/hub-settings.ts';
 import type { DiskSpace } from '../disk-space.ts';
 import { HubError } from '../errors.ts';
@@ -13,6 +13,7 @@ const STEP_MS_MAX = 3_000;
 const HEARTBEAT_AGE_MS_MAX = 3_000;
 /** Enough that a disk without space refuses it, also where a small change fits into a page. */
 const PROBE_BYTES = 6_144;
+/** The name of the setting, and a scope of its own: the probe waits for no other write. */
 const PROBE = 'write_probe';
 
 /** Whether this hub can do its work now: above all, whether it can write. */
@@ -64,7 +65,7 @@ export class Readiness {
 
   #write(): Promise<void> {
     const value = randomBytes(PROBE_BYTES).toString('base64');
-    return this.#database.writeConcurrent({ workspaceId: NO_WORKSPACE, keys: [PROBE] }, (tx) =>
+    return this.#database.writeConcurrent({ workspaceId: PROBE, keys: [PROBE] }, (tx) =>
       writeHubSetting(tx, PROBE, value),
     );
   }

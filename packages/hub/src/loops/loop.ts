@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { actFor, hubItself } from '../db/acting-caller.ts';
 
 /**
  * The shape of every background loop. `runOnce` does a bounded piece of work and returns what it
@@ -38,11 +39,12 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
   let stopped = false;
   let mayWork = () => true;
   let reportedAtMs: number | null = null;
+  const work = () => actFor(hubItself, options.work);
 
   async function tick(): Promise<void> {
     let again = false;
     try {
-      again = mayWork() && options.hasMore(await options.work());
+      again = mayWork() && options.hasMore(await work());
       reportedAtMs = null;
     } catch (error) {
       report(error);
@@ -71,7 +73,7 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
       mayWork = isLeader;
       schedule(options.intervalMs);
     },
-    runOnce: options.work,
+    runOnce: work,
     async stop() {
       stopped = true;
       cancelTimer?.();

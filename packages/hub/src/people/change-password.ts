@@ -7,6 +7,7 @@ import { provePassword } from './prove-password.ts';
 import type { PasswordResetDeps } from './reset-password.ts';
 import { revokeOtherSessions, updatePasswordHash } from './store.ts';
 import { markPasswordResetsReplaced } from './store-password-resets.ts';
+import { writeAccount } from './write-account.ts';
 
 /**
  * Changes the password of a signed-in person who proves the present one. Ends all their other
@@ -26,7 +27,7 @@ export async function changePassword(
   const person = await provePassword(deps, personId, address, input.password);
   await refuseSharedPassword(deps, person, input.newPassword);
   const to = await hashNewPassword(deps, input.newPassword, { person, path: '/newPassword' });
-  return deps.database.write(null, async (tx) => {
+  return writeAccount(deps.database, personId, async (tx) => {
     // Of two concurrent changes, the second proved a password that is no longer the current one.
     if (!(await updatePasswordHash(tx, personId, { from: person.password_hash, to }))) {
       throw new HubError('SIGN_IN_FAILED', 'The password was changed meanwhile.');

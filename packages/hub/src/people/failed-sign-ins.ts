@@ -3,7 +3,8 @@ import { addressBlockOf } from '../address-block.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Clock } from '../clock.ts';
 import { timestampOf } from '../clock.ts';
-import type { Database } from '../db/engine.ts';
+import type { Database, Tx } from '../db/engine.ts';
+import { writeAccount } from './write-account.ts';
 
 /** Failures of one account from one address since they were last recorded. */
 interface Failures {
@@ -47,20 +48,33 @@ export class FailedSignIns {
 
   /**
    * Writes what was counted to the audit log of each workspace of the people: one row per account
-   * and address. What cannot be written stays counted.
+   * and address, in one action per account. What cannot be written stays counted.
    *
    * @returns how many rows of failures there were.
    */
   async record(database: Database): Promise<number> {
     const failures = this.#failures;
-    if (failures.size === 0) return 0;
     this.#failures = new Map();
     this.#addressesOf = new Map();
+    const byPerson = Map.groupBy(failures, ([, { personId }]) => personId);
+    const ends = await Promise.allSettled(
+      [...byPerson].map(([personId, entries]) => this.#recordOf(database, personId, entries)),
+    );
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return failures.size;
+  }
+
+  async #recordOf(
+    database: Database,
+    personId: string,
+    entries: readonly (readonly [key: string, failures: Failures])[],
+  ): Promise<void> {
     try {
-      await writeFailures(database, [...failures.values()]);
-      return failures.size;
+      const failures = entries.map(([, counted]) => counted);
+      await writeAccount(database, personId, (tx) => writeFailures(tx, personId, failures));
     } catch (error) {
-      for (const [key, before] of failures) this.#putBack(key, before);
+      for (const [key, before] of entries) this.#putBack(key, before);
       throw error;
     }
   }
@@ -86,15 +100,17 @@ export class FailedSignIns {
   }
 }
 
-function writeFailures(database: Database, failures: readonly Failures[]): Promise<void> {
-  return database.write(null, async (tx) => {
-    for (const { personId, address, count, firstAtMs, lastAtMs } of failures) {
-      for (const { workspace_id: workspaceId } of await listMembershipsOfPerson(tx, personId)) {
-        await appendAudit(tx, {
-          ...{ workspaceId, actor: 'unknown', action: 'session.sign-in-failed', subject: personId },
-          data: { address, count, from: timestampOf(firstAtMs), to: timestampOf(lastAtMs) },
-        });
-      }
+async function writeFailures(
+  tx: Tx,
+  personId: string,
+  failures: readonly Failures[],
+): Promise<void> {
+  for (const { workspace_id: workspaceId } of await listMembershipsOfPerson(tx, personId)) {
+    for (const { address, count, firstAtMs, lastAtMs } of failures) {
+      await appendAudit(tx, {
+        ...{ workspaceId, actor: 'unknown', action: 'session.sign-in-failed', subject: personId },
+        data: { address, count, from: timestampOf(firstAtMs), to: timestampOf(lastAtMs) },
+      });
     }
-  });
+  }
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
+import { Readiness } from '../../src/cluster/readiness.ts';
+import { NO_WORKSPACE } from '../../src/db/engine.ts';
+import { DiskSpace } from '../../src/disk-space.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';
@@ -32,6 +35,22 @@ test('signing in and renaming do not wait for writes of other workspaces', optio
   await blocker;
   const actions = (await listAudit(hub, workspaceId)).map(({ action }) => action);
   assert.deepEqual(actions.slice(-2), ['session.sign-in', 'person.rename']);
+});
+
+test('the check of readiness waits for no login in progress', options, async (t) => {
+  const { database } = await startTestHub(t);
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+  const blocker = database.write(NO_WORKSPACE, async () => {
+    begin();
+    await opened;
+  });
+  await began;
+  const disk = new DiskSpace('', 0, async () => 1);
+  const group = { heartbeatAgeMs: () => 0 };
+  await new Readiness({ database, group, disk, draining: { isDraining: false } }).check();
+  open();
+  await blocker;
 });
 
 test(

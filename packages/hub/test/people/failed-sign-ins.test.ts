@@ -71,8 +71,9 @@ test('failures that cannot be written are recorded later', async (t) => {
   const { hub, workspaceId, personId } = await setup(t);
   const failed = new FailedSignIns(hub.clock);
   failed.note(personId, '192.0.2.1');
-  const broken = { write: () => Promise.reject(new Error('no disk')) };
-  // Only `write` is called.
+  const { reader } = hub.database;
+  const broken = { reader, write: () => Promise.reject(new Error('no disk')) };
+  // Nothing else is called.
   await assert.rejects(failed.record(broken as unknown as typeof hub.database), /no disk/);
   failed.note(personId, '192.0.2.1');
   await failed.record(hub.database);

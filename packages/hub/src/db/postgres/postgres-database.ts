@@ -1,10 +1,11 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
 import { FairTurns } from '../../fair-turns.ts';
-import { actingCaller } from '../acting-caller.ts';
+import { actingCaller, hubItself } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
+import { ExclusiveLine } from './exclusive-line.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import {
   isConnectionBroken,
@@ -15,6 +16,7 @@ import {
 } from './postgres-errors.ts';
 import { type Answer, type Session, type SessionLimits, Sessions } from './postgres-session.ts';
 import {
+  type ExclusiveActions,
   type LockMode,
   runConcurrent,
   runExclusive,
@@ -32,6 +34,8 @@ export interface PostgresOptions {
   isPooled: boolean;
   /** Gives the time in place of the database, in tests. */
   clock?: TestClock;
+  /** Measures how long actions take; replaced in tests. */
+  elapsedMs?: () => number;
 }
 
 /**
@@ -40,8 +44,7 @@ export interface PostgresOptions {
  */
 const LONG_READS_SHARE = 1 / 2;
 
-/** Actions of one transaction: enough to share a commit, few enough to end soon. */
-const EXCLUSIVE_MAX = 32;
+/** Concurrent actions of one transaction: enough to share a commit, few enough to end soon. */
 const CONCURRENT_MAX = 128;
 
 /** The actions of one workspace, of a few, or of the hub, that wait or run. */
@@ -50,7 +53,7 @@ interface Scope {
   /** The ids that its transactions lock; null: the whole database. */
   ids: readonly string[] | null;
   /** Waiting actions by mode. */
-  exclusive: WaitingAction[];
+  exclusive: ExclusiveLine;
   concurrent: WaitingAction[];
   /** Transactions in progress by mode. */
   exclusiveRunning: number;
@@ -77,12 +80,14 @@ export class PostgresDatabase implements Database {
   readonly #writers: Sessions;
   readonly #merger: StatementMerger;
   readonly #clock: TestClock;
+  readonly #elapsedMs: () => number;
   readonly #url: string;
   readonly #scopes = new Map<string | null, Scope>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
 
-  constructor({ url, sessionsMax, limits, isPooled, clock = null }: PostgresOptions) {
+  constructor(options: PostgresOptions) {
+    const { url, sessionsMax, limits, isPooled, clock = null } = options;
     const readersMax = Math.max(1, Math.floor(sessionsMax / 3));
     this.#url = url;
     const base = { url, limits, isPooled };
@@ -90,6 +95,7 @@ export class PostgresDatabase implements Database {
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
     this.#merger = new StatementMerger(this.#readers);
     this.#clock = clock;
+    this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     const longReadsMax = Math.max(1, Math.floor(readersMax * LONG_READS_SHARE));
     this.reader = new PostgresReader(this.#readers, longReadsMax);
   }
@@ -147,7 +153,9 @@ export class PostgresDatabase implements Database {
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
-      scope[mode].push({ keys, run, resolve: settle, reject, conflicts: 0 });
+      const action = { keys, run, resolve: settle, reject, conflicts: 0 };
+      if (mode === 'exclusive') scope.exclusive.add(action);
+      else scope.concurrent.push(action);
       this.#startSoon(scope);
     });
   }
@@ -161,7 +169,7 @@ export class PostgresDatabase implements Database {
       scope = {
         key,
         ids,
-        exclusive: [],
+        exclusive: new ExclusiveLine(),
         concurrent: [],
         exclusiveRunning: 0,
         concurrentRunning: 0,
@@ -187,10 +195,22 @@ export class PostgresDatabase implements Database {
   }
 
   #startExclusive(scope: Scope): void {
-    const actions = scope.exclusive.splice(0, EXCLUSIVE_MAX);
+    const first = scope.exclusive.next();
+    if (first === undefined) return;
+    const taken = [first];
+    const actions: ExclusiveActions = {
+      first,
+      next() {
+        const action = scope.exclusive.next();
+        if (action !== undefined) taken.push(action);
+        return action;
+      },
+      charge: (tookMs) => scope.exclusive.charge(tookMs),
+      elapsedMs: this.#elapsedMs,
+    };
     scope.exclusiveRunning += 1;
     const run = async () => {
-      const restarts = await this.#run(actions, (session) =>
+      const restarts = await this.#run(taken, (session) =>
         runExclusive(session, scope.ids, actions, this.#clock),
       );
       scope.exclusiveRunning -= 1;
@@ -250,7 +270,7 @@ export class PostgresDatabase implements Database {
   /** Runs conflicting actions again, one at a time under the exclusive lock. */
   #restart(scope: Scope, actions: WaitingAction[]): void {
     for (const action of actions) action.conflicts += 1;
-    scope.exclusive.unshift(...actions);
+    scope.exclusive.restart(actions);
     this.#startSoon(scope);
   }
 
@@ -319,7 +339,11 @@ class PostgresReader implements Reader {
   /** Retries once, because a connection may have broken while it was idle. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     const caller = actingCaller();
-    const read = () => this.#sessions.use((session) => session.read<Row>(text, values));
+    // The loops read rarely, across workspaces, and join tables that grow. A plan that a session
+    // keeps from when they were small would stay until they are analyzed.
+    const isPlannedEachTime = caller === hubItself;
+    const read = () =>
+      this.#sessions.use((session) => session.read<Row>(text, values, { isPlannedEachTime }));
     const ask = () => (caller?.isLongRead ? this.#longReads.run(caller.key, read) : read());
     try {
       return await ask().catch((error: unknown) => {

@@ -61,8 +61,33 @@ const JOINS_BY_INDEX = ['hashjoin', 'mergejoin']
   .map((way) => `SET LOCAL enable_${way} = off;`)
   .join(' ');
 
+/** The actions of an exclusive transaction. */
+export interface ExclusiveActions {
+  readonly first: WaitingAction;
+  /** Takes the next action; undefined when the transaction is to end. */
+  next(): WaitingAction | undefined;
+  /** Called with the time that the latest action took. */
+  charge(tookMs: number): void;
+  /** Milliseconds since some moment. */
+  elapsedMs(): number;
+}
+
+/** How an action ended, and the action. */
+interface Ended {
+  action: WaitingAction;
+  outcome: Outcome;
+}
+
 /**
- * Runs actions one after the other in one transaction, each within a savepoint, as on SQLite.
+ * How long a transaction takes further actions. All others of the scope wait for its lock
+ * meanwhile, and after them those that wait behind a lock of the whole database.
+ */
+const EXCLUSIVE_MS = 20;
+
+/**
+ * Runs actions one after the other in one transaction, for a limited time. The first one needs no
+ * savepoint: when it fails, it was alone, and the transaction ends with it. Each further one has a
+ * savepoint, as on SQLite.
  *
  * @param clock used in place of the database's, in tests.
  * @returns the actions to restart.
@@ -70,20 +95,31 @@ const JOINS_BY_INDEX = ['hashjoin', 'mergejoin']
 export async function runExclusive(
   session: Session,
   ids: readonly string[] | null,
-  actions: readonly WaitingAction[],
+  actions: ExclusiveActions,
   clock: TestClock,
 ): Promise<WaitingAction[]> {
   const nowMs = await begin(session, { ids, mode: 'exclusive' }, clock);
-  const outcomes: Outcome[] = [];
-  for (const action of actions) {
-    await session.script('SAVEPOINT action');
-    const outcome = await runInSavepoint(action, openTx(session, nowMs));
-    const isKept = outcome.kind === 'value';
-    await session.script(`${isKept ? '' : 'ROLLBACK TO action;'} RELEASE action`);
-    outcomes.push(outcome);
+  const startMs = actions.elapsedMs();
+  const { first } = actions;
+  const ended: Ended[] = [{ action: first, outcome: await runBounded(first, session, nowMs) }];
+  actions.charge(actions.elapsedMs() - startMs);
+  if (ended[0]?.outcome.kind !== 'value') {
+    await session.script('ROLLBACK');
+    return deliverOutcomes(ended);
+  }
+  let savepoint = 'SAVEPOINT action';
+  while (actions.elapsedMs() - startMs < EXCLUSIVE_MS) {
+    const action = actions.next();
+    if (action === undefined) break;
+    const beganMs = actions.elapsedMs();
+    const outcome = await runInSavepoint(savepoint, action, session, nowMs);
+    ended.push({ action, outcome });
+    savepoint = 'RELEASE action; SAVEPOINT action';
+    if (outcome.kind !== 'value') await session.script('ROLLBACK TO action');
+    actions.charge(actions.elapsedMs() - beganMs);
   }
   await commit(session);
-  return deliverOutcomes(actions, outcomes);
+  return deliverOutcomes(ended);
 }
 
 export interface ConcurrentOptions {
@@ -115,13 +151,12 @@ export async function runConcurrent(
         throw new ExclusiveNeeded();
       });
       const outcome = await runAction(action, tx);
-      if (outcome.kind === 'value') return outcome;
-      isSpoiled ||= tx.hasWritten || hasFailed(outcome);
-      return outcome;
+      if (outcome.kind !== 'value') isSpoiled ||= tx.hasWritten || hasFailed(outcome);
+      return { action, outcome };
     }),
   );
   // All actions have ended, so none of them uses the session any more.
-  const outcomes = ends.map((end) => {
+  const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
     return end.value;
   });
@@ -131,7 +166,7 @@ export async function runConcurrent(
   }
   onCommitting();
   await commit(session);
-  return deliverOutcomes(actions, outcomes);
+  return deliverOutcomes(ended);
 }
 
 async function begin(
@@ -173,17 +208,34 @@ async function commit(session: Session): Promise<void> {
   if (result?.command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
 }
 
-/**
- * Makes a time limit the outcome of this action only: the savepoint undoes it, and the transaction
- * continues.
- */
-async function runInSavepoint(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
+/** Runs an action that is alone in progress. A time limit is its outcome, too. */
+async function runBounded(
+  action: WaitingAction,
+  session: Session,
+  nowMs: number,
+): Promise<Outcome> {
   try {
-    return await runAction(action, tx);
+    return await runAction(action, openTx(session, nowMs));
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
   }
+}
+
+/** Runs an action within a savepoint, which is sent together with its first statement. */
+async function runInSavepoint(
+  savepoint: string,
+  action: WaitingAction,
+  session: Session,
+  nowMs: number,
+): Promise<Outcome> {
+  const [opened, ran] = await Promise.allSettled([
+    session.script(savepoint),
+    runBounded(action, session, nowMs),
+  ]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (ran.status === 'rejected') throw ran.reason;
+  return ran.value;
 }
 
 /** Whether an error of the database has ended the transaction, for all of its actions. */
@@ -210,19 +262,15 @@ async function runAction(action: WaitingAction, tx: ActionTx): Promise<Outcome> 
 }
 
 /** @returns the actions to restart. */
-function deliverOutcomes(
-  actions: readonly WaitingAction[],
-  outcomes: readonly Outcome[],
-): WaitingAction[] {
-  for (const outcome of outcomes) {
+function deliverOutcomes(ended: readonly Ended[]): WaitingAction[] {
+  for (const { outcome } of ended) {
     if (outcome.kind === 'value') callAfterCommit(outcome.calls);
   }
   const restarts: WaitingAction[] = [];
-  actions.forEach((action, at) => {
-    const outcome = outcomes[at];
-    if (outcome?.kind === 'value') action.resolve(outcome.value);
-    else if (outcome?.kind === 'refused') action.reject(outcome.error);
+  for (const { action, outcome } of ended) {
+    if (outcome.kind === 'value') action.resolve(outcome.value);
+    else if (outcome.kind === 'refused') action.reject(outcome.error);
     else restarts.push(action);
-  });
+  }
   return restarts;
 }
