@@ -10,7 +10,7 @@ import { PackSelection } from './pack-selection.ts';
 import { searchItemIds } from './search/search.ts';
 import { significantTermsOf } from './search/terms.ts';
 import { listPinned, listRecent, type PackCandidate, readCandidates } from './store.ts';
-import { insertPack, insertPackItem, readNextVersion } from './store-packs.ts';
+import { copyItemsIntoPack, insertPack, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
 
@@ -197,21 +197,18 @@ async function writePack(
   const packId = ids('contextPack');
   const version = await readNextVersion(tx, workspaceId, runId);
   const { chosen, omitted } = selection;
-  const copies = await Promise.all(
-    chosen.map(({ item, reason }, position) =>
-      insertPackItem(
-        tx,
-        { workspaceId, packId, position },
-        {
-          itemId: item.item_id,
-          contentHash: item.content_hash,
-          updatedAtMs: item.updated_at,
-          reason,
-        },
-      ),
-    ),
+  const copied = await copyItemsIntoPack(
+    tx,
+    { workspaceId, packId },
+    chosen.map(({ item, reason }, position) => ({
+      position,
+      itemId: item.item_id,
+      contentHash: item.content_hash,
+      updatedAtMs: item.updated_at,
+      reason,
+    })),
   );
-  if (copies.includes(false)) throw new StaleSelectionError();
+  if (copied < chosen.length) throw new StaleSelectionError();
   const contentHash = hashJson(
     chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
   );

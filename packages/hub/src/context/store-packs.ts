@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/engine.ts';
+import type { EngineName, Reader, Tx } from '../db/engine.ts';
 import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
 
 export type PackRow = ContextPacksTable;
@@ -39,37 +39,42 @@ export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
 
 /** An item as it was selected. It is copied only if it has not changed since. */
 export interface ChosenItem {
+  position: number;
   itemId: string;
   contentHash: string;
   updatedAtMs: number;
   reason: PackItemRow['reason'];
 }
 
-/** Copies an item into a pack. Returns false when it was changed or superseded since selection. */
-export async function insertPackItem(
+/** The chosen items as rows, from one JSON value. */
+const chosenRows: Readonly<Record<EngineName, string>> = {
+  sqlite: `(SELECT value ->> 'position' AS position, value ->> 'itemId' AS "itemId",
+      value ->> 'contentHash' AS "contentHash", value ->> 'updatedAtMs' AS "updatedAtMs",
+      value ->> 'reason' AS reason FROM json_each(?)) AS c`,
+  postgres: `json_to_recordset(?::json) AS c(position bigint, "itemId" text, "contentHash" text,
+      "updatedAtMs" bigint, reason text)`,
+};
+
+/**
+ * Copies items into a pack with one statement, however many they are. Returns how many were copied:
+ * those that were changed or superseded since their selection are not.
+ */
+export async function copyItemsIntoPack(
   tx: Tx,
-  pack: { workspaceId: string; packId: string; position: number },
-  chosen: ChosenItem,
-): Promise<boolean> {
+  pack: { workspaceId: string; packId: string },
+  chosen: readonly ChosenItem[],
+): Promise<number> {
   const { changes } = await tx.runSql(
     `INSERT INTO context_pack_items (workspace_id, pack_id, position, item_id, reason, kind, title,
        source, source_ref, thread_ref, trust, truncated, tokens, fetched_at, text)
-     SELECT workspace_id, ?, ?, item_id, ?, kind, title, source, source_ref, thread_ref, trust,
-       truncated, tokens, updated_at, text
-     FROM context_items
-     WHERE workspace_id = ? AND item_id = ? AND content_hash = ? AND updated_at = ?
-       AND superseded_by IS NULL`,
-    [
-      pack.packId,
-      pack.position,
-      chosen.reason,
-      pack.workspaceId,
-      chosen.itemId,
-      chosen.contentHash,
-      chosen.updatedAtMs,
-    ],
+     SELECT i.workspace_id, ?, c.position, i.item_id, c.reason, i.kind, i.title, i.source,
+       i.source_ref, i.thread_ref, i.trust, i.truncated, i.tokens, i.updated_at, i.text
+     FROM ${chosenRows[tx.engine]} CROSS JOIN context_items AS i
+     WHERE i.workspace_id = ? AND i.item_id = c."itemId" AND i.content_hash = c."contentHash"
+       AND i.updated_at = c."updatedAtMs" AND i.superseded_by IS NULL`,
+    [pack.packId, JSON.stringify(chosen), pack.workspaceId],
   );
-  return changes === 1;
+  return changes;
 }
 
 /** Reads a pack of the run: the one with the given id, or the latest. */

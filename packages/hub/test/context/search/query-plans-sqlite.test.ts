@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import { startContextWorld } from '../../support/context-world.ts';
+import { idsOf, startContextWorld } from '../../support/context-world.ts';
 
 const { contextItems } = endpoints;
 
@@ -48,4 +48,20 @@ test('every statement on items and packs finds its rows by an index', async (t) 
       assert.doesNotMatch(detail, /TEMP B-TREE FOR ORDER BY/, `sorts what may be many: ${sql}`);
     }
   }
+});
+
+test('items are copied into a pack by one statement, in the order of their selection', async (t) => {
+  const { add, build, resolve } = await startContextWorld(t);
+  for (let number = 1; number <= 12; number++) await add({ text: `Item ${number}.` });
+  const copies: string[] = [];
+  const run = StatementSync.prototype.run;
+  type Values = Parameters<typeof run>;
+  t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: Values) {
+    if (/INTO context_pack_items/.test(this.sourceSQL)) copies.push(this.sourceSQL);
+    return run.apply(this, values);
+  });
+  const { items } = await build();
+  assert.equal(items.length, 12);
+  assert.equal(copies.length, 1);
+  assert.deepEqual(idsOf((await resolve()).sections), idsOf(items));
 });
