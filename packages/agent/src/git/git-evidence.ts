@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ChangedFileCount, Evidence } from '@signalbox/contract';
-import { cleanEnvironment } from '../process/environment.ts';
 import { identityOf } from '../process/tool-user.ts';
-import { askGit, GitError, type GitOptions, runGit, safeSettings } from './git.ts';
+import { askGit, GitError, type GitOptions, gitEnvironment, runGit, safeSettings } from './git.ts';
 import { withMirror } from './git-mirror.ts';
 import type { Worktree } from './git-worktree.ts';
 import { readHead } from './tool-repository.ts';
@@ -215,7 +214,7 @@ async function sendPack(worktree: Worktree, revisions: string): Promise<void> {
     'git',
     [`--git-dir=${worktree.mirror.gitDir}`, ...safeSettings, 'index-pack', '--stdin', '--strict'],
     {
-      ...{ env: cleanEnvironment(process.env, undefined), ...limits },
+      ...{ env: gitEnvironment({ isAfterTool: true }), ...limits },
       stdio: ['pipe', 'ignore', 'pipe'],
     },
   );

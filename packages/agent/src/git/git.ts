@@ -71,19 +71,25 @@ export function hideUrlCredentials(text: string): string {
   return text.replace(/:\/\/[^\s/@]+@/g, '://[redacted]@');
 }
 
+/** The environment of a call of git. */
+export function gitEnvironment({ env, exactEnv, isAfterTool }: GitOptions): NodeJS.ProcessEnv {
+  return (
+    exactEnv ?? {
+      ...cleanEnvironment(env ?? process.env, undefined),
+      GIT_TERMINAL_PROMPT: '0',
+      LC_ALL: 'C',
+      ...(isAfterTool ? noPersonConfig : {}),
+    }
+  );
+}
+
 /** Runs git and returns its output. A call that takes too long is ended. */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
   const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX } = options;
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
-  const env = options.exactEnv ?? {
-    ...cleanEnvironment(options.env ?? process.env, undefined),
-    GIT_TERMINAL_PROMPT: '0',
-    LC_ALL: 'C',
-    ...(options.isAfterTool ? noPersonConfig : {}),
-  };
   const settings: ExecFileOptions = {
-    ...{ env, maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
+    ...{ env: gitEnvironment(options), maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
     ...identityOf(user),
     ...(cwd === undefined ? {} : { cwd }),
     ...(signal === undefined ? {} : { signal }),
