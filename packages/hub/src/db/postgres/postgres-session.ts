@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { assert } from '../../errors.ts';
 import type { SqlValue } from '../engine.ts';
 import { isConnectionBroken, isDemoted, isServerFull, toUnavailable } from './postgres-errors.ts';
 
@@ -300,12 +301,7 @@ class SeveringClient extends pg.Client {
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
-    if (callback === undefined) {
-      return super.connect().catch((error: unknown) => {
-        severConnection(this);
-        throw error;
-      });
-    }
+    assert(callback !== undefined, 'the pool connects with a callback');
     super.connect((error: Error) => {
       if (error) severConnection(this);
       callback(error);
