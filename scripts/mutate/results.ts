@@ -12,15 +12,17 @@ export interface Verdict extends Mutant {
 
 /** The results so far, kept in a file so that a later run can continue. */
 export interface Results {
-  /** How long each test file takes without a fault, in milliseconds. */
+  /** How long each test file takes without a fault, in milliseconds, by `durationKey`. */
   readonly durationsMs: Record<string, number>;
   readonly verdicts: Verdict[];
 }
 
-/** Empty if the file does not exist. */
-export function readResults(path: string): Results {
+/** Empty if the file does not exist. `withoutSurvivors` leaves out the faults that survived. */
+export function readResults(path: string, withoutSurvivors = false): Results {
   if (!existsSync(path)) return { durationsMs: {}, verdicts: [] };
-  return JSON.parse(readFileSync(path, 'utf8')) as Results;
+  const results = JSON.parse(readFileSync(path, 'utf8')) as Results;
+  if (!withoutSurvivors) return results;
+  return { ...results, verdicts: results.verdicts.filter(({ outcome }) => outcome === 'killed') };
 }
 
 /** An interrupted run leaves the file whole. */

@@ -27,15 +27,18 @@ interface RunningFile {
 export class TestProcess {
   readonly engine: TestEngine | undefined;
   readonly #root: string;
+  readonly #endsAtFailure: boolean;
   readonly #child: ChildProcess;
   readonly #ending: Promise<Ending>;
   #running: RunningFile | undefined;
   #hasFailed = false;
   #hasEnded = false;
 
-  constructor(root: string, engine?: TestEngine) {
+  /** @param options `endsAtFailure` ends a file with its first failed test. */
+  constructor(root: string, engine?: TestEngine, options = { endsAtFailure: false }) {
     this.engine = engine;
     this.#root = root;
+    this.#endsAtFailure = options.endsAtFailure;
     this.#child = spawnGroup(
       [
         `--test-reporter=${join(import.meta.dirname, 'test-reporter.ts')}`,
@@ -119,7 +122,9 @@ export class TestProcess {
   }
 
   #hear(event: TestEvent): void {
-    if (this.#running?.log.hear(event)) this.#running.finished.resolve();
+    const running = this.#running;
+    if (running?.log.hear(event)) running.finished.resolve();
+    else if (this.#endsAtFailure && running?.log.hasFailed) endGroup(this.#child);
   }
 
   #keepOutput(text: string): void {

@@ -71,7 +71,11 @@ const tests = Object.keys(sources).filter((path) => path.endsWith('.test.ts'));
 /** The names of the tests that a change of these files touches. */
 function namesFor(...changed: string[]): string[] {
   const affected = chooseAffected(graph, changed, tests);
-  return [...affected.tests].map((path) => path.replace(/^.*\/|\.test\.ts$/g, '')).sort();
+  return [...affected.tests].map(nameOf).sort();
+}
+
+function nameOf(path: string): string {
+  return path.replace(/^.*\/|\.test\.ts$/g, '');
 }
 
 const ofHub = [
@@ -95,6 +99,11 @@ test('a change inside a module runs its tests, those of its direct users, and co
   assert.deepEqual(store, ['claim', 'claim-bytes', 'conformance', 'fire'], 'fixtures do not count');
   const queue = namesFor(`${hub}/src/queue/queue.ts`);
   assert.deepEqual(queue, ['claim', 'conformance', 'order'], 'jobs use it through their deps');
+});
+
+test('the nearest tests of a change leave out those of the modules that import it', () => {
+  const near = chooseAffected(graph, [`${hub}/src/jobs/enqueue.ts`], tests, { isNear: true });
+  assert.deepEqual([...near.tests].map(nameOf).sort(), ['claim', 'conformance']);
 });
 
 test('a change of what all modules use runs every test that reaches it', () => {

@@ -24,8 +24,12 @@ function plant(source: string): string {
 }
 
 /** Runs a file in a process of its own. */
-async function run(source: string, limitMs = enoughMs): Promise<FileReport & { trouble: string }> {
-  const process = new TestProcess(folder);
+async function run(
+  source: string,
+  limitMs = enoughMs,
+  options?: { endsAtFailure: boolean },
+): Promise<FileReport & { trouble: string }> {
+  const process = new TestProcess(folder, undefined, options);
   const report = await process.run(plant(source), limitMs);
   return { ...report, trouble: await process.end() };
 }
@@ -63,6 +67,16 @@ test('passes, failures, skips and todos are counted with full names and reasons'
     'todo is to be done | issue 7',
     'skipped a suite away | no reason given',
   ]);
+});
+
+test('where the first failure is enough, it ends the file', async () => {
+  const source = `
+    test('breaks', () => { throw new Error('planted failure'); });
+    test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));
+  `;
+  const report = await run(source, enoughMs, { endsAtFailure: true });
+  assert.deepEqual(outcomes(report), ['failed breaks | Error: planted failure']);
+  assert.equal(report.trouble, '');
 });
 
 test('a failure of a hook is a failure', async () => {
