@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { principalOfJob } from '../../src/tokens/authenticate-bearer.ts';
+import type { JobTokenRow } from '../../src/tokens/store-bearers.ts';
 import { addPerson, listAudit, logDeviceIn, makeOwner, signInAs } from '../support/people.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';
@@ -135,6 +137,17 @@ test('a job token ends with the token of the agent that holds the job', async (t
   assert.equal(await tool.codeOf(jobs.heartbeat, renewal), 'TOKEN_REVOKED');
   const completion = { workspaceId, agentId, jobId, outcome: 'done' as const };
   assert.equal(await tool.codeOf(jobs.complete, completion), 'TOKEN_REVOKED');
+});
+
+test('a job token of a person who has left is refused, even with a valid token of their machine', () => {
+  const held: Omit<JobTokenRow, 'role'> = {
+    ...{ token_hash: 'hash', workspace_id: 'wsp_1', entry_id: 'job_1', agent_id: 'agt_1' },
+    ...{ lease_expires_at: 2, run_id: null, kind: 'device', expires_at: 2, revoked_at: null },
+  };
+  assert.equal(principalOfJob({ ...held, role: 'member' }, 1).kind, 'job');
+  for (const role of ['viewer', null] as const) {
+    assert.throws(() => principalOfJob({ ...held, role }, 1), { code: 'TOKEN_REVOKED' });
+  }
 });
 
 test('a tool that waits for an answer ends with the token of its agent', options, async (t) => {
