@@ -160,6 +160,18 @@ test('the patterns of all triggers share a budget for one event', () => {
   assert.notEqual(findMismatch(cheap, long, new MatchBudget()), NO_WORK_LEFT);
 });
 
+test('each pattern takes its part of the budget, and one without a budget left is not tried', () => {
+  const value = '(?i)(?:\\pL{1,4}){4}z|$';
+  const match = { where: [{ path: 'content', op: 'matches' as const, value }] };
+  const long = { ...view, content: 'a'.repeat(MATCHED_CHARS_MAX) };
+  const budget = new MatchBudget();
+  const results = Array.from({ length: 100 }, () => findMismatch(match, long, budget));
+  const tried = results.indexOf(NO_WORK_LEFT);
+  assert.ok(tried > 1, `${tried} patterns were tried`);
+  assert.deepEqual(new Set(results.slice(0, tried)), new Set([null]));
+  assert.deepEqual(new Set(results.slice(tried)), new Set([NO_WORK_LEFT]));
+});
+
 test('a template of many long values stops at its limit', () => {
   const data = Array.from({ length: 5_000 }, (_, at) => ({ at }));
   const start = process.threadCpuUsage();

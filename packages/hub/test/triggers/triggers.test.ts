@@ -43,6 +43,18 @@ test('only a matching and enabled trigger starts a run, and the ledger says why 
   assert.ok(trigger.lastFiredAt !== null);
 });
 
+test('all triggers of an event share one budget of patterns, and the ledger names those left out', async (t) => {
+  const world = await startIntegrationWorld(t);
+  const value = '(?i)(?:\\pL{1,40}){2}z|$';
+  const where = [{ path: 'content', op: 'matches' as const, value }];
+  for (let count = 0; count < 8; count++) await world.addTrigger({ match: { where } });
+  const { eventId } = await world.ingest({ content: 'a'.repeat(10_000) });
+  const { unmatched, firings } = await world.readEvent(eventId);
+  assert.ok(firings.length > 0, 'the first ones are tried');
+  assert.ok(unmatched.length > 0, 'the last ones are not');
+  assert.deepEqual(new Set(unmatched.map(({ failed }) => failed)), new Set(['budget']));
+});
+
 test('events with one reference share a run and get a job each', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId, repoId } = world.home;
