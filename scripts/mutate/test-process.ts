@@ -19,6 +19,7 @@ export interface RunOptions {
 export function useSteadyModel(): void {
   process.env.SIGNALBOX_TEST_MODEL_SEQUENCES = '25';
   process.env.SIGNALBOX_TEST_MODEL_SEED = '1';
+  process.env.SIGNALBOX_TEST_MODEL_SHRINK = 'false';
 }
 
 /**
