@@ -33,6 +33,20 @@ test('a waiting claim gets the job that arrives', async (t) => {
   assert.equal((await waiting).jobId, jobId);
 });
 
+test('a waiting claim gets the job whose dependency another agent completes', async (t) => {
+  const h = await setupLongPoll(t);
+  const { workspaceId, repoId, agentId } = h;
+  const { jobId: first } = await h.enqueue();
+  await h.claim();
+  const { jobId: next } = await h.call(jobs.enqueue, {
+    ...{ workspaceId, repoId, kind: 'work', prompt: 'Then this.', dependsOn: [first] },
+  });
+  const waiting = h.claim(await h.addAgent(h.home, 'second'));
+  await untilParked(h, 1);
+  await h.call(jobs.complete, { workspaceId, jobId: first, agentId, outcome: 'done' });
+  assert.equal((await waiting).jobId, next);
+});
+
 test('each of 50 waiting claims gets one of 50 jobs', async (t) => {
   const h = await setupLongPoll(t);
   const waiting = Array.from({ length: 50 }, () => h.claim());
