@@ -1,8 +1,9 @@
-import { type Endpoint, type EndpointAuth, type RequestInput, statusOf } from '@signalbox/contract';
+import type { Endpoint, RequestInput } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TObject } from 'typebox';
 import { assert, HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
+import { Admission } from './admission.ts';
 import { requireProvedBody } from './body-parsers.ts';
 import {
   type BytesReceiver,
@@ -17,34 +18,16 @@ import type { Gatekeeper, RequestHead } from './gatekeeper.ts';
 import type { EventHandler, Handler, SharedRead, StreamHandler } from './handlers.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
-import { type CallClient, CallContext, HttpContext } from './request-context.ts';
+import { type CallAccess, type CallClient, CallContext, HttpContext } from './request-context.ts';
 import { type Address, addressesOf } from './row-addresses.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
-/**
- * A request whose body takes longer to arrive is authenticated again, so that revocations take
- * effect within a second.
- */
-const AUTHENTICATED_MS_MAX = 500;
-/** The cost of what is over soon, such as a refusal before the body is read. */
-const SHORT_CALL = { units: 1 };
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Null until the request is authenticated. */
-    principal: Principal | null;
-    /** The gatekeeper's `accessVersion` from before that. */
-    accessVersion: number;
-    /** When that was, by `performance.now()`. */
-    authenticatedAtMs: number;
-    /** Lets the caller's next call begin although this one is not answered yet. */
-    leaveSlot: () => void;
-  }
-
   interface FastifyContextConfig {
     /** Whether the row itself counts its requests against limits. */
     isCounted?: boolean;
@@ -75,7 +58,8 @@ type Perform<Req extends TObject> = (
 export interface FrontCall {
   /** The name of the row. */
   readonly name: string;
-  readonly input: object;
+  /** JSON, which is parsed when the call begins. */
+  readonly input: string;
   readonly headers: RequestHead['headers'];
   readonly client: CallClient;
 }
@@ -97,6 +81,7 @@ export class Api {
   readonly #server: FastifyInstance;
   readonly #gatekeeper: Gatekeeper;
   readonly #limiter: Limiter;
+  readonly #admission: Admission;
   readonly #sharedAnswers: SharedAnswers;
   readonly #bound: Endpoint[] = [];
   /** The rows that front threads may call, by name. */
@@ -120,6 +105,7 @@ export class Api {
     this.#server = server;
     this.#gatekeeper = gatekeeper;
     this.#limiter = limiter;
+    this.#admission = new Admission(gatekeeper, limiter);
     this.#sharedAnswers = sharedAnswers;
     this.#checkAnswer = checkAnswer;
     server.decorateRequest('principal', null);
@@ -191,24 +177,31 @@ export class Api {
   }
 
   /**
-   * Performs a call of a front thread. The caller is authenticated again, so that a revocation
-   * takes effect here first.
+   * Performs a call of a front thread in its turn. The caller is authenticated again, so that a
+   * revocation takes effect here first.
    */
-  async call({ name, input, headers, client }: FrontCall): Promise<string> {
+  async call({ name, input: text, headers, client }: FrontCall): Promise<string> {
     const callable = this.#callable.get(name);
     assert(callable !== undefined, `${name} is called by front threads`);
     const { row, cost, answer } = callable;
-    const since = this.#gatekeeper.accessVersion();
-    const principal = await this.authenticate(headers);
-    const entered = await this.#enter(row, principal, input);
-    const watched = { principal: entered, scopes: row.scopes };
-    const context = new CallContext(client, entered, {
-      watchAccess: (end) => this.#gatekeeper.watchAccess({ ...watched, end }, since),
-      pay: (more) =>
-        this.#limiter.admitCaller(entered, client.address, { ...more, isLongRead: false }),
-    });
-    const run = () => endContext(context, answer(input as RequestInput<TObject>, context));
-    return this.#gatekeeper.actAs(entered, cost, run);
+    const { address } = client;
+    const admitted = await this.#admission.admitCall(cost, headers, address);
+    const { leaveSlot } = admitted;
+    try {
+      // The front thread has parsed and validated it.
+      const input = JSON.parse(text) as RequestInput<TObject>;
+      const entered = await this.#enter(row, admitted.principal, input);
+      const waits = () => {
+        leaveSlot();
+        client.waits();
+      };
+      const access = this.#accessOf(row, entered, admitted.accessVersion, address);
+      const context = new CallContext({ ...client, waits }, entered, access);
+      const run = () => endContext(context, answer(input, context));
+      return await this.#gatekeeper.actAs(entered, cost, run);
+    } finally {
+      leaveSlot();
+    }
   }
 
   /** Finds the principal of a token on behalf of a front thread. @throws HubError 401 */
@@ -322,13 +315,8 @@ export class Api {
       const { principal } = request;
       if (principal === null) throw new Error('a request was not authenticated');
       const entered = await this.#enter(row, principal, input);
-      const watched = { principal: entered, scopes: row.scopes };
-      const context = new HttpContext(request, reply, entered, {
-        watchAccess: (end) =>
-          this.#gatekeeper.watchAccess({ ...watched, end }, request.accessVersion),
-        pay: (more) =>
-          this.#limiter.admitCaller(entered, request.ip, { ...more, isLongRead: false }),
-      });
+      const access = this.#accessOf(row, entered, request.accessVersion, request.ip);
+      const context = new HttpContext(request, reply, entered, access);
       return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
     });
   }
@@ -353,11 +341,11 @@ export class Api {
         config: { contentTypes: options.contentTypes ?? [], isCounted: true },
         onRequest: async (request, reply) => {
           request.proveBody = proveBody;
-          await this.#admit(auth, cost, request, reply);
+          await this.#admission.admit(auth, cost, request, reply);
         },
         handler: async (request, reply) => {
           requireProvedBody(request);
-          if (this.#isStale(request)) await this.#authenticate(request, auth);
+          if (this.#admission.isStale(request)) await this.#admission.authenticate(request, auth);
           const body = row.streams ? queryOf(request) : (request.body ?? {});
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
@@ -368,18 +356,12 @@ export class Api {
     }
   }
 
-  async #authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
-    request.accessVersion = this.#gatekeeper.accessVersion();
-    request.authenticatedAtMs = performance.now();
-    const principal = await this.#gatekeeper.authenticate[auth](request);
-    request.principal = principal;
-    return principal;
-  }
-
-  /** Whether the caller may have lost access since the request was authenticated. */
-  #isStale({ accessVersion, authenticatedAtMs }: FastifyRequest): boolean {
-    if (accessVersion !== this.#gatekeeper.accessVersion()) return true;
-    return performance.now() - authenticatedAtMs > AUTHENTICATED_MS_MAX;
+  #accessOf(row: Endpoint, entered: Principal, since: number, address: string): CallAccess {
+    const watched = { principal: entered, scopes: row.scopes };
+    return {
+      watchAccess: (end) => this.#gatekeeper.watchAccess({ ...watched, end }, since),
+      pay: (more) => this.#limiter.admitCaller(entered, address, { ...more, isLongRead: false }),
+    };
   }
 
   /** Answers other methods on bound paths with 405 and `Allow`. Call it after the last `bind`. */
@@ -396,44 +378,6 @@ export class Api {
         handler: async () => undefined,
       });
     }
-  }
-
-  /**
-   * Authenticates a request, counts it against the limits of its caller and waits for its turn. Its
-   * body is unread.
-   * @throws HubError 401, RATE_LIMITED
-   */
-  async #admit(
-    auth: EndpointAuth,
-    cost: CallCost,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const limiter = this.#limiter;
-    const { ip } = request;
-    // A chat's signature covers the body, so until then its sender is a stranger.
-    if (auth === 'none' || auth === 'chat-signature') {
-      const turn = cost.units === 0 ? null : limiter.waitForTurn(null, ip, cost);
-      if (turn !== null) await turn;
-      limiter.admitStranger(ip, cost.units);
-      await this.#authenticate(request, auth);
-      return;
-    }
-    try {
-      const principal = await this.#authenticate(request, auth);
-      limiter.admitCaller(principal, ip, cost);
-      const slot = limiter.takeSlot(principal, ip, cost, reply.raw);
-      request.leaveSlot = slot.leave;
-      if (slot.ready !== null) await slot.ready;
-    } catch (error) {
-      await limiter.waitForTurn(request.principal, ip, SHORT_CALL);
-      if (error instanceof HubError && statusOf(error.code) === 401) limiter.countRefused(ip);
-      throw error;
-    }
-    // A long read costs more when it is answered, and has a turn for that.
-    const beginning = cost.isLongRead ? SHORT_CALL : cost;
-    const turn = limiter.waitForTurn(request.principal, ip, beginning);
-    if (turn !== null) await turn;
   }
 
   /**

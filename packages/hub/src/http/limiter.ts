@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { addressBlockOf } from '../address-block.ts';
 import type { Clock } from '../clock.ts';
 import { HubError } from '../errors.ts';
@@ -100,10 +99,10 @@ export class Limiter {
   }
 
   /**
-   * Takes a slot for a call. The end of the answer frees it.
+   * Takes a slot for a call, which must leave it at its end.
    * @throws HubError RATE_LIMITED when too many calls of the caller wait.
    */
-  takeSlot(principal: Principal, address: string, cost: CallCost, response: ServerResponse): Slot {
+  takeSlot(principal: Principal, address: string, cost: CallCost): Slot {
     const caller = callerOf(principal, address);
     const slot = cost.isLongRead
       ? this.#reads.enter(caller)
@@ -115,7 +114,6 @@ export class Limiter {
         { retryAfterMs: 1_000 },
       );
     }
-    response.once('close', slot.leave);
     return slot;
   }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpointList, endpointList, endpoints } from '@signalbox/contract';
@@ -16,10 +15,13 @@ import { createPrincipal } from '../support/open-gate.ts';
 
 const { tokens, agents, jobs } = endpoints;
 
-/** A workspace on a hub whose clock stands still, so that buckets fill only when a test says so. */
+/**
+ * A workspace on a hub whose clock stands still, so that buckets fill only when a test says so. The
+ * clock of a front thread cannot be turned.
+ */
 async function startLimited(t: TestContext, config: Partial<Config>) {
   const clock = createManualClock();
-  const world = await startHomeWorld(t, { clock, config });
+  const world = await startHomeWorld(t, { clock, config: { ...config, frontThreads: 0 } });
   // Gives back the units that the setup has used.
   clock.advance(10_000);
   return { ...world, clock };
@@ -122,10 +124,8 @@ test('a caller has 8 long reads under way and 120 that wait; further ones are re
   const limits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
   const limiter = new Limiter({ limits, clock: systemClock, hubs: () => 1 });
   const take = (caller: Principal) => {
-    // Only its end matters to a slot.
-    const response = new EventEmitter() as ServerResponse;
-    const slot = limiter.takeSlot(caller, '192.0.2.7', costOf(jobs.list), response);
-    return { isWaiting: slot.ready !== null, end: () => response.emit('close') };
+    const slot = limiter.takeSlot(caller, '192.0.2.7', costOf(jobs.list));
+    return { isWaiting: slot.ready !== null, end: slot.leave };
   };
   const caller = createPrincipal({ tokenId: 'one' });
   const taken = Array.from({ length: READS_MAX + READS_WAITING_MAX }, () => take(caller));

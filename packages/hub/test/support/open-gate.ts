@@ -19,10 +19,10 @@ export function createPrincipal(fields: Partial<Principal> = {}): Principal {
   return { ...anybody, ...fields };
 }
 
-/** Admits every request. The header `x-caller` names its token and its workspace. */
+/** Admits every request. `x-caller` or `authorization` names its token and its workspace. */
 export function createOpenGate(): Gatekeeper {
   const enter = async ({ headers }: RequestHead): Promise<Principal> => {
-    const name = headers['x-caller'];
+    const name = headers['x-caller'] ?? headers.authorization;
     return createPrincipal(typeof name === 'string' ? { tokenId: name, workspaceId: name } : {});
   };
   return {

@@ -48,11 +48,9 @@ export class FrontCalls {
   }
 
   #perform(message: CallMessage): void {
-    const { id, name } = message;
+    const { id, name, input } = message;
     const client = this.#clientOf(message);
     const headers = headersOf(message);
-    // The front thread has parsed and validated it.
-    const input = JSON.parse(message.input) as object;
     this.#api
       .call({ name, input, headers, client })
       .then(

@@ -1,0 +1,148 @@
+import { type EndpointAuth, statusOf } from '@signalbox/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HubError } from '../errors.ts';
+import type { Principal } from '../principal.ts';
+import type { CallCost } from './call-cost.ts';
+import type { Gatekeeper, RequestHead } from './gatekeeper.ts';
+import type { Limiter } from './limiter.ts';
+
+/**
+ * A request whose body takes longer to arrive is authenticated again, so that revocations take
+ * effect within a second.
+ */
+const AUTHENTICATED_MS_MAX = 500;
+/** The cost of what is over soon, such as a refusal before the body is read. */
+const SHORT_CALL = { units: 1 };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the request is authenticated. */
+    principal: Principal | null;
+    /** The gatekeeper's `accessVersion` from before that. */
+    accessVersion: number;
+    /** When that was, by `performance.now()`. */
+    authenticatedAtMs: number;
+    /** Lets the caller's next call begin although this one is not answered yet. */
+    leaveSlot: () => void;
+  }
+}
+
+/** What was known of a caller's access, and when. */
+type Checked = Pick<FastifyRequest, 'accessVersion' | 'authenticatedAtMs'>;
+
+/** A call of a front thread that may begin. */
+interface AdmittedCall extends Checked {
+  readonly principal: Principal;
+  readonly leaveSlot: () => void;
+}
+
+/** Admits calls: authenticates their callers, and lets the calls begin in slots and in turns. */
+export class Admission {
+  readonly #gatekeeper: Gatekeeper;
+  readonly #limiter: Limiter;
+
+  constructor(gatekeeper: Gatekeeper, limiter: Limiter) {
+    this.#gatekeeper = gatekeeper;
+    this.#limiter = limiter;
+  }
+
+  /**
+   * Authenticates a request, counts it against the limits of its caller and waits for its turn. Its
+   * body is unread.
+   * @throws HubError 401, RATE_LIMITED
+   */
+  async admit(
+    auth: EndpointAuth,
+    cost: CallCost,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const limiter = this.#limiter;
+    const { ip } = request;
+    // A chat's signature covers the body, so until then its sender is a stranger.
+    if (auth === 'none' || auth === 'chat-signature') {
+      const turn = cost.units === 0 ? null : limiter.waitForTurn(null, ip, cost);
+      if (turn !== null) await turn;
+      limiter.admitStranger(ip, cost.units);
+      await this.authenticate(request, auth);
+      return;
+    }
+    try {
+      const principal = await this.authenticate(request, auth);
+      limiter.admitCaller(principal, ip, cost);
+      const slot = limiter.takeSlot(principal, ip, cost);
+      reply.raw.once('close', slot.leave);
+      request.leaveSlot = slot.leave;
+      if (slot.ready !== null) await slot.ready;
+    } catch (error) {
+      await limiter.waitForTurn(request.principal, ip, SHORT_CALL);
+      if (error instanceof HubError && statusOf(error.code) === 401) limiter.countRefused(ip);
+      throw error;
+    }
+    const turn = limiter.waitForTurn(request.principal, ip, beginningOf(cost));
+    if (turn !== null) await turn;
+  }
+
+  /**
+   * Authenticates the caller of a front thread's call and waits for its turn. The front thread has
+   * counted the call; it knows neither the calls of other threads nor what this thread is doing.
+   * The caller of this function calls `leaveSlot` at the end of the call.
+   *
+   * @throws HubError 401, RATE_LIMITED
+   */
+  async admitCall(
+    cost: CallCost,
+    headers: RequestHead['headers'],
+    address: string,
+  ): Promise<AdmittedCall> {
+    const limiter = this.#limiter;
+    let caller = await this.#identify(headers, address);
+    const { leave: leaveSlot, ready } = limiter.takeSlot(caller.principal, address, cost);
+    try {
+      if (ready !== null) await ready;
+      const turn = limiter.waitForTurn(caller.principal, address, beginningOf(cost));
+      if (turn !== null) await turn;
+      if (this.isStale(caller)) caller = await this.#identify(headers, address);
+      return { ...caller, leaveSlot };
+    } catch (error) {
+      leaveSlot();
+      throw error;
+    }
+  }
+
+  /** Finds the caller of a request. @throws HubError 401 */
+  async authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
+    request.accessVersion = this.#gatekeeper.accessVersion();
+    request.authenticatedAtMs = performance.now();
+    const principal = await this.#gatekeeper.authenticate[auth](request);
+    request.principal = principal;
+    return principal;
+  }
+
+  /** Whether the caller may have lost access since the request was authenticated. */
+  isStale({ accessVersion, authenticatedAtMs }: Checked): boolean {
+    if (accessVersion !== this.#gatekeeper.accessVersion()) return true;
+    return performance.now() - authenticatedAtMs > AUTHENTICATED_MS_MAX;
+  }
+
+  /** A refusal waits for a turn of strangers, so a flood of bad tokens takes no more than others. */
+  async #identify(
+    headers: RequestHead['headers'],
+    address: string,
+  ): Promise<Checked & { principal: Principal }> {
+    const accessVersion = this.#gatekeeper.accessVersion();
+    const authenticatedAtMs = performance.now();
+    try {
+      const principal = await this.#gatekeeper.authenticate.bearer({ headers });
+      return { principal, accessVersion, authenticatedAtMs };
+    } catch (error) {
+      await this.#limiter.waitForTurn(null, address, SHORT_CALL);
+      throw error;
+    }
+  }
+}
+
+/** A long read costs more when it is answered, and has a turn for that. */
+function beginningOf(cost: CallCost): Pick<CallCost, 'units'> {
+  return cost.isLongRead ? SHORT_CALL : cost;
+}
