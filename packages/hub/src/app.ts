@@ -116,6 +116,11 @@ export interface HubOptions {
    * the caller must end this process without `stop` (docs/decisions/0015).
    */
   onDiskFailure?: (error: Error) => void;
+  /**
+   * Called when a front thread has failed; the caller must stop the hub and end this process.
+   * Absent: throws the error, which ends the process at once.
+   */
+  onFrontFailure?: (error: Error) => void;
   /** Tests lower it to copy SQLite's log often. */
   checkpointPages?: number;
 }
@@ -259,7 +264,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   const api = bindRoutes(server, options, { ...parts, ...watches, uploads, address });
-  const fronts = createFrontThreads(config, server, api, () => group.others + 1);
+  const fronts = createFrontThreads(server, api, options, () => group.others + 1);
   server.addHook('preClose', async () => endWaits(parts));
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');

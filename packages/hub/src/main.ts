@@ -42,6 +42,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   const hub = await createHub({
     config,
     onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
+    onFrontFailure: (error) => endAfterFrontFailure(error, () => created),
     ...(consoleDir === undefined ? {} : { consoleDir }),
   });
   created = hub;
@@ -173,6 +174,35 @@ function endAfterDiskFailure(error: Error, hub: () => Hub | null): void {
   });
 }
 
+/**
+ * Finishes the requests of the other threads and ends the process. The failed thread is not started
+ * again: like a fault of the main thread, its fault is for the supervisor of the process.
+ * @param hub returns null only while the hub is being created, when it has no front threads.
+ */
+function endAfterFrontFailure(error: Error, hub: () => Hub | null): void {
+  process.stderr.write(
+    `signalbox: a front thread has failed (${error.message}). The hub finishes running requests ` +
+      `and ends; start it again.\n${error.stack}\n`,
+  );
+  exitAfter(hub()?.stop() ?? Promise.resolve(), 1);
+}
+
+/** Ends the process after a stop, or after the time limit. */
+function exitAfter(stopped: Promise<void>, code: number): void {
+  const limit = setTimeout(() => {
+    process.stderr.write('signalbox: some requests did not end within 30 s and were aborted.\n');
+    process.exit(1);
+  }, STOP_MS_MAX);
+  limit.unref();
+  stopped.then(
+    () => process.exit(code),
+    (error: unknown) => {
+      process.stderr.write(`signalbox: the stop failed: ${String(error)}\n`);
+      process.exit(1);
+    },
+  );
+}
+
 /** Stops gracefully on the first signal; at once on a second one or after the time limit. */
 function stopOnSignal(hub: Hub): void {
   let stoppingSinceMs: number | null = null;
@@ -184,22 +214,12 @@ function stopOnSignal(hub: Hub): void {
     }
     stoppingSinceMs = performance.now();
     process.stderr.write(`signalbox: ${signal} received, finishing running requests.\n`);
-    const limit = setTimeout(() => {
-      process.stderr.write('signalbox: some requests did not end within 30 s and were aborted.\n');
-      process.exit(1);
-    }, STOP_MS_MAX);
-    limit.unref();
     // Ctrl-C is for a person who waits; a supervisor sends SIGTERM.
     const drained = signal === 'SIGTERM' ? hub.drain() : Promise.resolve();
-    drained
-      .then(() => hub.stop())
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`signalbox: the stop failed: ${String(error)}\n`);
-          process.exit(1);
-        },
-      );
+    exitAfter(
+      drained.then(() => hub.stop()),
+      0,
+    );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -25,6 +26,10 @@ export interface HubChildOptions {
   env?: Record<string, string>;
   /** How wrong the clock of its machine is. */
   clockShiftMs?: number;
+  /** Code that runs in the process before the hub. */
+  prelude?: string;
+  /** Receives what it writes to its error output; absent: this process's. */
+  onErrorText?: (text: string) => void;
   /** Given the process at once; the hub answers later. */
   onSpawn?: (child: ChildProcess) => void;
 }
@@ -38,9 +43,10 @@ export async function startHubChild(
   const limit = options.fileKibMax === undefined ? 'unlimited' : String(options.fileKibMax);
   // The signal is ignored, so that a write beyond the limit fails as one to a full disk does.
   const script = `trap '' XFSZ; ulimit -f ${limit}; exec "$0" -e "$1"`;
+  const { prelude = '', onErrorText } = options;
   const shift = `const now = Date.now; Date.now = () => now() + ${options.clockShiftMs ?? 0};`;
-  const child = spawn('bash', ['-c', script, process.execPath, shift + START], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn('bash', ['-c', script, process.execPath, prelude + shift + START], {
+    stdio: ['ignore', 'pipe', onErrorText === undefined ? 'inherit' : 'pipe'],
     env: {
       ...process.env,
       SVC_PORT: '0',
@@ -50,6 +56,7 @@ export async function startHubChild(
       ...options.env,
     },
   });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => onErrorText?.(text));
   options.onSpawn?.(child);
   const ended = once(child, 'exit');
   const kill = async () => {
@@ -57,10 +64,12 @@ export async function startHubChild(
     await ended;
   };
   t.after(kill);
-  for await (const line of createInterface({ input: child.stdout })) {
+  const { stdout } = child;
+  assert(stdout !== null, 'its output is a pipe');
+  for await (const line of createInterface({ input: stdout })) {
     const [, baseUrl] = /^Signalbox listens on (\S+)$/.exec(line) ?? [];
     if (baseUrl === undefined) continue;
-    child.stdout.resume();
+    stdout.resume();
     return { baseUrl, child, kill };
   }
   throw new Error('the hub ended before it listened');

@@ -24,6 +24,8 @@ interface FrontOptions {
   readonly start: Omit<FrontStart, 'host' | 'port' | 'socketPath' | 'callable'>;
   /** How many hubs run on the database: each front thread takes its share of the limits. */
   readonly hubs: () => number;
+  /** Called once when a thread fails after its start. Its connections are lost. */
+  readonly onFailure: (error: Error) => void;
 }
 
 interface Thread {
@@ -46,6 +48,8 @@ export class FrontThreads {
   readonly #threads: Thread[] = [];
   #socketDir: string | null = null;
   #hubsTimer: NodeJS.Timeout | null = null;
+  /** Whether the ends of threads are no failures, or one has been reported. */
+  #isEnding = false;
 
   /** @param server serves what front threads relay. */
   constructor(server: FastifyInstance, api: Api, options: FrontOptions) {
@@ -81,6 +85,7 @@ export class FrontThreads {
 
   /** Serves the requests in progress, and ends the threads. */
   async close(): Promise<void> {
+    this.#isEnding = true;
     if (this.#hubsTimer !== null) clearInterval(this.#hubsTimer);
     this.#tell({ kind: 'close' });
     await Promise.all(this.#threads.map(({ closed }) => closed));
@@ -104,14 +109,22 @@ export class FrontThreads {
       else if (message.kind === 'closed') closed.resolve(null);
       else calls.receive(message);
     });
-    worker.once('error', listening.reject);
-    worker.once('exit', closed.resolve);
+    let isListening = false;
+    const fail = (error: Error) => {
+      // Does nothing once the thread listens.
+      listening.reject(error);
+      if (!isListening || this.#isEnding) return;
+      this.#isEnding = true;
+      this.#options.onFailure(error);
+    };
+    worker.on('error', fail);
+    worker.once('exit', (code) => {
+      closed.resolve(null);
+      fail(new Error(`it has ended with the code ${code}`));
+    });
     this.#threads.push({ worker, closed: closed.promise });
     const address = await listening.promise;
-    // From now on, a fault of the thread ends the process, as one of this thread does.
-    worker.on('error', (error) => {
-      throw error;
-    });
+    isListening = true;
     return address;
   }
 
@@ -129,18 +142,23 @@ export class FrontThreads {
  * @returns null without front threads.
  */
 export function createFrontThreads(
-  settings: FrontSettings,
   server: FastifyInstance,
   api: Api,
+  options: { config: FrontSettings; onFrontFailure?: FrontOptions['onFailure'] },
   hubs: () => number,
 ): FrontThreads | null {
-  const { frontThreads, baseUrl, logLevel, trustedProxies } = settings;
+  const { config, onFrontFailure: onFailure = throwError } = options;
+  const { frontThreads, baseUrl, logLevel, trustedProxies } = config;
   if (frontThreads === 0) return null;
-  const { tokenRate, workspaceRate, addressRate } = settings;
+  const { tokenRate, workspaceRate, addressRate } = config;
   const limits = { tokenRate, workspaceRate, addressRate };
   const secure = baseUrl?.startsWith('https:') ?? false;
   const start = { logLevel, trustedProxies, limits, secure };
-  return new FrontThreads(server, api, { count: frontThreads, start, hubs });
+  return new FrontThreads(server, api, { count: frontThreads, start, hubs, onFailure });
+}
+
+function throwError(error: Error): never {
+  throw error;
 }
 
 /**
