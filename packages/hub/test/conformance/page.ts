@@ -13,7 +13,8 @@ the contract package.
 \`npm test -- conformance\` runs them all, and fails when this page differs from the table.
 \`npm run conformance\` updates it.
 
-Where the specification says "not shown", [the protocol](reference/protocol.md) decides.
+Where the specification says "not shown", [the protocol](reference/protocol.md) decides. It also defines
+extensions; those that agents depend on are the last section.
 `;
 
 /** The content of `docs/CONFORMANCE.md`. */

@@ -1,6 +1,6 @@
 import type { SpecClient } from './spec-client.ts';
 
-/** The headings of the specification, in its order. */
+/** The headings of the specification, in its order, and one for what it does not contain. */
 export const sections = [
   'What the service does',
   'Resources and their fields',
@@ -11,6 +11,7 @@ export const sections = [
   'Errors',
   'Limits',
   'Versioning',
+  'Extensions',
 ] as const;
 export type Section = (typeof sections)[number];
 
@@ -22,7 +23,7 @@ export interface ConformanceRow {
   /** Unique and lasting, such as `jobs-7`; the id of a deleted row is not used again. */
   id: string;
   section: Section;
-  /** In the words of the specification. */
+  /** In the words of the specification, or of the protocol for an extension. */
   statement: string;
   /** Runs against a hub with a workspace of its own, by requests that the specification knows. */
   check: (spec: SpecClient) => Promise<void>;

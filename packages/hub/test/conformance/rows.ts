@@ -9,6 +9,7 @@ import {
   decisionStateRows,
   decisionVersionRows,
 } from './rows-decisions.ts';
+import { reportRows } from './rows-extensions.ts';
 import { generalRows } from './rows-general.ts';
 import { authenticationRows, identityRows } from './rows-identity.ts';
 import {
@@ -26,7 +27,7 @@ import { resourceRows } from './rows-resources.ts';
 import { stateRows } from './rows-states.ts';
 import { uploadEndpointRows, uploadResourceRows, uploadServiceRows } from './rows-uploads.ts';
 
-/** The statements of the specification that this hub is held to, in its order. */
+/** The statements that this hub is held to: those of the specification in its order, then others. */
 export const conformanceRows: readonly ConformanceRow[] = [
   ...serviceRows,
   ...capabilityRows,
@@ -60,4 +61,5 @@ export const conformanceRows: readonly ConformanceRow[] = [
   ...versionRows,
   ...decisionVersionRows,
   ...integrationVersionRows,
+  ...reportRows,
 ];

@@ -87,7 +87,21 @@ export interface ClaimWords {
   generation: 'current' | 'older' | 'none';
 }
 
+/** Which job a part of a report is about, and which generation it names. */
+type PartWords = Pick<ClaimWords, 'job' | 'generation'>;
+
+/** What an agent sends in one call; `holder` is that of the first job. */
+export interface ReportWords<Part = PartWords> {
+  type: 'report';
+  agent: number | 'holder';
+  beat: { status: (typeof agentStatuses)[number]; preset: number } | null;
+  renewals: (Part & { leaseMs: number; message: boolean })[];
+  /** Entries 1 to `lines` of the output of an attempt: more of it each time, or the same again. */
+  outputs: (Part & { lines: number })[];
+}
+
 export type Command =
+  | ReportWords
   | ({ type: 'enqueue'; idempotencyKey: string | null } & JobWords)
   | {
       type: 'claim';
@@ -162,6 +176,19 @@ const claim = fc.record({
   repo: often<number | null>(null, 0, 1),
 });
 const repoOrAll = fc.option(repo);
+const { job: partJob, generation: partGeneration } = claimWords;
+const part = { job: partJob, generation: partGeneration };
+const status = often<(typeof agentStatuses)[number]>('online', 'draining', 'offline');
+const preset = fc.nat({ max: presets.length - 1 });
+const report = fc.record({
+  type: fc.constant('report' as const),
+  agent: claimWords.agent,
+  beat: fc.option(fc.record({ status, preset }), { freq: 2 }),
+  renewals: fc.array(fc.record({ ...part, leaseMs, message: fc.boolean() }), { maxLength: 3 }),
+  outputs: fc.array(fc.record({ ...part, lines: fc.integer({ min: 1, max: 4 }) }), {
+    maxLength: 3,
+  }),
+});
 
 export const command: fc.Arbitrary<Command> = fc.oneof(
   {
@@ -173,6 +200,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 12, arbitrary: claim },
+  { weight: 4, arbitrary: report },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -240,8 +268,8 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('agent' as const),
       agent,
-      status: often<(typeof agentStatuses)[number]>('online', 'draining', 'offline'),
-      preset: fc.nat({ max: presets.length - 1 }),
+      status,
+      preset,
     }),
   },
   {

@@ -13,6 +13,7 @@ import { pauseQueue, resumeQueue } from '../../../src/jobs/pause.ts';
 import { getJob } from '../../../src/jobs/read.ts';
 import { releaseJob } from '../../../src/jobs/release.ts';
 import { renewJobLease } from '../../../src/jobs/renew.ts';
+import { takeReport } from '../../../src/jobs/report.ts';
 import { retryJob } from '../../../src/jobs/retry.ts';
 import { listEvents } from '../../../src/jobs/store-events.ts';
 import { createSweeper } from '../../../src/loops/sweeper.ts';
@@ -31,7 +32,7 @@ import { createWorkspace } from '../../../src/workspaces/create.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { openTestDatabase, testEngine } from '../../support/test-engine.ts';
 import { AGENTS, type JobWords, presets, REPOSITORIES, shapes } from './commands.ts';
-import type { Act, Answer } from './model.ts';
+import type { Act, ActOf, Answer } from './records.ts';
 
 const context: RequestContext = {
   requestId: 'req',
@@ -45,7 +46,7 @@ const context: RequestContext = {
 };
 const { principal } = context;
 
-type ClaimAct = Extract<Act, { type: 'claim' }>;
+type ClaimAct = ActOf<'claim'>;
 /** How long claims wait; some steps take longer. */
 const WAIT_MS = 30_000;
 
@@ -218,6 +219,8 @@ export class HubWorkspace {
         return this.#claim(act);
       case 'heartbeat':
         return this.#heartbeat(act);
+      case 'report':
+        return this.#report(act);
       case 'complete':
         return this.#complete(act);
       case 'cancel':
@@ -253,7 +256,7 @@ export class HubWorkspace {
     }
   }
 
-  async #setPriority(act: Extract<Act, { type: 'setPriority' }>): Promise<() => Answer> {
+  async #setPriority(act: ActOf<'setPriority'>): Promise<() => Answer> {
     const { workspaceId, jobId } = this.#ref(act.job);
     const { results } = await changeJobs(this.#hub.deps, principal, {
       ...{ workspaceId, action: 'set_priority', jobs: [{ jobId }], priority: act.priority },
@@ -262,7 +265,7 @@ export class HubWorkspace {
     return () => (code === undefined ? { status } : { code });
   }
 
-  async #enqueue(act: Extract<Act, { type: 'enqueue' }>): Promise<() => Answer> {
+  async #enqueue(act: ActOf<'enqueue'>): Promise<() => Answer> {
     const { job, idempotent } = await enqueueJob(this.#hub.deps, principal, {
       workspaceId: this.#workspaceId,
       ...this.#jobFields(act),
@@ -285,7 +288,7 @@ export class HubWorkspace {
     return () => ({ ...this.#view(job), generation: claim.claimGeneration });
   }
 
-  async #heartbeat(act: Extract<Act, { type: 'heartbeat' }>): Promise<() => Answer> {
+  async #heartbeat(act: ActOf<'heartbeat'>): Promise<() => Answer> {
     const answer = await renewJobLease(this.#hub.deps, context, {
       ...this.#held(act),
       leaseMs: act.leaseMs,
@@ -299,7 +302,48 @@ export class HubWorkspace {
     });
   }
 
-  async #complete(act: Extract<Act, { type: 'complete' }>): Promise<() => Answer> {
+  async #report(act: ActOf<'report'>): Promise<() => Answer> {
+    const { deps } = this.#hub;
+    const workspaceId = this.#workspaceId;
+    const agentId = this.#agentIds[act.agent] ?? '';
+    const partOf = (part: { job: number; generation: number | null }) => {
+      const { jobId, claimGeneration } = this.#held({ ...part, agent: act.agent });
+      return { jobId, ...(claimGeneration !== undefined && { claimGeneration }) };
+    };
+    const answer = await takeReport(deps, context, {
+      ...{ workspaceId, agentId },
+      ...(act.beat !== null && { heartbeat: this.#beatOf(act.agent, act.beat) }),
+      renewals: act.renewals.map(({ leaseMs, message, ...part }) => ({
+        ...{ ...partOf(part), leaseMs, shorten: false },
+        ...(message && { message: 'Continuing.' }),
+      })),
+      outputs: act.outputs.map(({ lines, ...part }) => ({
+        ...partOf(part),
+        entries: Array.from({ length: lines }, (_, at) => ({ logSeq: at + 1, message: 'ok' })),
+      })),
+    });
+    const [agent] = await deps.database.reader.allSql<{ last_seen_at: number }>(
+      'SELECT last_seen_at FROM agents WHERE workspace_id = ? AND agent_id = ?',
+      [workspaceId, agentId],
+    );
+    return () => ({
+      // Other commands of the burst may be signs of life as well.
+      seenAt: answer.heartbeat === undefined ? null : agent?.last_seen_at,
+      commands: answer.commands.map(({ jobId }) => this.#jobOf(jobId ?? '')),
+      renewals: answer.renewals.map(({ error, leaseExpiresAt, cancelRequested }) =>
+        error === undefined
+          ? { leaseEndsAt: Date.parse(leaseExpiresAt ?? ''), cancelAsked: cancelRequested }
+          : { code: error },
+      ),
+      outputs: answer.outputs.map(({ error, appended, lastLogSeq, cancelRequested }) =>
+        error === undefined
+          ? { appended, lines: lastLogSeq, cancelAsked: cancelRequested ?? false }
+          : { code: error },
+      ),
+    });
+  }
+
+  async #complete(act: ActOf<'complete'>): Promise<() => Answer> {
     const retry = { retryable: true, recommendedDelayMs: act.retryDelayMs ?? 0 };
     const { result, job } = await completeJob(this.#hub.deps, context, {
       ...this.#held(act),
@@ -350,20 +394,22 @@ export class HubWorkspace {
     return () => ({});
   }
 
-  async #introduce(act: Extract<Act, { type: 'agent' }>): Promise<() => Answer> {
-    const preset = presets[act.preset] ?? presets[0];
+  async #introduce(act: ActOf<'agent'>): Promise<() => Answer> {
     const { agentId } = await recordHeartbeat(this.#hub.deps, principal, {
       workspaceId: this.#workspaceId,
-      displayName: `agent ${act.agent}`,
-      machineFingerprint: `agent ${act.agent}`,
-      status: act.status,
-      capabilities: {
-        ...preset.capabilities,
-        reposAllowed: preset.serves.map((repo) => this.#repoIds[repo] ?? ''),
-      },
+      ...this.#beatOf(act.agent, act),
     });
     this.#agentIds[act.agent] = agentId;
     return () => ({});
+  }
+
+  #beatOf(agent: number, { status, preset }: Pick<ActOf<'agent'>, 'status' | 'preset'>) {
+    const { capabilities, serves } = presets[preset] ?? presets[0];
+    const reposAllowed = serves.map((repo) => this.#repoIds[repo] ?? '');
+    return {
+      ...{ displayName: `agent ${agent}`, machineFingerprint: `agent ${agent}`, status },
+      capabilities: { ...capabilities, reposAllowed },
+    };
   }
 
   async #job(job: Promise<Job>): Promise<() => Answer> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { HubWorkspace } from './hub.ts';
-import type { Act, Answer } from './model.ts';
+import type { Act, ActOf, Answer } from './records.ts';
 
 /**
  * The invariants of a leased queue, checked independently of the model in the answers to clients
@@ -16,6 +16,7 @@ export class QueueInvariants {
     if ('code' in answer || 'reason' in answer) return;
     if (act.type === 'claim') this.#observeClaim(answer);
     if (act.type === 'heartbeat' || act.type === 'complete') this.#observeWrite(act, answer);
+    if (act.type === 'report') this.#observeReport(act, answer);
     if (act.type === 'cancel' && answer.status === 'running') {
       this.#cancelAcknowledged.set(act.job, Number(answer.attempt));
     }
@@ -52,6 +53,19 @@ export class QueueInvariants {
     const attempt = `${act.job} ${current}`;
     assert.ok(!this.#accepted.has(attempt), 'an attempt has one accepted completion');
     this.#accepted.add(attempt);
+  }
+
+  #observeReport(act: ActOf<'report'>, answer: Answer): void {
+    const results = [answer.renewals, answer.outputs].flat() as Answer[];
+    for (const [at, { job, generation }] of [...act.renewals, ...act.outputs].entries()) {
+      const { code, cancelAsked } = results[at] ?? {};
+      if (code !== undefined) continue;
+      const current = this.#generations.get(job);
+      if (generation !== null)
+        assert.equal(generation, current, 'only the latest generation writes');
+      const isCanceled = this.#cancelAcknowledged.get(job) === current;
+      if (isCanceled) assert.equal(cancelAsked, true, 'a report tells of the cancel');
+    }
   }
 
   async checkDatabase(workspace: HubWorkspace): Promise<void> {

@@ -1,7 +1,5 @@
 import {
   type agentStatuses,
-  type ClaimWords,
-  type Command,
   type JobWords,
   NO_JOB,
   type Preset,
@@ -9,48 +7,13 @@ import {
   REPOSITORIES,
   shapes,
 } from './commands.ts';
+import type { Act, ActOf, Answer, ModelJob, SentClaim } from './records.ts';
 
 /*
  * The queue of the contract (sections 4 and 5) as a pure model: plain objects, no SQL, no lanes,
  * no holds; every rule is a predicate over all jobs. The hub must give the same answers as the
  * model, and every job must end as in the model.
  */
-
-/** An answer: the fields of a success in the model's numbers, or the code of a refusal. */
-export type Answer = Record<string, unknown>;
-
-/** A command as it is sent, with its agent and generation resolved. */
-export type Act =
-  | Exclude<Command, ClaimWords | { type: 'replay' }>
-  | (Omit<Extract<Command, { type: 'heartbeat' }>, 'agent' | 'generation'> & SentClaim)
-  | (Omit<Extract<Command, { type: 'complete' }>, 'agent' | 'generation'> & SentClaim);
-type SentClaim = { agent: number; generation: number | null };
-type ActOf<Type> = Extract<Act, { type: Type }>;
-
-export interface ModelJob {
-  words: JobWords;
-  kind: string;
-  asks: readonly string[];
-  sortKey: number;
-  status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
-  attempt: number;
-  maxAttempts: number;
-  agent: number | null;
-  leaseEndsAt: number | null;
-  availableAt: number;
-  /** Delayed until a sweep or an empty claim after its time makes it ready. */
-  sleeps: boolean;
-  keptFor: { agent: number; untilMs: number } | null;
-  claimKey: string | null;
-  cancelAsked: boolean;
-  outcome: string | null;
-  accepted: { sent: string; attempt: number; answer: Answer } | null;
-  late: Set<string>;
-  holders: Set<number>;
-  foldsHeartbeats: boolean;
-  answers: number[];
-  timeline: string[];
-}
 
 const PRIORITY_POINT_MS = 600_000;
 const PREFERENCE_MS = 60_000;
@@ -99,6 +62,8 @@ export class QueueModel {
         return this.#claim(act);
       case 'heartbeat':
         return this.#heartbeat(act);
+      case 'report':
+        return this.#report(act);
       case 'complete':
         return this.#complete(act);
       case 'cancel':
@@ -115,11 +80,7 @@ export class QueueModel {
       case 'answer':
         return this.#answer(act.question);
       case 'agent':
-        this.agents[act.agent] = {
-          status: act.status,
-          preset: presets[act.preset] ?? presets[0],
-          seenAtMs: this.nowMs,
-        };
+        this.#introduce(act.agent, act);
         return {};
       default:
         return this.#govern(act);
@@ -198,6 +159,7 @@ export class QueueModel {
       late: new Set(),
       holders: new Set(),
       foldsHeartbeats: false,
+      lines: 0,
       answers: [],
       timeline: ['enqueued 0 null'],
     };
@@ -264,7 +226,7 @@ export class QueueModel {
     job.status = 'running';
     job.attempt += 1;
     job.leaseEndsAt = this.nowMs + leaseMs;
-    Object.assign(job, { agent, claimKey, keptFor: null, foldsHeartbeats: false });
+    Object.assign(job, { agent, claimKey, keptFor: null, foldsHeartbeats: false, lines: 0 });
     job.holders.add(agent);
     this.#log(job, 'claimed', agent);
     return this.#grant(job);
@@ -284,12 +246,47 @@ export class QueueModel {
     if (!job.cancelAsked || wanted < current) job.leaseEndsAt = wanted;
     if (message || !job.foldsHeartbeats) this.#log(job, 'heartbeat', job.agent);
     if (!message) job.foldsHeartbeats = true;
-    const toCancel = this.#heldBy(act.agent).filter(({ cancelAsked }) => cancelAsked);
+    const { leaseEndsAt, cancelAsked } = job;
+    return { leaseEndsAt, cancelAsked, commands: this.#commandsFor(act.agent) };
+  }
+
+  /** A heartbeat, renewals and output, each by its own rules; a refusal is one of its part. */
+  #report({ agent, beat, renewals, outputs }: ActOf<'report'>): Answer {
+    if (beat !== null) this.#introduce(agent, beat);
+    const renewed = renewals.map((renewal) => {
+      const words = { type: 'heartbeat' as const, shorten: false, agent };
+      const { commands: _together, ...answer } = this.#heartbeat({ ...words, ...renewal });
+      return answer;
+    });
+    const appended = outputs.map((output) => this.#append({ ...output, agent }));
+    const hasCommands = beat !== null || renewals.length > 0;
     return {
-      leaseEndsAt: job.leaseEndsAt,
-      cancelAsked: job.cancelAsked,
-      commands: toCancel.map((other) => this.jobs.indexOf(other)),
+      seenAt: beat === null ? null : this.nowMs,
+      commands: hasCommands ? this.#commandsFor(agent) : [],
+      renewals: renewed,
+      outputs: appended,
     };
+  }
+
+  #append({ lines, ...act }: SentClaim & { job: number; lines: number }): Answer {
+    const job = this.job(act.job);
+    const code = this.#checkClaim(job, act);
+    if (code !== null) return { code };
+    const appended = Math.max(0, lines - job.lines);
+    for (let count = 0; count < appended; count++) this.#log(job, 'log', act.agent);
+    job.lines += appended;
+    return { appended, lines: job.lines, cancelAsked: job.cancelAsked };
+  }
+
+  #introduce(agent: number, { status, preset }: Pick<ActOf<'agent'>, 'status' | 'preset'>): void {
+    const known = presets[preset] ?? presets[0];
+    this.agents[agent] = { status, preset: known, seenAtMs: this.nowMs };
+  }
+
+  /** The jobs that the agent must stop. */
+  #commandsFor(agent: number): number[] {
+    const toCancel = this.#heldBy(agent).filter(({ cancelAsked }) => cancelAsked);
+    return toCancel.map((job) => this.jobs.indexOf(job));
   }
 
   #complete(act: ActOf<'complete'>): Answer {

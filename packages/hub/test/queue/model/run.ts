@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
-import { AGENTS, type ClaimWords, type Command, NO_JOB, type Step } from './commands.ts';
+import {
+  AGENTS,
+  type ClaimWords,
+  type Command,
+  NO_JOB,
+  type ReportWords,
+  type Step,
+} from './commands.ts';
 import type { HubWorkspace, ModelHub } from './hub.ts';
 import { QueueInvariants } from './invariants.ts';
-import { type Act, type Answer, QueueModel } from './model.ts';
+import { QueueModel } from './model.ts';
+import type { Act, Answer } from './records.ts';
 
 type Sent = Extract<Act, { type: 'complete' }>;
 
@@ -122,6 +130,8 @@ export class ModelRun {
         return this.#settleQuestion(command.question);
       case 'heartbeat':
         return jobs.length === 0 ? [] : [{ ...command, ...this.#settleClaim(command) }];
+      case 'report':
+        return [this.#settleReport(command)];
       case 'complete': {
         if (jobs.length === 0) return [];
         const child = command.child && {
@@ -141,6 +151,22 @@ export class ModelRun {
       default:
         return [command];
     }
+  }
+
+  #settleReport({ renewals, outputs, ...command }: ReportWords): Act {
+    const hasJobs = this.#model.jobs.length > 0;
+    const settle = (part: Pick<ClaimWords, 'job' | 'generation'>) => {
+      const { job, generation } = this.#settleClaim({ ...part, agent: 'holder' });
+      return { job, generation };
+    };
+    const settled = {
+      renewals: (hasJobs ? renewals : []).map((part) => ({ ...part, ...settle(part) })),
+      outputs: (hasJobs ? outputs : []).map((part) => ({ ...part, ...settle(part) })),
+    };
+    const first = settled.renewals[0] ?? settled.outputs[0];
+    const holder = first === undefined ? null : this.#model.job(first.job).agent;
+    const agent = command.agent === 'holder' ? (holder ?? 0) : command.agent;
+    return { ...command, ...settled, agent };
   }
 
   #settleReplay(number: number): Act[] {
