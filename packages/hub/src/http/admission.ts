@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** What was known of a caller's access, and when. */
+/** The state of access in which a caller was authenticated, and when. */
 type Checked = Pick<FastifyRequest, 'accessVersion' | 'authenticatedAtMs'>;
 
 /** A call of a front thread that may begin. */
@@ -125,7 +125,7 @@ export class Admission {
     return performance.now() - authenticatedAtMs > AUTHENTICATED_MS_MAX;
   }
 
-  /** A refusal waits for a turn of strangers, so a flood of bad tokens takes no more than others. */
+  /** A refusal waits for a turn of strangers, so that a flood of bad tokens takes no more. */
   async #identify(
     headers: RequestHead['headers'],
     address: string,

@@ -27,7 +27,7 @@ import { resourceRows } from './rows-resources.ts';
 import { stateRows } from './rows-states.ts';
 import { uploadEndpointRows, uploadResourceRows, uploadServiceRows } from './rows-uploads.ts';
 
-/** The statements that this hub is held to: those of the specification in its order, then others. */
+/** The statements that this hub is held to: the specification's in its order, then others. */
 export const conformanceRows: readonly ConformanceRow[] = [
   ...serviceRows,
   ...capabilityRows,

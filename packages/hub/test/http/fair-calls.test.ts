@@ -21,8 +21,8 @@ const entries = [{ logSeq: 1, message: 'ran 12 tests' }];
 
 /**
  * A server with one row.
- * @returns sends a request to it for a caller of that name, or a message with calls of these callers,
- *   as a front thread does.
+ * @returns sends a request to it for a caller of that name, or, as a front thread does, one message
+ *   with the calls of these callers.
  */
 function serve<Row extends typeof append | typeof list>(
   t: TestContext,

@@ -36,7 +36,11 @@ for (const [what, act, reason] of failures) {
       written += text;
     };
     const prelude = failingThread(act);
-    const { baseUrl, child } = await startHubChild(t, makeTempDir(t), { env, prelude, onErrorText });
+    const { baseUrl, child } = await startHubChild(t, makeTempDir(t), {
+      env,
+      prelude,
+      onErrorText,
+    });
     const send = (path: string, body: object) => {
       // A connection for each call, so that both threads get some.
       const call = request(baseUrl + path, { method: 'POST', agent: false });

@@ -90,7 +90,7 @@ export interface ClaimWords {
 /** Which job a part of a report is about, and which generation it names. */
 type PartWords = Pick<ClaimWords, 'job' | 'generation'>;
 
-/** What an agent sends in one call; `holder` is that of the first job. */
+/** Parts that an agent sends in one call; `holder` is that of the first job. */
 export interface ReportWords<Part = PartWords> {
   type: 'report';
   agent: number | 'holder';
