@@ -7,6 +7,7 @@ import type {
   UsageSoFar,
 } from '@signalbox/contract';
 import type { IconName } from '../parts/icon.tsx';
+import type { LineRange } from './log.ts';
 import { plainText } from './text.ts';
 import { formatDuration } from './time.ts';
 
@@ -19,6 +20,8 @@ export interface ShownCall {
 /** The state of an attempt now. */
 export interface ActivityView {
   calls: ReadonlyMap<number, ShownCall>;
+  /** The lines in which the tool speaks. */
+  messages: readonly LineRange[];
   plan?: Plan;
   usage?: UsageSoFar;
   session?: ToolSession;
@@ -42,7 +45,16 @@ export function viewActivity(items: readonly ActivityItem[]): ActivityView {
     starts.set(toolCall.id, start);
     calls.set(start.line, { call: toolCall, startedAt: start.at });
   }
-  return { calls, ...latest };
+  return { calls, messages: messagesOf(items), ...latest };
+}
+
+/** A message goes up to the next activity; the last one to the end of the log. */
+function messagesOf(items: readonly ActivityItem[]): LineRange[] {
+  return items.flatMap(({ line, activity }, at) => {
+    if (!activity.isMessage) return [];
+    const next = items[at + 1]?.line ?? Number.POSITIVE_INFINITY;
+    return [{ first: line, last: Math.max(line, next - 1) }];
+  });
 }
 
 export const callKinds: Readonly<Record<ToolCallKind, { icon: IconName; word: string }>> = {

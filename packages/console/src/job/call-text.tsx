@@ -29,7 +29,7 @@ export function CallText({ call, startedAt, isEnded, isNested, words }: CallText
       {isNested && <span className="text-faint">│</span>}
       <Icon name={kind.icon} className="size-3.5 shrink-0 text-muted" />
       <span className="sr-only">{kind.word}: </span>
-      <span className="truncate font-semibold" title={title}>
+      <span className="log-call-title" title={title}>
         <AnsiText line={parseAnsiLine(title, plainStyle).line} searched={words} />
       </span>
       <span className={`inline-flex shrink-0 items-center gap-1 font-sans text-xs ${state.tone}`}>

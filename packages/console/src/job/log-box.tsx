@@ -1,6 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
-  type KeyboardEvent,
   type MouseEvent,
   type Ref,
   type RefObject,
@@ -14,15 +13,13 @@ import {
 import { LOG_PAGE_LINES, type LogRef } from '../api/log-queries.ts';
 import { countHidden, type LineRange } from '../format/log.ts';
 import { Button } from '../parts/button.tsx';
+import { useFollowEvents } from './follow-events.ts';
 import { LINE_PX, type LogMarks, LogPage } from './log-page.tsx';
 
 /** Browsers limit the height of a page: more lines than this are shown in parts. */
 const WINDOW_PAGES = 2_000;
-/** Distance from the end that still counts as the end. */
-const END_PX = 24;
 /** How many frames a line is kept in its place while the pages around it get their heights. */
 const SETTLE_FRAMES = 8;
-const keysUp = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 export interface LogBoxHandle {
   /** Shows a line in the middle of the box. */
@@ -63,10 +60,15 @@ export function LogBox(props: LogBoxProps) {
     },
     [settle, onShown],
   );
-  const release = () => {
-    wanted.current = undefined;
-    onFollow(false);
-  };
+  const followEvents = useFollowEvents({
+    onLeave() {
+      wanted.current = undefined;
+      onFollow(false);
+    },
+    onEnd() {
+      if (basePage + count >= pages && wanted.current === undefined) onFollow(true);
+    },
+  });
   const items = virtualizer.getVirtualItems();
   return (
     <div
@@ -77,14 +79,7 @@ export function LogBox(props: LogBoxProps) {
       // A scrollable region must be reachable by keyboard.
       // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG 2.1.1, scrolling by keyboard.
       tabIndex={0}
-      onWheel={({ deltaY }) => deltaY < 0 && release()}
-      onTouchMove={release}
-      onPointerDown={({ target }) => target === boxRef.current && release()}
-      onKeyDown={({ key }: KeyboardEvent) => keysUp.has(key) && release()}
-      onScroll={({ currentTarget: box }) => {
-        const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < END_PX;
-        if (isAtEnd && basePage + count >= pages && wanted.current === undefined) onFollow(true);
-      }}
+      {...followEvents}
       className="terminal relative min-h-0 overflow-auto bg-well py-1 outline-offset-[-2px]"
     >
       {basePage > 0 && (

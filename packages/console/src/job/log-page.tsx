@@ -1,25 +1,12 @@
-import type { ToolCall } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { type MouseEvent, memo, useLayoutEffect, useMemo } from 'react';
-import { LOG_PAGE_LINES, type LogLine, type LogRef, logPageQuery } from '../api/log-queries.ts';
-import { classNames } from '../class-names.ts';
+import { type MouseEvent, useLayoutEffect, useMemo } from 'react';
+import { LOG_PAGE_LINES, type LogRef, logPageQuery } from '../api/log-queries.ts';
 import type { ShownCall } from '../format/activity.ts';
-import { type AnsiLine, parseAnsiLine } from '../format/ansi.ts';
-import { type AnsiStyle, plainStyle } from '../format/ansi-style.ts';
-import {
-  countHidden,
-  groupTitleOf,
-  isHidden,
-  type LineRange,
-  type LogGroup,
-} from '../format/log.ts';
-import { formatAbsolute, formatClock } from '../format/time.ts';
-import { AnsiText } from '../parts/ansi-line.tsx';
+import { countHidden, isHidden, type LineRange, type LogGroup } from '../format/log.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { CallText } from './call-text.tsx';
+import { LogRow, type RowLook } from './log-row.tsx';
+import { styleLines } from './styled-lines.ts';
 
 /** The height of a line that is not wrapped; the line height of `.terminal`. */
 export const LINE_PX = 18;
@@ -99,117 +86,8 @@ export function LogPage(props: LogPageProps) {
     ));
 }
 
-type RowLook = 'plain' | 'marked' | 'found' | 'match';
-
 function lookOf(line: number, { range, matches, match }: LogMarks): RowLook {
   if (line === match) return 'match';
   if (range !== undefined && line >= range.first && line <= range.last) return 'marked';
   return matches.has(line) ? 'found' : 'plain';
 }
-
-interface StyledLine {
-  line: LogLine;
-  text: AnsiLine;
-}
-
-/** Colors continue from line to line, from the start of the page on. */
-function styleLines(lines: readonly LogLine[]): StyledLine[] {
-  let style: AnsiStyle = plainStyle;
-  return lines.map((line) => {
-    const parsed = parseAnsiLine(groupTitleOf(line.text) ?? line.text, style);
-    style = parsed.style;
-    return { line, text: parsed.line };
-  });
-}
-
-const rowLooks: Readonly<Record<RowLook, string>> = {
-  plain: 'hover:bg-hover',
-  marked: 'bg-accent-soft shadow-[inset_3px_0_0_var(--color-accent)]',
-  found: 'bg-warning-soft/60',
-  match: 'bg-warning-soft shadow-[inset_3px_0_0_var(--color-warning)]',
-};
-
-interface LogRowProps {
-  line: LogLine;
-  text: AnsiLine;
-  hasTime: boolean;
-  look: RowLook;
-  words: string;
-  group: LogGroup | undefined;
-  call: ToolCall | undefined;
-  startedAt: string | undefined;
-  isEnded: boolean;
-  isFolded: boolean;
-  onLine: (line: number, event: MouseEvent) => void;
-  onFold: (line: number) => void;
-}
-
-const LogRow = memo(function LogRow(props: LogRowProps) {
-  const { line, text, hasTime, look, words, group, call, isFolded, onLine, onFold } = props;
-  const number = line.line;
-  return (
-    <div
-      data-line={number}
-      aria-current={look === 'match' || look === 'marked' ? 'location' : undefined}
-      className={classNames('log-row', rowLooks[look])}
-    >
-      {/* Out of the tab order: a page has two hundred of them. Search marks lines by keyboard. */}
-      <Link
-        to="."
-        search={true}
-        hash={`L${number}`}
-        tabIndex={-1}
-        aria-label={`Line ${number}`}
-        onClick={(event) => onLine(number, event)}
-        className="log-number"
-      >
-        {number}
-      </Link>
-      {hasTime && (
-        <time dateTime={line.at} title={formatAbsolute(line.at)} className="text-faint select-none">
-          {formatClock(line.at)}
-        </time>
-      )}
-      {call === undefined ? (
-        <span
-          className={classNames(
-            'log-text',
-            line.stream === 'agent' && 'text-faint',
-            group && 'font-semibold',
-          )}
-        >
-          {group && (
-            <button
-              type="button"
-              aria-expanded={!isFolded}
-              aria-label={`${group.last - group.first} lines of this group`}
-              onClick={() => onFold(number)}
-              className="mr-1 inline-flex h-[1.125rem] items-center gap-1 rounded-sm bg-hover pr-1.5 align-top font-sans text-xs font-normal text-muted hover:text-ink"
-            >
-              <Icon
-                name="chevron-right"
-                className={classNames('size-3.5', !isFolded && 'rotate-90')}
-              />
-              {isFolded && `${(group.last - group.first).toLocaleString('en')} lines`}
-            </button>
-          )}
-          <AnsiText line={text} searched={words} />
-          {line.cut && (
-            <span className="font-sans text-xs text-warning">
-              {' '}
-              … cut: the download has all of it
-            </span>
-          )}
-        </span>
-      ) : (
-        <CallText
-          call={call}
-          startedAt={props.startedAt ?? line.at}
-          isEnded={props.isEnded}
-          isNested={line.text.startsWith('│')}
-          words={words}
-        />
-      )}
-    </div>
-  );
-});

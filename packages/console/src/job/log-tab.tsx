@@ -18,30 +18,35 @@ import {
   type LogGroup,
   parseLineRange,
 } from '../format/log.ts';
-import { useKeys } from '../keys/use-keys.ts';
+import { emptyTextOf, type LogFilter, logFilterWords } from '../format/log-filter.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { SkeletonRows } from '../parts/skeleton.tsx';
+import { FilteredLog } from './filtered-log.tsx';
 import { LogBox, type LogBoxHandle } from './log-box.tsx';
 import { LogToolbar } from './log-toolbar.tsx';
 import { PlanBar } from './plan-bar.tsx';
+import { useFilteredLines } from './use-filtered-lines.ts';
+import { useLogKeys } from './use-log-keys.ts';
 import { useLogSearch } from './use-log-search.ts';
 
 interface LogTabProps {
   job: Job;
   /** The attempt in the URL; undefined: the latest one. */
   attempt: number | undefined;
+  /** The filter in the URL; undefined: everything. */
+  only: LogFilter | undefined;
 }
 
 /** The log of an attempt, as high and wide as the window allows. */
-export function LogTab({ job, attempt = job.attempt }: LogTabProps) {
+export function LogTab({ job, attempt = job.attempt, only }: LogTabProps) {
   const log = { workspaceId: job.workspaceId, jobId: job.jobId, attempt };
   if (attempt === 0) return <NoOutput text="The log begins when an agent starts the job." />;
   // A new attempt is a new log: it opens from its start.
-  return <AttemptLog key={`${job.jobId}-${attempt}`} job={job} log={log} />;
+  return <AttemptLog key={`${job.jobId}-${attempt}`} job={job} log={log} only={only} />;
 }
 
-function AttemptLog({ job, log }: { job: Job; log: LogRef }) {
+function AttemptLog({ job, log, only }: Omit<LogTabProps, 'attempt'> & { log: LogRef }) {
   const isLive = job.status === 'running' && log.attempt === job.attempt;
   const head = useQuery(logHeadQuery(log, isLive));
   useLastRead(log, isLive);
@@ -66,7 +71,7 @@ function AttemptLog({ job, log }: { job: Job; log: LogRef }) {
   const failureLine = opensAtFailure
     ? findFailureLine(tail.data?.lines ?? [], job.message)
     : undefined;
-  return <LogView log={log} head={head.data} isLive={isLive} failureLine={failureLine} />;
+  return <LogView {...{ log, isLive, failureLine, only }} head={head.data} />;
 }
 
 /** The last output arrives together with the end of the attempt, when the refresh has stopped. */
@@ -92,37 +97,38 @@ interface LogViewProps {
   };
   isLive: boolean;
   failureLine: number | undefined;
+  only: LogFilter | undefined;
 }
 
 const noGroups: LogGroup[] = [];
 
-function LogView({ log, head, isLive, failureLine }: LogViewProps) {
+function LogView({ log, head, isLive, failureLine, only }: LogViewProps) {
   const boxRef = useRef<LogBoxHandle>(null);
   const searchRef = useRef<HTMLInputElement>(null);
-  const { range, onLine, selectLine } = useLineRange(log.attempt);
+  const { range, onLine, selectLine } = useLineRange(log.attempt, only);
   const [follow, setFollow] = useState(isLive && range === undefined);
   const [hasTimes, setTimes] = useState(false);
   const [isShown, setShown] = useState(false);
   const onShown = useCallback(() => setShown(true), []);
-  const groups = useGroups(log, head, isShown);
+  const groups = useGroups(log, head, isShown && only === undefined);
   const { folded, onFold, foldAll } = useFolding(groups);
-  const { calls, plan } = useActivity(log, isLive);
+  const activity = useActivity(log, isLive);
+  const { calls, plan } = activity;
   const goTo = (line: number) => {
     setFollow(false);
     selectLine(line);
     boxRef.current?.goTo(line);
   };
   const search = useLogSearch(log, head, goTo);
-  const toSearch = () => searchRef.current?.focus();
-  useKeys([
-    { keys: '/', label: 'Search the log', group: 'Log', act: toSearch },
-    { keys: 'n', label: 'Next line found', group: 'Log', act: search.toNext },
-    { keys: 'N', label: 'Previous line found', group: 'Log', act: search.toPrevious },
-    { keys: 't', label: 'Show or hide times', group: 'Log', act: () => setTimes(!hasTimes) },
-    ...(isLive
-      ? [{ keys: 'f', label: 'Follow the log', group: 'Log', act: () => setFollow(!follow) }]
-      : []),
-  ]);
+  const filtered = useFilteredLines(log, head, only, { activity, search });
+  const onOnly = useOnly();
+  const isFollowed = isLive && follow;
+  useLogKeys({
+    ...{ search, isLive, only, onOnly },
+    toSearch: () => searchRef.current?.focus(),
+    onTimes: () => setTimes(!hasTimes),
+    onFollow: () => setFollow(!follow),
+  });
   const marks = useMemo(
     () => ({
       ...{ range, folded, hasTimes, calls, isEnded: !isLive },
@@ -133,56 +139,60 @@ function LogView({ log, head, isLive, failureLine }: LogViewProps) {
     }),
     [range, folded, hasTimes, calls, isLive, search.found, search.current, search.text, groups],
   );
+  const size = { totalLines: head.totalLines, version: head.sizeBytes };
+  const following = { follow: isFollowed, onFollow: setFollow };
   return (
     <section className="log-frame grid min-w-0 grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] overflow-hidden rounded-lg border">
       <div className="min-w-0">
         <LogToolbar
-          log={log}
-          head={head}
-          search={search}
-          searchRef={searchRef}
+          {...{ log, head, search, searchRef, hasTimes, failureLine, only, onOnly, filtered }}
+          choices={{
+            ...{ calls: calls.size, messages: activity.messages.length },
+            ...(only === 'problems' && !filtered.isBusy && { problems: filtered.total }),
+          }}
           onLeaveSearch={() => boxRef.current?.focus()}
-          hasTimes={hasTimes}
           onTimes={setTimes}
           follow={isLive ? follow : undefined}
           onFollow={setFollow}
           groups={groups.length}
           folded={folded.length}
           onFoldAll={foldAll}
-          failureLine={failureLine}
           onGoTo={goTo}
         />
         {plan !== undefined && plan.entries.length > 0 && <PlanBar plan={plan} />}
       </div>
-      <LogBox
-        ref={boxRef}
-        log={log}
-        label={`Output of attempt ${log.attempt}`}
-        totalLines={head.totalLines}
-        version={head.sizeBytes}
-        firstLine={range?.first ?? failureLine ?? (isLive ? undefined : head.totalLines)}
-        marks={marks}
-        follow={isLive && follow}
-        onFollow={setFollow}
-        onLine={onLine}
-        onFold={onFold}
-        onShown={onShown}
-      />
+      {only === undefined ? (
+        <LogBox
+          ref={boxRef}
+          label={`Output of attempt ${log.attempt}`}
+          firstLine={range?.first ?? failureLine ?? (isLive ? undefined : head.totalLines)}
+          {...{ log, marks, onLine, onFold, onShown, ...size, ...following }}
+        />
+      ) : (
+        <FilteredLog
+          // Another filter begins at its own start.
+          key={only}
+          label={`${logFilterWords[only]} of attempt ${log.attempt}`}
+          emptyText={emptyTextOf(only, filtered, search.text)}
+          {...{ log, marks, filtered, onLine, ...size, ...following }}
+        />
+      )}
     </section>
   );
 }
 
 /** The marked lines are in the URL, together with the attempt that they are of. */
-function useLineRange(attempt: number) {
+function useLineRange(attempt: number, only: LogFilter | undefined) {
   const navigate = useNavigate();
   const hash = useLocation({ select: (location) => location.hash });
   const range = useMemo(() => parseLineRange(hash), [hash]);
   const select = (next: { first: number; last: number }) =>
     void navigate({
       to: '.',
-      search: (now: Record<string, unknown>) => ({ ...now, attempt }),
+      search: (now: Record<string, unknown>) => ({ ...now, attempt, only: undefined }),
       hash: formatLineRange(next),
-      replace: true,
+      // Going back from a filtered line leads to the filter.
+      replace: only === undefined,
       resetScroll: false,
       hashScrollIntoView: false,
     });
@@ -194,6 +204,17 @@ function useLineRange(attempt: number) {
     select({ first: Math.min(start, line), last: Math.max(start, line) });
   };
   return { range, onLine, selectLine: (line: number) => select({ first: line, last: line }) };
+}
+
+/** The filter is in the URL. */
+function useOnly() {
+  const navigate = useNavigate();
+  return (only: LogFilter | undefined) =>
+    void navigate({
+      to: '.',
+      search: (now: Record<string, unknown>) => ({ ...now, only }),
+      resetScroll: false,
+    });
 }
 
 /** Reads what the tool did, and the state of it now. */

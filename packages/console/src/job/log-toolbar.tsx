@@ -4,10 +4,15 @@ import type { RefObject } from 'react';
 import type { LogRef } from '../api/log-queries.ts';
 import { saveLog } from '../api/save-log.ts';
 import { formatBytes } from '../format/bytes.ts';
+import { type LogFilter, logFilters, logFilterWords } from '../format/log-filter.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { Icon } from '../parts/icon.tsx';
+import type { FilteredLines } from './use-filtered-lines.ts';
 import type { LogSearch } from './use-log-search.ts';
+
+const selectLook =
+  'h-8 rounded-md border border-control/60 bg-canvas px-2 text-sm text-ink pointer-coarse:h-11';
 
 interface LogToolbarProps {
   log: LogRef;
@@ -29,28 +34,39 @@ interface LogToolbarProps {
   folded: number;
   onFoldAll: (isFolded: boolean) => void;
   failureLine: number | undefined;
+  only: LogFilter | undefined;
+  onOnly: (only: LogFilter | undefined) => void;
+  filtered: FilteredLines;
+  /** How many lines a filter leaves, where that is known. */
+  choices: Readonly<Partial<Record<LogFilter, number>>>;
   onGoTo: (line: number) => void;
 }
 
 /** The controls of a log. */
 export function LogToolbar(props: LogToolbarProps) {
-  const { log, head, search, follow, groups, folded, failureLine } = props;
+  const { log, head, search, follow, groups, folded, failureLine, only, filtered } = props;
   const save = useMutation({ mutationFn: () => saveLog(log) });
-  const error = search.error ?? save.error;
+  const error = search.error ?? filtered.error ?? save.error;
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b bg-surface px-2 py-1.5 text-xs text-muted">
-      <SearchField search={search} inputRef={props.searchRef} onLeave={props.onLeaveSearch} />
+    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b max-sm:gap-x-2 bg-surface px-2 py-1.5 text-xs text-muted">
+      <SearchField
+        search={search}
+        inputRef={props.searchRef}
+        onLeave={props.onLeaveSearch}
+        filtered={only === undefined ? undefined : filtered}
+      />
+      <FilterChoice only={only} onOnly={props.onOnly} choices={props.choices} />
       <span className="tabular-nums max-sm:hidden">
         {head.totalLines.toLocaleString('en')} {head.totalLines === 1 ? 'line' : 'lines'},{' '}
         {formatBytes(head.sizeBytes)}
       </span>
-      <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">
-        {failureLine !== undefined && (
+      <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:gap-x-2">
+        {failureLine !== undefined && only === undefined && (
           <Button look="quiet" onClick={() => props.onGoTo(failureLine)}>
             To the failure
           </Button>
         )}
-        {groups > 0 && (
+        {groups > 0 && only === undefined && (
           <Button look="quiet" onClick={() => props.onFoldAll(folded < groups)}>
             {folded < groups ? 'Fold groups' : 'Unfold groups'}
           </Button>
@@ -62,7 +78,7 @@ export function LogToolbar(props: LogToolbarProps) {
         )}
         <Button look="quiet" busy={save.isPending} onClick={() => save.mutate()}>
           <Icon name="download" />
-          Download
+          <span className="max-sm:sr-only">Download</span>
         </Button>
       </span>
       {error !== undefined && error !== null && (
@@ -78,16 +94,18 @@ interface SearchFieldProps {
   search: LogSearch;
   inputRef: RefObject<HTMLInputElement | null>;
   onLeave: () => void;
+  /** What a filter leaves: the search narrows it instead of moving to lines. */
+  filtered: FilteredLines | undefined;
 }
 
-function SearchField({ search, inputRef, onLeave }: SearchFieldProps) {
+function SearchField({ search, inputRef, onLeave, filtered }: SearchFieldProps) {
   const hasLines = search.lines.length > 0;
   return (
     <form
       className="flex min-w-0 items-center gap-1 max-sm:basis-full"
       onSubmit={(event) => {
         event.preventDefault();
-        search.toNext();
+        if (filtered === undefined) search.toNext();
       }}
     >
       <span className="relative min-w-0 max-sm:grow">
@@ -104,7 +122,7 @@ function SearchField({ search, inputRef, onLeave }: SearchFieldProps) {
           value={search.typed}
           onChange={(event) => search.onType(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && event.shiftKey) {
+            if (event.key === 'Enter' && event.shiftKey && filtered === undefined) {
               event.preventDefault();
               search.toPrevious();
             }
@@ -116,28 +134,61 @@ function SearchField({ search, inputRef, onLeave }: SearchFieldProps) {
           className="h-8 w-56 rounded-md border border-control/60 bg-canvas pr-2 pl-7 text-sm text-ink placeholder:text-faint max-sm:w-full pointer-coarse:h-11"
         />
       </span>
-      <Button
-        look="quiet"
-        aria-label="Previous line found"
-        disabled={!hasLines}
-        onClick={search.toPrevious}
-        className="px-2"
-      >
-        <Icon name="arrow-up" />
-      </Button>
-      <Button
-        look="quiet"
-        aria-label="Next line found"
-        disabled={!hasLines}
-        onClick={search.toNext}
-        className="px-2"
-      >
-        <Icon name="arrow-down" />
-      </Button>
+      {filtered === undefined && (
+        <>
+          <Button
+            look="quiet"
+            aria-label="Previous line found"
+            disabled={!hasLines}
+            onClick={search.toPrevious}
+            className="px-2"
+          >
+            <Icon name="arrow-up" />
+          </Button>
+          <Button
+            look="quiet"
+            aria-label="Next line found"
+            disabled={!hasLines}
+            onClick={search.toNext}
+            className="px-2"
+          >
+            <Icon name="arrow-down" />
+          </Button>
+        </>
+      )}
       <span role="status" className="whitespace-nowrap tabular-nums">
-        {foundText(search)}
+        {filtered === undefined ? foundText(search) : filteredText(filtered, search.text)}
       </span>
     </form>
+  );
+}
+
+function filteredText({ lines, total, isBusy, isCut }: FilteredLines, searched: string): string {
+  if (isBusy && total === 0) return 'Searching …';
+  const all = `${total.toLocaleString('en')}${isCut ? '+' : ''}`;
+  return searched === '' ? '' : `${lines.length.toLocaleString('en')} of ${all}`;
+}
+
+interface FilterChoiceProps extends Pick<LogToolbarProps, 'only' | 'onOnly' | 'choices'> {}
+
+/** A filter without lines is offered only when it is the present one. */
+function FilterChoice({ only, onOnly, choices }: FilterChoiceProps) {
+  const offered = logFilters.filter((each) => each === only || choices[each] !== 0);
+  return (
+    <select
+      aria-label="Show"
+      value={only ?? ''}
+      onChange={({ target }) => onOnly(offered.find((each) => each === target.value))}
+      className={`${selectLook} max-sm:w-32`}
+    >
+      <option value="">Everything</option>
+      {offered.map((each) => (
+        <option key={each} value={each}>
+          {logFilterWords[each]}
+          {choices[each] !== undefined && ` (${choices[each].toLocaleString('en')})`}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -194,7 +245,7 @@ function AttemptChoice({ attempt, attempts }: AttemptChoiceProps) {
           }),
         })
       }
-      className="h-8 rounded-md border border-control/60 bg-canvas px-2 text-sm text-ink pointer-coarse:h-11"
+      className={selectLook}
     >
       {known.map((each) => (
         <option key={each.attempt} value={each.attempt}>

@@ -56,7 +56,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
 
 function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
-  const { tab = 'overview', attempt } = route.useSearch();
+  const { tab = 'overview', attempt, only } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
@@ -97,7 +97,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
             queuePosition={queuePosition}
           />
         )}
-        {tab === 'log' && <LogTab job={job} attempt={attempt} />}
+        {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
         {tab === 'changes' && <ChangesTab job={job} />}
         {tab === 'timeline' && (
           <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
