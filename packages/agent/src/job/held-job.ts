@@ -79,6 +79,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     stop('time_limit', `The job exceeded its time limit of ${minutes} minutes.`);
   });
 
+  let lastProgress = '';
   async function work(): Promise<boolean> {
     const end = await runJob({
       ...{ settings, claimed, repository: options.repository },
@@ -88,6 +89,9 @@ export function holdJob(options: HeldJobOptions): HeldJob {
       onLogGrowth: () => logLoop.wake(),
       onModelAnswer: options.onModelAnswer,
       onProgress(message) {
+        // Tools repeat the title of a call with each of its updates.
+        if (message === lastProgress) return;
+        lastProgress = message;
         lease.report(message);
         emit({ type: 'job-progress', jobId: claimed.jobId, message });
       },

@@ -29,9 +29,10 @@ type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
 
 /** Longer lines are hard to read. A pipe has no width of its own. */
 const LINE_WIDTH_MAX = 120;
-/** Width of clock, mark and short ID before a text, and of the details after a prompt. */
+/** Width of clock, mark and short ID before a text. */
 const LEAD_WIDTH = 22;
-const TRAIL_WIDTH = 30;
+/** A line that changes in place must not wrap, and terminals wrap at their last column. */
+const LAST_COLUMN = 1;
 /** Continuation lines of an event are indented to its mark. */
 const INDENT = ' '.repeat(12);
 
@@ -75,7 +76,7 @@ export function createAgentLog(io: Io): AgentLog {
   }
 
   return {
-    ...createEventLog(io, describe, exitCodeAfter),
+    ...createEventLog(io, describe, exitCodeAfter, workOf),
     sayStart(start) {
       if (!io.json) printStart(io, start);
     },
@@ -108,6 +109,12 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
   return isGood ? exitCodeOf(status) : exitCodes.failed;
 }
 
+/** What a tool does now is of interest until it does something else. */
+function workOf(event: AgentEvent): { id: string; isPassing: boolean } | null {
+  if (event.type === 'job-progress') return { id: event.jobId, isPassing: true };
+  return event.type === 'job-finished' ? { id: event.jobId, isPassing: false } : null;
+}
+
 /** The line for an event; null if the event has none. */
 function describeEvent(
   event: Exclude<AgentEvent, Finished>,
@@ -118,12 +125,16 @@ function describeEvent(
   const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
     case 'job-claimed': {
-      const prompt = truncateText(oneLine(event.job.prompt), width - LEAD_WIDTH - TRAIL_WIDTH);
-      const kind = dim(`· ${event.job.kind}, attempt ${event.attempt}`);
-      return `${cyan('▶')} ${about(event.job.jobId, `“${prompt}” ${kind}`)}`;
+      const again = event.attempt > 1 ? `, attempt ${event.attempt}` : '';
+      const details = `· ${event.job.kind}${again}`;
+      const space = width - LEAD_WIDTH - '“” '.length - details.length - LAST_COLUMN;
+      const prompt = truncateText(oneLine(event.job.prompt), space);
+      return `${cyan('▶')} ${about(event.job.jobId, `“${prompt}” ${dim(details)}`)}`;
     }
-    case 'job-progress':
-      return `${dim('·')} ${about(event.jobId, dim(oneLine(event.message)))}`;
+    case 'job-progress': {
+      const message = truncateText(oneLine(event.message), width - LEAD_WIDTH - LAST_COLUMN);
+      return `${dim('·')} ${about(event.jobId, dim(message))}`;
+    }
     case 'job-stopping':
       return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
     case 'result-accepted':

@@ -3,6 +3,7 @@ import { formatClock } from '../../duration.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io, Styles } from '../../io.ts';
+import { createLiveLines } from '../../live-lines.ts';
 import { oneLine } from '../../text.ts';
 
 /** Shows the events of an agent, one line each. */
@@ -17,16 +18,20 @@ export interface EventLog<Event> {
 /**
  * @param describe Returns the line for an event; null if it has none.
  * @param exitCodeAfter Returns the exit code that an event implies; null if none.
+ * @param workOf Returns the work that an event is about, and whether its line stands only until
+ * the next one of that work. On a terminal such a line changes in place.
  */
 export function createEventLog<Event extends { type: string }>(
   io: Io,
   describe: (event: Event) => string | null,
   exitCodeAfter: (event: Event) => ExitCode | null,
+  workOf: (event: Event) => { id: string; isPassing: boolean } | null = () => null,
 ): EventLog<Event> {
   let code: ExitCode = exitCodes.ok;
+  const live = createLiveLines(io);
   return {
     say(text) {
-      if (!io.json) io.note(text);
+      if (!io.json) live.above(() => io.note(text));
     },
     onEvent(event) {
       code = exitCodeAfter(event) ?? code;
@@ -34,8 +39,13 @@ export function createEventLog<Event extends { type: string }>(
         io.printJson({ at: new Date().toISOString(), ...event });
         return;
       }
-      const line = describe(event);
-      if (line !== null) io.print(`${io.styles.dim(formatClock(new Date()))}  ${line}`);
+      const described = describe(event);
+      const work = workOf(event);
+      if (described === null) return;
+      const line = `${io.styles.dim(formatClock(new Date()))}  ${described}`;
+      if (work?.isPassing && live.set(work.id, line)) return;
+      if (work !== null) live.remove(work.id);
+      live.above(() => io.print(line));
     },
     resultCode: () => code,
   };
