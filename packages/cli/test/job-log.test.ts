@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { ActivityItem, JobLogEntry } from '@signalbox/contract';
+import type { ActivityItem, JobLogEntry, ToolCall } from '@signalbox/contract';
 import { type Client, createClient } from '@signalbox/sdk';
 import { exitCodes } from '../src/index.ts';
 import { type HubPlace, makeClone, startHub } from './harness.ts';
@@ -121,6 +121,7 @@ test('a job without output and options that do not fit are explained', async () 
     ['--lines', 'x'],
     ['--raw', '--json'],
     ['--tail', '2', '--search', 'x'],
+    ['--calls', '--raw'],
     ['--search', 'x'.repeat(201)],
   ]) {
     const { stdout, exitCode, stderr } = await run(['job', 'log', jobId, ...args]);
@@ -150,4 +151,27 @@ test('job log --json has the activities of the lines', async () => {
       [3, 'failed'],
     ],
   );
+});
+
+test('job log --calls prints a line for each call, with its number and its state', async () => {
+  const { stdout } = await run(['job', 'log', callsId, '--calls']);
+  const [failed = '', running = '', ...rest] = stdout.split('\n');
+  assert.equal(failed, '2: npm test  ✖ exit code 1, 4s');
+  assert.match(running, /^4: npm run (?:very-){20}long {2}◐ running$/);
+  assert.deepEqual(rest, ['']);
+  const { calls } = await json(['job', 'log', callsId, '--calls']);
+  assert.deepEqual(
+    calls.map(({ line, status, exitCode }: ToolCall & { line: number }) => [
+      line,
+      status,
+      exitCode,
+    ]),
+    [
+      [2, 'failed', 1],
+      [4, 'running', undefined],
+    ],
+  );
+  const none = await run(['job', 'log', jobId, '--calls']);
+  assert.deepEqual([none.stdout, none.exitCode], ['', exitCodes.ok]);
+  assert.match(none.stderr, /has reported no calls/);
 });

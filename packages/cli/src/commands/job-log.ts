@@ -29,6 +29,7 @@ interface Options extends HubOptions {
   lines?: LineRange;
   tail?: number;
   search?: string;
+  calls?: true;
   raw?: true;
 }
 
@@ -45,7 +46,8 @@ type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
  * `signalbox job log ID`: prints the output of an attempt as text, whole or some lines. With
  * `--json`: `{ok, attempt, attempts, totalLines, sizeBytes, isEnded, lines, nextLine, activities}`,
  * the latter as `jobs/activity` returns them; with `--search`: `{ok, attempt, matches}`, each
- * `{line, text}`. On a terminal, a tool call has its state behind it.
+ * `{line, text}`; with `--calls`: `{ok, attempt, calls}`, each `{line, at, …}` with the fields of a tool
+ * call in its latest state. On a terminal, a tool call has its state behind it.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -63,12 +65,14 @@ export const command = defineCommand<Options>({
         parseInteger({ min: 1, max: LOG_LINES_MAX }),
       )
       .option('--search <text>', 'only lines that contain this text, in any case, with numbers')
+      .option('--calls', 'only the tool calls, with numbers and their state')
       .option('--raw', 'the bytes as the tool wrote them, with control sequences');
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
       ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
       ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
+      ['signalbox job log 8f3a1c2d --calls', 'what the tool did, a line for each call'],
       ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
       ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
     ]);
@@ -79,19 +83,21 @@ export const command = defineCommand<Options>({
     const session = await openHubSession(io, options);
     const jobId = await findJobId(session, args[0] ?? '', io.signal);
     const { workspaceId } = session;
-    const { attempt, search } = options;
+    const { attempt, search, calls } = options;
     const ref = { workspaceId, jobId, ...(attempt === undefined ? {} : { attempt }) };
     if (options.raw) return await printRawLog(io, session, ref);
     if (search !== undefined) return await printMatches(io, session, ref, search);
+    if (calls) return await printCalls(io, session, ref);
     return await printLines(io, session, ref, options);
   },
 });
 
 /** @throws {CliError} USAGE: options that do not go together. */
-function refuseUnclear({ lines, tail, search, raw, json }: Options): void {
+function refuseUnclear({ lines, tail, search, calls, raw, json }: Options): void {
   const refuse = (message: string) => new CliError(exitCodes.usage, 'USAGE', message);
-  const parts = [lines, tail, search, raw].filter((each) => each !== undefined);
-  if (parts.length > 1) throw refuse('Give only one of --lines, --tail, --search and --raw.');
+  const parts = [lines, tail, search, calls, raw].filter((each) => each !== undefined);
+  if (parts.length > 1)
+    throw refuse('Give only one of --lines, --tail, --search, --calls and --raw.');
   if (raw && json) throw refuse('--raw prints bytes; leave out --json.');
   if (search !== undefined && (search === '' || search.length > LOG_SEARCH_CHARS_MAX)) {
     throw refuse(`--search takes a text of 1 to ${LOG_SEARCH_CHARS_MAX} characters.`);
@@ -182,6 +188,25 @@ function lineText(
   }
   const clean = io.isColored ? cleanStyledLine(text) : cleanText(text);
   return cut ? `${clean} … (cut; --raw has all of it)` : clean;
+}
+
+async function printCalls(io: Io, session: HubSession, ref: LogRef): Promise<undefined> {
+  const log = await session.client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+  const { attempt, isEnded } = log;
+  const activities = await readActivities(io, session, { ...ref, attempt: attempt || 1 });
+  const calls = [...callsByLine(activities)];
+  if (io.json) {
+    const times = new Map(activities.toReversed().map(({ line, at }) => [line, at]));
+    const shown = calls.map(([line, call]) => ({ line, at: times.get(line), ...call }));
+    return io.printJson({ ok: true, attempt, calls: shown });
+  }
+  for (const [line, call] of calls) {
+    const number = `${line}: `;
+    const width = io.columns - number.length;
+    const text = callLine(io.styles, { text: call.title, call, isEnded, width });
+    io.print(`${io.styles.dim(number)}${text}`);
+  }
+  if (calls.length === 0) io.note('The tool of this attempt has reported no calls.');
 }
 
 async function printMatches(
