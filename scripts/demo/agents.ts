@@ -1,6 +1,12 @@
 // The simulated agents of the seeded workspace: real calls to the hub, no coding tool.
 import { setTimeout as wait } from 'node:timers/promises';
-import { AGENT_HEARTBEAT_INTERVAL_MS, LEASE_MS_DEFAULT, LEASE_MS_MIN } from '@signalbox/contract';
+import {
+  AGENT_HEARTBEAT_INTERVAL_MS,
+  type JobLogEntry,
+  LEASE_MS_DEFAULT,
+  LEASE_MS_MIN,
+  type ToolCall,
+} from '@signalbox/contract';
 import { ApiError, type Client, UnreachableError } from '@signalbox/sdk';
 import {
   agentOfRepository,
@@ -27,6 +33,8 @@ export interface Claim {
   jobId: string;
   claimGeneration: number;
   logEntries: number;
+  /** The tool call that runs. */
+  call?: { id: string; kind: 'execute'; title: string; startMs: number };
 }
 
 export interface Team {
@@ -119,12 +127,28 @@ export function fenceOf({ workspaceId }: Stage, claim: Claim) {
 }
 
 export async function appendOutput(stage: Stage, claim: Claim, lines: readonly string[]) {
-  const entries = lines.map((line) => {
-    claim.logEntries += 1;
-    return { logSeq: claim.logEntries, message: `${line}\n`, stream: 'stdout' as const };
-  });
+  const entries = lines.flatMap((line) => entriesOf(claim, line));
   const { signal } = stage;
   await stage.client.jobEvents.append({ ...fenceOf(stage, claim), entries }, { signal });
+}
+
+/** A line such as `→ npm test` begins a tool call, and ends the one before. */
+function entriesOf(claim: Claim, line: string): JobLogEntry[] {
+  const entryOf = (message: string, toolCall?: ToolCall): JobLogEntry => {
+    claim.logEntries += 1;
+    const activity = toolCall && { activity: { toolCall } };
+    return { logSeq: claim.logEntries, message, stream: 'stdout', ...activity };
+  };
+  if (!line.startsWith('→ ')) return [entryOf(`${line}\n`)];
+  const entries: JobLogEntry[] = [];
+  if (claim.call !== undefined) {
+    const { startMs, ...ended } = claim.call;
+    const durationMs = Math.round(performance.now() - startMs);
+    entries.push(entryOf('', { ...ended, status: 'done', durationMs }));
+  }
+  const call = { id: `call-${claim.logEntries}`, kind: 'execute', title: line.slice(2) } as const;
+  claim.call = { ...call, startMs: performance.now() };
+  return [...entries, entryOf(`${line}\n`, { ...call, status: 'running' })];
 }
 
 /** Prints the lines again and again until the job is canceled, released or the demo ends. */

@@ -381,9 +381,10 @@ export const seedJobs: readonly SeedJob[] = [
       status: 'running',
       log: ['Reading the draft for RateLimit headers', 'Writing src/limits/headers.ts'],
       loop: [
-        'npm test -- limits, round {n}',
+        '→ npm test -- limits, round {n}',
         green('✓ headers.test.ts (12)'),
-        dim('load test: {n}0,000 requests sent, p99 4.1 ms'),
+        '→ npx autocannon --duration 10 http://127.0.0.1:3000/orders',
+        dim('  {n}0,000 requests sent, p99 4.1 ms'),
       ],
     },
   },
@@ -394,7 +395,7 @@ export const seedJobs: readonly SeedJob[] = [
     course: {
       status: 'running',
       log: ['3,912 batches of 500 orders', 'Batches pause when replication lags by more than 2 s'],
-      loop: ['batch {n} of 3,912: 500 orders', dim('replication lag 0.4 s')],
+      loop: ['→ node scripts/backfill.js --batch {n}', dim('  500 orders, replication lag 0.4 s')],
     },
   },
   {

@@ -12,7 +12,7 @@ const call = (id: number, command: string) => ({
     content: [{ type: 'tool_use', id: `toolu_${id}`, name: 'Bash', input: { command } }],
   },
 });
-/** What Claude Code prints: a call that is repeated, and one that is wider than the terminal. */
+/** Output of Claude Code: a repeated call, and one that is wider than the terminal. */
 const stream = [
   { type: 'system', subtype: 'init', session_id: 's1', model: 'claude-sonnet-5' },
   call(1, 'npm test'),

@@ -46,8 +46,8 @@ type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
  * `signalbox job log ID`: prints the output of an attempt as text, whole or some lines. With
  * `--json`: `{ok, attempt, attempts, totalLines, sizeBytes, isEnded, lines, nextLine, activities}`,
  * the latter as `jobs/activity` returns them; with `--search`: `{ok, attempt, matches}`, each
- * `{line, text}`; with `--calls`: `{ok, attempt, calls}`, each `{line, at, …}` with the fields of a tool
- * call in its latest state. On a terminal, a tool call has its state behind it.
+ * `{line, text}`; with `--calls`: `{ok, attempt, calls}`, each `{line, at, …}` with the fields of a
+ * tool call in its latest state. On a terminal, a tool call has its state behind it.
  */
 export const command = defineCommand<Options>({
   describe(program) {

@@ -130,7 +130,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
     ['Finished', job.finishedAt === null ? null : formatMoment(job.finishedAt)],
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
-    ['Result', job.message === null ? null : oneLine(job.message)],
+    ['Result', oneLine(job.message ?? '') || null],
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
     ...evidenceFields(io, job),
   ]);

@@ -89,7 +89,7 @@ function showCode(
   io.print();
   io.print(
     opened
-      ? '  Your browser should open. If it does not, open:'
+      ? '  Enter it in the page that your browser opens. If none opens, open:'
       : '  Open this page and enter the code:',
   );
   io.print(`  ${shown.approvalUrl}`);

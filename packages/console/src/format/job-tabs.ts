@@ -8,7 +8,7 @@ export interface JobSearch {
   tab?: JobTab | undefined;
   /** Of the log; absent: the latest one. */
   attempt?: number | undefined;
-  /** What the log shows; absent: everything. */
+  /** The filter of the log; absent: everything. */
   only?: LogFilter | undefined;
 }
 

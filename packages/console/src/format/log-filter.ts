@@ -1,7 +1,7 @@
 import type { ActivityView, ShownCall } from './activity.ts';
 import type { LineRange } from './log.ts';
 
-/** What a log can be narrowed to. */
+/** The choices that narrow a log. */
 export const logFilters = ['calls', 'messages', 'problems'] as const;
 export type LogFilter = (typeof logFilters)[number];
 
@@ -76,7 +76,7 @@ const nothing: Readonly<Record<LogFilter, string>> = {
   problems: 'No line reads like an error or a warning.',
 };
 
-/** What is said instead of lines. */
+/** The text that takes the place of lines. */
 export function emptyTextOf(
   filter: LogFilter,
   { total, isBusy }: { total: number; isBusy: boolean },

@@ -94,7 +94,7 @@ interface SearchFieldProps {
   search: LogSearch;
   inputRef: RefObject<HTMLInputElement | null>;
   onLeave: () => void;
-  /** What a filter leaves: the search narrows it instead of moving to lines. */
+  /** The lines of a filter: the search narrows them instead of moving to lines. */
   filtered: FilteredLines | undefined;
 }
 

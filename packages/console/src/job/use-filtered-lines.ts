@@ -23,7 +23,7 @@ export interface FilteredLines {
   isCut: boolean;
 }
 
-/** What a filter leaves of a log, narrowed by the search. */
+/** Reads the lines that a filter leaves of a log, narrowed by the search. */
 export function useFilteredLines(
   log: LogRef,
   size: LogSize,

@@ -109,7 +109,7 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
   return isGood ? exitCodeOf(status) : exitCodes.failed;
 }
 
-/** What a tool does now is of interest until it does something else. */
+/** Finds the job of an event. Progress counts until the next event of its job. */
 function workOf(event: AgentEvent): { id: string; isPassing: boolean } | null {
   if (event.type === 'job-progress') return { id: event.jobId, isPassing: true };
   return event.type === 'job-finished' ? { id: event.jobId, isPassing: false } : null;
