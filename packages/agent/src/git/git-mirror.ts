@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
@@ -151,7 +152,10 @@ export async function findCloneRoot(path: string, git: GitOptions = {}): Promise
   const bare = await askGit(['-C', path, 'rev-parse', '--is-bare-repository'], git);
   const question = bare === 'true' ? '--absolute-git-dir' : '--show-toplevel';
   const root = bare === null ? null : await askGit(['-C', path, 'rev-parse', question], git);
-  if (root === null) throw new GitError(`${path} is not a git repository.`, null, undefined);
+  if (root === null) {
+    const why = existsSync(path) ? 'is not a git repository' : 'does not exist';
+    throw new GitError(`${path} ${why}.`, null, undefined);
+  }
   return root;
 }
 

@@ -74,4 +74,8 @@ test('a path outside any repository is rejected with a clear message', async (t)
     name: 'GitError',
     message: `${directory} is not a git repository.`,
   });
+  await assert.rejects(resolveRemote(join(directory, 'gone')), {
+    name: 'GitError',
+    message: `${join(directory, 'gone')} does not exist.`,
+  });
 });

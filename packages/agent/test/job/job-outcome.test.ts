@@ -165,8 +165,8 @@ test('a missing clone is a retryable failure of this machine', async (t) => {
   const { held, result } = await runOne(parts, 'true');
   assert.equal(result.outcomeReason?.code, 'checkout_failed');
   assert.equal(result.outcomeReason?.retryable, true);
-  assert.match(result.message, /clone is not a git repository/);
-  assert.match(parts.hub.output(held, 'agent'), /not a git repository/);
+  assert.match(result.message, /clone does not exist/);
+  assert.match(parts.hub.output(held, 'agent'), /does not exist/);
 });
 
 test('a job starts from the commit named by the mapping', async (t) => {
