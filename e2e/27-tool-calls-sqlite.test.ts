@@ -74,6 +74,12 @@ describe('the tool calls of a running job', { skip: browserMissing }, () => {
   function end(id: string, kind: ToolCallKind, title: string, fields: object) {
     return append('', { toolCall: { id, kind, title, status: 'done', ...fields } });
   }
+  /** Runs in the page. */
+  const untilTop = (box: { scrollTop: number }) =>
+    new Promise<void>((resolve) => {
+      const look = () => (box.scrollTop === 0 ? resolve() : setTimeout(look, 20));
+      look();
+    });
   const row = (line: number) => page.locator(`[data-line="${line}"]`);
   const topOf = async (line: number) => (await row(line).boundingBox())?.y;
 
@@ -83,7 +89,7 @@ describe('the tool calls of a running job', { skip: browserMissing }, () => {
     await page.getByRole('log').focus();
     // Slowly, as browsers do: the first frames of the way up are near the end.
     await page.keyboard.press('Home');
-    await page.waitForFunction(`document.querySelector('[role=log]').scrollTop === 0`);
+    await page.getByRole('log').evaluate(untilTop);
     await row(2).getByText('running').waitFor();
     assert.equal(await page.getByLabel('Follow').isChecked(), false);
     const before = await row(2).elementHandle();
