@@ -16,14 +16,6 @@ export interface ActingCaller {
   readonly isLongRead: boolean;
 }
 
-/** The loops of the hub. */
-export const hubItself: ActingCaller = {
-  key: 'hub',
-  workspaceId: null,
-  guard: null,
-  isLongRead: false,
-};
-
 const callers = new AsyncLocalStorage<ActingCaller>();
 
 /**
@@ -34,7 +26,7 @@ export function actFor<T>(caller: ActingCaller, run: () => T): T {
   return callers.run(caller, run);
 }
 
-/** The caller of the request, or `hubItself`; undefined outside both. */
+/** The caller of the request; undefined for work of the hub itself. */
 export function actingCaller(): ActingCaller | undefined {
   return callers.getStore();
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { actFor, hubItself } from '../db/acting-caller.ts';
 
 /**
  * The shape of every background loop. `runOnce` does a bounded piece of work and returns what it
@@ -39,12 +38,11 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
   let stopped = false;
   let mayWork = () => true;
   let reportedAtMs: number | null = null;
-  const work = () => actFor(hubItself, options.work);
 
   async function tick(): Promise<void> {
     let again = false;
     try {
-      again = mayWork() && options.hasMore(await work());
+      again = mayWork() && options.hasMore(await options.work());
       reportedAtMs = null;
     } catch (error) {
       report(error);
@@ -73,7 +71,7 @@ export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
       mayWork = isLeader;
       schedule(options.intervalMs);
     },
-    runOnce: work,
+    runOnce: options.work,
     async stop() {
       stopped = true;
       cancelTimer?.();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
-import { actFor, hubItself } from '../../src/db/acting-caller.ts';
+import { actFor } from '../../src/db/acting-caller.ts';
 import type { Tx } from '../../src/db/engine.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 
-/* How long exclusive transactions are, who is next, and what sessions keep of the loops. */
+/* How long exclusive transactions are, and who is next. */
 
 const limits = { connectMs: 3_000, statementMs: 5_000, lockMs: 4_000, idleInTransactionMs: 5_000 };
 
@@ -85,18 +85,4 @@ test('an action that fails leaves nothing, and those before and after it are kep
       );
     }
   }
-});
-
-test('a session keeps plans of what requests read, and none of what loops read', async (t) => {
-  const { hub } = await openHub(t);
-  const read = (sql: string) => hub.reader.allSql(sql, []);
-  await actFor(hubItself, () => read('SELECT 1 AS of_loop'));
-  await read('SELECT 2 AS of_request');
-  const kept = await hub.reader.allSql<{ statement: string }>(
-    'SELECT statement FROM pg_prepared_statements',
-    [],
-  );
-  const statements = kept.map(({ statement }) => statement);
-  assert.ok(statements.includes('SELECT 2 AS of_request'));
-  assert.ok(!statements.includes('SELECT 1 AS of_loop'));
 });

@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
 import { FairTurns } from '../../fair-turns.ts';
-import { actingCaller, hubItself } from '../acting-caller.ts';
+import { actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
@@ -339,11 +339,7 @@ class PostgresReader implements Reader {
   /** Retries once, because a connection may have broken while it was idle. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     const caller = actingCaller();
-    // The loops read rarely, across workspaces, and join tables that grow. A plan that a session
-    // keeps from when they were small would stay until they are analyzed.
-    const isPlannedEachTime = caller === hubItself;
-    const read = () =>
-      this.#sessions.use((session) => session.read<Row>(text, values, { isPlannedEachTime }));
+    const read = () => this.#sessions.use((session) => session.read<Row>(text, values));
     const ask = () => (caller?.isLongRead ? this.#longReads.run(caller.key, read) : read());
     try {
       return await ask().catch((error: unknown) => {

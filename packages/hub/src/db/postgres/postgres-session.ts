@@ -30,11 +30,6 @@ export interface Answer<Row = Record<string, unknown>> {
   changes: number;
 }
 
-export interface QueryOptions {
-  /** The session keeps no plan of the statement. */
-  isPlannedEachTime?: boolean;
-}
-
 const INT8 = 20;
 const NUMERIC = 1700;
 const BOOL = 16;
@@ -79,22 +74,14 @@ export class Session {
     this.beginText = options.beginText;
   }
 
-  async query<Row>(
-    text: string,
-    values: readonly (SqlValue | SqlValue[])[],
-    how: QueryOptions = {},
-  ): Promise<Answer<Row>> {
-    const result = await this.#send<Row>({ text, values: [...values] }, how);
+  async query<Row>(text: string, values: readonly (SqlValue | SqlValue[])[]): Promise<Answer<Row>> {
+    const result = await this.#send<Row>({ text, values: [...values] });
     return { rows: result.rows, changes: result.rowCount ?? 0 };
   }
 
   /** Runs a single read. Behind a pooler it needs a transaction, which sets the time limits. */
-  async read<Row>(
-    text: string,
-    values: readonly SqlValue[],
-    how: QueryOptions = {},
-  ): Promise<Answer<Row>> {
-    if (!this.#isPooled) return this.query<Row>(text, values, how);
+  async read<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
+    if (!this.#isPooled) return this.query<Row>(text, values);
     // Pipelined; all three have ended when the session is released.
     const [begun, answer] = await Promise.allSettled([
       this.script(this.beginText),
@@ -143,11 +130,12 @@ export class Session {
     this.#broken = true;
   }
 
-  #send<Row>(
-    config: { text: string; values: (SqlValue | SqlValue[])[]; rowMode?: 'array' },
-    { isPlannedEachTime = false }: QueryOptions = {},
-  ): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
-    const name = this.#isPooled || isPlannedEachTime ? undefined : nameOf(config.text);
+  #send<Row>(config: {
+    text: string;
+    values: (SqlValue | SqlValue[])[];
+    rowMode?: 'array';
+  }): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
+    const name = this.#isPooled ? undefined : nameOf(config.text);
     const query = name === undefined ? config : { ...config, name };
     return this.#watch(this.#client.query(query as pg.QueryConfig));
   }
