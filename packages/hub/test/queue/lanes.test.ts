@@ -4,7 +4,7 @@ import { endpoints } from '@signalbox/contract';
 import type { Tx } from '../../src/db/engine.ts';
 import { LANES_MAX, LaneBook } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
-import { readLaneHeads } from '../../src/queue/store.ts';
+import { readEntry, readLaneHeads } from '../../src/queue/store.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs } = endpoints;
@@ -125,6 +125,30 @@ test('a refused lane costs no look at all lanes, and a claim one statement for a
   assert.ok(statements.length < 10, `${statements.length} statements for ${LANES_MAX} lanes`);
 });
 
+test('with all lanes in use, a retry may use an active lane, and a lost lease an idle one', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId, repoId, hub } = h;
+  const [first, second] = await fillLanes(h, LANES_MAX);
+  const useAgain = (jobId: string | undefined, isBounded: boolean) =>
+    hub.database.write(workspaceId, async (tx) => {
+      const entry = await readEntry(tx, workspaceId, String(jobId));
+      assert.ok(entry);
+      await new LaneBook().useAgain(tx, entry, { isBounded });
+    });
+  await hub.database.write(workspaceId, (tx) =>
+    tx.runSql(
+      `UPDATE queue_lanes SET idle = 1 WHERE workspace_id = ? AND lane_id =
+         (SELECT lane_id FROM queue_entries WHERE entry_id = ?)`,
+      [workspaceId, String(first)],
+    ),
+  );
+  const job = { workspaceId, repoId, kind: 'work' as const, prompt: 'x' };
+  await h.call(jobs.enqueue, { ...job, requirements: labelled('ticket', 'the last one') });
+  await useAgain(second, true);
+  await assert.rejects(useAgain(first, true), { code: 'LIMIT_REACHED' });
+  await useAgain(first, false);
+});
+
 test('a lane without open jobs becomes idle, and a retry makes it active again', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
@@ -171,6 +195,23 @@ test('requirements longer than the limit, of an older version, suit no agent and
   assert.equal((await h.claim()).reason, 'no_matching_capabilities');
   await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
+});
+
+test('requirements of just the limit are read again, and suit who meets them', async (t) => {
+  const h = await startQueueWorld(t);
+  const requirements = labelled('gpu', 'yes');
+  await h.enqueue({ requirements });
+  const padded = JSON.stringify(requirements).padEnd(REQUIREMENTS_BYTES_MAX);
+  const lanesOf = async (text: string) => {
+    await h.hub.database.write(h.workspaceId, (tx) =>
+      tx.runSql('UPDATE queue_lanes SET requirements = ?', [text]),
+    );
+    const repoIds = new Set([h.repoId]);
+    const demand = { queue: 'jobs', repoIds, kinds: null, capabilities: {} } as const;
+    return new LaneBook().listActive(h.hub.database.reader, h.workspaceId, demand);
+  };
+  assert.notEqual((await lanesOf(padded))[0]?.needs, null);
+  assert.equal((await lanesOf(`${padded} `))[0]?.needs, null);
 });
 
 test('a list by repository and status is whole when there are many lanes', async (t) => {

@@ -42,7 +42,7 @@ test('numbers and missing values need no fence, and three braces leave it out', 
 test('a prompt that is too long loses text and no end of a fence', () => {
   const text = render(
     '{{event.a}}\n{{event.b}}',
-    { a: 'a'.repeat(900), b: 'b'.repeat(900) },
+    { a: 'a'.repeat(990), b: 'b'.repeat(990) },
     2_000,
   );
   assert.ok(text.length <= 2_000, String(text.length));
