@@ -59,5 +59,6 @@ test('a tree of jobs and a run have a bounded number of jobs', async (t) => {
   await copy(RUN_JOBS_MAX - 1, 'run_id', runId);
   const inRun = await h.refuse(jobs.enqueue, { ...job, runId }, 'LIMIT_REACHED');
   assert.match(inRun.message, /A run has at most/);
-  await h.enqueue();
+  const { jobId: other } = await h.enqueue();
+  await h.enqueue({ parentJobId: other });
 });

@@ -5,6 +5,7 @@ import type { Tx } from '../../src/db/engine.ts';
 import { LANES_MAX, LaneBook } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
 import { readEntry, readLaneHeads } from '../../src/queue/store.ts';
+import { deleteEmptyLanes } from '../../src/queue/store-lanes.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs } = endpoints;
@@ -169,6 +170,11 @@ test('a lane without open jobs becomes idle, and a retry makes it active again',
   h.clock.advance(DAY_MS + 1);
   await h.hub.loops.jobRetention.runOnce();
   assert.deepEqual(await countActive(), { lanes: 2, active: 1 }, 'one has an open job');
+  await h.hub.database.write(workspaceId, async (tx) => {
+    const { lane_id: laneId } = (await readEntry(tx, workspaceId, jobId)) ?? {};
+    await deleteEmptyLanes(tx, workspaceId, [String(laneId)]);
+  });
+  assert.deepEqual(await countActive(), { lanes: 2, active: 1 }, 'one has an ended job');
   await h.addAgent(h.home, 'with gpu', capabilities);
   assert.equal((await h.claim({ agentId })).jobId, open);
   await h.call(jobs.retry, { workspaceId, jobId });
