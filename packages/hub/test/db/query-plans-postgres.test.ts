@@ -162,74 +162,81 @@ function assertNoScan(text: string, nodes: readonly PlanNode[]): void {
   }
 }
 
-test('every statement of a job’s life finds its rows by an index, for any values', async (t) => {
+test('in a database that has grown for years', async (t) => {
   const h = await setupGrown(t);
-  const { workspaceId, agentId } = h;
-  const statements = await collectStatements(t, async () => {
-    const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
-    await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
-    // Concurrent operations are merged into statements over arrays.
-    await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
-    const claims = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => h.claim({ claimKey: `claim-${n}`, leaseMs: 1_000 })),
-    );
-    const ids = claims.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
-    const beat = { workspaceId, agentId, leaseMs: 2_000 };
-    await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
-    await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
-    const entries = [{ logSeq: 1, message: 'line' }];
-    const append = { workspaceId, agentId, entries };
-    await Promise.all(ids.map((jobId) => h.call(jobEvents.append, { ...append, jobId })));
-    await Promise.all(ids.slice(1).map((jobId) => h.complete(jobId)));
-    h.clock.advance(10_000);
-    await h.claim();
-    await h.get(first);
-    await h.timeline(first);
-    await h.hub.loops.sweeper.runOnce();
-  });
-  const plans = await explainAll(h.dataDir, statements);
-  assert.ok(plans.length > 25, `${plans.length} statements were looked at`);
-  for (const { text, nodes } of plans) assertNoScan(text, nodes);
-});
 
-test('a claim reads only the head of its lane from the index', async (t) => {
-  const h = await setupGrown(t);
-  const statements = await collectStatements(t, () => h.claim());
-  const [taking] = statements.filter(({ text }) => /SKIP LOCKED/.test(text));
-  assert.ok(taking);
-  const nodes = await withClient(h.dataDir, (client) => explain(client, taking));
-  assertNoScan(taking.text, nodes);
-  assert.ok(nodes.some((node) => node['Index Name'] === 'queue_entries_ready'));
-  const most = Math.max(...nodes.map((node) => node['Actual Rows'] ?? 0));
-  assert.ok(most <= READ_BY_CLAIM_MAX, `${most} rows are read for one claim`);
-});
+  await t.test(
+    'every statement of a job’s life finds its rows by an index, for any values',
+    async (t) => {
+      const { workspaceId, agentId } = h;
+      const statements = await collectStatements(t, async () => {
+        const { jobId: first } = await h.enqueue({ idempotencyKey: 'k', concurrencyKey: 'c' });
+        await h.enqueue({ dependsOn: [first], delayMs: 5, concurrencyKey: 'c' });
+        // Concurrent operations are merged into statements over arrays.
+        await Promise.all(Array.from({ length: 8 }, () => h.enqueue()));
+        const claims = await Promise.all(
+          Array.from({ length: 8 }, (_, n) => h.claim({ claimKey: `claim-${n}`, leaseMs: 1_000 })),
+        );
+        const ids = claims.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
+        const beat = { workspaceId, agentId, leaseMs: 2_000 };
+        await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
+        await Promise.all(ids.map((jobId) => h.call(jobs.heartbeat, { ...beat, jobId })));
+        const entries = [{ logSeq: 1, message: 'line' }];
+        const append = { workspaceId, agentId, entries };
+        await Promise.all(ids.map((jobId) => h.call(jobEvents.append, { ...append, jobId })));
+        await Promise.all(ids.slice(1).map((jobId) => h.complete(jobId)));
+        h.clock.advance(10_000);
+        await h.claim();
+        await h.get(first);
+        await h.timeline(first);
+        await h.hub.loops.sweeper.runOnce();
+      });
+      const plans = await explainAll(h.dataDir, statements);
+      assert.ok(plans.length > 25, `${plans.length} statements were looked at`);
+      for (const { text, nodes } of plans) assertNoScan(text, nodes);
+    },
+  );
 
-test('every list reads its page from the end of an index, with any filters', async (t) => {
-  const h = await setupGrown(t);
-  const { workspaceId, repoId, agentIds } = h;
-  const runs = endpoints.runs;
-  const run = { workspaceId, repoId, runRef: 'r', status: 'in_progress' };
-  const { runId } = await h.call(runs.upsertV1, run);
-  const statements = await collectStatements(t, async () => {
-    for (const filter of listFilters({ repoId, agentId: agentIds[0] ?? '', runId })) {
-      const body = { workspaceId, limit: 20, view: 'summary', ...filter } as const;
-      const { nextCursor } = await h.call(jobs.list, body);
-      if (nextCursor !== null) await h.call(jobs.list, { ...body, cursor: nextCursor });
-      const { status: _status, statuses: _statuses, text: _text, ...others } = filter;
-      await h.call(jobs.counts, { workspaceId, ...others });
-    }
+  await t.test('a claim reads only the head of its lane from the index', async (t) => {
+    const statements = await collectStatements(t, () => h.claim());
+    const [taking] = statements.filter(({ text }) => /SKIP LOCKED/.test(text));
+    assert.ok(taking);
+    const nodes = await withClient(h.dataDir, (client) => explain(client, taking));
+    assertNoScan(taking.text, nodes);
+    assert.ok(nodes.some((node) => node['Index Name'] === 'queue_entries_ready'));
+    const most = Math.max(...nodes.map((node) => node['Actual Rows'] ?? 0));
+    assert.ok(most <= READ_BY_CLAIM_MAX, `${most} rows are read for one claim`);
   });
-  const plans = await explainAll(h.dataDir, statements);
-  const lists = plans.filter(({ text }) => /ORDER BY/.test(text));
-  assert.ok(lists.length > 20, `${lists.length} lists were looked at`);
-  for (const { text, nodes } of plans) {
-    assertNoScan(text, nodes);
-    for (const node of nodes.filter((each) => /Sort/.test(each['Node Type']))) {
-      // Running jobs are few, and candidates are bounded.
-      const rows = node['Plan Rows'];
-      assert.ok(rows <= CANDIDATES_MAX, `sorts ${rows} rows: ${text}`);
-    }
-  }
+
+  await t.test(
+    'every list reads its page from the end of an index, with any filters',
+    async (t) => {
+      const { workspaceId, repoId, agentIds } = h;
+      const runs = endpoints.runs;
+      const run = { workspaceId, repoId, runRef: 'r', status: 'in_progress' };
+      const { runId } = await h.call(runs.upsertV1, run);
+      const statements = await collectStatements(t, async () => {
+        for (const filter of listFilters({ repoId, agentId: agentIds[0] ?? '', runId })) {
+          const body = { workspaceId, limit: 20, view: 'summary', ...filter } as const;
+          const { nextCursor } = await h.call(jobs.list, body);
+          if (nextCursor !== null) await h.call(jobs.list, { ...body, cursor: nextCursor });
+          const { status: _status, statuses: _statuses, text: _text, ...others } = filter;
+          await h.call(jobs.counts, { workspaceId, ...others });
+        }
+      });
+      const plans = await explainAll(h.dataDir, statements);
+      const lists = plans.filter(({ text }) => /ORDER BY/.test(text));
+      assert.ok(lists.length > 20, `${lists.length} lists were looked at`);
+      for (const { text, nodes } of plans) {
+        assertNoScan(text, nodes);
+        for (const node of nodes.filter((each) => /Sort/.test(each['Node Type']))) {
+          // Running jobs are few, and candidates are bounded.
+          const rows = node['Plan Rows'];
+          assert.ok(rows <= CANDIDATES_MAX, `sorts ${rows} rows: ${text}`);
+        }
+      }
+    },
+  );
 });
 
 test('renewals stay in the page of their row and touch no index', async (t) => {
@@ -253,7 +260,7 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
   // No other session uses the table then: an open transaction would keep dead rows in their page,
   // and by now the hub has flushed the statistics of its own claims.
   await h.hub.stop();
-  const { updates, hot } = await withClient(h.dataDir, async (client) => {
+  const rounds = await withClient(h.dataDir, async (client) => {
     const count = async () => {
       await client.query('SELECT pg_stat_force_next_flush()');
       const { rows } = await client.query<{ updates: number; hot: number }>(
@@ -262,15 +269,21 @@ test('renewals stay in the page of their row and touch no index', async (t) => {
       );
       return rows[0] ?? { updates: 0, hot: 0 };
     };
-    const before = await count();
+    const rounds: { updates: number; hot: number }[] = [];
+    let before = await count();
     for (let round = 0; round < ROUNDS; round++) {
       for (const renewal of renewals) await client.query(renewal);
+      const after = await count();
+      rounds.push({ updates: after.updates - before.updates, hot: after.hot - before.hot });
+      before = after;
     }
-    const after = await count();
-    return { updates: after.updates - before.updates, hot: after.hot - before.hot };
+    return rounds;
   });
-  assert.equal(updates, renewals.length * ROUNDS);
-  assert.ok(hot / updates > 0.9, `${hot} of ${updates} renewals stayed in their page`);
+  // While autovacuum analyzes a table of this database, no dead row is removed and pages fill up.
+  // An index on a column that renewals change would show in every round.
+  assert.ok(rounds.every(({ updates }) => updates === renewals.length));
+  const hot = Math.max(...rounds.map((round) => round.hot));
+  assert.equal(hot, renewals.length, `${hot} of ${renewals.length} renewals stayed in their page`);
 });
 
 test('plans made while the tables were small still use an index when they have grown', async (t) => {
