@@ -124,7 +124,11 @@ test('uploads leave a reserve of the disk to the database', async (t) => {
   assert.match(refused.message, /free space/);
   const { uploadUrl } = await announce(h, 4_000_000);
   free = 8_000_000;
-  assert.equal((await putBytes(uploadUrl, makeBytes(4_000_000))).status, 503);
+  const bytes = makeBytes(4_000_000);
+  const late = await putBytes(uploadUrl, bytes);
+  assert.equal(late.status, 503);
+  assert.match(String(late.body.message), /free space/);
   free = 10_000_000;
-  assert.equal((await putBytes(uploadUrl, makeBytes(4_000_000))).status, 200);
+  const stored = await putBytes(uploadUrl, bytes);
+  assert.equal(stored.status, 200, JSON.stringify(stored.body));
 });
