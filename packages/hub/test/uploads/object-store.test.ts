@@ -9,6 +9,7 @@ import { holdToPromises } from '../support/byte-store-promises.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { startSwift, whyNoSwift } from '../support/swift-server.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
+import { testEngine } from '../support/test-engine.ts';
 import { announce, getDownload, makeBytes, sha256Of } from '../support/upload-setup.ts';
 
 const { uploads } = endpoints;
@@ -25,11 +26,27 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-holdToPromises(
-  'an S3-compatible store',
-  async (t) => createS3Store(s3, join(makeTempDir(t), 'lent')),
-  skip,
-);
+/** The store itself uses no database, so its tests run beside one engine. */
+if (testEngine === 'sqlite') {
+  holdToPromises(
+    'an S3-compatible store',
+    async (t) => createS3Store(s3, join(makeTempDir(t), 'lent')),
+    skip,
+  );
+
+  // Of `signalbox doctor`; here, because the processes of a store take seconds to start.
+  test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
+    const dataDir = makeTempDir(t);
+    const found = await checkObjectStore({ s3, dataDir });
+    assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
+    for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
+      await assert.rejects(
+        checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
+        /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
+      );
+    }
+  });
+}
 
 /** Sends bytes directly to the store. */
 async function putThere(url: string, bytes: Uint8Array | string): Promise<number> {
@@ -134,17 +151,4 @@ test('unfinished uploads are deleted from the object store', skip, async (t) => 
   const result = await harness.hub.loops.uploadRetention.runOnce();
   assert.deepEqual(result, { expired: 0, unfinished: 1, objects: 1, hasMore: false });
   assert.equal(await store.read(key, null), null);
-});
-
-// Of `signalbox doctor`; here, because the processes of a store take seconds to start.
-test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
-  const dataDir = makeTempDir(t);
-  const found = await checkObjectStore({ s3, dataDir });
-  assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
-  for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
-    await assert.rejects(
-      checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
-      /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
-    );
-  }
 });
