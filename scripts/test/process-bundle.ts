@@ -88,7 +88,7 @@ async function writeBundle(root: string, place: string): Promise<string> {
     cwd: root,
     platform: 'node',
     input: [...bundledScripts.map((script) => join(root, script)), ...packages],
-    external: (id) => !isBundled(id),
+    external: (id, importer) => !isBundled(id, importer),
     plugins: [{ name: 'sources', transform }],
   });
   const draft = join(place, `draft-${process.pid}`);
@@ -107,10 +107,17 @@ async function writeBundle(root: string, place: string): Promise<string> {
   }
 }
 
-/** Other packages stay what they are: some of them look for files beside their own. */
-function isBundled(id: string): boolean {
-  const name = id.split('/')[0] ?? '';
-  return /^[./]/.test(id) || id.startsWith('@signalbox/') || ['kysely', 'typebox'].includes(name);
+/** Packages that each start of a hub or of a command loads, with what they depend on. */
+const startPackages =
+  /^(kysely|typebox|fastify|@fastify\/cookie|commander|yaml|croner|fast-wrap-ansi)(\/|$)/;
+/** They look for files beside their own. */
+const wholePackages = /^(pino|light-my-request)$/;
+
+/** Other packages stay what they are. */
+function isBundled(id: string, importer: string | undefined): boolean {
+  if (/^[./]/.test(id) || id.startsWith('@signalbox/')) return true;
+  if (importer !== undefined && isOfPackage(importer)) return !wholePackages.test(id);
+  return startPackages.test(id);
 }
 
 const isOfPackage = (path: string) => path.includes('/node_modules/');
