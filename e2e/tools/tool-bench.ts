@@ -101,8 +101,16 @@ export async function startToolBench(
     return answer.jobId;
   }
 
-  function readJob(jobId: string): Promise<JobAnswer> {
-    return runJson<JobAnswer>(machine, ['job', jobId, '--events', '1000']);
+  /** As the console does: a command would start a process for each of the two calls. */
+  async function readJob(jobId: string): Promise<JobAnswer> {
+    const { baseUrl, cookie, workspaceId } = person;
+    const call = async (path: string, more: object = {}) =>
+      (await callConsole(baseUrl, path, { workspaceId, jobId, ...more }, cookie)).answer;
+    const [{ job }, { events }] = await Promise.all([
+      call('jobs/get'),
+      call('job-events/list-for-job', { limit: 1_000 }),
+    ]);
+    return { job, events } as unknown as JobAnswer;
   }
 
   let jobs = 0;

@@ -127,6 +127,7 @@ export interface HubPlace extends Place {
   /** The process of the hub. */
   hub: Running;
   console: ClientOf<typeof consoleEndpoints>;
+  workspaceId: string;
   workspaceSlug: string;
 }
 
@@ -143,22 +144,21 @@ export async function startHub(env: NodeJS.ProcessEnv = {}): Promise<HubPlace> {
   const [, linkToken = ''] = await hub.says(/#token=(\S+)\n/);
   const workspaceSlug = 'acme';
   const console = createClientOf(consoleEndpoints, { baseUrl: url, fetch: browserFetch(url) });
-  await console.firstOwner.create({
+  const { workspaces } = await console.firstOwner.create({
     ...{ linkToken, workspaceSlug, workspaceName: 'Acme' },
     email: 'ada@acme.test',
     name: 'Ada',
     password: 'a horse of another colour',
   });
   Object.assign(place.env, { SIGNALBOX_URL: url });
-  return { ...place, url, hub, console, workspaceSlug };
+  const workspaceId = workspaces[0]?.workspaceId ?? '';
+  return { ...place, url, hub, console, workspaceId, workspaceSlug };
 }
 
 /** Gives later commands a service token, as in CI. */
 export async function useServiceToken(place: HubPlace): Promise<string> {
-  const args = ['admin', 'token', 'create', '-w', place.workspaceSlug, '--name', 'test'];
-  const dataDir = join(place.directory, 'data');
-  const { stdout } = await place.run([...args, '--data-dir', dataDir]);
-  const token = stdout.trim();
+  const { workspaceId } = place;
+  const { token } = await place.console.serviceTokens.mint({ workspaceId, name: 'test' });
   Object.assign(place.env, { SIGNALBOX_TOKEN: token });
   return token;
 }
