@@ -24,26 +24,6 @@ test('before the tables are analyzed, each holder of a lease is a few steps into
     ...{ workspaceId, repoIds: [repoId], agentIds, startMs: clock.nowMs() },
     ...{ pending: AGENTS, finished: 0 },
   });
-  const client = new pg.Client({
-    connectionString: await databaseUrlOf(dataDir),
-    options: STARTUP_OPTIONS,
-  });
-  await client.connect();
-  t.after(() => client.end());
-  await client.query(
-    `INSERT INTO tokens (workspace_id, token_id, token_hash, kind, principal_id, name, scopes,
-       created_at, expires_at, created_by)
-     SELECT $1, 'tok_' || n, 'hash ' || n, 'service', 'tok_' || n, 'seeded', '[]', 1, $2, 'seed'
-     FROM generate_series(1, ${TOKENS}) AS n`,
-    [workspaceId, clock.nowMs() + 3_600_000],
-  );
-  await client.query(`UPDATE agents SET token_id = 'tok_' || (hashtext(agent_id) & 31) + 1`);
-  await client.query(
-    `UPDATE queue_entries AS e SET status = 'running', hold = NULL, agent_id = a.agent_id
-     FROM (SELECT agent_id, row_number() OVER () AS n FROM agents WHERE token_id <> '') AS a,
-       (SELECT entry_id, row_number() OVER () AS n FROM queue_entries) AS q
-     WHERE q.entry_id = e.entry_id AND q.n = a.n`,
-  );
   let sql = '';
   // Only this method is called.
   const noting = {
@@ -53,11 +33,44 @@ test('before the tables are analyzed, each holder of a lease is a few steps into
     },
   };
   await listEndedAgents(noting as unknown as Reader, clock.nowMs(), 100);
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${numberPlaceholders(sql)}`,
-    [clock.nowMs(), 100],
-  );
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  const blocks = plan?.['Shared Hit Blocks'] ?? Number.NaN;
+  const blocks = await withClient(await databaseUrlOf(dataDir), async (client) => {
+    await seedHolders(client, { workspaceId, expiresAtMs: clock.nowMs() + 3_600_000 });
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${numberPlaceholders(sql)}`,
+      [clock.nowMs(), 100],
+    );
+    return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;
+  });
   assert.ok(blocks > AGENTS && blocks < BLOCKS_MAX, `${blocks} blocks`);
 });
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, options: STARTUP_OPTIONS });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Gives the agents tokens and each of them a job. */
+async function seedHolders(
+  client: pg.Client,
+  { workspaceId, expiresAtMs }: { workspaceId: string; expiresAtMs: number },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO tokens (workspace_id, token_id, token_hash, kind, principal_id, name, scopes,
+       created_at, expires_at, created_by)
+     SELECT $1, 'tok_' || n, 'hash ' || n, 'service', 'tok_' || n, 'seeded', '[]', 1, $2, 'seed'
+     FROM generate_series(1, ${TOKENS}) AS n`,
+    [workspaceId, expiresAtMs],
+  );
+  await client.query(`UPDATE agents SET token_id = 'tok_' || (hashtext(agent_id) & 31) + 1`);
+  await client.query(
+    `UPDATE queue_entries AS e SET status = 'running', hold = NULL, agent_id = a.agent_id
+     FROM (SELECT agent_id, row_number() OVER () AS n FROM agents WHERE token_id <> '') AS a,
+       (SELECT entry_id, row_number() OVER () AS n FROM queue_entries) AS q
+     WHERE q.entry_id = e.entry_id AND q.n = a.n`,
+  );
+}
