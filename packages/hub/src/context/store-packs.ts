@@ -46,13 +46,20 @@ export interface ChosenItem {
   reason: PackItemRow['reason'];
 }
 
-/** The chosen items as rows, from one JSON value. */
-const chosenRows: Readonly<Record<EngineName, string>> = {
+/**
+ * The chosen items, from one JSON value, and each as it is now. Both engines look up each item by
+ * its key: a table after CROSS JOIN makes SQLite read it last, and OFFSET 0 keeps PostgreSQL from
+ * reading all items of the workspace instead, which it does until it has statistics.
+ */
+const chosenItems: Readonly<Record<EngineName, string>> = {
   sqlite: `(SELECT value ->> 'position' AS position, value ->> 'itemId' AS "itemId",
       value ->> 'contentHash' AS "contentHash", value ->> 'updatedAtMs' AS "updatedAtMs",
-      value ->> 'reason' AS reason FROM json_each(?)) AS c`,
+      value ->> 'reason' AS reason FROM json_each(?)) AS c
+    CROSS JOIN context_items AS i ON i.workspace_id = ? AND i.item_id = c."itemId"`,
   postgres: `json_to_recordset(?::json) AS c(position bigint, "itemId" text, "contentHash" text,
-      "updatedAtMs" bigint, reason text)`,
+      "updatedAtMs" bigint, reason text)
+    CROSS JOIN LATERAL (SELECT * FROM context_items
+      WHERE workspace_id = ? AND item_id = c."itemId" OFFSET 0) AS i`,
 };
 
 /**
@@ -69,9 +76,9 @@ export async function copyItemsIntoPack(
        source, source_ref, thread_ref, trust, truncated, tokens, fetched_at, text)
      SELECT i.workspace_id, ?, c.position, i.item_id, c.reason, i.kind, i.title, i.source,
        i.source_ref, i.thread_ref, i.trust, i.truncated, i.tokens, i.updated_at, i.text
-     FROM ${chosenRows[tx.engine]} CROSS JOIN context_items AS i
-     WHERE i.workspace_id = ? AND i.item_id = c."itemId" AND i.content_hash = c."contentHash"
-       AND i.updated_at = c."updatedAtMs" AND i.superseded_by IS NULL`,
+     FROM ${chosenItems[tx.engine]}
+     WHERE i.content_hash = c."contentHash" AND i.updated_at = c."updatedAtMs"
+       AND i.superseded_by IS NULL`,
     [pack.packId, JSON.stringify(chosen), pack.workspaceId],
   );
   return changes;
