@@ -6,7 +6,7 @@ import { assert } from '../../errors.ts';
 import { Api } from '../bind.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
 import { Limiter } from '../limiter.ts';
-import { createServer } from '../server.ts';
+import { createServer, listenOptionsOf } from '../server.ts';
 import { SharedAnswers } from '../shared-answers.ts';
 import { Core } from './core.ts';
 import type { FrontStart, ToCore, ToFront } from './messages.ts';
@@ -51,11 +51,9 @@ port.on('message', (message: ToFront) => {
 post({ kind: 'listening', address: await listen() });
 
 function listen(): Promise<string> {
-  const { host, port: number } = start;
   // Fastify hands its options on to Node; its types do not have this one.
   const options: FastifyListenOptions & { reusePort: true } = {
-    host,
-    port: number,
+    ...listenOptionsOf(start),
     reusePort: true,
   };
   return server.listen(options);
