@@ -37,7 +37,8 @@ import { Api } from './http/bind.ts';
 import { createFrontThreads, type FrontThreads } from './http/front/front-threads.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import { Limiter } from './http/limiter.ts';
-import { createServer, listenOptionsOf } from './http/server.ts';
+import { listen } from './http/listen.ts';
+import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import type { HubDeps } from './hub-deps.ts';
 import { enterHubs } from './hub-start.ts';
@@ -308,7 +309,7 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
         await uploads.byteStore.sweep();
         await archive?.sweep();
       }
-      const listening = await (fronts ?? server).listen(listenOptionsOf(config));
+      const listening = await (fronts?.listen(config) ?? listen(server, config));
       address.baseUrl ||= listening;
       group.announce(address.baseUrl);
       logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);

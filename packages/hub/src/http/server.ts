@@ -23,13 +23,6 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADER_BYTES_MAX = 16_384;
-const CONNECTIONS_MAX = 50_000;
-/**
- * Connections that may wait to be accepted. The system drops those beyond, and the client tries
- * again after 1 s, 3 s and 7 s: with Node's 511, a burst of connections made agents wait for
- * seconds while the hub was not even busy. Linux takes 4,096 at most, unless told otherwise.
- */
-const BACKLOG = 4_096;
 
 export interface ServerOptions {
   ids: IdSource;
@@ -51,10 +44,6 @@ const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchem
 
 function refuseSchema(): never {
   throw new Error('routes must not give Fastify a schema; the contract has them');
-}
-
-export function listenOptionsOf({ host, port }: { host: string; port: number }) {
-  return { host, port, backlog: BACKLOG };
 }
 
 /** Creates the HTTP server: strict JSON in, `{ok: false, …}` for every failure. */
@@ -89,7 +78,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
     schemaController: { compilersFactory: noCompilers },
   });
   server.decorate('unavailableLog', new UnavailableLog());
-  server.server.maxConnections = CONNECTIONS_MAX;
   // Only console calls have cookies, so they are parsed on first use.
   server.register(cookie, { hook: false });
   addBodyParsers(server);

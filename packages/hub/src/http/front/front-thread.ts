@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIdSource, endpointList } from '@signalbox/contract';
-import type { FastifyListenOptions } from 'fastify';
 import { systemClock } from '../../clock.ts';
 import { assert } from '../../errors.ts';
 import { Api } from '../bind.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
 import { Limiter } from '../limiter.ts';
-import { createServer, listenOptionsOf } from '../server.ts';
+import { listenShared } from '../listen.ts';
+import { createServer } from '../server.ts';
 import { SharedAnswers } from '../shared-answers.ts';
 import { Core } from './core.ts';
 import type { FrontStart, ToCore, ToFront } from './messages.ts';
@@ -48,16 +48,7 @@ port.on('message', (message: ToFront) => {
   else if (message.kind === 'close') void close();
   else core.receive(message);
 });
-post({ kind: 'listening', address: await listen() });
-
-function listen(): Promise<string> {
-  // Fastify hands its options on to Node; its types do not have this one.
-  const options: FastifyListenOptions & { reusePort: true } = {
-    ...listenOptionsOf(start),
-    reusePort: true,
-  };
-  return server.listen(options);
-}
+post({ kind: 'listening', address: await listenShared(server, start) });
 
 async function close(): Promise<void> {
   await server.close();

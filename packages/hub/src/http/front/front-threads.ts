@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
-import { assert } from '../../errors.ts';
 import type { Api } from '../bind.ts';
 import type { RateLimits } from '../limiter.ts';
+import { findPort } from '../listen.ts';
 import { FrontCalls } from './front-calls.ts';
 import type { FrontStart, ToCore, ToFront } from './messages.ts';
 import { keepRelayed } from './relay.ts';
@@ -159,19 +157,4 @@ export function createFrontThreads(
 
 function throwError(error: Error): never {
   throw error;
-}
-
-/**
- * Listens for a moment without sharing the port. Front threads share theirs, so that another hub of
- * this user on the same port would not be noticed.
- */
-async function findPort(place: { host: string; port: number }): Promise<number> {
-  const server = createServer();
-  server.listen(place);
-  await once(server, 'listening');
-  const bound = server.address();
-  server.close();
-  await once(server, 'close');
-  assert(bound !== null && typeof bound === 'object', 'a TCP server has a port');
-  return bound.port;
 }

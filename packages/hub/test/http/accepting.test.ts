@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { listen } from '../../src/http/listen.ts';
+import { createBareServer } from '../support/bare-server.ts';
+
+const CONNECTIONS = 400;
+/** A socket accepts one connection in a turn, and the system spreads them over sixteen. */
+const TURNS_MAX = 100;
+
+/** Opens connections on another thread, and counts them in shared memory. */
+const opener = `
+  const { workerData: { port, count, open } } = require('node:worker_threads');
+  const { connect } = require('node:net');
+  const opened = new Int32Array(open);
+  for (let n = 0; n < count; n++) {
+    connect({ port, host: '127.0.0.1' })
+      .on('error', () => {})
+      .once('connect', () => { Atomics.add(opened, 0, 1); Atomics.notify(opened, 0); });
+  }
+`;
+
+async function openConnections(t: TestContext, port: number): Promise<void> {
+  const open = new SharedArrayBuffer(4);
+  const opened = new Int32Array(open);
+  const workerData = { port, count: CONNECTIONS, open };
+  const worker = new Worker(opener, { eval: true, workerData });
+  t.after(() => worker.terminate());
+  await once(worker, 'online');
+  // Keeps this thread from accepting any before all wait.
+  for (;;) {
+    const count = Atomics.load(opened, 0);
+    if (count === CONNECTIONS) return;
+    assert.notEqual(Atomics.wait(opened, 0, count, 30_000), 'timed-out');
+  }
+}
+
+test('a busy hub accepts many new connections in each turn', {
+  skip: process.platform !== 'linux' && 'other systems have one socket',
+}, async (t) => {
+  const { server } = createBareServer();
+  t.after(() => server.close());
+  let accepted = 0;
+  server.server.on('connection', () => {
+    accepted += 1;
+  });
+  const { port } = new URL(await listen(server, { host: '127.0.0.1', port: 0 }));
+  await openConnections(t, Number(port));
+  let turns = 0;
+  while (accepted < CONNECTIONS && turns < TURNS_MAX) {
+    await nextTurn();
+    turns += 1;
+  }
+  assert.equal(accepted, CONNECTIONS, `accepted in ${turns} turns`);
+});
+
+test('a second server on the port is refused', async (t) => {
+  const [first, second] = [createBareServer().server, createBareServer().server];
+  t.after(() => Promise.all([first.close(), second.close()]));
+  const { port } = new URL(await listen(first, { host: '127.0.0.1', port: 0 }));
+  await assert.rejects(listen(second, { host: '127.0.0.1', port: Number(port) }), {
+    code: 'EADDRINUSE',
+  });
+});
