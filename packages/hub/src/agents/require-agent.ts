@@ -49,7 +49,7 @@ export async function requireClaimant(
   // Sent together: one round trip on PostgreSQL.
   const [row] = await Promise.all([
     lockAgent(tx, workspaceId, agentId),
-    requireLiveToken(tx, principal, 'agent', tx.nowMs),
+    requireLiveToken(tx, principal, 'agent'),
   ]);
   const agent = requireAgent(row, principal);
   const { tokenId } = principal;

@@ -101,19 +101,17 @@ class WatchedTx implements Tx {
     return this.#tx.runSql(sql, values);
   }
 
+  send(sql: string, values: readonly SqlValue[]): void {
+    this.#note(sql, values);
+    this.#tx.send(sql, values);
+  }
+
   requireExclusive(): void {
     this.#tx.requireExclusive();
   }
 
-  /** The statements of the work run for several actions, so it says itself what it wrote. */
-  async runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
-    const output = await this.#tx.runBatched(work, input);
-    for (const { table, workspaceId, id } of work.rowsWritten(output)) {
-      const row = { workspaceId, id, columns: [], valueIn: () => undefined };
-      for (const kind of watchedTables[table]?.kind(row) ?? [])
-        this.#add({ workspaceId, kind, id });
-    }
-    return output;
+  runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output> {
+    return this.#tx.runBatched(work, input);
   }
 
   afterCommit(call: () => void): void {

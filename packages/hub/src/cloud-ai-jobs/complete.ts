@@ -54,7 +54,9 @@ export async function completeCloudAiJob(
     replay: (record) => answerOf(record, true),
     accept: (tx, record, isAwaited) =>
       acceptCompletion(deps, tx, record, { input, hash, preparedText, isAwaited }),
-    recordCanceled: (tx, { row }) => updateCloudAiEnd(tx, { ...row, input: inputToKeep(row) }),
+    async recordCanceled(tx, { row }) {
+      updateCloudAiEnd(tx, { ...row, input: inputToKeep(row) });
+    },
   });
 }
 
@@ -76,10 +78,8 @@ async function acceptCompletion(
     message: input.message ?? null,
     completion_hash: hash,
   };
-  const finished = await deps.queue.finish(tx, entry, input.outcome, {
-    isAwaited,
-    writeBeside: () => updateCloudAiEnd(tx, ended),
-  });
+  const finished = await deps.queue.finish(tx, entry, input.outcome, { isAwaited });
+  updateCloudAiEnd(tx, ended);
   if (input.outcome === 'done') {
     await placeResult(deps, tx, ended, { ...input.result, preparedText });
   }

@@ -89,6 +89,7 @@ export async function addCloudAiJob(
     dependsOn: [],
     concurrencyKey: null,
   } as const;
-  await deps.queue.enqueue(tx, entry, () => insertCloudAiJob(tx, row));
+  await deps.queue.enqueue(tx, entry);
+  insertCloudAiJob(tx, row);
   return row;
 }

@@ -19,10 +19,10 @@ export async function recordLostCloudAiLease(
   assert(row !== undefined, 'an entry of the queue has its row');
   const input = inputToKeep(row);
   if (cause === 'cancel') {
-    await updateCloudAiEnd(tx, { ...row, input });
+    updateCloudAiEnd(tx, { ...row, input });
     return;
   }
   // The wire has no code here, so the message begins with the code that jobs have.
   const message = `attempts_exhausted: all ${lost.attempts_max} attempts lost their lease.`;
-  await updateCloudAiEnd(tx, { ...row, input, outcome: 'failed', message });
+  updateCloudAiEnd(tx, { ...row, input, outcome: 'failed', message });
 }

@@ -20,7 +20,7 @@ export function renewCloudAiLease(
   return renewLease(deps, input.cloudAiJobId, input, {
     read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),
     async record(tx, _entry, row) {
-      if (input.message !== undefined) await updateCloudAiMessage(tx, row, input.message);
+      if (input.message !== undefined) updateCloudAiMessage(tx, row, input.message);
       return { columns: {}, more: {} };
     },
   });

@@ -25,8 +25,8 @@ const columns = [
 const INSERT = `INSERT INTO cloud_ai_jobs (${columns.join(', ')})
   VALUES (${columns.map(() => '?').join(', ')})`;
 
-export async function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): Promise<void> {
-  await tx.runSql(
+export function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): void {
+  tx.send(
     INSERT,
     columns.map((column) => row[column]),
   );
@@ -75,20 +75,21 @@ export async function hasJobAbout(
 }
 
 /** Writes the progress of a running job. */
-export async function updateCloudAiMessage(
+export function updateCloudAiMessage(
   tx: Tx,
   row: Pick<CloudAiJobRow, 'workspace_id' | 'cloud_ai_job_id'>,
   message: string,
-): Promise<void> {
-  await tx.runSql(
-    'UPDATE cloud_ai_jobs SET message = ? WHERE workspace_id = ? AND cloud_ai_job_id = ?',
-    [message, row.workspace_id, row.cloud_ai_job_id],
-  );
+): void {
+  tx.send('UPDATE cloud_ai_jobs SET message = ? WHERE workspace_id = ? AND cloud_ai_job_id = ?', [
+    message,
+    row.workspace_id,
+    row.cloud_ai_job_id,
+  ]);
 }
 
 /** Writes how a job has ended. */
-export async function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): Promise<void> {
-  await tx.runSql(
+export function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): void {
+  tx.send(
     `UPDATE cloud_ai_jobs SET input = ?, outcome = ?, result = ?, usage = ?, message = ?,
        completion_hash = ?
      WHERE workspace_id = ? AND cloud_ai_job_id = ?`,

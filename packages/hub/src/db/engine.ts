@@ -64,10 +64,22 @@ export interface ConcurrentScope {
  * transaction, so awaiting anything else would delay every other write.
  */
 export interface Tx extends Reader {
-  /** The database's clock at the start of the action: the one clock of all lease arithmetic. */
+  /**
+   * The database's clock at the start of the action: the one clock of all lease arithmetic. On
+   * PostgreSQL, a concurrent action that takes it before its first read takes a round trip more.
+   */
   readonly nowMs: number;
   run(query: Compilable<unknown>): Promise<{ changes: number }>;
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
+  /**
+   * Writes one row without waiting for it: on PostgreSQL the statement leaves together with the
+   * next one that is waited for, or with the commit. The action fails if the statement fails or
+   * does not change exactly one row, also if that is known only after the action has returned.
+   *
+   * @param sql an INSERT or UPDATE without ON CONFLICT and RETURNING. Of several that an action
+   *   sends, each sees the rows of those before.
+   */
+  send(sql: string, values: readonly SqlValue[]): void;
   /**
    * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
    * is in progress, and restarts the action under the exclusive lock if necessary. Free for the
@@ -75,28 +87,18 @@ export interface Tx extends Reader {
    */
   requireExclusive(): void;
   /**
-   * Does a piece of work once for this action and for all concurrent ones that ask for the same
-   * work at the moment; for this action only when no other does.
+   * Reads once for this action and for all concurrent ones that ask for the same at the moment; for
+   * this action only when no other does.
    */
   runBatched<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output>;
   /** Registers a call for when the action is durable; it is never made if it does not commit. */
   afterCommit(call: () => void): void;
 }
 
-/** Work that is done once for several actions, such as claiming the next ready entries. */
+/** Reads that are made once for several actions, such as locking the next ready entries. */
 export interface BatchedWork<Input, Output> {
   /** @returns one output for each input, in their order. */
-  run(tx: Tx, inputs: readonly Input[]): Promise<Output[]>;
-  /** The rows that the work has written for the action that gets this output. */
-  rowsWritten(output: Output): readonly BatchedRow[];
-}
-
-/** A row that batched work has written. */
-export interface BatchedRow {
-  table: keyof Schema;
-  workspaceId: string;
-  /** The id of its record. */
-  id: string;
+  run(reader: Reader, inputs: readonly Input[]): Promise<Output[]>;
 }
 
 /**

@@ -51,14 +51,14 @@ export async function cancelRecord(
   const isCanceled = changed.status === 'canceled';
   if (isCanceled) {
     if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-    await recordJobEvent(tx, changed, {
+    recordJobEvent(tx, changed, {
       ...{ kind: 'canceled', agentId: null, message: reason },
       data: { by: actor, byName: displayName },
     });
   } else {
     // The agent hears of it later; people who look at the job see it at once.
     const asked = `${displayName} asked to cancel the job.`;
-    await recordJobEvent(tx, changed, {
+    recordJobEvent(tx, changed, {
       ...{
         kind: 'heartbeat',
         agentId: null,

@@ -57,7 +57,7 @@ export function completeJob(
     keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
       await keepLateEvidence(tx, record, input, hash);
-      await recordJobEvent(tx, record.entry, { kind: 'canceled', agentId: input.agentId });
+      recordJobEvent(tx, record.entry, { kind: 'canceled', agentId: input.agentId });
     },
   });
 }
@@ -104,23 +104,19 @@ async function acceptCompletion(
     completion_attempt: entry.attempt,
     completion_answer: null,
   };
-  const writeBeside = () =>
-    Promise.all([
-      recordJobEvent(tx, entry, {
-        kind: input.outcome === 'done' ? 'completed' : input.outcome,
-        message: input.message,
-        data: outcomeData(input, isRetried ? { retryDelayMs } : {}),
-      }),
-      // Before the hooks: a hook may clear the outcome again, and the last write counts.
-      updateJobOutcome(tx, completed),
-    ]);
   const moved = isRetried
     ? await deps.queue.requeue(tx, entry, 'retryable-outcome', {
         delayMs: retryDelayMs,
         attemptsMax: entry.attempts_max + (spendsAttempt(input) ? 0 : 1),
       })
-    : await deps.queue.finish(tx, entry, input.outcome, { isAwaited, writeBeside });
-  if (isRetried) await writeBeside();
+    : await deps.queue.finish(tx, entry, input.outcome, { isAwaited });
+  recordJobEvent(tx, entry, {
+    kind: input.outcome === 'done' ? 'completed' : input.outcome,
+    message: input.message,
+    data: outcomeData(input, isRetried ? { retryDelayMs } : {}),
+  });
+  // Before the hooks: a hook may clear the outcome again, and the last write counts.
+  updateJobOutcome(tx, completed);
   const spawnedJobIds: string[] = [];
   // The next attempt sends its own children: those of this one would be there twice.
   const children = isRetried ? [] : input.children;
@@ -133,7 +129,7 @@ async function acceptCompletion(
   // Its status is that after the hooks.
   const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
   if (result.status !== input.outcome || spawnedJobIds.length > 0) {
-    await updateCompletionAnswer(tx, job.row, JSON.stringify(result));
+    updateCompletionAnswer(tx, job.row, JSON.stringify(result));
   }
   return { result, job: presentJob(job.entry, job.row) };
 }
@@ -203,7 +199,7 @@ async function keepLateEvidence(
   const { workspaceId, jobId, agentId } = input;
   if (!(await hasClaimed(tx, workspaceId, jobId, agentId))) return;
   if (await hasLateEvidence(tx, workspaceId, jobId, completionHash)) return;
-  await recordJobEvent(tx, entry, {
+  recordJobEvent(tx, entry, {
     kind: 'log',
     attempt: input.claimGeneration ?? entry.attempt,
     agentId,

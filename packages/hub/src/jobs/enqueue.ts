@@ -75,12 +75,9 @@ export async function addJob(
   const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
   const row = { ...rowOf(jobId, draft, createdBy), ...place };
-  const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft), (added) =>
-    Promise.all([
-      insertJob(tx, row),
-      recordFirstJobEvent(tx, added, { kind: 'enqueued', data: { by: createdBy, ...origin } }),
-    ]),
-  );
+  const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft));
+  insertJob(tx, row);
+  recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } });
   return { entry, row };
 }
 

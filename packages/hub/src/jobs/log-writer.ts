@@ -45,7 +45,7 @@ export async function appendOutput(
 ): Promise<{ appended: number; lastLogSeq: number }> {
   const growth = growthBy(pieces, column);
   if (growth !== null && (await growsWithoutMark(tx, entry, pieces, growth))) {
-    for (const piece of pieces) await recordJobEvent(tx, entry, eventOf(piece));
+    for (const piece of pieces) recordJobEvent(tx, entry, eventOf(piece));
     return { appended: pieces.length, lastLogSeq: growth.lastLogSeq };
   }
   const log = (await readJobLog(tx, refOf(entry))) ?? emptyLog(entry, tx.nowMs);
@@ -107,7 +107,7 @@ async function appendPiece(
   const isMarked = log.unmarked_bytes >= MARK_BYTES || log.unmarked_pieces >= MARK_PIECES;
   const isKept = piece.activity !== undefined && log.activities < ACTIVITIES_MAX;
   const event = eventOf(piece, isKept);
-  if (!isMarked && !isKept) await recordJobEvent(tx, entry, event);
+  if (!isMarked && !isKept) recordJobEvent(tx, entry, event);
   else {
     const seq = await recordJobEventForSeq(tx, entry, event);
     if (isMarked) await markLog(tx, entry, log, seq);

@@ -15,7 +15,7 @@ export async function recordLostLease(
   { lost, cause, explanation }: LostLease,
 ): Promise<void> {
   const record = (event: JobEventDraft) => recordJobEvent(tx, lost, event);
-  await record({
+  record({
     kind: 'recovered',
     message: explanation?.message ?? lossMessage(cause),
     data: {
@@ -25,7 +25,7 @@ export async function recordLostLease(
       ...explanation?.data,
     },
   });
-  if (cause === 'cancel') await record({ kind: 'canceled', data: {} });
+  if (cause === 'cancel') record({ kind: 'canceled', data: {} });
   if (cause !== 'attempts-exhausted') return;
   const reason = {
     category: 'lease',
@@ -38,7 +38,7 @@ export async function recordLostLease(
     { workspace_id: lost.workspace_id, job_id: lost.entry_id },
     { outcome: 'failed', outcome_reason: JSON.stringify(reason), message: reason.summary },
   );
-  await record({ kind: 'failed', message: reason.summary, data: { outcomeReason: reason } });
+  record({ kind: 'failed', message: reason.summary, data: { outcomeReason: reason } });
 }
 
 function lossMessage(cause: LostLease['cause']): string {

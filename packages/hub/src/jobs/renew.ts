@@ -51,19 +51,23 @@ function stepsOf<More extends object>(
   principal: Principal,
   input: HeartbeatInput,
   readMore: (tx: Tx) => Promise<More>,
-): RenewSteps<null, More> {
+): RenewSteps<More, More> {
   return {
-    read: async (tx) => ({ entry: await requireEntryOfAgent(tx, principal, input), row: null }),
+    async read(tx) {
+      // Sent together: one round trip on PostgreSQL.
+      const [entry, more] = await Promise.all([
+        requireEntryOfAgent(tx, principal, input),
+        readMore(tx),
+      ]);
+      return { entry, row: more };
+    },
     ...(principal.job !== null && {
       extend: (tx: Tx, entry: Entry) => extendByTool(tx, entry, input),
     }),
-    async record(tx, entry) {
-      const [columns, more] = await Promise.all([
-        recordHeartbeat(tx, entry, input.message),
-        readMore(tx),
-      ]);
-      return { columns, more };
-    },
+    record: async (tx, entry, more) => ({
+      columns: await recordHeartbeat(tx, entry, input.message),
+      more,
+    }),
   };
 }
 
@@ -91,7 +95,7 @@ async function recordHeartbeat(
   const hasNoMessage = message === undefined || message === '';
   if (hasNoMessage && entry.heartbeat_seq !== null) {
     const count = entry.heartbeat_count + 1;
-    await foldHeartbeat(tx, entry, entry.heartbeat_seq, count);
+    foldHeartbeat(tx, entry, entry.heartbeat_seq, count);
     return { heartbeat_count: count };
   }
   const seq = await recordJobEventForSeq(tx, entry, {

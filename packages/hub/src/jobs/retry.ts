@@ -110,8 +110,8 @@ export async function requeueJob(
     ...noResult,
     waiting_on_uncertainty_id: null,
   };
-  await updateJobOutcome(tx, cleared);
+  updateJobOutcome(tx, cleared);
   if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-  await recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, data });
+  recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, data });
   return { entry: pending, row: cleared };
 }

@@ -24,22 +24,14 @@ const APPEND_EVENT = `INSERT INTO job_events
     ?, ?, ?, ?, ?, ?)`;
 
 /** Appends an event to a job's timeline. */
-export async function recordJobEvent(
-  tx: Tx,
-  entry: EventEntry,
-  event: JobEventDraft,
-): Promise<void> {
+export function recordJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
   const place = [entry.workspace_id, entry.entry_id];
-  await tx.runSql(APPEND_EVENT, [...place, ...place, ...valuesOf(tx, entry, event)]);
+  tx.send(APPEND_EVENT, [...place, ...place, ...valuesOf(tx, entry, event)]);
 }
 
 /** Writes the first event of a new job's timeline. */
-export async function recordFirstJobEvent(
-  tx: Tx,
-  entry: EventEntry,
-  event: JobEventDraft,
-): Promise<void> {
-  await tx.runSql(
+export function recordFirstJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
+  tx.send(
     `INSERT INTO job_events
        (workspace_id, job_id, seq, kind, at, attempt, agent_id, message, data)
      VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)`,
@@ -75,13 +67,8 @@ function valuesOf(tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
 }
 
 /** Counts one more heartbeat without a message in the attempt's heartbeat event. */
-export async function foldHeartbeat(
-  tx: Tx,
-  entry: EventEntry,
-  seq: number,
-  count: number,
-): Promise<void> {
-  await tx.runSql(
+export function foldHeartbeat(tx: Tx, entry: EventEntry, seq: number, count: number): void {
+  tx.send(
     'UPDATE job_events SET at = ?, data = ? WHERE workspace_id = ? AND job_id = ? AND seq = ?',
     [tx.nowMs, JSON.stringify({ count }), entry.workspace_id, entry.entry_id, seq],
   );

@@ -36,8 +36,8 @@ const jobColumns = [
 const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
   VALUES (${jobColumns.map(() => '?').join(', ')})`;
 
-export async function insertJob(tx: Tx, row: JobRow): Promise<void> {
-  await tx.runSql(
+export function insertJob(tx: Tx, row: JobRow): void {
+  tx.send(
     INSERT_JOB,
     jobColumns.map((column) => row[column]),
   );
@@ -102,8 +102,8 @@ export async function countJobsOfTree(
 }
 
 /** Writes what an accepted completion contained. */
-export async function updateJobOutcome(tx: Tx, row: JobRow): Promise<void> {
-  await tx.runSql(
+export function updateJobOutcome(tx: Tx, row: JobRow): void {
+  tx.send(
     `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
        usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?,
        verdict = ?
@@ -140,12 +140,12 @@ export async function updateJobPrompt(
 }
 
 /** Writes the answer that a replay of the accepted completion gets. */
-export async function updateCompletionAnswer(
+export function updateCompletionAnswer(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
   answer: string,
-): Promise<void> {
-  await tx.runSql('UPDATE jobs SET completion_answer = ? WHERE workspace_id = ? AND job_id = ?', [
+): void {
+  tx.send('UPDATE jobs SET completion_answer = ? WHERE workspace_id = ? AND job_id = ?', [
     answer,
     row.workspace_id,
     row.job_id,

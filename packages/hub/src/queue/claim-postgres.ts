@@ -1,25 +1,16 @@
-import type { BatchedWork, Tx } from '../db/engine.ts';
+import type { BatchedWork, Reader } from '../db/engine.ts';
 import type { Entry } from './entry.ts';
-import type { LeaseGrant } from './store.ts';
 
 /*
  * Claims on PostgreSQL, where several run concurrently, on this hub and on others. Row locks decide
- * who gets an entry. Many claims share one statement that selects and one that updates.
+ * who gets an entry. Many claims share one statement.
  */
 
 /** A claim of the next ready entry of some lanes. */
 export interface ClaimRequest {
   workspaceId: string;
   laneIds: readonly string[];
-  /** Makes the grant for the entry and generation that will be claimed. */
-  grantFor: (entryId: string, generation: number) => LeaseGrant;
 }
-
-/**
- * The claimed entry; null when nothing is ready; `keyed` when the next entry has a concurrency key,
- * which only an exclusive transaction can check.
- */
-export type ClaimResult = Entry | null | 'keyed';
 
 /** Extra candidates to select, since other transactions may hold locks on the first ones. */
 const MORE_CANDIDATES = 32;
@@ -38,20 +29,24 @@ const candidatesOf = (looked: number) => `SELECT c.entry_id FROM json_each(?) AS
   ) AS c
   ORDER BY c.sort_key, c.entry_id LIMIT ${looked}`;
 
-export const claimReady: BatchedWork<ClaimRequest, ClaimResult> = {
-  async run(tx, requests) {
-    const results: ClaimResult[] = requests.map(() => null);
+/**
+ * Locks the next ready entry for each of some claims; null when nothing is ready. Each claim starts
+ * the attempt of its entry itself, at once: while the entry is ready, only its lock keeps other
+ * transactions from it.
+ */
+export const lockReady: BatchedWork<ClaimRequest, Entry | null> = {
+  async run(reader, requests) {
+    const entries: (Entry | null)[] = requests.map(() => null);
+    const taken: string[] = [];
     for (const places of groupByLanes(requests).values()) {
-      const group = places.map((at) => requests[at]).filter((request) => request !== undefined);
-      const claimed = await claimFromLanes(tx, group);
-      for (const [index, at] of places.entries()) results[at] = claimed[index] ?? null;
+      const request = requests[places[0] ?? 0];
+      if (request === undefined || request.laneIds.length === 0) continue;
+      const locked = await lockInLanes(reader, request, { count: places.length, taken });
+      for (const [index, at] of places.entries()) entries[at] = locked[index] ?? null;
+      taken.push(...locked.map((entry) => entry.entry_id));
     }
-    return results;
+    return entries;
   },
-  rowsWritten: (result) =>
-    result === null || result === 'keyed'
-      ? []
-      : [{ table: 'queue_entries', workspaceId: result.workspace_id, id: result.entry_id }],
 };
 
 /** The positions of the requests, grouped by the lanes that they ask for. */
@@ -66,69 +61,33 @@ function groupByLanes(requests: readonly ClaimRequest[]): Map<string, number[]> 
   return groups;
 }
 
-/** Claims for a group: the first request gets the first entry. Results are in request order. */
-async function claimFromLanes(tx: Tx, group: readonly ClaimRequest[]): Promise<ClaimResult[]> {
-  const [first] = group;
-  if (first === undefined || first.laneIds.length === 0) return [];
-  const entries = await lockReady(tx, first, group.length);
-  const grants = entries.flatMap((entry, at) => {
-    const request = group[at];
-    if (request === undefined || entry.concurrency_key !== null) return [];
-    return [{ entry_id: entry.entry_id, ...request.grantFor(entry.entry_id, entry.attempt + 1) }];
-  });
-  const started = await startAttempts(tx, first.workspaceId, grants);
-  return entries.map((entry) =>
-    entry.concurrency_key === null ? (started.get(entry.entry_id) ?? null) : 'keyed',
-  );
-}
-
 /**
  * Locks the next entries of some lanes in claim order. Skips entries that another transaction has
- * locked, since it is about to claim them.
+ * locked, since it is about to claim them, and those that this transaction has taken.
  */
-async function lockReady(
-  tx: Tx,
+async function lockInLanes(
+  reader: Reader,
   { workspaceId, laneIds }: ClaimRequest,
-  count: number,
+  { count, taken }: { count: number; taken: readonly string[] },
 ): Promise<Entry[]> {
   const place = [JSON.stringify(laneIds), workspaceId];
-  const first = 2 ** Math.ceil(Math.log2(count + MORE_CANDIDATES));
+  const first = 2 ** Math.ceil(Math.log2(count + taken.length + MORE_CANDIDATES));
   for (let looked = first; ; looked *= FURTHER) {
     const candidates = candidatesOf(looked);
-    const entries = await tx.allSql<Entry>(
+    const entries = await reader.allSql<Entry>(
       `WITH candidates AS MATERIALIZED (${candidates})
        SELECT e.* FROM candidates JOIN queue_entries AS e
          ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
+         AND e.entry_id NOT IN (SELECT value FROM json_each(?))
        ORDER BY e.sort_key, e.entry_id LIMIT ?
        FOR NO KEY UPDATE OF e SKIP LOCKED`,
-      [...place, workspaceId, count],
+      [...place, workspaceId, JSON.stringify(taken), count],
     );
     if (entries.length === count) return entries;
-    const seen = await tx.firstSql<{ seen: number }>(
+    const seen = await reader.firstSql<{ seen: number }>(
       `SELECT COUNT(*) AS seen FROM (${candidates}) AS candidates`,
       place,
     );
     if ((seen?.seen ?? 0) < looked) return entries;
   }
-}
-
-/** Starts an attempt of each locked entry for the agent of its grant. */
-async function startAttempts(
-  tx: Tx,
-  workspaceId: string,
-  grants: readonly (LeaseGrant & { entry_id: string })[],
-): Promise<Map<string, Entry>> {
-  if (grants.length === 0) return new Map();
-  const rows = await tx.allSql<Entry>(
-    `UPDATE queue_entries AS e SET status = 'running', hold = NULL, attempt = e.attempt + 1,
-       agent_id = g."agentId", lease_ms = g."leaseMs", lease_expires_at = ? + g."leaseMs",
-       claim_key = g."claimKey", job_token_hash = g."jobTokenHash", started_at = ?,
-       heartbeat_seq = NULL, heartbeat_count = 0, prefer_agent_id = NULL, prefer_until = NULL
-     FROM json_to_recordset(?::json) AS g(entry_id text, "agentId" text, "leaseMs" bigint,
-       "claimKey" text, "jobTokenHash" text)
-     WHERE e.workspace_id = ? AND e.entry_id = g.entry_id AND e.hold = 'ready'
-     RETURNING e.*`,
-    [tx.nowMs, tx.nowMs, JSON.stringify(grants), workspaceId],
-  );
-  return new Map(rows.map((row) => [row.entry_id, row]));
 }

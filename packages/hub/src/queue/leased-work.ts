@@ -50,7 +50,7 @@ export interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
   /** Reads the row of a claimed entry and makes the answer; runs again for a repeated claim. */
   answer(tx: Tx, entry: Entry): Promise<Answer>;
   /** Records a new claim. */
-  record?(tx: Tx, entry: Entry): Promise<void>;
+  record?(tx: Tx, entry: Entry): void;
   /** Why the lanes had no ready entry. */
   explainEmpty(tx: Tx, lanes: FoundLanes, demand: Asked): Promise<Refusal>;
 }
@@ -118,8 +118,8 @@ async function tryClaim<Claimant, Answer, Refusal, Asked extends Demand>(
     const refusal = await steps.explainEmpty(tx, lanes, demand);
     return { claimed: null, refusal, suits: (laneId) => deps.queue.laneSuits(laneId, demand) };
   }
-  const [claimed] = await Promise.all([steps.answer(tx, entry), steps.record?.(tx, entry)]);
-  return { claimed, laneId: entry.lane_id };
+  steps.record?.(tx, entry);
+  return { claimed: await steps.answer(tx, entry), laneId: entry.lane_id };
 }
 
 /** Recovers expired leases and ends delays, which may yield a ready entry before the sweeper. */
@@ -240,7 +240,7 @@ export async function renewLeaseWithin<Row, More extends object>(
   requireClaim(entry, input);
   const lease = (await steps.extend?.(tx, entry)) ?? extendLease(entry, tx.nowMs, input);
   const { columns, more } = await steps.record(tx, entry, row);
-  const renewed = await updateRunning(tx, entry, { ...lease, ...columns });
+  const renewed = updateRunning(tx, entry, { ...lease, ...columns });
   assert(renewed.lease_expires_at !== null, 'a running entry has a lease');
   return {
     leaseExpiresAt: timestampOf(renewed.lease_expires_at),

@@ -1,7 +1,7 @@
 import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
-import { claimReady } from './claim-postgres.ts';
+import { lockReady } from './claim-postgres.ts';
 import type { Entry, EntryStatus, LaneSpec } from './entry.ts';
 import {
   announce,
@@ -86,16 +86,8 @@ export class Queue {
     this.#onReady = onReady;
   }
 
-  /**
-   * Adds an entry.
-   *
-   * @param writeBeside writes the other rows of the entry. They are sent together with it.
-   */
-  async enqueue(
-    tx: Tx,
-    draft: EntryDraft,
-    writeBeside: (entry: Entry) => Promise<unknown>,
-  ): Promise<Entry> {
+  /** Adds an entry. */
+  async enqueue(tx: Tx, draft: EntryDraft): Promise<Entry> {
     const dependsOn = [...new Set(draft.dependsOn)];
     // Otherwise a dependency could be done meanwhile without releasing this entry.
     if (dependsOn.length > 0 || draft.concurrencyKey !== null) tx.requireExclusive();
@@ -126,7 +118,7 @@ export class Queue {
       ...unclaimed,
     };
     entry.hold = await findHold(tx, entry);
-    await Promise.all([insertEntry(tx, entry), writeBeside(entry)]);
+    insertEntry(tx, entry);
     announce(tx, entry, this.#onReady);
     return entry;
   }
@@ -172,9 +164,12 @@ export class Queue {
     laneIds: readonly string[],
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
+    const start = (ready: Entry) =>
+      startAttempt(tx, ready, grantFor(ready.entry_id, ready.attempt + 1));
     if (tx.engine === 'postgres') {
-      const claimed = await tx.runBatched(claimReady, { workspaceId, laneIds, grantFor });
-      if (claimed !== 'keyed') return claimed;
+      const ready = await tx.runBatched(lockReady, { workspaceId, laneIds });
+      if (ready === null) return null;
+      if (ready.concurrency_key === null) return start(ready);
       tx.requireExclusive();
     }
     const heads = new Map<string, Entry>();
@@ -185,7 +180,7 @@ export class Queue {
       if (head === null) return null;
       const key = head.concurrency_key;
       if (key === null || !(await isKeyRunning(tx, workspaceId, head.queue, key))) {
-        return startAttempt(tx, head, grantFor(head.entry_id, head.attempt + 1));
+        return start(head);
       }
       await holdForKey(tx, head);
       const next = await readLaneHead(tx, workspaceId, head.lane_id);
@@ -222,17 +217,16 @@ export class Queue {
    * Ends a running entry with an accepted completion.
    *
    * @param isAwaited what `hasDependents` says of the entry in this transaction.
-   * @param writeBeside writes the other rows of the entry. They are sent together with it.
    */
   async finish(
     tx: Tx,
     entry: Entry,
     status: 'done' | 'failed' | 'blocked',
-    { isAwaited, writeBeside }: { isAwaited: boolean; writeBeside: () => Promise<unknown> },
+    { isAwaited }: { isAwaited: boolean },
   ): Promise<Entry> {
     const isReleasing = isAwaited && status === 'done';
     if (isReleasing) tx.requireExclusive();
-    const finished = await this.#stop(tx, entry, { status, cause: 'complete', writeBeside });
+    const finished = await this.#stop(tx, entry, { status, cause: 'complete' });
     if (isReleasing) await releaseDependents(tx, finished, this.#onReady);
     return finished;
   }
@@ -264,7 +258,7 @@ export class Queue {
     });
     const attemptsMax = options.attemptsMax ?? entry.attempts_max;
     const place = { hold, availableAtMs, attemptsMax, preference };
-    const pending = await returnToPending(tx, entry, place);
+    const pending = returnToPending(tx, entry, place);
     announce(tx, pending, this.#onReady);
     if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
     return pending;
@@ -275,7 +269,7 @@ export class Queue {
    * when it becomes pending again.
    */
   async setPriority(tx: Tx, entry: Entry, priority: number): Promise<Entry> {
-    const moved = await changePlace(tx, entry, {
+    const moved = changePlace(tx, entry, {
       priority,
       sort_key: entry.sort_key + (entry.priority - priority) * PRIORITY_POINT_MS,
     });
@@ -342,17 +336,13 @@ export class Queue {
   async #stop(
     tx: Tx,
     entry: Entry,
-    {
-      status,
-      cause,
-      writeBeside,
-    }: { status: EntryStatus; cause: Cause; writeBeside?: () => Promise<unknown> },
+    { status, cause }: { status: EntryStatus; cause: Cause },
   ): Promise<Entry> {
     if (!mayMove(entry.status, status, cause)) {
       throw new HubError(entry.status === 'canceled' ? 'JOB_CANCELED' : 'JOB_ALREADY_FINISHED');
     }
     if (entry.concurrency_key !== null) tx.requireExclusive();
-    const [stopped] = await Promise.all([stopAttempt(tx, entry, status), writeBeside?.()]);
+    const stopped = stopAttempt(tx, entry, status);
     await promoteKeyHeld(tx, stopped, this.#onReady);
     return stopped;
   }

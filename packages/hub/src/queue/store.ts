@@ -44,8 +44,8 @@ const entryColumns = [
 const INSERT_ENTRY = `INSERT INTO queue_entries (${entryColumns.join(', ')})
   VALUES (${entryColumns.map(() => '?').join(', ')})`;
 
-export async function insertEntry(tx: Tx, entry: Entry): Promise<void> {
-  await tx.runSql(
+export function insertEntry(tx: Tx, entry: Entry): void {
+  tx.send(
     INSERT_ENTRY,
     entryColumns.map((column) => entry[column]),
   );
@@ -192,7 +192,7 @@ export interface LeaseGrant {
  * Starts an attempt of an entry that is ready, or reserved for this agent. The attempt number,
  * which is the claim generation, rises by one.
  */
-export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Promise<Entry> {
+export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Entry {
   const isReserved = entry.hold === 'preferred' && entry.prefer_agent_id === grant.agentId;
   assert(
     entry.hold === 'ready' || isReserved,
@@ -224,7 +224,7 @@ const noLease = {
 } as const;
 
 /** Takes an entry out of the queue; a blocked or failed one may return. */
-export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Promise<Entry> {
+export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Entry {
   return changeEntry(tx, entry, {
     status,
     hold: null,
@@ -247,7 +247,7 @@ export interface Preference {
 }
 
 /** Makes an entry pending again. */
-export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Promise<Entry> {
+export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Entry {
   return changeEntry(tx, entry, {
     status: 'pending',
     hold: place.hold,
@@ -282,7 +282,7 @@ export async function holdForKey(
 }
 
 /** Updates a running entry. No index covers these columns, so a renewal touches no index. */
-export async function updateRunning(
+export function updateRunning(
   tx: Tx,
   entry: Entry,
   values: Partial<
@@ -291,7 +291,7 @@ export async function updateRunning(
       'lease_ms' | 'lease_expires_at' | 'cancel_requested_at' | 'heartbeat_seq' | 'heartbeat_count'
     >
   >,
-): Promise<Entry> {
+): Entry {
   assert(entry.status === 'running', 'only a running entry has a lease');
   if (Object.keys(values).length === 0) return entry;
   return changeEntry(tx, entry, values);
@@ -302,7 +302,7 @@ export function changePlace(
   tx: Tx,
   entry: Entry,
   place: Pick<Entry, 'priority' | 'sort_key'>,
-): Promise<Entry> {
+): Entry {
   return changeEntry(tx, entry, place);
 }
 
@@ -310,9 +310,9 @@ export function changePlace(
  * Updates columns of an entry that this transaction has read, fenced by its attempt and status.
  * Computes the new entry instead of using RETURNING, for which SQLite builds a table each time.
  */
-async function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Promise<Entry> {
+function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
   const columns = Object.keys(values).map((name) => `${name} = ?`);
-  const { changes } = await tx.runSql(
+  tx.send(
     `UPDATE queue_entries SET ${columns.join(', ')}
      WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ?`,
     [
@@ -324,7 +324,6 @@ async function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Promis
       entry.status,
     ],
   );
-  if (changes !== 1) throw new Error(`entry ${entry.entry_id} changed under its transaction`);
   return { ...entry, ...values };
 }
 

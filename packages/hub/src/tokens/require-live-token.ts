@@ -1,5 +1,5 @@
 import type { Scope } from '@signalbox/contract';
-import type { Reader } from '../db/engine.ts';
+import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import { principalOfToken } from './authenticate-bearer.ts';
@@ -12,15 +12,14 @@ import { readTokenById } from './store-bearers.ts';
  * @throws HubError TOKEN_INVALID, TOKEN_REVOKED, TOKEN_EXPIRED, NOT_ALLOWED
  */
 export async function requireLiveToken(
-  reader: Reader,
+  tx: Tx,
   { kind, workspaceId, tokenId }: Principal,
   scope: Scope,
-  nowMs: number,
 ): Promise<void> {
   if ((kind !== 'device' && kind !== 'service') || workspaceId === null) return;
-  const row = await readTokenById(reader, workspaceId, tokenId);
+  const row = await readTokenById(tx, workspaceId, tokenId);
   if (row === undefined) throw new HubError('TOKEN_INVALID');
-  if (!principalOfToken(row, nowMs).scopes.has(scope)) {
+  if (!principalOfToken(row, tx.nowMs).scopes.has(scope)) {
     throw new HubError('NOT_ALLOWED', `The token no longer has the scope ${scope}.`);
   }
 }

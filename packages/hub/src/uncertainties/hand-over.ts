@@ -227,7 +227,7 @@ async function cancelApplication(
   if (application?.entry.status !== 'pending') return;
   const { entry } = application;
   await deps.queue.cancel(tx, entry);
-  await recordJobEvent(tx, entry, {
+  recordJobEvent(tx, entry, {
     kind: 'canceled',
     agentId: null,
     message: 'A later answer supersedes the one that this job was to apply.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
 import { actFor } from '../../src/db/acting-caller.ts';
-import type { BatchedWork, Database, Tx } from '../../src/db/engine.ts';
+import type { BatchedWork, Database, Reader, Tx } from '../../src/db/engine.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 import { HubError } from '../../src/errors.ts';
 
@@ -63,8 +63,8 @@ const insertNote = (tx: Tx, note: string, amount: number | null = null) =>
     amount,
   ]);
 
-const readNote = (tx: Tx, note: string) =>
-  tx.firstSql<{ note: string; amount: number | null }>(
+const readNote = (reader: Reader, note: string) =>
+  reader.firstSql<{ note: string; amount: number | null }>(
     'SELECT note, amount FROM notes WHERE workspace_id = ? AND note = ?',
     ['home', note],
   );
@@ -203,14 +203,13 @@ test('batched work of a transaction runs one piece after the other', async (t) =
   const atOnce: number[] = [];
   let hasAskedLate = false;
   const work: BatchedWork<string, string> = {
-    async run(tx, inputs) {
+    async run(reader, inputs) {
       atOnce.push(++running);
       // Until the second action has asked, and for some more turns.
-      for (let turn = 0; turn < 10 || !hasAskedLate; turn++) await readNote(tx, 'none');
+      for (let turn = 0; turn < 10 || !hasAskedLate; turn++) await readNote(reader, 'none');
       running -= 1;
       return inputs.map((input) => `${input} done`);
     },
-    rowsWritten: () => [],
   };
   const outputs = await runConcurrently(database, ['early', 'late'], async (tx, name) => {
     if (name === 'late') {
@@ -378,12 +377,11 @@ test('batched work runs once for all that ask for it and keeps their order', asy
   const database = await openHub(t);
   const sizes: number[] = [];
   const doubling = {
-    async run(tx: Tx, inputs: readonly number[]) {
+    async run(reader: Reader, inputs: readonly number[]) {
       sizes.push(inputs.length);
-      await tx.firstSql('SELECT ?::text AS size', [String(inputs.length)]);
+      await reader.firstSql('SELECT ?::text AS size', [String(inputs.length)]);
       return inputs.map((input) => input * 2);
     },
-    rowsWritten: () => [],
   };
   const numbers = Array.from({ length: 30 }, (_, at) => at);
   const outputs = await Promise.all(

@@ -67,6 +67,20 @@ test('an action that throws leaves nothing, and the others of its transaction co
   assert.deepEqual(await list(), ['a', 'b']);
 });
 
+test('a write that is sent changes one row, or its action fails', async (t) => {
+  const { database, list } = await createNotes(t);
+  await database.write(null, async (tx) => {
+    tx.send('INSERT INTO notes (note) VALUES (?)', ['a']);
+    tx.send('UPDATE notes SET note = ? WHERE note = ?', ['b', 'a']);
+  });
+  const missed = database.write(null, async (tx) => {
+    tx.send('INSERT INTO notes (note) VALUES (?)', ['c']);
+    tx.send('UPDATE notes SET note = ? WHERE note = ?', ['d', 'missing']);
+  });
+  await assert.rejects(missed, /changed 0 rows instead of one/);
+  assert.deepEqual(await list(), ['b']);
+});
+
 test('a concurrent action that fails after it wrote leaves nothing, and the others commit', async (t) => {
   const { database, list } = await createNotes(t);
   const calls: string[] = [];

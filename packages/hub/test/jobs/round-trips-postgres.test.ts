@@ -1,37 +1,39 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { Tx } from '../../src/db/engine.ts';
+import pg from 'pg';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobEvents, jobs } = endpoints;
 
 /*
- * Statements that an action asks for together are one round trip. It costs more than a statement.
+ * A call waits for few answers of the database. Each costs a turn of the event loop, which is long
+ * when the hub is busy. BEGIN and COMMIT count.
  */
 
-const asking = ['all', 'first', 'run', 'allSql', 'firstSql', 'runSql', 'runBatched'];
-
-/** The same transaction; `onTrip` is called once for the statements that are asked for together. */
-function countTrips(tx: Tx, onTrip: () => void): Tx {
-  let trip: Promise<void> | null = null;
-  return new Proxy(tx, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== 'function') return member;
-      if (!asking.includes(String(name))) return member.bind(target);
-      return async (...values: unknown[]) => {
-        if (trip === null) {
-          onTrip();
-          trip = new Promise((resolve) => setImmediate(resolve)).then(() => {
-            trip = null;
-          });
-        }
-        await trip;
-        return member.apply(target, values);
-      };
-    },
-  });
+/** Counts how often a transaction that begins from now on waits for answers. */
+function countTrips(t: TestContext): () => number {
+  const trips = new Map<pg.Client, { count: number; hasAnswer: boolean }>();
+  const { query } = pg.Client.prototype;
+  const counted = function (this: pg.Client, ...values: unknown[]): unknown {
+    const isBegin = typeof values[0] === 'string' && values[0].startsWith('BEGIN');
+    if (isBegin) trips.set(this, { count: 0, hasAnswer: true });
+    const trip = trips.get(this);
+    if (trip?.hasAnswer === true) {
+      trip.count += 1;
+      trip.hasAnswer = false;
+    }
+    // The hub awaits promises only.
+    const answer = Reflect.apply(query, this, values) as unknown as Promise<unknown>;
+    return answer.finally(() => {
+      if (trip !== undefined) trip.hasAnswer = true;
+    });
+  };
+  const mock = t.mock.method(pg.Client.prototype, 'query', counted as typeof query);
+  return () => {
+    mock.mock.restore();
+    return Array.from(trips.values(), ({ count }) => count).reduce((sum, count) => sum + count, 0);
+  };
 }
 
 /** A workspace with an agent, and a counter of the round trips of what a call writes. */
@@ -40,30 +42,36 @@ async function startCounted(t: TestContext) {
   // The first job of its kind makes its lane.
   await h.enqueue();
   await h.claim();
-  let trips = 0;
-  const { database } = h.hub;
-  const write = database.writeConcurrent;
-  t.mock.method(database, 'writeConcurrent', ((scope, action) =>
-    write(scope, (tx) => action(countTrips(tx, () => trips++)))) as typeof write);
   const tripsOf = async (call: () => Promise<unknown>) => {
-    trips = 0;
+    const end = countTrips(t);
     await call();
-    return trips;
+    return end();
   };
   return { ...h, tripsOf };
 }
 
-test('the calls of a job’s life ask for their statements in few round trips', async (t) => {
+test('the calls of a job’s life wait for few answers of the database', async (t) => {
   const { tripsOf, ...h } = await startCounted(t);
-  assert.equal(await tripsOf(() => h.enqueue()), 2, 'the repository; the job');
-  let jobId: string | null = null;
+  assert.equal(await tripsOf(() => h.enqueue()), 2, 'the repository; the rows and COMMIT');
+  let claimed: string | null = null;
   const claims = await tripsOf(async () => {
-    ({ jobId } = await h.claim());
+    ({ jobId: claimed } = await h.claim());
   });
-  assert.ok(jobId !== null);
-  assert.ok(claims <= 6, `a claim took ${claims}`);
-  const completed = jobId;
-  assert.equal(await tripsOf(() => h.complete(completed)), 3, 'the job; its end; its questions');
+  assert.equal(claims, 6);
+  assert.ok(claimed !== null);
+  const held = { workspaceId: h.workspaceId, agentId: h.agentId, jobId: String(claimed) };
+  const renew = () => h.call(jobs.heartbeat, held);
+  await renew();
+  assert.equal(await tripsOf(renew), 2, 'the job; the rows and COMMIT');
+  let logSeq = 0;
+  const append = () => {
+    logSeq += 1;
+    const entries = [{ logSeq, message: 'Hello.', stream: 'stdout' as const }];
+    return h.call(jobEvents.append, { ...held, entries });
+  };
+  await append();
+  assert.equal(await tripsOf(append), 3, 'the job; its log; the event and COMMIT');
+  assert.equal(await tripsOf(() => h.complete(held.jobId)), 3, 'the job; its questions; COMMIT');
 });
 
 test('a report asks for one round trip more than its parts, in one transaction instead of three', async (t) => {

@@ -23,6 +23,18 @@ const insertShape = /^\s*(INSERT INTO \w+\s*\([^)]*\))\s*VALUES\s*\((.*)\)\s*$/i
 const updateShape = /^\s*(UPDATE \w+ SET .*?)\s(WHERE .*)$/is;
 
 /**
+ * Makes an UPDATE fail unless it changes the expected number of rows: what is sent together with
+ * COMMIT cannot be checked by the hub any more.
+ *
+ * @param text an UPDATE with RETURNING.
+ * @param count an SQL expression.
+ */
+export function requireChanges(text: string, count: string): string {
+  return `WITH changed AS (${text}) SELECT CASE WHEN COUNT(*) = ${count} THEN 1
+    ELSE CAST(COUNT(*) || ' rows changed, not ' || ${count} AS integer) END FROM changed`;
+}
+
+/**
  * Merges a statement with itself for many rows of values; null when that is not possible, as for a
  * write that returns rows or has ON CONFLICT. What the statement returns for one row of values must
  * not depend on what it does for another.

@@ -110,11 +110,11 @@ export class Session {
   }
 
   /** Sends the statements that `ask` starts in one packet, as far as the driver allows. */
-  together(ask: () => void): void {
+  together<T>(ask: () => T): T {
     const stream = streamOf(this.#client);
     stream.cork();
     try {
-      ask();
+      return ask();
     } finally {
       stream.uncork();
     }

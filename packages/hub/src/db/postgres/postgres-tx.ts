@@ -10,7 +10,21 @@ export interface StatementRunner {
   query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>>;
   /** Absent in a session, which serves a single action at a time. */
   runBatched?<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output>;
+  /**
+   * Sends a write later, and fails the transaction if it does not change exactly one row. Absent in
+   * a session, which sends it at once.
+   */
+  send?(sender: object, text: string, values: readonly SqlValue[]): void;
 }
+
+/** The beginning of a transaction, whose answer the first reads do not wait for. */
+export interface Beginning {
+  /** The database's clock; null until the transaction has begun. */
+  readonly nowMs: number | null;
+}
+
+/** Thrown into an action that does more than read before its transaction has begun. */
+export class NotBegun extends Error {}
 
 /** The `Tx` of one action, and what its transaction has to know about it afterwards. */
 export interface ActionTx extends Tx {
@@ -18,19 +32,34 @@ export interface ActionTx extends Tx {
   readonly calls: (() => void)[];
   /** Whether a statement has run that may have written. */
   readonly hasWritten: boolean;
+  /** Waits for the writes that a session has sent. Throws what the first failed one threw. */
+  settleSent(): Promise<void>;
 }
 
 /** @param requireExclusive throws where the action is concurrent; a no-op where it is exclusive. */
 export function openTx(
   runner: StatementRunner,
-  nowMs: number,
+  beginning: Beginning,
   requireExclusive: () => void = () => undefined,
 ): ActionTx {
   const calls: (() => void)[] = [];
+  const sent: Promise<void>[] = [];
   let hasWritten = false;
-  function query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
-    hasWritten ||= !isRead(text);
-    return runner.query<Row>(numberPlaceholders(text), values);
+  function requireBegun(): number {
+    if (beginning.nowMs === null) throw new NotBegun();
+    return beginning.nowMs;
+  }
+  function noteWrite(): void {
+    requireBegun();
+    hasWritten = true;
+  }
+  async function query<Row>(sql: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
+    if (!isRead(sql)) noteWrite();
+    return runner.query<Row>(numberPlaceholders(sql), values);
+  }
+  async function sendNow(text: string, values: readonly SqlValue[]): Promise<void> {
+    const { changes } = await runner.query(text, values);
+    if (changes !== 1) throw new Error(`a statement changed ${changes} rows instead of one`);
   }
   function compile(compilable: Compilable<unknown>): [string, SqlValue[]] {
     const { sql, parameters } = compilable.compile();
@@ -43,7 +72,9 @@ export function openTx(
     },
     rowLock: ' FOR NO KEY UPDATE',
     kept: null,
-    nowMs,
+    get nowMs() {
+      return requireBegun();
+    },
     calls,
     get hasWritten() {
       return hasWritten;
@@ -56,16 +87,25 @@ export function openTx(
       (await query<Row>(sql, values)).rows[0],
     run: async (q) => ({ changes: (await query(...compile(q))).changes }),
     runSql: async (sql, values) => ({ changes: (await query(sql, values)).changes }),
+    send(sql, values) {
+      noteWrite();
+      const text = numberPlaceholders(sql);
+      if (runner.send !== undefined) {
+        runner.send(tx, text, values);
+        return;
+      }
+      const answer = sendNow(text, values);
+      // `settleSent` reports it; meanwhile it must not count as unhandled.
+      answer.catch(() => undefined);
+      sent.push(answer);
+    },
+    async settleSent() {
+      await Promise.all(sent);
+    },
     requireExclusive,
     async runBatched(work, input) {
-      try {
-        const output = await (runner.runBatched?.(work, input) ?? runSingle(tx, work, input));
-        hasWritten ||= work.rowsWritten(output).length > 0;
-        return output;
-      } catch (error) {
-        hasWritten = true;
-        throw error;
-      }
+      requireBegun();
+      return runner.runBatched?.(work, input) ?? runSingle(tx, work, input);
     },
     afterCommit: (call) => void calls.push(call),
   };

@@ -11,7 +11,7 @@ import {
   toUnavailable,
 } from './postgres-errors.ts';
 import type { Session } from './postgres-session.ts';
-import { type ActionTx, openTx } from './postgres-tx.ts';
+import { type ActionTx, NotBegun, openTx } from './postgres-tx.ts';
 import type { StatementMerger } from './statement-merger.ts';
 
 /** An action that waits to run. */
@@ -44,7 +44,9 @@ type Outcome =
   | { kind: 'value'; value: unknown; calls: (() => void)[] }
   | { kind: 'refused'; error: unknown }
   /** To be restarted under the exclusive lock; after an error, the transaction has failed. */
-  | { kind: 'restart'; isFailed: boolean };
+  | { kind: 'restart'; isFailed: boolean }
+  /** To be run again when its transaction has begun; it has only read. */
+  | { kind: 'early' };
 
 /** Conflicts of one action in a row. More are a fault of the hub, and the error is reported. */
 const CONFLICTS_MAX = 5;
@@ -133,6 +135,7 @@ export interface ConcurrentOptions {
  * Runs actions concurrently in one transaction and merges statements of the same text that they ask
  * for at the same time. An action that is refused before it wrote anything does not affect the
  * others; after any other failure the transaction is rolled back and all its actions are restarted.
+ * The first reads leave together with BEGIN, and the last writes together with COMMIT.
  *
  * @returns the actions to restart.
  */
@@ -142,19 +145,27 @@ export async function runConcurrent(
   actions: readonly WaitingAction[],
   { merger, clock, onCommitting }: ConcurrentOptions,
 ): Promise<WaitingAction[]> {
-  const nowMs = await begin(session, { ids, mode: 'concurrent' }, clock);
-  const statements = merger.open(session, nowMs, actions.length);
+  const beginning: { nowMs: number | null } = { nowMs: null };
+  const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
+    beginning.nowMs = nowMs;
+  });
+  const statements = merger.open(session, beginning, actions.length);
   let isSpoiled = false;
-  const ends = await Promise.allSettled(
-    actions.map(async (action) => {
-      const tx = openTx(statements, nowMs, () => {
-        throw new ExclusiveNeeded();
-      });
-      const outcome = await runAction(action, tx);
-      if (outcome.kind !== 'value') isSpoiled ||= tx.hasWritten || hasFailed(outcome);
-      return { action, outcome };
-    }),
-  );
+  const run = async (action: WaitingAction): Promise<Ended> => {
+    const tx = openTx(statements, beginning, () => {
+      throw new ExclusiveNeeded();
+    });
+    const outcome = await runAction(action, tx);
+    if (outcome.kind === 'early') {
+      await begun;
+      return run(action);
+    }
+    if (outcome.kind !== 'value') isSpoiled ||= tx.hasWritten || hasFailed(outcome);
+    return { action, outcome };
+  };
+  const [, ...ends] = await Promise.allSettled([begun, ...actions.map(run)]);
+  // Before the outcomes: without a transaction, the reads have failed for that reason.
+  await begun;
   // All actions have ended, so none of them uses the session any more.
   const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
@@ -165,7 +176,15 @@ export async function runConcurrent(
     return [...actions];
   }
   onCommitting();
-  await commit(session);
+  const [written, committed] = await session.together(() =>
+    Promise.allSettled([statements.flush(), commit(session)]),
+  );
+  if (written.status === 'rejected') {
+    if (isUnavailable(written.reason)) throw written.reason;
+    // The COMMIT of a failed transaction has rolled it back.
+    return [...actions];
+  }
+  if (committed.status === 'rejected') throw committed.reason;
   return deliverOutcomes(ended);
 }
 
@@ -215,7 +234,7 @@ async function runBounded(
   nowMs: number,
 ): Promise<Outcome> {
   try {
-    return await runAction(action, openTx(session, nowMs));
+    return await runAction(action, openTx(session, { nowMs }));
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
@@ -248,8 +267,11 @@ function hasFailed(outcome: Outcome): boolean {
 async function runAction(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
     const value = await action.run(tx);
+    await tx.settleSent();
     return { kind: 'value', value, calls: tx.calls };
-  } catch (error) {
+  } catch (caught) {
+    const error = await firstFailure(tx, caught);
+    if (error instanceof NotBegun) return { kind: 'early' };
     if (error instanceof ExclusiveNeeded) return { kind: 'restart', isFailed: false };
     if (error instanceof HubError) return { kind: 'refused', error };
     if (isUnavailable(error)) throw error;
@@ -259,6 +281,15 @@ async function runAction(action: WaitingAction, tx: ActionTx): Promise<Outcome> 
     if (isContention(error)) return { kind: 'refused', error: toContended(error) };
     return { kind: 'refused', error };
   }
+}
+
+/** After a write that was sent has failed, every later statement fails because of it. */
+async function firstFailure(tx: ActionTx, error: unknown): Promise<unknown> {
+  if (!isDatabaseError(error)) return error;
+  return tx.settleSent().then(
+    () => error,
+    (first: unknown) => first,
+  );
 }
 
 /** @returns the actions to restart. */

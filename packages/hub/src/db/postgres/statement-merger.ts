@@ -1,15 +1,26 @@
 import { HubError } from '../../errors.ts';
 import type { BatchedWork, SqlValue } from '../engine.ts';
 import { isRead } from '../statements.ts';
-import { type MergedStatement, mergeStatement, ORDINAL } from './merged-statement.ts';
+import {
+  type MergedStatement,
+  mergeStatement,
+  ORDINAL,
+  requireChanges,
+} from './merged-statement.ts';
 import { isUnavailable } from './postgres-errors.ts';
 import type { Answer, Session, Sessions } from './postgres-session.ts';
-import { openTx, type StatementRunner } from './postgres-tx.ts';
+import { type Beginning, openTx, type StatementRunner } from './postgres-tx.ts';
 
 interface WaitingStatement {
   values: readonly SqlValue[];
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
+}
+
+/** Writes of the same text that no action waits for, at most one of each sender. */
+interface SentWrites {
+  text: string;
+  values: (readonly SqlValue[])[];
 }
 
 interface WaitingInput {
@@ -37,9 +48,9 @@ export class StatementMerger {
   }
 
   /** @param actions how many share the transaction; a single one never waits for others. */
-  open(session: Session, nowMs: number, actions: number): StatementRunner {
-    if (actions === 1) return session;
-    return new MergingRunner(session, nowMs, (text) => this.#planOf(text));
+  open(session: Session, beginning: Beginning, actions: number): MergingRunner {
+    const planOf = (text: string) => this.#planOf(text);
+    return new MergingRunner(session, { beginning, isLone: actions === 1, planOf });
   }
 
   #planOf(text: string): MergedStatement | null {
@@ -86,10 +97,25 @@ export class StatementMerger {
   }
 }
 
-class MergingRunner implements StatementRunner {
+interface MergingOptions {
+  beginning: Beginning;
+  /** Whether the transaction has one action only. */
+  isLone: boolean;
+  planOf: (text: string) => MergedStatement | null;
+}
+
+/** Runs the statements of the actions of one transaction. */
+export class MergingRunner implements StatementRunner {
   readonly #session: Session;
-  readonly #nowMs: number;
+  readonly #beginning: Beginning;
+  readonly #isLone: boolean;
   readonly #planOf: (text: string) => MergedStatement | null;
+  /** Writes that have not left yet, in their order. */
+  #sent: SentWrites[] = [];
+  /** The place in `#sent` of the latest write of each sender. */
+  #latest = new Map<object, number>();
+  /** The answers to the writes that have left. */
+  readonly #answers: Promise<unknown>[] = [];
   #statements = new Map<string, WaitingStatement[]>();
   readonly #batches = new Map<BatchedWork<never, unknown>, WaitingInput[]>();
   /**
@@ -99,9 +125,10 @@ class MergingRunner implements StatementRunner {
   readonly #running = new Set<BatchedWork<never, unknown>>();
   #isSending = false;
 
-  constructor(session: Session, nowMs: number, planOf: (text: string) => MergedStatement | null) {
+  constructor(session: Session, { beginning, isLone, planOf }: MergingOptions) {
     this.#session = session;
-    this.#nowMs = nowMs;
+    this.#beginning = beginning;
+    this.#isLone = isLone;
     this.#planOf = planOf;
   }
 
@@ -124,32 +151,80 @@ class MergingRunner implements StatementRunner {
     });
   }
 
-  /** Sends after the answers that have arrived let all actions ask for their next statements. */
+  /** Writes of a sender keep their order, and writes of several senders share a statement. */
+  send(sender: object, text: string, values: readonly SqlValue[]): void {
+    const from = (this.#latest.get(sender) ?? -1) + 1;
+    const found = this.#sent.findIndex((writes, at) => at >= from && writes.text === text);
+    const at = found < 0 ? this.#sent.push({ text, values: [] }) - 1 : found;
+    this.#sent[at]?.values.push(values);
+    this.#latest.set(sender, at);
+  }
+
+  /** Sends the writes that are left. Resolves when all writes that were sent have succeeded. */
+  async flush(): Promise<void> {
+    this.#sendWrites();
+    await Promise.all(this.#answers);
+  }
+
+  /**
+   * Sends after the answers that have arrived let all actions ask for their next statements. At the
+   * beginning all have asked within this turn of the event loop.
+   */
   #sendSoon(): void {
     if (this.#isSending) return;
     this.#isSending = true;
-    setImmediate(() => {
+    const isFirst = this.#beginning.nowMs === null;
+    const later = this.#isLone || isFirst ? process.nextTick : setImmediate;
+    later(() => {
       this.#isSending = false;
-      const statements = this.#statements;
-      const batches = [...this.#batches].filter(([work]) => !this.#running.has(work));
-      this.#statements = new Map();
-      for (const [work] of batches) this.#batches.delete(work);
-      this.#session.together(() => {
-        for (const [text, waiting] of statements) this.#send(text, waiting);
-        for (const [work, waiting] of batches) void this.#runBatch(work, waiting);
-      });
+      this.#sendAll();
     });
   }
 
-  #send(text: string, waiting: WaitingStatement[]): void {
-    if (waiting.length > 1 && isRead(text)) this.#sendDistinct(text, shareAnswers(waiting));
-    else this.#sendDistinct(text, waiting);
+  #sendAll(): void {
+    const statements = this.#statements;
+    const batches = [...this.#batches].filter(([work]) => !this.#running.has(work));
+    this.#statements = new Map();
+    for (const [work] of batches) this.#batches.delete(work);
+    this.#session.together(() => {
+      this.#sendWrites();
+      for (const [text, waiting] of statements) this.#ask(text, waiting);
+      for (const [work, waiting] of batches) void this.#runBatch(work, waiting);
+    });
   }
 
-  #sendDistinct(text: string, waiting: WaitingStatement[]): void {
+  #sendWrites(): void {
+    const sent = this.#sent;
+    this.#sent = [];
+    this.#latest = new Map();
+    for (const writes of sent) {
+      for (const answer of this.#write(writes)) {
+        // `flush` reports it; meanwhile it must not count as unhandled.
+        answer.catch(() => undefined);
+        this.#answers.push(answer);
+      }
+    }
+  }
+
+  #write({ text, values }: SentWrites): Promise<unknown>[] {
+    const plan = values.length > 1 ? this.#planOf(text) : null;
+    if (plan !== null) {
+      const checked = plan.numbersRows ? requireChanges(plan.text, 'cardinality($1)') : plan.text;
+      return [this.#session.query(checked, columnsOf(values))];
+    }
+    const checked = isUpdate.test(text) ? requireChanges(`${text} RETURNING 1`, '1') : text;
+    return values.map((row) => this.#session.query(checked, row));
+  }
+
+  #ask(text: string, waiting: WaitingStatement[]): void {
+    if (waiting.length > 1 && isRead(text)) this.#askDistinct(text, shareAnswers(waiting));
+    else this.#askDistinct(text, waiting);
+  }
+
+  #askDistinct(text: string, waiting: WaitingStatement[]): void {
     const plan = waiting.length > 1 ? this.#planOf(text) : null;
     if (plan !== null) {
-      void this.#sendMerged(plan, waiting);
+      void this.#askMerged(plan, waiting);
       return;
     }
     for (const { values, resolve, reject } of waiting) {
@@ -157,11 +232,8 @@ class MergingRunner implements StatementRunner {
     }
   }
 
-  async #sendMerged(plan: MergedStatement, waiting: WaitingStatement[]): Promise<void> {
-    const width = waiting[0]?.values.length ?? 0;
-    const arrays: SqlValue[][] = Array.from({ length: width }, (_none, at) =>
-      waiting.map(({ values }) => values[at] ?? null),
-    );
+  async #askMerged(plan: MergedStatement, waiting: WaitingStatement[]): Promise<void> {
+    const arrays = columnsOf(waiting.map(({ values }) => values));
     try {
       const answer = await this.#session.queryArrays(plan.text, arrays);
       const answers = plan.numbersRows
@@ -174,7 +246,7 @@ class MergingRunner implements StatementRunner {
   }
 
   async #runBatch(work: BatchedWork<never, unknown>, waiting: WaitingInput[]): Promise<void> {
-    const tx = openTx(this.#session, this.#nowMs);
+    const tx = openTx(this.#session, this.#beginning);
     this.#running.add(work);
     try {
       const outputs = await work.run(
@@ -189,6 +261,14 @@ class MergingRunner implements StatementRunner {
     this.#running.delete(work);
     if (this.#batches.has(work)) this.#sendSoon();
   }
+}
+
+const isUpdate = /^\s*UPDATE\b/i;
+
+/** An array for each parameter, from rows of values. */
+function columnsOf(rows: readonly (readonly SqlValue[])[]): SqlValue[][] {
+  const width = rows[0]?.length ?? 0;
+  return Array.from({ length: width }, (_none, at) => rows.map((values) => values[at] ?? null));
 }
 
 /**

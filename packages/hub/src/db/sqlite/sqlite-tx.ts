@@ -55,6 +55,12 @@ export class SqliteTx implements Tx {
     return { changes: this.#writer.run(sql, values) };
   }
 
+  send(sql: string, values: readonly SqlValue[]): void {
+    this.hasWritten = true;
+    const changes = this.#writer.run(sql, values);
+    if (changes !== 1) throw new Error(`a statement changed ${changes} rows instead of one`);
+  }
+
   /** No-op: SQLite has a single writer. */
   requireExclusive(): void {}
 
