@@ -212,6 +212,8 @@ test('batched work of a transaction runs one piece after the other', async (t) =
     },
   };
   const outputs = await runConcurrently(database, ['early', 'late'], async (tx, name) => {
+    // Batched work begins after the transaction.
+    await readNote(tx, 'first');
     if (name === 'late') {
       await readNote(tx, 'another');
       hasAskedLate = true;
