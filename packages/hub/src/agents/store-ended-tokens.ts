@@ -20,18 +20,18 @@ const rolesOfAgents = everyRole
   .join(', ');
 
 /** An agent that holds leases or is asked for, with its token. */
-const selectEnded = `SELECT a.workspace_id, a.agent_id, t.token_id, t.revoked_at, t.expires_at`;
-const joinToken = `JOIN tokens t ON t.workspace_id = a.workspace_id AND t.token_id = a.token_id
+const selectEnded = `SELECT held.workspace_id, held.agent_id, t.token_id, t.revoked_at, t.expires_at`;
+const joinToken = `JOIN tokens t ON t.workspace_id = held.workspace_id AND t.token_id = held.token_id
   LEFT JOIN memberships m ON m.workspace_id = t.workspace_id AND m.person_id = t.person_id`;
 
 /**
  * The agents that hold leases. Their tokens are read here, and not by a join: before the tables are
  * analyzed, PostgreSQL joined all tokens of a workspace with all of its agents, which took seconds.
  */
-const HOLDERS = `SELECT e.workspace_id, e.agent_id,
-    (SELECT token_id FROM agents g
-     WHERE g.workspace_id = e.workspace_id AND g.agent_id = e.agent_id) AS token_id
-  FROM queue_entries e WHERE e.status = 'running' GROUP BY e.workspace_id, e.agent_id`;
+const HOLDERS = `SELECT workspace_id, agent_id,
+    (SELECT token_id FROM agents a WHERE a.workspace_id = queue_entries.workspace_id
+       AND a.agent_id = queue_entries.agent_id) AS token_id
+  FROM queue_entries WHERE status = 'running' GROUP BY workspace_id, agent_id`;
 
 /** Revoked, expired, or of a person who left or whose role runs no agents. */
 const HAS_ENDED = `(t.revoked_at IS NOT NULL OR t.expires_at <= ?
@@ -44,7 +44,7 @@ export function listEndedAgents(
   limit: number,
 ): Promise<EndedAgent[]> {
   return reader.allSql<EndedAgent>(
-    `${selectEnded} FROM (${HOLDERS}) a ${joinToken} WHERE ${HAS_ENDED} LIMIT ?`,
+    `${selectEnded} FROM (${HOLDERS}) held ${joinToken} WHERE ${HAS_ENDED} LIMIT ?`,
     [nowMs, limit],
   );
 }
@@ -56,8 +56,8 @@ export function readEndedAgent(
   { workspace_id, agent_id }: Pick<EndedAgent, 'workspace_id' | 'agent_id'>,
 ): Promise<EndedAgent | undefined> {
   return reader.firstSql<EndedAgent>(
-    `${selectEnded} FROM agents a ${joinToken}
-     WHERE a.workspace_id = ? AND a.agent_id = ? AND ${HAS_ENDED}`,
+    `${selectEnded} FROM agents held ${joinToken}
+     WHERE held.workspace_id = ? AND held.agent_id = ? AND ${HAS_ENDED}`,
     [workspace_id, agent_id, nowMs],
   );
 }

@@ -65,9 +65,14 @@ export async function listenShared(
       http.emit('connection', socket);
     }),
   );
+  let othersClosed: Promise<unknown> = Promise.resolve();
   server.addHook('preClose', (done) => {
-    for (const other of others) other.close();
+    othersClosed = Promise.all(others.map(closeServer));
     done();
+  });
+  // The HTTP server waits for the connections of its own socket only.
+  server.addHook('onClose', async () => {
+    await othersClosed;
   });
   const sharing = { backlog: BACKLOG, reusePort: true };
   // Fastify hands its options on to Node; its types do not have all of them.
@@ -88,4 +93,11 @@ function addressOf(server: Server): AddressInfo {
   const address = server.address();
   assert(address !== null && typeof address === 'object', 'a TCP server has an address');
   return address;
+}
+
+/** Accepts no more connections. Resolves when the others have ended. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -64,3 +65,37 @@ test('a second server on the port is refused', async (t) => {
     code: 'EADDRINUSE',
   });
 });
+
+test('a server that closes waits for the requests of all its sockets', async (t) => {
+  // The first socket gets a sixteenth of the connections, and waited for them anyway.
+  for (let round = 0; round < 3; round++) {
+    const { server } = createBareServer();
+    const released = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    server.get('/slow', async () => {
+      asked.resolve();
+      await released.promise;
+      return { ok: true };
+    });
+    const address = await listen(server, { host: '127.0.0.1', port: 0 });
+    const agent = new Agent();
+    t.after(() => agent.destroy());
+    const status = statusOf(`${address}/slow`, agent);
+    await asked.promise;
+    let hasClosed = false;
+    const closed = server.close().then(() => {
+      hasClosed = true;
+    });
+    for (let turn = 0; turn < TURNS_MAX; turn++) await nextTurn();
+    assert.equal(hasClosed, false);
+    released.resolve();
+    assert.equal(await status, 200);
+    await closed;
+  }
+});
+
+async function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+  const [answer] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}

@@ -141,17 +141,18 @@ test('a caller has 64 calls under way; its leases and other callers do not wait 
   const other = await addWorkspace('other');
   const { workspaceId, repoId, token } = home;
   const { hostname, port } = new URL(hub.baseUrl);
-  // Each has a slot until its body has arrived.
+  // Each has a slot until its body has arrived. The hub has begun a call when it asks for the body.
   const held = Array.from({ length: 64 }, () => {
     const socket = connect(Number(port), hostname);
     socket.write(
       `POST ${jobs.enqueue.path} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 100\r\n` +
-        `content-type: application/json\r\nauthorization: Bearer ${token}\r\n\r\n{`,
+        'content-type: application/json\r\nexpect: 100-continue\r\n' +
+        `authorization: Bearer ${token}\r\n\r\n{`,
     );
     return socket;
   });
   const ofOther = () => send(tokens.whoami.path, {}, other.token);
-  await Promise.all(held.map((socket) => once(socket, 'connect')));
+  await Promise.all(held.map((socket) => once(socket, 'data')));
   await ofOther();
   let isAnswered = false;
   const draft = { workspaceId, repoId, kind: 'work', prompt: 'Do it.' };
