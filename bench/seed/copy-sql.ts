@@ -1,3 +1,4 @@
+import { firstIdSince } from '@signalbox/contract';
 import type { SeedDatabase } from './seed-database.ts';
 
 /** Rows of one job in one table, to be copied with other IDs. */
@@ -33,7 +34,7 @@ type Engine = SeedDatabase['engine'];
 export function copyJobsSql(engine: Engine, template: Template, numbers: Numbers): string {
   const { table, columns, source, idColumn } = template;
   const values = columns.map((column) => {
-    if (column === idColumn) return idSql(engine, numbers.startMs);
+    if (column === idColumn) return idSql(numbers.startMs);
     if (emptiedColumns.has(column)) return 'NULL';
     if (timeColumns.has(column)) return `t.${column} + n + ${numbers.shiftMs}`;
     return `t.${column}`;
@@ -53,16 +54,20 @@ export function copyEventsSql(engine: Engine, template: Template, numbers: Numbe
 
 /** The ID of the copied job with a number, as created by `copyJobsSql`. */
 export function copiedJobId(number: number, startMs: number): string {
-  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
-  return `job_${hex(startMs + number, 12)}${hex(number, 20)}`;
+  return `${firstIdSince('job', startMs + number)}${number.toString(32).padStart(11, '0')}`;
 }
 
 /** Like the hub's own IDs: the time comes first, so that IDs ascend. */
-function idSql(engine: Engine, startMs: number): string {
-  const time = `${startMs} + n`;
-  if (engine === 'sqlite') return `printf('job_%012x%020x', ${time}, n)`;
-  const hex = (value: string, digits: number) => `lpad(to_hex((${value})::bigint), ${digits}, '0')`;
-  return `'job_' || ${hex(time, 12)} || ${hex('n', 20)}`;
+function idSql(startMs: number): string {
+  return `'job_' || ${base32(`(${startMs} + n)`, 9)} || ${base32('n', 11)}`;
+}
+
+/** A number as so many digits of base32hex. */
+function base32(number: string, digits: number): string {
+  return Array.from({ length: digits }, (_, at) => {
+    const digit = `((${number} >> ${5 * (digits - 1 - at)}) & 31)`;
+    return `substr('0123456789abcdefghijklmnopqrstuv', 1 + CAST(${digit} AS INTEGER), 1)`;
+  }).join(' || ');
 }
 
 /** Inserts in the order of the numbers, so that B-trees grow at their end. */

@@ -14,7 +14,7 @@ export async function measureNoOp(connections: number, span: SpanSpec): Promise<
   try {
     const [, url = ''] = await server.waitFor(/^listens on (\S+)$/m);
     const { hostname: host, port } = new URL(url);
-    const id = 'ws_0199d1c0e0007000a1b2c3d4e5f60001';
+    const id = 'ws_1j78s1o000001';
     const body = { workspaceId: id, repoId: id, kind: 'work', prompt };
     return await runLoad(
       {

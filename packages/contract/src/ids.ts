@@ -1,6 +1,8 @@
 /**
- * The prefixes of ids. An id is a prefix for its kind, then a UUIDv7 in lower-case hex without
- * dashes; clients treat it as opaque. UUIDv7 begins with the time, so ids sort by creation.
+ * The prefixes of ids. An id is a prefix for its kind, then 100 bits in base32hex (RFC 4648,
+ * section 7) in lower case: 45 of the time in milliseconds, 10 of a sequence, 45 random ones.
+ * Clients treat it as opaque. The time comes first, so ids sort by creation. They are as short as
+ * they can be, because a job stores 25 of them.
  */
 export const idPrefixes = {
   workspace: 'ws',
@@ -33,49 +35,61 @@ export type IdKind = keyof typeof idPrefixes;
 /** Creates ids. The ids of one source are unique and strictly ascending. */
 export type IdSource = (kind: IdKind) => string;
 
-const SEQUENCE_BITS = 12;
-const SEQUENCE_LIMIT = 1 << SEQUENCE_BITS;
+const RADIX = 32;
+const TIME_CHARS = 9;
+const SEQUENCE_CHARS = 2;
+const SEQUENCE_LIMIT = RADIX ** SEQUENCE_CHARS;
+const RANDOM_CHARS = 9;
+/** The hub makes sure that no two workspaces have the same id, and every key begins with one. */
+const WORKSPACE_RANDOM_CHARS = 2;
 /** Random bytes are generated in blocks, so that one call to the generator serves many ids. */
 const RANDOM_BLOCK_BYTES = 4096;
-const RANDOM_BYTES_PER_ID = 8;
 
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const digits = Array.from({ length: RADIX }, (_, digit) => digit.toString(RADIX));
+
+/** The ids of a kind that were created since a time are equal to this or sort after it. */
+export function firstIdSince(kind: IdKind, timeMs: number): string {
+  return `${idPrefixes[kind]}_${timePart(timeMs)}`;
+}
 
 /**
- * Creates an id source over a clock. Within one millisecond a 12-bit sequence keeps the order. When
- * it overflows, or the clock steps back, the time part runs ahead of the clock, so that no id
- * repeats (RFC 9562, section 6.2, method 1).
+ * Creates an id source over a clock. Within one millisecond the sequence keeps the order. When it
+ * overflows, or the clock steps back, the time part runs ahead of the clock, so that no id repeats.
  */
 export function createIdSource(nowMs: () => number): IdSource {
   const block = new Uint8Array(RANDOM_BLOCK_BYTES);
   let blockOffset = RANDOM_BLOCK_BYTES;
   let lastMs = 0;
+  let lastTime = timePart(lastMs);
   let sequence = 0;
 
-  function randomPart(): string {
-    if (blockOffset >= RANDOM_BLOCK_BYTES) {
+  function randomPart(chars: number): string {
+    if (blockOffset + chars > RANDOM_BLOCK_BYTES) {
       globalThis.crypto.getRandomValues(block);
       blockOffset = 0;
     }
-    // The two highest bits of the first byte are the variant: 0b10.
-    let text = hexOfByte[((block[blockOffset] as number) & 0x3f) | 0x80] as string;
-    for (let i = 1; i < RANDOM_BYTES_PER_ID; i++)
-      text += hexOfByte[block[blockOffset + i] as number];
-    blockOffset += RANDOM_BYTES_PER_ID;
+    let text = '';
+    for (let i = 0; i < chars; i++) text += digits[(block[blockOffset + i] as number) % RADIX];
+    blockOffset += chars;
     return text;
+  }
+
+  function moveTo(timeMs: number): void {
+    lastMs = timeMs;
+    lastTime = timePart(timeMs);
+    sequence = 0;
   }
 
   return (kind) => {
     const now = nowMs();
-    if (now > lastMs) {
-      lastMs = now;
-      sequence = 0;
-    } else if (++sequence >= SEQUENCE_LIMIT) {
-      lastMs += 1;
-      sequence = 0;
-    }
-    const time = lastMs.toString(16).padStart(12, '0');
-    const version = (0x7000 | sequence).toString(16);
-    return `${idPrefixes[kind]}_${time}${version}${randomPart()}`;
+    if (now > lastMs) moveTo(now);
+    else if (++sequence >= SEQUENCE_LIMIT) moveTo(lastMs + 1);
+    const order = sequence.toString(RADIX).padStart(SEQUENCE_CHARS, '0');
+    const random = randomPart(kind === 'workspace' ? WORKSPACE_RANDOM_CHARS : RANDOM_CHARS);
+    return `${idPrefixes[kind]}_${lastTime}${order}${random}`;
   };
+}
+
+function timePart(timeMs: number): string {
+  return Math.max(0, timeMs).toString(RADIX).padStart(TIME_CHARS, '0');
 }

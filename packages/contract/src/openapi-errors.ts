@@ -17,7 +17,7 @@ export const headerComponents: Record<string, JsonValue> = {
     description:
       'Identifies this request in the log of the hub. Include it when you report a problem.',
     schema: { type: 'string', maxLength: 100 },
-    example: 'req_0199d1c0a9007000a1b2c3d4e5f60799',
+    example: 'req_1j78s1a80003qjivc1sp',
   },
   IgnoredFields: {
     description: 'Names of the request fields that the hub does not know and ignored.',
@@ -96,7 +96,7 @@ function exampleOf(code: ErrorCode): JsonValue {
     ok: false,
     error: code,
     message: conditionOf(code),
-    requestId: 'req_0199d1c0a9007000a1b2c3d4e5f60799',
+    requestId: 'req_1j78s1a80003qjivc1sp',
   };
   const details = [{ path: '/workspaceId', message: 'must be a string' }];
   return {

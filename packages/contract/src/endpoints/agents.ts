@@ -352,7 +352,7 @@ export const agents = {
             number: 1,
             state: 'asked',
             reason: 'New memory on Monday.',
-            askedBy: 'usr_0193a4b2c3d47e5f8a9b0c1d2e3f4a5b',
+            askedBy: 'usr_1ieib5guk00c3kn3uiir',
             askedByName: 'Ada Lovelace',
             askedAt: '2026-11-02T09:00:16.000Z',
             acknowledgedAt: null,

@@ -96,7 +96,7 @@ export type CloudAiJob = Static<typeof CloudAiJob>;
 
 const ClaimGeneration = Integer(1, 1_000_000, 'The number of the attempt. It fences later writes.');
 
-const exampleId = 'aij_0199d1c0d0007000a1b2c3d4e5f60730';
+const exampleId = 'aij_1j78s1k00003qjivc1pg';
 const exampleInput: CloudAiInput = {
   system: 'Summarize for an engineer, in five sentences.',
   messages: [{ role: 'user', content: 'Minutes of the incident review of 1 November …' }],

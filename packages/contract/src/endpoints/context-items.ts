@@ -90,7 +90,7 @@ export const ContextItemSummary = Type.Object(
 export type ContextItemSummary = Static<typeof ContextItemSummary>;
 
 const exampleSummaryFields = {
-  itemId: 'ctx_0199d1c0e0007000a1b2c3d4e5f60740',
+  itemId: 'ctx_1j78s1o00003qjivc1q0',
   workspaceId: exampleIds.workspace,
   kind: 'decision',
   title: 'Public endpoints reveal no versions',

@@ -96,7 +96,7 @@ export const PackFreshness = Type.Object(
 );
 export type PackFreshness = Static<typeof PackFreshness>;
 
-const examplePackId = 'pack_0199d1c0e1007000a1b2c3d4e5f60741';
+const examplePackId = 'pack_1j78s1o80003qjivc1q1';
 
 export const contextPacks = {
   buildRunV1: defineEndpoint({

@@ -117,7 +117,7 @@ export const IntegrationEvent = Type.Object({
 export type IntegrationEvent = Static<typeof IntegrationEvent>;
 
 const exampleSummary: IntegrationEventSummary = {
-  eventId: 'ing_0199d1c0f1007000a1b2c3d4e5f60751',
+  eventId: 'ing_1j78s1s80003qjivc1qh',
   workspaceId: exampleIds.workspace,
   channel: 'ingest',
   source: 'tracker',
@@ -130,7 +130,7 @@ const exampleSummary: IntegrationEventSummary = {
   receivedAt: '2026-11-02T09:00:00.000Z',
   status: 'accepted',
   ignored: null,
-  contextItemId: 'ctx_0199d1c0e2007000a1b2c3d4e5f60742',
+  contextItemId: 'ctx_1j78s1og0003qjivc1q2',
   replays: 0,
   isForgotten: false,
 };

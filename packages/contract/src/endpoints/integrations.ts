@@ -110,7 +110,7 @@ export const TriggeredRun = Type.Object(
 );
 export type TriggeredRun = Static<typeof TriggeredRun>;
 
-const exampleEventId = 'ing_0199d1c0f1007000a1b2c3d4e5f60751';
+const exampleEventId = 'ing_1j78s1s80003qjivc1qh';
 
 export const integrations = {
   ingest: defineEndpoint({
@@ -157,10 +157,10 @@ export const integrations = {
         ok: true,
         eventId: exampleEventId,
         duplicate: false,
-        contextItemId: 'ctx_0199d1c0e2007000a1b2c3d4e5f60742',
+        contextItemId: 'ctx_1j78s1og0003qjivc1q2',
         triggered: [
           {
-            triggerId: 'trg_0199d1c0f2007000a1b2c3d4e5f60752',
+            triggerId: 'trg_1j78s1sg0003qjivc1qi',
             runId: exampleIds.run,
             jobId: exampleIds.job,
           },

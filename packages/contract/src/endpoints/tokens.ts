@@ -51,7 +51,7 @@ export const tokens = {
       response: {
         ok: true,
         kind: 'device',
-        principalId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
+        principalId: 'usr_1j78s1do0003qjivc1ov',
         displayName: 'Ada on build-7',
         workspaceId: exampleIds.workspace,
         workspaceSlug: 'acme',

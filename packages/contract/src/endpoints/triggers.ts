@@ -125,7 +125,7 @@ export const Trigger = Type.Object({
 export type Trigger = Static<typeof Trigger>;
 
 export const exampleTrigger: Trigger = {
-  triggerId: 'trg_0199d1c0f2007000a1b2c3d4e5f60752',
+  triggerId: 'trg_1j78s1sg0003qjivc1qi',
   workspaceId: exampleIds.workspace,
   name: 'Opened issues',
   type: 'event',

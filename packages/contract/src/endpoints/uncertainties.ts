@@ -35,8 +35,8 @@ import {
   uncertaintyStatuses,
 } from './uncertainty-schemas.ts';
 
-const exampleUncertaintyId = 'unc_0199d1c0c0007000a1b2c3d4e5f60720';
-const exampleDecisionRequestId = 'dec_0199d1c0c1007000a1b2c3d4e5f60721';
+const exampleUncertaintyId = 'unc_1j78s1g00003qjivc1p0';
+const exampleDecisionRequestId = 'dec_1j78s1g80003qjivc1p1';
 
 const openUncertainty: Uncertainty = {
   uncertaintyId: exampleUncertaintyId,
@@ -74,14 +74,14 @@ const openUncertainty: Uncertainty = {
 };
 
 const exampleResolution: Resolution = {
-  resolutionId: 'res_0199d1c0c2007000a1b2c3d4e5f60722',
+  resolutionId: 'res_1j78s1gg0003qjivc1p2',
   mode: 'answered',
   value: 'no',
   confidence: 1,
   commitSha: null,
   createdByJobId: null,
   createdBy: 'Ada',
-  createdById: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
+  createdById: 'usr_1j78s1do0003qjivc1ov',
   createdAt: '2026-11-02T09:20:00.000Z',
 };
 

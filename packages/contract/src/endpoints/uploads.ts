@@ -29,7 +29,7 @@ const Signature = Text(200, {
   description: 'The signature of the hub over the rest of the URL.',
 });
 
-const exampleUploadId = 'upl_0199d1c0f0007000a1b2c3d4e5f60750';
+const exampleUploadId = 'upl_1j78s1s00003qjivc1qg';
 const exampleUpload = {
   fileName: 'requirements.pdf',
   contentType: 'application/pdf',

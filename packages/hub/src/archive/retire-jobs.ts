@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { idPrefixes } from '@signalbox/contract';
+import { firstIdSince } from '@signalbox/contract';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
@@ -127,7 +127,11 @@ async function scanPiece(
     reader,
     { workspaceId, ...scan },
     // Ids begin with the time of creation, so later ids cannot have ended before.
-    { afterId: place.afterId, untilId: idAt(scan.queue, beforeMs), limit: SCANNED_MAX },
+    {
+      afterId: place.afterId,
+      untilId: firstIdSince(kindOf(scan.queue), beforeMs),
+      limit: SCANNED_MAX,
+    },
   );
   const months = new Map<string, string[]>();
   for (const { entry_id, finished_at, is_needed } of ended) {
@@ -146,11 +150,8 @@ async function scanPiece(
   return { months, isEnd };
 }
 
-const TIME_CHARS = 12;
-
-function idAt(queue: QueueName, atMs: number): string {
-  const prefix = queue === 'jobs' ? idPrefixes.job : idPrefixes.cloudAiJob;
-  return `${prefix}_${Math.max(0, atMs).toString(16).padStart(TIME_CHARS, '0')}`;
+function kindOf(queue: QueueName): 'job' | 'cloudAiJob' {
+  return queue === 'jobs' ? 'job' : 'cloudAiJob';
 }
 
 /** Deletes a batch of scheduled entries. @returns how many entries. */

@@ -6,7 +6,7 @@ import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert, invalidField } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { hashJson } from '../idempotency/answer-once.ts';
+import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { RequestContext } from '../principal.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { recommendValue } from '../uncertainties/store.ts';
@@ -44,7 +44,7 @@ export async function completeCloudAiJob(
   { principal }: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
-  const hash = hashJson(input);
+  const hash = shortHashJson(input);
   const preparedText = await prepareText(deps, input.workspaceId, summaryOf(input.result));
   return completeLease(deps, input.cloudAiJobId, input, hash, {
     read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),

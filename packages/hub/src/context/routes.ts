@@ -48,7 +48,7 @@ function keyOf(row: ContextItemHead): string {
 
 function placeOf(key: string | null): ItemPlace | null {
   if (key === null) return null;
-  const [, itemId, time] = /^(ctx_[0-9a-f]+):(-?\d{1,15})$/.exec(key) ?? [];
+  const [, itemId, time] = /^(ctx_[0-9a-v]{20,}):(-?\d{1,15})$/.exec(key) ?? [];
   if (itemId === undefined || time === undefined) throw notOfThisList();
   return { itemId, occurredAtMs: Number(time) };
 }

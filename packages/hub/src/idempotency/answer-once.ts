@@ -86,9 +86,16 @@ export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
   return changes;
 }
 
+const SHORT_HASH_CHARS = 22;
+
 /** SHA-256 of a JSON value, independent of the order of keys. */
 export function hashJson(value: unknown): string {
   return hash('sha256', JSON.stringify(sortKeys(value)));
+}
+
+/** Like `hashJson`, in 22 characters (132 bits), for a row that is kept for long. */
+export function shortHashJson(value: unknown): string {
+  return hash('sha256', JSON.stringify(sortKeys(value)), 'base64url').slice(0, SHORT_HASH_CHARS);
 }
 
 function sortKeys(value: unknown): unknown {

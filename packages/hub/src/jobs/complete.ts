@@ -2,7 +2,7 @@ import type { ChildJob, endpoints, RequestInput, ResponseOf } from '@signalbox/c
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { hashJson } from '../idempotency/answer-once.ts';
+import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
@@ -36,7 +36,7 @@ export function completeJob(
   { principal }: RequestContext,
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
-  const hash = hashJson(input);
+  const hash = shortHashJson(input);
   return completeLease(deps, input.jobId, input, hash, {
     read: (tx) => requireJobOfAgent(tx, principal, input),
     accepted: ({ row }) =>

@@ -1,4 +1,4 @@
-import { JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
+import { firstIdSince, JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
 import { type LaneFilter, laneCondition, listLaneIds } from '../queue/store-lanes.ts';
 import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
@@ -196,15 +196,11 @@ function boundsOf(
   { fromMs, untilMs }: Pick<JobFilter, 'fromMs' | 'untilMs'>,
   before: string | null,
 ): Bounds {
-  const end = untilMs === undefined ? ID_END : idAt(untilMs + CLOCK_SLACK_MS);
+  const end = untilMs === undefined ? ID_END : firstIdSince('job', untilMs + CLOCK_SLACK_MS);
   return {
-    after: fromMs === undefined ? ID_BEGIN : idAt(fromMs - CLOCK_SLACK_MS),
+    after: fromMs === undefined ? ID_BEGIN : firstIdSince('job', fromMs - CLOCK_SLACK_MS),
     before: before === null || before > end ? end : before,
   };
-}
-
-function idAt(timeMs: number): string {
-  return `${ID_BEGIN}${Math.max(0, timeMs).toString(16).padStart(12, '0')}`;
 }
 
 /** The lanes that the filters name, at most one more than are read as streams; null: none named. */

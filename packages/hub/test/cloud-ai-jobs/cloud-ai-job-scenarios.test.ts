@@ -36,7 +36,7 @@ runScenarios('cloud-ai-jobs/enqueue', [
     body: draft({ model: 'sonnet', responseSchema: { type: 'object' }, idempotencyKey: 'a' }),
     expect: {
       check({ cloudAiJobId }) {
-        assert.match(String(cloudAiJobId), /^aij_[0-9a-f]{32}$/);
+        assert.match(String(cloudAiJobId), /^aij_[0-9a-v]{20}$/);
       },
     },
   },

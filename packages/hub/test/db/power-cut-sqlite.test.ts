@@ -147,7 +147,7 @@ async function record(t: Parameters<typeof makeTempDir>[0]): Promise<Recording> 
   for await (const call of readCalls(trace, (path) => databaseFile.test(path))) {
     calls.push(call);
     if (call.kind !== 'output') continue;
-    const [requestId = ''] = /req_[0-9a-f]+/.exec(call.bytes.toString('latin1')) ?? [];
+    const [requestId = ''] = /req_[0-9a-v]+/.exec(call.bytes.toString('latin1')) ?? [];
     const promise = promisedBy.get(requestId);
     if (promise !== undefined) promised.set(call, promise);
   }

@@ -42,7 +42,7 @@ const jobQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'jobId',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.runningJobId,
     error: 'JOB_NOT_FOUND',
     body: (world, jobId) => inHome(world, { jobId, ...more(world) }),
@@ -59,7 +59,7 @@ const cloudAiJobQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'cloudAiJobId',
-    unknown: 'aij_0199d1c0d0007000a1b2c3d4e5f60730',
+    unknown: 'aij_1j78s1k00003qjivc1pg',
     foreign: ({ other }) => other.cloudAiJobId,
     error: 'CLOUD_AI_JOB_NOT_FOUND',
     body: (world, cloudAiJobId) => inHome(world, { cloudAiJobId, ...more(world) }),
@@ -78,7 +78,7 @@ const repositoryQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'repoId',
-    unknown: 'repo_0199d1c0b2007000a1b2c3d4e5f6071a',
+    unknown: 'repo_1j78s1cg0003qjivc1oq',
     foreign: ({ other }) => other.repoId,
     error: 'REPO_NOT_FOUND',
     body: (world, repoId) => inHome(world, { repoId, ...more }),
@@ -97,7 +97,7 @@ const agentQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'agentId',
-    unknown: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+    unknown: 'agt_1j78s1c80003qjivc1op',
     foreign: ({ other }) => other.agentId,
     error: 'AGENT_NOT_FOUND',
     async body(world, agentId) {
@@ -110,7 +110,7 @@ const agentQuestions = (
 const agentQuestion: IdQuestion = {
   endpoint: agents.get,
   field: 'agentId',
-  unknown: 'agt_0199d1c0b1007000a1b2c3d4e5f60719',
+  unknown: 'agt_1j78s1c80003qjivc1op',
   foreign: ({ other }) => other.agentId,
   error: 'AGENT_NOT_FOUND',
   body: (world, agentId) => inHome(world, { agentId }),
@@ -135,7 +135,7 @@ const runQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'runId',
-    unknown: 'run_0199d1c0b5007000a1b2c3d4e5f6071d',
+    unknown: 'run_1j78s1d80003qjivc1ot',
     foreign: ({ other }) => other.runId,
     error: 'RUN_NOT_FOUND',
     body: (world, runId) => inHome(world, { repoId: world.home.repoId, runId, ...more }),
@@ -153,7 +153,7 @@ const uncertaintyQuestions = (
   ([endpoint, more]): IdQuestion => ({
     endpoint,
     field: 'uncertaintyId',
-    unknown: 'unc_0199d1c0c0007000a1b2c3d4e5f60720',
+    unknown: 'unc_1j78s1g00003qjivc1p0',
     foreign: ({ other }) => other.uncertaintyId,
     error: 'UNCERTAINTY_NOT_FOUND',
     body: (world, uncertaintyId) => inHome(world, { uncertaintyId, ...more }),
@@ -170,7 +170,7 @@ const itemQuestions = (
   ([endpoint, field]): IdQuestion => ({
     endpoint,
     field,
-    unknown: 'ctx_0199d1c0e0007000a1b2c3d4e5f60740',
+    unknown: 'ctx_1j78s1o00003qjivc1q0',
     foreign: ({ other }) => other.itemId,
     error: 'CONTEXT_ITEM_NOT_FOUND',
     body: (world, id) => inHome(world, { [field]: id, kind: 'note', text: 'A note.' }),
@@ -180,7 +180,7 @@ const itemQuestions = (
 const packQuestion: IdQuestion = {
   endpoint: contextPacks.resolveRunV1,
   field: 'packId',
-  unknown: 'pack_0199d1c0e1007000a1b2c3d4e5f60741',
+  unknown: 'pack_1j78s1o80003qjivc1q1',
   foreign: ({ other }) => other.packId,
   error: 'CONTEXT_PACK_NOT_FOUND',
   body: async (world, packId) => inHome(world, { runId: await ensureRun(world), packId }),
@@ -221,7 +221,7 @@ const workspaceQuestions = [
   (endpoint): IdQuestion => ({
     endpoint,
     field: 'workspaceId',
-    unknown: 'ws_0199d1c0a8007000a1b2c3d4e5f60718',
+    unknown: 'ws_1j78s1a0000oo',
     foreign: ({ other }) => other.workspaceId,
     error: 'WORKSPACE_NOT_FOUND',
     // Sent with the ids of the other workspace: even correct ids must not grant access.
@@ -255,7 +255,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: uncertainties.createWithAutoPromotion,
     field: 'jobId',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.runningJobId,
     error: 'JOB_NOT_FOUND',
     body: async (world, jobId) => inHome(world, { runId: await ensureRun(world), jobId, ...asked }),
@@ -263,7 +263,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: uncertainties.addResolution,
     field: 'createdByJobId',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.runningJobId,
     error: 'JOB_NOT_FOUND',
     async body(world, createdByJobId) {
@@ -274,7 +274,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: runs.upsertV1,
     field: 'blockedByDecisionRequestId',
-    unknown: 'dec_0199d1c0c1007000a1b2c3d4e5f60721',
+    unknown: 'dec_1j78s1g80003qjivc1p1',
     foreign: ({ other }) => other.decisionRequestId,
     error: 'UNCERTAINTY_NOT_FOUND',
     body: (world, blockedByDecisionRequestId) =>
@@ -283,7 +283,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: cloudAiJobs.enqueue,
     field: 'jobId',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.jobId,
     error: 'JOB_NOT_FOUND',
     body: (world, jobId) => inHome(world, { jobId, ...modelCall }),
@@ -291,7 +291,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: jobs.enqueue,
     field: 'dependsOn',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.jobId,
     error: 'JOB_NOT_FOUND',
     body: (world, id) => inHome(world, { ...draft, repoId: world.home.repoId, dependsOn: [id] }),
@@ -299,7 +299,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   {
     endpoint: jobs.enqueue,
     field: 'parentJobId',
-    unknown: 'job_0199d1c0b3007000a1b2c3d4e5f6071b',
+    unknown: 'job_1j78s1co0003qjivc1or',
     foreign: ({ other }) => other.jobId,
     error: 'JOB_NOT_FOUND',
     body: (world, parentJobId) =>

@@ -89,7 +89,7 @@ test('an unknown job and one of another workspace are refused alike, and spoil n
     other.token,
   );
   const { jobId } = await h.enqueue();
-  const unknown = 'job_0199d1c0b3007000a1b2c3d4e5f6071b';
+  const unknown = 'job_1j78s1co0003qjivc1or';
   const { results } = await bulk(h, 'cancel', [unknown, foreign.jobId, jobId]);
   const [first, second, third] = results;
   assert.equal(first?.error, 'JOB_NOT_FOUND');

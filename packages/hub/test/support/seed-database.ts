@@ -1,3 +1,4 @@
+import { firstIdSince } from '@signalbox/contract';
 import type { Database, Tx } from '../../src/db/engine.ts';
 import { laneIdOf } from '../../src/queue/entry.ts';
 import { needsOf } from '../../src/queue/matching.ts';
@@ -32,7 +33,7 @@ export interface SeedOptions {
 
 /** The id of the seeded job with a number: finished ones first, then the pending ones. */
 export function seededJobId(startMs: number, number: number): string {
-  return `job_${(startMs + number).toString(16).padStart(12, '0')}70008${number.toString(16).padStart(15, '0')}`;
+  return `${firstIdSince('job', startMs + number)}${number.toString(32).padStart(11, '0')}`;
 }
 
 /** Seeds jobs with their queue entries, lanes and timelines into a workspace that is there. */
@@ -154,7 +155,7 @@ async function seedPiece(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   const { workspaceId, finished, startMs, agentIds, eventsPerJob = 3, promptChars = 400 } = options;
-  const job = `'job_' || ${hex(tx, `(n.i + ${startMs})`, 12)} || '70008' || ${hex(tx, 'n.i', 15)}`;
+  const job = `'job_' || ${base32(`(n.i + ${startMs})`, 9)} || ${base32('n.i', 11)}`;
   const isEnded = `n.i < ${finished}`;
   const status = `CASE WHEN NOT ${isEnded} THEN 'pending' WHEN n.i % 100 = 7 THEN 'failed'
     WHEN n.i % 100 = 57 THEN 'canceled' ELSE 'done' END`;
@@ -204,11 +205,12 @@ async function seedPiece(
   }
 }
 
-/** A number as so many hexadecimal digits. */
-function hex(tx: Tx, expression: string, digits: number): string {
-  return tx.engine === 'sqlite'
-    ? `printf('%0${digits}x', ${expression})`
-    : `lpad(to_hex((${expression})::bigint), ${digits}, '0')`;
+/** A number as so many digits of base32hex, in SQL. */
+function base32(number: string, digits: number): string {
+  return Array.from({ length: digits }, (_, at) => {
+    const digit = `((${number} >> ${5 * (digits - 1 - at)}) & 31)`;
+    return `substr('0123456789abcdefghijklmnopqrstuv', 1 + CAST(${digit} AS INTEGER), 1)`;
+  }).join(' || ');
 }
 
 /** @returns what puts them back. */

@@ -47,7 +47,7 @@ const exampleEntry: AuditLogEntry = {
   actor: examplePerson.personId,
   actorName: examplePerson.name,
   action: 'token.revoke',
-  subject: 'tok_0199d1c0ba007000a1b2c3d4e5f60722',
+  subject: 'tok_1j78s1eg0003qjivc1p2',
   data: {},
   hash: exampleHash,
 };

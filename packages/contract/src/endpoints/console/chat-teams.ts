@@ -41,7 +41,7 @@ export type ChatTeam = Static<typeof ChatTeam>;
 const exampleTeam: ChatTeam = {
   teamId: 'T024BE7LD',
   name: 'Acme',
-  createdBy: 'usr_0199d1c0a2007000a1b2c3d4e5f60709',
+  createdBy: 'usr_1j78s18g0003qjivc1o9',
   createdAt: '2026-11-02T09:00:00.000Z',
   status: 'mapped',
   confirmation: null,

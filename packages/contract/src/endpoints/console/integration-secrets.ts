@@ -19,7 +19,7 @@ export const IntegrationSecret = Type.Object({
 export type IntegrationSecret = Static<typeof IntegrationSecret>;
 
 const exampleSecret: IntegrationSecret = {
-  secretId: 'sec_0199d1c0ba007000a1b2c3d4e5f60723',
+  secretId: 'sec_1j78s1eg0003qjivc1p3',
   name: 'tracker',
   createdBy: examplePerson.personId,
   createdAt: '2026-11-02T09:00:00.000Z',

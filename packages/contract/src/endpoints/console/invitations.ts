@@ -40,7 +40,7 @@ const LinkToken = Text(200, {
 });
 
 const exampleInvitation: Invitation = {
-  invitationId: 'inv_0199d1c0b9007000a1b2c3d4e5f60721',
+  invitationId: 'inv_1j78s1e80003qjivc1p1',
   email: 'grace@acme.dev',
   role: 'member',
   invitedBy: examplePerson.name,

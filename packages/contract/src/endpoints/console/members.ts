@@ -52,9 +52,7 @@ const MintedTokens = List(
   }),
   SERVICE_TOKENS_LISTED_MAX,
 );
-const exampleTokens = [
-  { tokenId: 'tok_0199d1c0b9007000a1b2c3d4e5f60722', name: 'ci', revoked: true },
-];
+const exampleTokens = [{ tokenId: 'tok_1j78s1e80003qjivc1p2', name: 'ci', revoked: true }];
 const memberRef = { workspaceId: Id('workspace'), personId: Id('person') };
 const exampleRef = { workspaceId: exampleIds.workspace, personId: examplePerson.personId };
 

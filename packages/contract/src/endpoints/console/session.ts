@@ -54,7 +54,7 @@ export const ConsoleSession = Type.Object({
 export type ConsoleSession = Static<typeof ConsoleSession>;
 
 export const examplePerson: Person = {
-  personId: 'usr_0199d1c0b7007000a1b2c3d4e5f6071f',
+  personId: 'usr_1j78s1do0003qjivc1ov',
   email: 'ada@acme.dev',
   name: 'Ada Lovelace',
 };
@@ -66,7 +66,7 @@ export const exampleSessionState: SessionState = {
   firstOwnerPending: false,
 };
 const exampleSession: ConsoleSession = {
-  sessionId: 'ses_0199d1c0b8007000a1b2c3d4e5f60720',
+  sessionId: 'ses_1j78s1e00003qjivc1p0',
   current: true,
   createdAt: '2026-11-02T09:00:00.000Z',
   lastSeenAt: '2026-11-02T09:05:00.000Z',

@@ -49,7 +49,7 @@ export const DeviceToken = Type.Object({
 });
 export type DeviceToken = Static<typeof DeviceToken>;
 
-const exampleTokenId = 'tok_0199d1c0ba007000a1b2c3d4e5f60722';
+const exampleTokenId = 'tok_1j78s1eg0003qjivc1p2';
 const exampleServiceToken: ServiceToken = {
   tokenId: exampleTokenId,
   name: 'CI',

@@ -204,12 +204,18 @@ function wordQuery({ workspaceId, includeSuperseded }: SearchQuery, term: string
     : `(${current})`;
 }
 
+const LONG_ID_CHARS = 35;
+
 /**
  * Returns the prefix of a workspace's words: digits and a consonant, which the stemmer does not
  * change. Two workspaces may share a mark by chance, so every statement checks the workspace too.
  */
 function markOf(workspaceId: string, isCurrent: boolean): string {
-  const number = Number.parseInt(workspaceId.slice(-8), 16);
+  // Ids of earlier versions are longer, and hexadecimal.
+  const number =
+    workspaceId.length < LONG_ID_CHARS
+      ? Number.parseInt(workspaceId.slice(-6), 32)
+      : Number.parseInt(workspaceId.slice(-8), 16);
   return `${Number.isNaN(number) ? 0 : number}${isCurrent ? 'q' : 'x'}`;
 }
 
