@@ -15,6 +15,8 @@ const bundledFolders = [
 ];
 const bundledEndings = '.ts .tsx .js .css .html .svg .png .ico .woff2 .json .md'.split(' ');
 
+const stampName = '.build-stamp';
+
 /**
  * Builds the console and the documentation if their sources have changed since the last build, and
  * returns the folder to serve; undefined if the project has no console.
@@ -43,9 +45,8 @@ export async function buildConsole(
       [join(root, 'scripts/docs/site/main.ts'), draft],
       root,
     );
-    writeFileSync(join(draft, '.build-stamp'), stamp);
-    rmSync(built, { recursive: true, force: true });
-    moveUnlessBuilt(draft, built, stamp);
+    writeFileSync(join(draft, stampName), stamp);
+    putInPlace(draft, built, stamp);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -65,16 +66,38 @@ function hashSources(root: string): string {
 }
 
 function isBuilt(built: string, stamp: string): boolean {
-  const path = join(built, '.build-stamp');
-  return existsSync(path) && readFileSync(path, 'utf8') === stamp;
+  try {
+    return readFileSync(join(built, stampName), 'utf8') === stamp;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
-function moveUnlessBuilt(draft: string, built: string, stamp: string): void {
+/**
+ * Renames `draft` to `built`, unless a build with this stamp is there. Safe beside other processes
+ * that do the same: an earlier build is renamed before it is deleted, so that `built` is never a
+ * folder that another process is emptying.
+ */
+export function putInPlace(draft: string, built: string, stamp: string): void {
+  const earlier = `${draft}-earlier`;
+  let isMoved = false;
+  while (!isMoved && !isBuilt(built, stamp)) {
+    renameUnless(['ENOENT'], built, earlier);
+    // Not where another process has put its build meanwhile: that one is judged like the earlier.
+    isMoved = renameUnless(['ENOTEMPTY', 'EEXIST'], draft, built);
+    rmSync(earlier, { recursive: true, force: true });
+  }
+}
+
+/** Returns false where the rename fails with one of the codes. */
+function renameUnless(codes: readonly string[], from: string, to: string): boolean {
   try {
-    renameSync(draft, built);
+    renameSync(from, to);
+    return true;
   } catch (error) {
-    // Another process has built the same sources first.
-    if (!isBuilt(built, stamp)) throw error;
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
   }
 }
 
