@@ -65,9 +65,7 @@ export {
   type PermissionPolicy,
   type PermissionRule,
 } from './executors/permissions/permission-policy.ts';
-export { GitError } from './git/git.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
-export { type ResolvedRemote, resolveRemote } from './git/git-remote.ts';
 export type { HubClient } from './hub-client.ts';
 export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';

@@ -13,7 +13,7 @@ export async function findRepository(io: Io, session: HubSession, text: string):
   const path = resolve(text);
   if (/^repo_[0-9a-z]+$/.test(text) && !existsSync(path)) return text;
   const { client, workspaceId } = session;
-  // Load the agent package only when needed: it is large, and most commands get no path.
+  // Load what reads clones only when needed: most commands get no path.
   const { readClone } = await import('./commands/agent/read-clone.ts');
   const { remoteUrlHash, label } = await readClone(path, io.env);
   const { repoId } = await client.repositories.resolve(

@@ -5,6 +5,9 @@ import { hashRemoteUrl } from '@signalbox/contract';
 import { askGit } from './git.ts';
 import { findCloneRoot } from './git-mirror.ts';
 
+// An entry of the package, so that commands that need a clone's remote load no agent.
+export { GitError } from './git.ts';
+
 export interface ResolvedRemote {
   /** The hash by which the hub identifies the repository. */
   remoteUrlHash: string;

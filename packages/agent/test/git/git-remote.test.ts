@@ -6,7 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { hashRemoteUrl } from '@signalbox/contract';
-import { resolveRemote } from '../../src/index.ts';
+import { resolveRemote } from '../../src/git/git-remote.ts';
 import { git, makeRepository } from '../support/harness.ts';
 
 async function makeClone(t: TestContext, origin: string | null): Promise<string> {

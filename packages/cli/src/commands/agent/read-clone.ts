@@ -1,4 +1,4 @@
-import { GitError, type ResolvedRemote, resolveRemote } from '@signalbox/agent';
+import { GitError, type ResolvedRemote, resolveRemote } from '@signalbox/agent/git-remote';
 import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 
