@@ -107,9 +107,14 @@ async function writeBundle(root: string, place: string): Promise<string> {
   }
 }
 
-/** Packages that each start of a hub or of a command loads, with what they depend on. */
-const startPackages =
-  /^(kysely|typebox|fastify|@fastify\/cookie|commander|yaml|croner|fast-wrap-ansi)(\/|$)/;
+/** Packages that starts of hubs, commands and agents load, with what they depend on. */
+const startPackages = new RegExp(
+  `^(${[
+    ...['kysely', 'typebox', 'fastify', '@fastify/cookie', 'croner'],
+    ...['commander', 'yaml', 'fast-wrap-ansi'],
+    ...['zod', '@agentclientprotocol/sdk', '@modelcontextprotocol/server', '@ai-sdk/[a-z-]+'],
+  ].join('|')})(/|$)`,
+);
 /** They look for files beside their own. */
 const wholePackages = /^(pino|light-my-request)$/;
 
