@@ -43,6 +43,8 @@ test('a list is filtered by status, kind, repository and agent, alone and togeth
   const both = { kind: 'pr_review', repoId: h.repoId, status: 'pending' } as const;
   assert.deepEqual(await listIds(h, both), [review]);
   assert.deepEqual(await listIds(h, { ...both, status: 'running' }), []);
+  const work = { kind: 'work', repoId: h.repoId } as const;
+  assert.deepEqual(await listIds(h, work), [running], 'among jobs of every status');
   assert.deepEqual(await listIds(h, { runId: 'run_none' }), []);
 });
 

@@ -5,7 +5,7 @@ import type { Tx } from '../../src/db/engine.ts';
 import { LANES_MAX, LaneBook } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
 import { readEntry, readLaneHeads } from '../../src/queue/store.ts';
-import { deleteEmptyLanes } from '../../src/queue/store-lanes.ts';
+import { deleteEmptyLanes, listIdleLanes } from '../../src/queue/store-lanes.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { agents, jobs } = endpoints;
@@ -170,6 +170,13 @@ test('a lane without open jobs becomes idle, and a retry makes it active again',
   h.clock.advance(DAY_MS + 1);
   await h.hub.loops.jobRetention.runOnce();
   assert.deepEqual(await countActive(), { lanes: 2, active: 1 }, 'one has an open job');
+  const first = { workspace_id: '', lane_id: '' };
+  const idle = await listIdleLanes(h.hub.database.reader, first, 10);
+  assert.deepEqual(
+    idle.map((lane) => lane.has_entry),
+    [1],
+    'a lane with an ended job is not tried for deletion',
+  );
   await h.hub.database.write(workspaceId, async (tx) => {
     const { lane_id: laneId } = (await readEntry(tx, workspaceId, jobId)) ?? {};
     await deleteEmptyLanes(tx, workspaceId, [String(laneId)]);
