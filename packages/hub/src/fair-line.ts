@@ -1,17 +1,4 @@
-/** A waiting party: a workspace, or one of its callers. */
-interface Share {
-  /** Time that it has used beyond its share of the turns so far. */
-  debtMs: number;
-}
-
-interface CallerShare<Entry> extends Share {
-  waiting: Entry[];
-}
-
-interface WorkspaceShare<Entry> extends Share {
-  /** In the order of their turns. A caller without a waiting entry is not in the map. */
-  callers: Map<string, CallerShare<Entry>>;
-}
+import TinyQueue from 'tinyqueue';
 
 /** The workspace and the caller that an entry is for; empty for work of the hub itself. */
 export interface Beneficiary {
@@ -19,19 +6,94 @@ export interface Beneficiary {
   readonly caller: string;
 }
 
-/** Debt that a turn pays: about what a short write takes. */
-const TURN_MS = 0.25;
+/** How far a party that has used less than its share may precede the others. */
+const CREDIT_MS = 100;
+/** Parties without an entry that are remembered, for the time that they have used. */
+const IDLE_PARTIES_MAX = 1_000;
+
+/** One that shares the time of a line with others: a workspace, or one of its callers. */
+class Party {
+  /** The time that it has had, by the clock of its line. */
+  usedMs = Number.NEGATIVE_INFINITY;
+  /** Orders parties that have used the same. */
+  arrival = 0;
+  /** Whether it has an entry, or its latest one is not charged yet. */
+  isInLine = false;
+}
+
+/** Parties by key. Of those that wait, the one that has used the least is next. */
+class Parties<T extends Party> {
+  readonly #create: () => T;
+  readonly #byKey = new Map<string, T>();
+  readonly #waiting = new TinyQueue<T>([], comesFirst);
+  /** What the latest party had used when its turn came: the clock of the line. */
+  #nowMs = 0;
+  #arrivals = 0;
+
+  constructor(create: () => T) {
+    this.#create = create;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Finds a party that gets an entry; it waits from now on, or again after its latest one. */
+  enter(key: string): T {
+    let party = this.#byKey.get(key);
+    if (party === undefined) {
+      if (this.#byKey.size >= this.#waiting.length + IDLE_PARTIES_MAX) this.#forgetIdle();
+      party = this.#create();
+      this.#byKey.set(key, party);
+    }
+    if (!party.isInLine) this.wait(party);
+    return party;
+  }
+
+  wait(party: T): void {
+    party.isInLine = true;
+    party.arrival = this.#arrivals++;
+    party.usedMs = Math.max(party.usedMs, this.#nowMs - CREDIT_MS);
+    this.#waiting.push(party);
+  }
+
+  /** Takes the next one, which `wait`s again or leaves the line when it has been charged. */
+  take(): T | undefined {
+    const party = this.#waiting.pop();
+    if (party !== undefined) this.#nowMs = Math.max(this.#nowMs, party.usedMs);
+    return party;
+  }
+
+  /** A party that comes back has the credit of a new one. */
+  #forgetIdle(): void {
+    for (const [key, party] of this.#byKey) if (!party.isInLine) this.#byKey.delete(key);
+  }
+}
+
+function comesFirst(a: Party, b: Party): number {
+  return a.usedMs - b.usedMs || a.arrival - b.arrival;
+}
+
+class Caller<Entry> extends Party {
+  readonly entries: Entry[] = [];
+}
+
+class Workspace<Entry> extends Party {
+  readonly callers = new Parties(() => new Caller<Entry>());
+}
 
 /**
  * Waiting work that is handed out one entry at a time. Workspaces get equal shares of the time, and
- * so do the callers of a workspace (deficit round robin). So neither many entries of one caller nor
- * expensive ones delay those of others by more than one entry. The entries of a caller in a
- * workspace keep their order.
+ * so do the callers of a workspace (start-time fair queuing). So neither many entries of one caller
+ * nor expensive ones delay those of others by more than one entry. A party that has used less than
+ * its share precedes the others until it has had as much, within a bound: the few calls of an agent
+ * that have gathered during a pause of the hub do not wait in turn with those of a caller who sends
+ * without end. The entries of a caller in a workspace keep their order.
  */
 export class FairLine<Entry> {
-  /** In the order of their turns. A workspace without a waiting entry is not in the map. */
-  readonly #workspaces = new Map<string, WorkspaceShare<Entry>>();
-  #latest: readonly Share[] = [];
+  readonly #workspaces = new Parties(() => new Workspace<Entry>());
+  /** Those of the entry that was taken last. */
+  #latest: { workspace: Workspace<Entry>; caller: Caller<Entry> } | null = null;
   #length = 0;
 
   get length(): number {
@@ -39,37 +101,30 @@ export class FairLine<Entry> {
   }
 
   add({ workspace, caller }: Beneficiary, entry: Entry): void {
-    let share = this.#workspaces.get(workspace);
-    if (share === undefined) {
-      share = { debtMs: 0, callers: new Map() };
-      this.#workspaces.set(workspace, share);
-    }
-    const own = share.callers.get(caller);
-    if (own === undefined) share.callers.set(caller, { debtMs: 0, waiting: [entry] });
-    else own.waiting.push(entry);
+    this.#workspaces.enter(workspace).callers.enter(caller).entries.push(entry);
     this.#length += 1;
   }
 
-  /** Takes the next entry. Call `charge` when its work has ended. */
+  /** Takes the next entry. Call `charge` when its work has ended, before the entry after it. */
   next(): Entry | undefined {
-    const workspace = takeTurn(this.#workspaces);
+    this.#returnLatest();
+    const workspace = this.#workspaces.take();
     if (workspace === undefined) return undefined;
-    const [workspaceKey, workspaceShare] = workspace;
-    const [callerKey, callerShare] = takeTurn(workspaceShare.callers) ?? [];
-    const entry = callerShare?.waiting.shift();
-    if (callerKey === undefined || callerShare === undefined || entry === undefined) {
+    const caller = workspace.callers.take();
+    const entry = caller?.entries.shift();
+    if (caller === undefined || entry === undefined) {
       throw new Error('a workspace in line has no waiting entry');
     }
-    if (callerShare.waiting.length === 0) workspaceShare.callers.delete(callerKey);
-    if (workspaceShare.callers.size === 0) this.#workspaces.delete(workspaceKey);
-    this.#latest = [workspaceShare, callerShare];
+    this.#latest = { workspace, caller };
     this.#length -= 1;
     return entry;
   }
 
   /** Charges the time that the latest entry took to its caller and workspace. */
   charge(tookMs: number): void {
-    for (const share of this.#latest) share.debtMs += tookMs;
+    if (this.#latest === null) return;
+    this.#latest.caller.usedMs += tookMs;
+    this.#latest.workspace.usedMs += tookMs;
   }
 
   /** Takes all entries, in no particular order. */
@@ -78,17 +133,14 @@ export class FairLine<Entry> {
     for (let entry = this.next(); entry !== undefined; entry = this.next()) entries.push(entry);
     return entries;
   }
-}
 
-/** Finds the first share without a debt. It and those before it move to the end of the order. */
-function takeTurn<T extends Share>(shares: Map<string, T>): [string, T] | undefined {
-  for (;;) {
-    const first = shares.entries().next().value;
-    if (first === undefined) return undefined;
-    const [key, share] = first;
-    shares.delete(key);
-    shares.set(key, share);
-    if (share.debtMs <= 0) return first;
-    share.debtMs -= TURN_MS;
+  #returnLatest(): void {
+    if (this.#latest === null) return;
+    const { workspace, caller } = this.#latest;
+    this.#latest = null;
+    if (caller.entries.length > 0) workspace.callers.wait(caller);
+    else caller.isInLine = false;
+    if (workspace.callers.isEmpty) workspace.isInLine = false;
+    else this.#workspaces.wait(workspace);
   }
 }

@@ -1,4 +1,5 @@
-import { type EndpointAuth, statusOf } from '@signalbox/contract';
+import type { IncomingHttpHeaders } from 'node:http';
+import { BODY_BYTES_MAX, type EndpointAuth, statusOf } from '@signalbox/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
@@ -11,6 +12,8 @@ import type { Limiter } from './limiter.ts';
  * effect within a second.
  */
 const AUTHENTICATED_MS_MAX = 500;
+/** JSON of many small values takes as long, texts take a tenth. */
+const BODY_BYTES_OF_UNIT = 16_384;
 /** The cost of what is over soon, such as a refusal before the body is read. */
 const SHORT_CALL = { units: 1 };
 
@@ -61,7 +64,8 @@ export class Admission {
     const { ip } = request;
     // A chat's signature covers the body, so until then its sender is a stranger.
     if (auth === 'none' || auth === 'chat-signature') {
-      const turn = cost.units === 0 ? null : limiter.waitForTurn(null, ip, cost);
+      const units = cost.units + bodyUnits(request.headers);
+      const turn = cost.units === 0 ? null : limiter.waitForTurn(null, ip, { units });
       if (turn !== null) await turn;
       limiter.admitStranger(ip, cost.units);
       await this.authenticate(request, auth);
@@ -79,7 +83,8 @@ export class Admission {
       if (error instanceof HubError && statusOf(error.code) === 401) limiter.countRefused(ip);
       throw error;
     }
-    const turn = limiter.waitForTurn(request.principal, ip, beginningOf(cost));
+    const units = beginningOf(cost).units + bodyUnits(request.headers);
+    const turn = limiter.waitForTurn(request.principal, ip, { units });
     if (turn !== null) await turn;
   }
 
@@ -145,4 +150,12 @@ export class Admission {
 /** A long read costs more when it is answered, and has a turn for that. */
 function beginningOf(cost: CallCost): Pick<CallCost, 'units'> {
   return cost.isLongRead ? SHORT_CALL : cost;
+}
+
+/** What reading and checking a body costs, which is unread yet. */
+function bodyUnits(headers: IncomingHttpHeaders): number {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  // A body of unknown length may have as many bytes as the hub takes.
+  const bytes = coding === undefined ? Number(length ?? 0) : BODY_BYTES_MAX;
+  return Math.min(bytes, BODY_BYTES_MAX) / BODY_BYTES_OF_UNIT;
 }

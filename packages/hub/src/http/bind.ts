@@ -392,6 +392,7 @@ export class Api {
     if (typeof workspaceId === 'string') {
       const inside = await this.#gatekeeper.enterWorkspace(principal, workspaceId);
       if (inside === null) throw new HubError('WORKSPACE_NOT_FOUND');
+      this.#limiter.noteEntered(principal, workspaceId);
       entered = inside;
     }
     const { scopes } = endpoint;

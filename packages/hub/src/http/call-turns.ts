@@ -1,10 +1,11 @@
 import { type Beneficiary, FairLine } from '../fair-line.ts';
 
 /** How much of the calls that begin in one turn of the event loop may take together. */
-export const TURN_MS = 10;
+export const TURN_MS = 5;
 
 interface WaitingCall {
   costMs: number;
+  chargedMs: number;
   begin: () => void;
 }
 
@@ -29,15 +30,16 @@ export class CallTurns {
    * Takes a place for a call.
    *
    * @param costMs about how long the call keeps the event loop.
+   * @param chargedMs what it costs its workspace and caller of their shares.
    * @returns resolves when the call may begin; null: at once.
    */
-  enter(beneficiary: Beneficiary, costMs: number): Promise<void> | null {
+  enter(beneficiary: Beneficiary, costMs: number, chargedMs = costMs): Promise<void> | null {
     if (this.#line.length === 0 && this.#begunMs < TURN_MS) {
       this.#count(costMs);
       return null;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#line.add(beneficiary, { costMs, begin: resolve });
+    this.#line.add(beneficiary, { costMs, chargedMs, begin: resolve });
     return promise;
   }
 
@@ -51,7 +53,7 @@ export class CallTurns {
     while (this.#begunMs < TURN_MS) {
       const call = this.#line.next();
       if (call === undefined) return;
-      this.#line.charge(call.costMs);
+      this.#line.charge(call.chargedMs);
       this.#count(call.costMs);
       call.begin();
     }

@@ -31,6 +31,10 @@ const REFUSED_UNITS = 10;
 
 /** How long a unit keeps the event loop. */
 export const UNIT_MS = 0.3;
+/** What strangers have together, as a part of the share of a workspace. */
+const STRANGERS_SHARE = 0.25;
+/** More people than are at their consoles at the same time. */
+const PEOPLE_MAX = 10_000;
 
 /** Long reads that one caller may have under way: more would only wait for the event loop. */
 export const READS_MAX = 8;
@@ -55,6 +59,8 @@ export class Limiter {
   readonly #reads = new CallSlots({ busyMax: READS_MAX, waitingMax: READS_WAITING_MAX });
   readonly #calls = new CallSlots({ busyMax: CALLS_MAX, waitingMax: CALLS_WAITING_MAX });
   readonly #turns = new CallTurns();
+  /** The workspaces that people entered last, by the ids of the people. */
+  readonly #workspaceOf = new Map<string, string>();
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -118,6 +124,20 @@ export class Limiter {
   }
 
   /**
+   * Notes which workspace a person's call was for. Which one their next call is for is known only
+   * when its body has been read: until then it counts as a call for the same workspace.
+   */
+  noteEntered({ kind, principalId }: Principal, workspaceId: string): void {
+    if (kind !== 'person' || this.#workspaceOf.get(principalId) === workspaceId) return;
+    this.#workspaceOf.delete(principalId);
+    const [oldest] = this.#workspaceOf.keys();
+    if (oldest !== undefined && this.#workspaceOf.size >= PEOPLE_MAX) {
+      this.#workspaceOf.delete(oldest);
+    }
+    this.#workspaceOf.set(principalId, workspaceId);
+  }
+
+  /**
    * Waits until a call may begin. Refused calls wait as well, so a flood of them takes no more.
    *
    * @param principal null for callers that are not authenticated.
@@ -128,15 +148,14 @@ export class Limiter {
     address: string,
     { units }: Pick<CallCost, 'units'>,
   ): Promise<void> | null {
-    const beneficiary =
-      principal === null || principal.kind === 'anonymous'
-        ? { workspace: 'strangers', caller: addressBlockOf(address) }
-        : {
-            // The workspace of a person is known only when the body has been read.
-            workspace: principal.workspaceId ?? principal.principalId,
-            caller: callerOf(principal, address),
-          };
-    return this.#turns.enter(beneficiary, units * UNIT_MS);
+    const costMs = units * UNIT_MS;
+    if (principal === null || principal.kind === 'anonymous') {
+      const strangers = { workspace: 'strangers', caller: addressBlockOf(address) };
+      return this.#turns.enter(strangers, costMs, costMs / STRANGERS_SHARE);
+    }
+    const { workspaceId, principalId } = principal;
+    const workspace = workspaceId ?? this.#workspaceOf.get(principalId) ?? principalId;
+    return this.#turns.enter({ workspace, caller: callerOf(principal, address) }, costMs);
   }
 
   /** Each hub takes its share, so that a caller who uses several gets the limit once. */

@@ -49,6 +49,62 @@ test('within a workspace the callers have equal shares, and each keeps its order
   );
 });
 
+test('a workspace that has had less than its share precedes the others until it has had as much', () => {
+  const line = new FairLine<string>();
+  // The other workspace had the line for itself, beyond the credit.
+  for (const entry of ['A1', 'A2', 'A3']) line.add(attacker, entry);
+  assert.equal(line.next(), 'A1');
+  line.charge(1_000);
+  assert.equal(line.next(), 'A2');
+  line.charge(1);
+  for (let at = 1; at <= 30; at++) line.add(good, `g${at}`);
+  for (let at = 4; at <= 30; at++) line.add(attacker, `A${at}`);
+  const order = runAll(line, () => 10).split(' ');
+  assert.deepEqual(
+    order.slice(0, 9),
+    Array.from({ length: 9 }, (_, at) => `g${at + 1}`),
+  );
+  const next = order.slice(9, 29).filter((entry) => entry.startsWith('g'));
+  assert.ok(next.length >= 9 && next.length <= 11, `equal shares from then on: ${order}`);
+});
+
+test('a caller whose turn is not charged yet waits once, whatever arrives meanwhile', () => {
+  const line = new FairLine<string>();
+  line.add(attacker, 'A1');
+  assert.equal(line.next(), 'A1');
+  line.add(attacker, 'A2');
+  line.add(attacker, 'A3');
+  line.add(good, 'g1');
+  line.charge(5);
+  assert.equal(
+    runAll(line, () => 5),
+    'g1 A2 A3',
+  );
+});
+
+test('entries of thousands of callers that come and go are handed out once, in their order', () => {
+  const line = new FairLine<{ caller: string; number: number }>();
+  const added = new Map<string, number>();
+  const taken = new Map<string, number>();
+  const take = () => {
+    const entry = line.next();
+    if (entry === undefined) return;
+    assert.equal(entry.number, (taken.get(entry.caller) ?? 0) + 1, entry.caller);
+    taken.set(entry.caller, entry.number);
+  };
+  for (let at = 0; at < 20_000; at++) {
+    // A caller comes back soon, or after more others than a line remembers.
+    const caller = `address ${(at * 7) % (at % 3 === 0 ? 10 : 4_000)}`;
+    const number = (added.get(caller) ?? 0) + 1;
+    added.set(caller, number);
+    line.add({ workspace: `network ${caller.length}`, caller }, { caller, number });
+    if (at % 50 > 0) take();
+    if (at % 2 === 0) line.charge(at % 5);
+  }
+  while (line.length > 0) take();
+  assert.deepEqual(taken, added);
+});
+
 test('an empty line has nothing, and a cleared one is empty', () => {
   const line = new FairLine<string>();
   assert.equal(line.next(), undefined);

@@ -36,9 +36,14 @@ function serve<Row extends typeof append | typeof list>(
   const api = new Api(server, { gatekeeper: createOpenGate(), limiter, sharedAnswers }, onAnswer);
   api.bind<Row['request'], Row['response']>(row, handler);
   const payload = row === list ? { workspaceId } : { workspaceId, ...held, entries };
-  const send = async (caller: string) => {
+  const send = async (caller: string, fields: object = {}) => {
     const headers = { 'x-caller': caller };
-    const answer = await server.inject({ method: 'POST', url: row.path, headers, payload });
+    const answer = await server.inject({
+      method: 'POST',
+      url: row.path,
+      headers,
+      payload: { ...payload, ...fields },
+    });
     assert.equal(answer.statusCode, 200, answer.body);
   };
   const sendFromThread = (callers: readonly string[]) => {
@@ -76,6 +81,23 @@ test('a call begins soon, however many calls of another caller have arrived befo
   await Promise.all([...flood, send('agent')]);
   assert.equal(begun.length, 61);
   assertBeginsSoon(begun, 1);
+});
+
+test('a long body costs its caller the time to read it', async (t) => {
+  const begun: string[] = [];
+  const { send } = serve(t, append, async (_input, { principal }) => {
+    begun.push(principal.tokenId);
+    return { appended: 1, lastLogSeq: 1 };
+  });
+  const output = Array.from({ length: 20 }, (_, at) => ({
+    ...{ logSeq: at + 1, message: 'x'.repeat(10_000) },
+  }));
+  const long = Array.from({ length: 30 }, () => send('talker', { entries: output }));
+  const short = Array.from({ length: 100 }, () => send('agent'));
+  await Promise.all([...long, ...short]);
+  // 200,000 bytes cost as much as about a dozen short calls.
+  const before = begun.slice(0, begun.lastIndexOf('agent')).filter((who) => who === 'talker');
+  assert.ok(before.length <= 15, `${before.length} long calls before the last short one`);
 });
 
 test('calls of front threads begin in turns, however many of one caller a message has', async (t) => {
