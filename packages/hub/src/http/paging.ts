@@ -48,11 +48,10 @@ export function encodeCursor(key: string): string {
 
 /** A page ends after this many bytes of rows, with a cursor, however many rows were asked for. */
 export const PAGE_BYTES_MAX = 1_000_000;
-/**
- * Rows of the first piece of a page: as many of the longest as fill it. Later pieces depend on how
- * long the first rows are.
- */
-const FIRST_PIECE_ROWS = 5;
+/** Rows of the first piece of a page. Later pieces depend on how long the first rows are. */
+const FIRST_PIECE_ROWS = 2;
+/** A piece is read in one go, which must not keep other requests waiting. */
+const PIECE_BYTES_MAX = 250_000;
 
 export interface Page<Row> {
   items: Row[];
@@ -161,7 +160,8 @@ export class PieceSizes {
     const rowsLeft = Math.max(1, this.#rowsMax - this.#rows);
     if (this.#rows === 0) return Math.min(rowsLeft, FIRST_PIECE_ROWS);
     const averageBytes = this.#bytes / this.#rows;
-    const fitting = Math.ceil((PAGE_BYTES_MAX - this.#bytes) / averageBytes);
+    const bytes = Math.min(PAGE_BYTES_MAX - this.#bytes, PIECE_BYTES_MAX);
+    const fitting = Math.ceil(bytes / averageBytes);
     return Math.min(rowsLeft, Math.max(1, fitting));
   }
 }

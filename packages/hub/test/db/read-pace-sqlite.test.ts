@@ -8,34 +8,45 @@ import { openTestDatabase } from '../support/test-engine.ts';
 const agent = { workspace: 'good', caller: 'agent' };
 const attacker = { workspace: 'attacker', caller: 'token' };
 
-test('reads of a turn that took long continue one a turn, in order; short ones never wait', async () => {
-  const pace = new ReadPace();
-  assert.equal(pace.pauseAfter(6, agent), null);
+/** Reads that take as long as the test says, and the turns in which they run. */
+function openPace() {
+  let nowMs = 0;
+  const pace = new ReadPace(() => nowMs);
   const turns = countTurns();
-  const continued: string[] = [];
-  const note = (name: string) => () => continued.push(`${name} in turn ${turns.turns}`);
-  const first = pace.pauseAfter(6, agent)?.then(note('first'));
-  const second = pace.pauseAfter(1, agent)?.then(note('second'));
-  assert.equal(pace.pauseAfter(0.1, agent), null, 'a short read');
-  await Promise.all([first, second]);
-  turns.stop();
-  assert.deepEqual(continued, ['first in turn 1', 'second in turn 2']);
-  assert.equal(pace.pauseAfter(6, agent), null, 'another turn has time of its own');
+  const ran: string[] = [];
+  const read = (who: typeof agent, name: string, tookMs: number) =>
+    pace.run(who, async () => {
+      nowMs += tookMs;
+      ran.push(`${name} in turn ${turns.turns}`);
+    });
+  return { read, ran, stop: () => turns.stop() };
+}
+
+test('reads that find their turn used up run in later ones', async () => {
+  const { read, ran, stop } = openPace();
+  const reads = [read(agent, 'long', 6), read(agent, 'next', 4), read(agent, 'short', 1)];
+  assert.deepEqual(ran, ['long in turn 0']);
+  await Promise.all([...reads, read(agent, 'longer', 9), read(agent, 'last', 1)]);
+  stop();
+  assert.deepEqual(ran.slice(1), [
+    ...['next in turn 1', 'short in turn 1', 'longer in turn 1'],
+    'last in turn 2',
+  ]);
 });
 
-test('a reader waits for one turn of each other caller, however many of theirs wait', async () => {
-  const pace = new ReadPace();
-  const first = pace.pauseAfter(20, attacker);
-  const continued: string[] = [];
-  const read = (who: typeof agent, name: string) =>
-    pace.pauseAfter(1, who)?.then(() => continued.push(name));
+test('a reader waits for no more than its share, however many reads of others wait', async () => {
+  const { read, ran, stop } = openPace();
+  const first = read(attacker, 'first', 20);
   await Promise.all([
     first,
-    ...Array.from({ length: 8 }, (_, at) => read(attacker, `attacker ${at}`)),
-    ...[read(agent, 'agent 0'), read(agent, 'agent 1')],
+    ...Array.from({ length: 8 }, (_, at) => read(attacker, `attacker ${at}`, 6)),
+    ...[read(agent, 'agent 0', 0.1), read(agent, 'agent 1', 0.1)],
   ]);
-  const places = ['agent 0', 'agent 1'].map((name) => continued.indexOf(name));
-  assert.deepEqual(places, [0, 2], continued.join(', '));
+  stop();
+  const places = ['agent 0', 'agent 1'].map((name) =>
+    ran.findIndex((entry) => entry.startsWith(name)),
+  );
+  assert.deepEqual(places, [2, 3], ran.join(', '));
 });
 
 test('many long reads leave turns of the event loop to others', async (t) => {

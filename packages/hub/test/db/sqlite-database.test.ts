@@ -340,7 +340,7 @@ test('slow actions of one transaction leave turns of the event loop between them
 });
 
 test('expensive actions of one caller neither precede nor delay the commit of others', async (t) => {
-  // Each expensive action takes 15 ms by this clock, and a transaction ends after 20 ms.
+  // Each expensive action takes 7 ms by this clock, and a transaction ends after 10 ms.
   let nowMs = 0;
   const path = join(makeTempDir(t), 'test.db');
   const database = openSqlite(path, createManualClock(), { elapsedMs: () => nowMs });
@@ -352,14 +352,14 @@ test('expensive actions of one caller neither precede nor delay the commit of ot
         nowMs += tookMs;
       }),
     ).then(() => ended.push(note));
-  const expensive = Array.from({ length: 6 }, (_, at) => act('attacker', `expensive ${at}`, 15));
+  const expensive = Array.from({ length: 6 }, (_, at) => act('attacker', `expensive ${at}`, 7));
   const cheap = ['cheap 0', 'cheap 1'].map((note) => act('agent', note, 0.1));
   await Promise.all([...expensive, ...cheap]);
   assert.deepEqual(ended, [
     ...['expensive 0', 'cheap 0', 'cheap 1', 'expensive 1'],
     ...['expensive 2', 'expensive 3', 'expensive 4', 'expensive 5'],
   ]);
-  const lone = Array.from({ length: 4 }, (_, at) => act('attacker', `lone ${at}`, 15));
+  const lone = Array.from({ length: 4 }, (_, at) => act('attacker', `lone ${at}`, 7));
   await Promise.race(lone);
   assert.equal(ended.length, 8 + 2, 'the first two are answered before the others have run');
   await Promise.all(lone);

@@ -34,11 +34,9 @@ import { type SyncFile, WriteAheadLog } from './write-ahead-log.ts';
 const ACTIONS_MAX = 256;
 /**
  * How long a transaction takes further actions, unless it has to wait for the disk anyway: its
- * actions are answered when all of them have run.
+ * actions are answered when all of them have run. Also how long actions run without a pause, so
+ * that other requests are answered meanwhile.
  */
-const TRANSACTION_MS_MAX = 20;
-
-/** How long actions run without a pause, so that other requests are answered meanwhile. */
 const TURN_MS_MAX = 10;
 /** How long a transaction waits for another process, such as a CLI command, to end its own. */
 const LOCK_MS_MAX = 10_000;
@@ -269,7 +267,7 @@ class SqliteDatabase implements Database {
 
   #takesMore({ actions, ranMs }: Transaction): boolean {
     if (this.#waiting.length === 0 || actions.length >= ACTIONS_MAX) return false;
-    return ranMs <= TRANSACTION_MS_MAX || this.#log.isSyncing;
+    return ranMs <= TURN_MS_MAX || this.#log.isSyncing;
   }
 
   async #runNextInLine(transaction: Transaction): Promise<void> {
@@ -428,15 +426,14 @@ function createDurableReader(
 ): Reader {
   const pace = new ReadPace();
   const guard = async <T>(runRead: () => Promise<T>): Promise<T> => {
-    const beganMs = performance.now();
-    const read = runRead();
-    const pause = pace.pauseAfter(performance.now() - beganMs, beneficiaryOf(actingCaller()));
-    // The statement has run by now, so it saw no commit later than this one.
-    const sync = unsynced();
     try {
-      const rows = await read;
+      const { rows, sync } = await pace.run(beneficiaryOf(actingCaller()), async () => {
+        const read = runRead();
+        // The statement has run by now, so it saw no commit later than this one.
+        const sync = unsynced();
+        return { rows: await read, sync };
+      });
       if (sync !== null) await sync.catch(() => undefined);
-      if (pause !== null) await pause;
       const failure = diskFailure();
       if (failure === null) return rows;
       throw toReadFailed(failure);
