@@ -26,7 +26,7 @@ class Parties<T extends Party> {
   readonly #create: () => T;
   readonly #byKey = new Map<string, T>();
   readonly #waiting = new TinyQueue<T>([], comesFirst);
-  /** What the latest party had used when its turn came: the clock of the line. */
+  /** The clock of the line: the time that its latest party had had when its turn came. */
   #nowMs = 0;
   #arrivals = 0;
 

@@ -152,7 +152,7 @@ function beginningOf(cost: CallCost): Pick<CallCost, 'units'> {
   return cost.isLongRead ? SHORT_CALL : cost;
 }
 
-/** What reading and checking a body costs, which is unread yet. */
+/** The cost of reading and checking a body, which is unread yet. */
 function bodyUnits(headers: IncomingHttpHeaders): number {
   const { 'content-length': length, 'transfer-encoding': coding } = headers;
   // A body of unknown length may have as many bytes as the hub takes.

@@ -31,7 +31,7 @@ const REFUSED_UNITS = 10;
 
 /** How long a unit keeps the event loop. */
 export const UNIT_MS = 0.3;
-/** What strangers have together, as a part of the share of a workspace. */
+/** The share of all strangers together, as a part of that of a workspace. */
 const STRANGERS_SHARE = 0.25;
 /** More people than are at their consoles at the same time. */
 const PEOPLE_MAX = 10_000;

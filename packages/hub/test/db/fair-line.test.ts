@@ -68,7 +68,7 @@ test('a workspace that has had less than its share precedes the others until it 
   assert.ok(next.length >= 9 && next.length <= 11, `equal shares from then on: ${order}`);
 });
 
-test('a caller whose turn is not charged yet waits once, whatever arrives meanwhile', () => {
+test('a caller whose turn is not charged yet waits once, also when more arrives meanwhile', () => {
   const line = new FairLine<string>();
   line.add(attacker, 'A1');
   assert.equal(line.next(), 'A1');
