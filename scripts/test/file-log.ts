@@ -37,6 +37,7 @@ export class FileLog {
     if (event.kind === 'result') this.results.push(event);
     else if (event.kind === 'started') this.#open.push(event.name);
     else if (event.kind === 'ended') this.#open.splice(this.#open.lastIndexOf(event.name), 1);
+    else if (event.kind === 'uncaught') this.fail(`${event.detail}\n${this.whereItHangs()}`);
     else this.#judge(event);
     return event.kind === 'finished';
   }

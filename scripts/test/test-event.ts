@@ -16,6 +16,8 @@ export type TestEvent =
       /** Why it was skipped, in the words of the test; for a failure the error. */
       readonly detail: string;
     }
+  /** An error that no code handled; it ends the process. */
+  | { readonly kind: 'uncaught'; readonly detail: string }
   /** The file came to its end; a process that exits without this did not. */
   | {
       readonly kind: 'finished';

@@ -2,6 +2,8 @@
 // Each file is a suite, so that its hooks are for its own tests.
 import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { declareTracked, lighten } from './lighter-node-test.ts';
 import { readProcessorMs } from './processor-time.ts';
 import { outputEnd, type TestEvent, type TestOrder } from './test-event.ts';
 import { endOfSuite } from './test-reporter.ts';
@@ -13,16 +15,25 @@ const pollMs = 5;
 /** At the end of the last file: the start of the process counts for its first one. */
 let countedMs = 0;
 
-// node:test blames a test for the errors during it; of others it would only set the exit code.
-process.on('uncaughtExceptionMonitor', (error) => console.error(error));
+// node:test would only set the exit code, and the test that waits for what failed would hang.
+for (const kind of ['uncaughtException', 'unhandledRejection']) {
+  process.on(kind, (error: unknown) => {
+    const event: TestEvent = { kind: 'uncaught', detail: inspect(error, { depth: 6 }) };
+    if (process.connected) process.send?.(event, () => process.exit(1));
+    else console.error(error);
+  });
+}
 process.on('message', ({ file }: TestOrder) => void run(file));
 
 async function run(file: string): Promise<void> {
   const before = { env: { ...process.env }, folder: process.cwd(), open: listOpen() };
   const reported = endOfSuite();
-  await suite(file, async () => {
-    await import(pathToFileURL(file).href);
-  });
+  await declareTracked(() =>
+    suite(file, async () => {
+      lighten();
+      await import(pathToFileURL(file).href);
+    }),
+  );
   await reported;
   const traces = [...(await findOpened(before.open)), ...findChanged(before)];
   if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);

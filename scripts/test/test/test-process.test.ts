@@ -190,8 +190,72 @@ test('an error after the tests is a failure of the file', async () => {
   const report = await run(`
     test('is quick', () => { setTimeout(() => { throw new Error('planted late'); }, 10); });
   `);
-  assert.deepEqual(outcomes(report), ['passed is quick', 'failed (the file) | sets exit code 1']);
-  assert.match(report.output, /planted late/);
+  assert.deepEqual(outcomes(report), [
+    'passed is quick',
+    'failed (the file) | Error: planted late',
+  ]);
+  assert.equal(report.trouble, '');
+});
+
+test('an uncaught error fails a file at once, with the test that was running', async () => {
+  const throwing = {
+    'planted in a timer': "setTimeout(() => { throw new Error('planted in a timer'); });",
+    'planted in a promise': "void (async () => { throw new Error('planted in a promise'); })();",
+  };
+  for (const [message, statement] of Object.entries(throwing)) {
+    const [failure, ...others] = (
+      await run(`
+        test('waits', () => new Promise(() => { setInterval(() => {}, 1_000); ${statement} }));
+        test('is never reached', () => {});
+      `)
+    ).results;
+    assert.deepEqual(others, []);
+    assert.equal(failure?.outcome, 'failed');
+    assert.match(failure.detail, new RegExp(`${message}[^]*still running: waits$`));
+  }
+});
+
+test('node:test follows promises while a file loads, and not while its tests run', async () => {
+  const report = await run(`
+    import assert from 'node:assert';
+    import { getTestContext } from 'node:test';
+    await new Promise(setImmediate);
+    assert.ok(getTestContext());
+    test('is not followed', async () => {
+      await new Promise(setImmediate);
+      assert.equal(getTestContext(), undefined);
+    });
+  `);
+  assert.deepEqual(outcomes(report), ['passed is not followed']);
+});
+
+test('what cleanups of tests refer to is collected while the process lives', async () => {
+  const report = await run(`
+    import assert from 'node:assert';
+    const refs = [];
+    test('each with a cleanup', async (t) => {
+      for (let number = 0; number < 5; number += 1) {
+        await t.test('keeps a thing', (t) => {
+          const thing = { number, isOpen: true };
+          t.after((_, done) => { thing.isOpen = false; setImmediate(done); });
+          t.after(() => assert.ok(!thing.isOpen));
+          refs.push(new WeakRef(thing));
+        });
+      }
+    });
+    test('collects', async () => {
+      const { setFlagsFromString } = await import('node:v8');
+      const { runInNewContext } = await import('node:vm');
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc');
+      do {
+        // A look at a thing keeps it for the rest of the turn.
+        await new Promise(setImmediate);
+        collect();
+      } while (refs.some((ref) => ref.deref() !== undefined));
+    });
+  `);
+  assert.deepEqual(outcomes(report).slice(-2), ['passed each with a cleanup', 'passed collects']);
 });
 
 test('files that share a process have their own hooks, names and output', async (t) => {
