@@ -166,8 +166,6 @@ export async function importCommits(worktree: Worktree, commitSha: string): Prom
     // Count commits after the base: a tool that only moved back in history has done nothing.
     if (Number(await runGit(['rev-list', '--count', range], git)) === 0)
       return { changedFiles: [] };
-    // Fails unless every object of the new commits has arrived.
-    await runGit(['rev-list', '--objects', '--count', range], git);
     await runGit(['update-ref', `refs/heads/${branch}`, commitSha], git);
     return { commitSha, branch, baseSha, ...(await listChangedFiles(git, baseSha, commitSha)) };
   });
@@ -210,6 +208,8 @@ async function sendPack(worktree: Worktree, revisions: string): Promise<void> {
   const sender = spawn('git', [...safeSettings, 'pack-objects', '--revs', '--stdout', '-q'], {
     ...{ cwd, env, ...limits, ...identityOf(user) },
   });
+  // Strict: refuses a pack with an object that names another one which neither the pack nor the
+  // mirror has. So every object of the commits has arrived.
   const receiver = spawn(
     'git',
     [`--git-dir=${worktree.mirror.gitDir}`, ...safeSettings, 'index-pack', '--stdin', '--strict'],

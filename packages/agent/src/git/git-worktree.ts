@@ -2,7 +2,7 @@ import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
-import { askGit, GitError, runGit } from './git.ts';
+import { askGit, runGit } from './git.ts';
 import { findCloneRoot, type Mirror, withMirror } from './git-mirror.ts';
 
 /**
@@ -147,10 +147,11 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 
 /**
  * Publishes a job's branch to the person's clone, so that its commits outlive the worktree. The
- * clone fetches only that ref: its checkout, index, `FETCH_HEAD`, remotes and settings stay
- * unchanged.
+ * clone changes only that ref: its checkout, index, `FETCH_HEAD`, remotes and settings stay
+ * unchanged. It asks for the commit by its id, since a process that the tool has left may move the
+ * branch of the mirror.
  *
- * @param commitSha of the branch in the mirror, which the clone has afterwards.
+ * @param commitSha the commit of the branch, which the mirror has.
  */
 export async function publishBranch(worktree: Worktree, commitSha: string): Promise<void> {
   const { mirror, branch } = worktree;
@@ -161,14 +162,10 @@ export async function publishBranch(worktree: Worktree, commitSha: string): Prom
     runGit(
       ['-C', root, 'fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head']
         .concat('--no-recurse-submodules', '--no-auto-maintenance', '--update-shallow')
-        .concat(mirror.gitDir, `+${ref}:${ref}`),
+        .concat(mirror.gitDir, `+${commitSha}:${ref}`),
       git,
     ),
   );
-  const published = await askGit(['-C', root, 'rev-parse', '--verify', `${ref}^{commit}`], git);
-  if (published !== commitSha) {
-    throw new GitError(`${root} does not have the commit ${commitSha}.`, null, undefined);
-  }
 }
 
 /** Moves a worktree whose branch could not be published to a place where the person can find it. */

@@ -270,6 +270,25 @@ test('a forged list of commits has no effect on what counts as changed', async (
   assert.equal((await readChanges(worktree)).hasLeftovers, false);
 });
 
+test('the clone gets the commit of the evidence, also when the branch of the mirror has moved', async (t) => {
+  const place = await setup(t);
+  const { mirror, worktree } = place;
+  place.runTool('echo new > new.txt; git add new.txt; git commit --quiet -m new');
+  const { headSha } = await readChanges(worktree);
+  await importCommits(worktree, headSha);
+  const ref = `refs/heads/${worktree.branch}`;
+  git(place.directory, `--git-dir=${mirror.gitDir}`, 'update-ref', ref, worktree.baseSha);
+  await publishBranch(worktree, headSha);
+  assert.equal(git(mirror.clonePath, 'rev-parse', ref), headSha);
+  assert.equal(git(mirror.clonePath, 'show', `${ref}:new.txt`), 'new');
+});
+
+test('a commit that the mirror does not have reaches no clone', async (t) => {
+  const { worktree, mirror } = await setup(t);
+  await assert.rejects(publishBranch(worktree, '1'.repeat(40)), { name: 'GitError' });
+  assert.equal(git(mirror.clonePath, 'branch', '--list', worktree.branch), '');
+});
+
 const lostHeads = {
   'names a file outside of the repository': [
     `git rev-parse HEAD > ../outside; echo 'ref: refs/../../../outside' > .git/HEAD`,
