@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
-import { principalOfJob } from '../../src/tokens/authenticate-bearer.ts';
-import type { JobTokenRow } from '../../src/tokens/store-bearers.ts';
+import { claimNextCloudAiJob } from '../../src/cloud-ai-jobs/claim.ts';
+import { claimNextJob } from '../../src/jobs/claim.ts';
+import type { RequestContext } from '../../src/principal.ts';
+import { principalOfJob, principalOfToken } from '../../src/tokens/authenticate-bearer.ts';
+import { hashToken } from '../../src/tokens/store.ts';
+import { type JobTokenRow, readTokenByHash } from '../../src/tokens/store-bearers.ts';
 import { addPerson, listAudit, logDeviceIn, makeOwner, signInAs } from '../support/people.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';
@@ -75,6 +79,33 @@ function untilWaiting({ deps }: TestHub, wanted: { claims: number; decisions: nu
 
 /** The clock of the test stands still, so a wait that is not ended never ends by itself. */
 const options = { timeout: 30_000 };
+
+const losses: [string, code: string, (world: World) => Promise<unknown>][] = [
+  ['is revoked', 'TOKEN_REVOKED', ({ laptop }) => laptop.call(tokens.revoke, {})],
+  ['has expired', 'TOKEN_EXPIRED', ({ hub }) => expireTokens(hub)],
+  [
+    'has lost its scope',
+    'NOT_ALLOWED',
+    ({ owner, workspaceId, personId }) =>
+      owner.call(members.changeRole, { workspaceId, personId, role: 'viewer' }),
+  ],
+];
+for (const [what, code, lose] of losses) {
+  test(`a claim that was let in before its token ${what} is refused in its transaction`, async (t) => {
+    const world = await setup(t);
+    const { hub, laptop, workspaceId, repoId, agentId } = world;
+    const job = { workspaceId, repoId, kind: 'work' as const, prompt: 'Do it.' };
+    await laptop.call(jobs.enqueue, job);
+    const row = await readTokenByHash(hub.database.reader, hashToken(laptop.token ?? ''));
+    assert.ok(row !== undefined);
+    const principal = principalOfToken(row, hub.clock.nowMs());
+    await lose(world);
+    const context = { principal, signal: AbortSignal.timeout(WAIT_MS) } as RequestContext;
+    const input = { workspaceId, agentId, leaseMs: WAIT_MS, waitMs: 0 };
+    await assert.rejects(claimNextJob(hub.deps, context, input), { code });
+    await assert.rejects(claimNextCloudAiJob(hub.deps, context, input), { code });
+  });
+}
 
 test(
   'a revoked token ends the waiting claims and decision waits of its agent',

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 import { createHub } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
+import { Sessions } from '../../src/db/postgres/postgres-session.ts';
 import { HubError } from '../../src/errors.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -125,6 +127,35 @@ test('a hub that gets no further connection uses those that it holds', options, 
     ...Array.from({ length: 20 }, (_, at) => hub.reader.firstSql(`SELECT ${at} AS one`, [])),
   ]);
   assert.equal(answers.length, 40);
+});
+
+test('a hub that gets no further connection asks for none in the next 5 s', options, async (t) => {
+  const { addRole } = await setup(t);
+  const { url } = await addRole('CONNECTION LIMIT 1');
+  const address = new URL(url);
+  const proxy = await startTcpProxy(t, Number(address.port));
+  address.port = String(proxy.port);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const sessions = new Sessions({ url: address.href, sessionsMax: 2, limits, isPooled: false });
+  t.after(() => sessions.close());
+  const ask = () => sessions.acquire().then((session) => session.release());
+  /** Asks for a second connection, which is refused, and for some more sessions. */
+  const askForMore = async () => {
+    const held = await sessions.acquire();
+    const refusal = once(proxy.events, 'gone');
+    const first = ask();
+    await refusal;
+    const others = [ask(), ask()];
+    held.release();
+    await Promise.all([first, ...others]);
+    return proxy.connections;
+  };
+  assert.equal(await askForMore(), 2);
+  t.mock.timers.tick(5_000);
+  const later = await askForMore();
+  // The pool that creates the databases of tests needs its real timers.
+  t.mock.timers.reset();
+  assert.equal(later, 3);
 });
 
 test('an address without a password ends the start and its connections', options, async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { startDeviceLogin } from '../../src/devices/start-login.ts';
 import { listAudit, makeOwner, PASSWORD } from '../support/people.ts';
 import { readKept } from '../support/test-engine.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
@@ -161,6 +162,20 @@ test('an address has at most 100 open sessions, and more once they have expired'
   assert.equal(codes.filter((code) => code === 'RATE_LIMITED').length, 20);
   hub.clock.advance(10 * MINUTE_MS);
   assert.equal(await hub.visitor().codeOf(start, { workspaceSlug: 'acme' }), 'ok');
+});
+
+test('an address has at most 1,000 open sessions for all workspaces', async (t) => {
+  const { hub } = await setup(t);
+  // Nine for each of 111 workspaces, far below the limit of one.
+  const begin = (at: number) =>
+    startDeviceLogin(hub.deps, { workspaceSlug: `team-${at % 111}` }, '127.0.0.1');
+  await Promise.all(Array.from({ length: 999 }, (_, at) => begin(at)));
+  const codeOf = () => hub.visitor().codeOf(start, { workspaceSlug: 'acme' });
+  assert.equal(await codeOf(), 'ok');
+  assert.equal(await codeOf(), 'RATE_LIMITED');
+  await startDeviceLogin(hub.deps, { workspaceSlug: 'acme' }, '203.0.113.9');
+  hub.clock.advance(10 * MINUTE_MS);
+  assert.equal(await codeOf(), 'ok');
 });
 
 test('neither token nor device secret is readable at rest', async (t) => {
