@@ -170,8 +170,9 @@ async function readActivities(
   for (let after = 0; ; ) {
     const call = { ...ref, after, limit: ACTIVITIES_LIMIT_MAX };
     const page = await client.jobs.activity(call, { signal: io.signal });
+    // A page of long items is short, so only an empty one is the end.
+    if (page.items.length === 0) return found;
     found.push(...page.items);
-    if (page.items.length < ACTIVITIES_LIMIT_MAX) return found;
     after = page.nextAfter;
   }
 }

@@ -20,8 +20,9 @@ export function activityQuery(ref: LogRef, live: boolean) {
         const after = items.at(-1)?.seq ?? 0;
         const request = { ...ref, after, limit: PAGE_ITEMS };
         const page = await callHub('jobs', 'activity', request, signal);
-        if (page.items.length > 0) items = [...items, ...page.items];
-        if (page.items.length < PAGE_ITEMS) return items;
+        // A page of long items is short, so only an empty one is the end.
+        if (page.items.length === 0) return items;
+        items = [...items, ...page.items];
       }
     },
     // Items never change, and those that are known stay the same objects.

@@ -134,7 +134,8 @@ export const jobActivity = {
     description:
       'The tool calls, plans, use of tokens and the session of an attempt, in the order of the ' +
       'log. A call has two items, its start and its end, or only an end. The latest plan and ' +
-      'usage count. Send nextAfter as after to get what came since. The first ' +
+      'usage count. Send nextAfter as after to get what came since. A page of long items ends ' +
+      'before its limit; only an empty one means that there are no more. The first ' +
       `${ACTIVITIES_MAX.toLocaleString('en')} of an attempt are kept.`,
     request: Type.Object({
       workspaceId: Id('workspace'),

@@ -1,11 +1,13 @@
 import type { ActivityItem, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
 import { timestampOf } from '../clock.ts';
+import { PieceSizes } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
-import { listActivities } from './store-log.ts';
+import { type ActivityRow, listActivities } from './store-log.ts';
 import { requireLog } from './walk-log.ts';
 
 /**
- * Reads what the tool of an attempt did, in the order of its log.
+ * Reads a page of what the tool of an attempt did, in the order of its log. Long items end it before
+ * its limit.
  *
  * @throws HubError JOB_NOT_FOUND
  */
@@ -15,7 +17,21 @@ export async function readActivity(
 ): Promise<Omit<ResponseOf<typeof endpoints.jobs.activity>, 'ok'>> {
   const { after, limit } = input;
   const ref = await requireLog(reader, input);
-  const rows = await listActivities(reader, ref, { after, limit });
+  // In pieces, since a thousand items may be tens of megabytes.
+  const rows: ActivityRow[] = [];
+  const pieces = new PieceSizes(limit);
+  while (rows.length < limit && !pieces.areFull) {
+    const count = pieces.next();
+    const piece = await listActivities(reader, ref, {
+      after: rows.at(-1)?.seq ?? after,
+      limit: count,
+    });
+    for (const row of piece) {
+      rows.push(row);
+      pieces.add(row);
+    }
+    if (piece.length < count) break;
+  }
   const items = rows.map(({ seq, line, at, data }) => {
     // It passed the contract's schema when it was appended.
     const piece = JSON.parse(data) as Pick<ActivityItem, 'activity'> & { at?: string };

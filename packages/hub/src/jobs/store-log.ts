@@ -216,12 +216,14 @@ export async function insertActivity(
   );
 }
 
-/** The pieces of a log that tell of an activity, with the line in which each begins. */
+/** A piece of a log that tells of an activity, with the line in which it begins. */
+export type ActivityRow = Omit<LogPiece, 'message'> & { line: number };
+
 export function listActivities(
   reader: Reader,
   ref: LogRef,
   { after, limit }: { after: number; limit: number },
-): Promise<(Omit<LogPiece, 'message'> & { line: number })[]> {
+): Promise<ActivityRow[]> {
   return reader.allSql(
     `SELECT a.seq, a.line, e.at, e.data FROM job_activities AS a
      JOIN job_events AS e ON e.workspace_id = a.workspace_id AND e.job_id = a.job_id

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   ACTIVITIES_MAX,
+  ACTIVITY_FILES_MAX,
+  ACTIVITY_PATH_CHARS_MAX,
   ACTIVITY_TITLE_CHARS_MAX,
   type Activity,
   endpoints,
@@ -77,6 +79,27 @@ test('activities are read with the lines in which their text begins', async (t) 
     lines.map(({ text }) => text),
     ['I will test.', '→ npm test', '  1 failed', '  ✖ failed', 'Plan:'],
   );
+});
+
+test('a page of long activities ends early, and the next one continues', async (t) => {
+  const { append, read } = await setup(t);
+  const path = 'p'.repeat(ACTIVITY_PATH_CHARS_MAX);
+  const locations = Array.from({ length: ACTIVITY_FILES_MAX }, () => path);
+  const long: Activity = { toolCall: { ...call, status: 'done', locations } };
+  const count = 120;
+  for (let at = 0; at < count; at += 20) {
+    await append(...Array.from({ length: 20 }, () => ({ message: '', activity: long })));
+  }
+  const seen: number[] = [];
+  for (;;) {
+    const page = await read({ after: seen.at(-1) ?? 0, limit: 1_000 });
+    if (page.items.length === 0) break;
+    const sizeBytes = JSON.stringify(page).length;
+    assert.ok(sizeBytes < 1_100_000, `${sizeBytes} bytes`);
+    seen.push(...page.items.map(({ seq }) => seq));
+  }
+  assert.equal(seen.length, count);
+  assert.equal(new Set(seen).size, count);
 });
 
 test('an entry that is sent again adds no activity, and another attempt has its own', async (t) => {
