@@ -151,13 +151,17 @@ test('after a tool, each call of git names its repository and reads no configura
     assert.equal(env.GIT_ATTR_NOSYSTEM, '1', what);
     const settings = settingsOf(call);
     assert.equal(settings['core.hooksPath'], '/dev/null', what);
-    assert.equal(settings['core.fsmonitor'], 'false', what);
+    assert.equal(settings['core.pager'], 'cat', what);
+    for (const name of ['core.fsmonitor', 'submodule.recurse', 'commit.gpgSign']) {
+      assert.equal(settings[name], 'false', `${name}: ${what}`);
+    }
     if (args.includes('-p') && args.includes('diff-tree')) {
       for (const flag of ['--no-ext-diff', '--no-textconv']) assert.ok(args.includes(flag), what);
     }
     if (env.GIT_DIR === undefined) continue;
     // Of the tool's objects only those count that are named by their content.
-    for (const name of ['core.commitGraph', 'core.multiPackIndex', 'pack.useBitmaps']) {
+    const caches = ['core.commitGraph', 'core.multiPackIndex', 'core.untrackedCache'];
+    for (const name of [...caches, 'pack.useBitmaps']) {
       assert.equal(settings[name], 'false', `${name}: ${what}`);
     }
     assert.equal(env.GIT_NO_REPLACE_OBJECTS, '1', what);
@@ -270,6 +274,26 @@ test('a forged list of commits has no effect on what counts as changed', async (
   assert.equal((await readChanges(worktree)).hasLeftovers, false);
 });
 
+test('a file that the tool has staged is in the commit, although git ignores it', async (t) => {
+  const place = await setup(t);
+  place.runTool('echo kept > .gitignore; echo yes > kept; git add --force kept');
+  const commitSha = await finish(place);
+  assert.equal(git(place.mirror.clonePath, 'show', `${commitSha}:kept`), 'yes');
+});
+
+test('a file that the tool has marked as unchanged differs all the same', async (t) => {
+  const { runTool, worktree } = await setup(t);
+  runTool('git update-index --assume-unchanged README.md; echo changed >> README.md');
+  assert.deepEqual(await listDifferences(worktree, worktree.baseSha), ['README.md']);
+});
+
+test('changes count although the tool has removed the link to the objects of the mirror', async (t) => {
+  const place = await setup(t);
+  place.runTool('echo changed >> README.md; rm .git/objects/info/alternates');
+  const commitSha = await finish(place);
+  assert.equal(git(place.mirror.clonePath, 'show', `${commitSha}:README.md`), 'hello\nchanged');
+});
+
 test('the clone gets the commit of the evidence, also when the branch of the mirror has moved', async (t) => {
   const place = await setup(t);
   const { mirror, worktree } = place;
@@ -292,6 +316,10 @@ test('a commit that the mirror does not have reaches no clone', async (t) => {
 const lostHeads = {
   'names a file outside of the repository': [
     `git rev-parse HEAD > ../outside; echo 'ref: refs/../../../outside' > .git/HEAD`,
+    /left no commit checked out/,
+  ],
+  'has a part of an id': [
+    'git rev-parse HEAD | cut -c1-12 > .git/short; mv .git/short .git/HEAD',
     /left no commit checked out/,
   ],
   'names no object': [

@@ -9,7 +9,7 @@ import {
   MatchBudget,
   NO_WORK_LEFT,
 } from '../../src/triggers/match-event.ts';
-import { checkTemplate, renderTemplate } from '../../src/triggers/template.ts';
+import { checkTemplate, renderPrompt, renderTemplate } from '../../src/triggers/template.ts';
 import { parsePath, readPath } from '../../src/triggers/value-path.ts';
 
 const view: EventView = {
@@ -183,6 +183,45 @@ test('a template of many long values stops at its limit', () => {
   const { user } = process.threadCpuUsage(start);
   assert.equal(text.length, 100_000);
   assert.ok(user / 1_000 < 200, `${user / 1_000} ms`);
+});
+
+test('a prompt makes the text of a value once, however often it occurs', () => {
+  let made = 0;
+  const data = {
+    toJSON() {
+      made += 1;
+      return 'text';
+    },
+  };
+  const prompt = renderPrompt(
+    '{{event.data}} {{{event.data}}}\n'.repeat(100),
+    { event: { data }, trigger: { id: 'trg_1', name: 'n' } },
+    { charsMax: 100_000, fence: (_, text) => text },
+  );
+  assert.ok(prompt.includes('text'));
+  assert.equal(made, 1);
+});
+
+test('a template reads no value after its limit', () => {
+  const paths = Array.from({ length: 100 }, (_, at) => `value${at}`);
+  const read: string[] = [];
+  const data = {};
+  for (const path of paths) {
+    const get = () => {
+      read.push(path);
+      return 'x'.repeat(40);
+    };
+    Object.defineProperty(data, path, { enumerable: true, get });
+  }
+  const template = paths.map((path) => `{{event.data.${path}}}`).join('');
+  const trigger = { id: 'trg_1', name: 'n' };
+  const text = renderTemplate(
+    template,
+    { event: { data }, trigger },
+    { missing: '', charsMax: 90 },
+  );
+  assert.equal(text, 'x'.repeat(90));
+  assert.deepEqual(read, ['value0', 'value1', 'value2']);
 });
 
 const scope = {
