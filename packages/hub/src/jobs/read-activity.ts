@@ -6,8 +6,8 @@ import { type ActivityRow, listActivities } from './store-log.ts';
 import { requireLog } from './walk-log.ts';
 
 /**
- * Reads a page of what the tool of an attempt did, in the order of its log. Long items end it before
- * its limit.
+ * Reads a page of what the tool of an attempt did, in the order of its log. Long items end it
+ * before its limit.
  *
  * @throws HubError JOB_NOT_FOUND
  */
