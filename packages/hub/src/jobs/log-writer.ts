@@ -19,6 +19,14 @@ import {
  */
 const MARK_BYTES = 65_536;
 const MARK_PIECES = 500;
+/**
+ * Text of one attempt: far more than a person reads. Otherwise a tool that prints without end would
+ * fill the disk of all workspaces. Checked when a mark is due, so a log may be a little longer.
+ */
+export const LOG_BYTES_MAX = 1_073_741_824;
+const FULL_NOTICE = '\n[The log of this attempt is full. The hub keeps no further output of it.]\n';
+/** The unmarked pieces of a full log, so that a mark is always due and the log is looked at. */
+const FULL_LOG_PIECES = 1_000_000_000;
 
 /** A piece of output to append. */
 export interface OutputPiece {
@@ -32,7 +40,7 @@ export interface OutputPiece {
 
 /**
  * Appends output to the log of the running attempt, and marks places in it. Skips pieces that are
- * already there: only a number above the last one is new.
+ * already there: only a number above the last one is new. Drops those of a full log.
  *
  * @param pieces in the order of their numbers.
  * @param column numbers of the one who appends: the agent and the tool number each for themselves.
@@ -52,7 +60,12 @@ export async function appendOutput(
   let appended = 0;
   for (const piece of pieces) {
     if (piece.logSeq <= log[column]) continue;
-    await appendPiece(tx, entry, log, piece);
+    if (log.size_bytes < LOG_BYTES_MAX) await appendPiece(tx, entry, log, piece);
+    else if (log.unmarked_pieces < FULL_LOG_PIECES) {
+      const notice = { message: FULL_NOTICE, data: { stream: 'agent' } };
+      await appendPiece(tx, entry, log, { logSeq: piece.logSeq, ...notice });
+      log.unmarked_pieces = FULL_LOG_PIECES;
+    }
     log[column] = piece.logSeq;
     appended += 1;
   }
