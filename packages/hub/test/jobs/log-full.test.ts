@@ -6,7 +6,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobEvents, jobs } = endpoints;
 
-test('a full log says so once, keeps no further output, and the job goes on', async (t) => {
+test('a full log says so once, keeps no further output, and the job continues', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
   await h.claim({ leaseMs: 86_400_000 });
