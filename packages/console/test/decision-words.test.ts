@@ -50,6 +50,7 @@ describe('the words of a decision', () => {
     expect(confidenceWords({ confidence: 0.35, autoPromoteThreshold: 0.7 })).toBe(
       '35 %, asks below 70 %',
     );
+    expect(confidenceWords({ confidence: 0, autoPromoteThreshold: 1 })).toBeNull();
   });
 
   it('count down to a deadline and say what happens then', () => {

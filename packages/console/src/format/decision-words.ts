@@ -57,7 +57,9 @@ export function choicesOf(
 /** Confidence against the threshold, in words: `35 %, asks below 70 %`. */
 export function confidenceWords(
   asked: Pick<Uncertainty, 'confidence' | 'autoPromoteThreshold'>,
-): string {
+): string | null {
+  // Such a question has no assumption: its tool always asks.
+  if (asked.confidence === 0 && asked.autoPromoteThreshold === 1) return null;
   const percent = (part: number) => `${Math.round(part * 100)} %`;
   return `${percent(asked.confidence)}, asks below ${percent(asked.autoPromoteThreshold)}`;
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useId } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
@@ -61,6 +61,7 @@ export function InboxPage() {
             workspace={membership}
             uncertaintyId={shownId}
             level={isListShown ? 2 : 1}
+            isFailureSaid={isListShown && inbox.list.isLoadingError}
             next={<NextLink rows={inbox.rows} shownId={shownId} />}
           />
         </div>
@@ -120,6 +121,10 @@ function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxLis
   const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
   const openCount = useOpenDecisions(membership.workspaceId);
   useCurrentInView(shownId);
+  const client = useQueryClient();
+  // The failure of the question is not shown beside that of the list: both are read again.
+  const readAgain = () =>
+    client.refetchQueries({ predicate: ({ state }) => state.status === 'error' });
   const rowOf = (row: DecisionRow) => (
     <InboxRow
       key={row.uncertaintyId}
@@ -143,7 +148,7 @@ function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxLis
       </div>
       <Filters filters={filters} labels={labels} />
       {list.isPending && <SkeletonRows what="the questions" rows={6} />}
-      <ReadFailure read={list} />
+      <ReadFailure read={{ ...list, refetch: readAgain }} />
       {list.data && rows.length === 0 && <NoQuestions filters={filters} />}
       {rows.length > 0 && (
         <ol

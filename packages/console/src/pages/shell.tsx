@@ -6,7 +6,7 @@ import { InShell } from '../parts/card-page.tsx';
 import { ToastHost } from '../parts/toast-host.tsx';
 import { ConnectionBanner } from '../shell/connection-banner.tsx';
 import { keepFocus } from '../shell/keep-focus.ts';
-import { OpenDecisionsTab } from '../shell/open-decisions.tsx';
+import { ArrivedDecisions, OpenDecisionsTab } from '../shell/open-decisions.tsx';
 import { BottomBar, TopBar } from '../shell/phone-bars.tsx';
 import { ShellKeys } from '../shell/shell-keys.tsx';
 import { shellGrid } from '../shell/shell-layout.ts';
@@ -45,6 +45,7 @@ export function Shell() {
       <BottomBar membership={membership} />
       <ShellKeys membership={membership} workspaces={workspaces} />
       <OpenDecisionsTab workspaceId={membership.workspaceId} />
+      <ArrivedDecisions key={membership.workspaceId} workspaceId={membership.workspaceId} />
       <ToastHost />
     </div>
   );

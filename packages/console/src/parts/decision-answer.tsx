@@ -1,5 +1,5 @@
 import type { Resolution, Uncertainty } from '@signalbox/contract';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { hasCode } from '../api/hub-error.ts';
 import { capText, choicesOf } from '../format/decision-words.ts';
 import {
@@ -39,6 +39,7 @@ interface DecisionAnswerProps {
 export function DecisionAnswer(props: DecisionAnswerProps) {
   const { uncertainty, resolution, job, decision, personId } = props;
   const boxRef = useRef<HTMLElement>(null);
+  const whoId = useId();
   const isMine = resolution.createdById === personId;
   const isJustGiven = decision.answer.isSuccess;
   // The button that had the focus is gone.
@@ -47,7 +48,13 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
   }, [isJustGiven]);
   const hasLost = hasCode(decision.answer.error, 'ALREADY_RESOLVED') && !isMine;
   return (
-    <section ref={boxRef} tabIndex={-1} aria-label="Answer" className="grid gap-3 outline-none">
+    <section
+      ref={boxRef}
+      tabIndex={-1}
+      aria-label="Answer"
+      aria-describedby={whoId}
+      className="grid gap-3 outline-none"
+    >
       {hasLost && (
         <p role="alert" className="rounded-lg bg-warning-soft px-4 py-3 text-sm">
           <span className="font-medium text-warning">Your answer was not sent.</span>{' '}
@@ -58,7 +65,7 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
         <div className="flex items-start gap-2">
           <Icon name="circle-check" className="mt-0.5 text-done" />
           <div className="grid min-w-0 gap-1">
-            <p role="status" className="text-sm">
+            <p id={whoId} role="status" className="text-sm">
               <span className="font-medium">{resolverWords(resolution, { isMine })}</span>
               <span className="text-muted">
                 {', '}

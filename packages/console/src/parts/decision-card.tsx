@@ -30,6 +30,8 @@ export interface DecisionCardProps {
   level?: 1 | 2;
   /** Hides the job where the page is about that job. */
   isOnJobPage?: boolean;
+  /** The page says already that the hub does not answer, or refuses. */
+  isFailureSaid?: boolean;
   /** Beside the answer that was given: where to go next. */
   next?: ReactNode;
 }
@@ -45,6 +47,7 @@ export function DecisionCard(props: DecisionCardProps) {
   if (read.isPending) return <CardSkeleton />;
   if (hasCode(read.error, 'UNCERTAINTY_NOT_FOUND')) return <NotFound level={props.level ?? 2} />;
   if (!read.data) {
+    if (props.isFailureSaid) return null;
     return (
       <ErrorNotice
         error={read.error}

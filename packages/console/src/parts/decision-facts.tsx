@@ -91,7 +91,8 @@ function waitingRows(situation: DecisionSituation, slug: string, isOnJobPage: bo
         </span>
       ) : null,
     ],
-    ['Run', plainText(run.title || run.runRef)],
+    // A job without a run has one of its own, whose name says nothing more.
+    ['Run', run.runRef === `job/${job?.jobId}` ? null : plainText(run.title || run.runRef)],
     ['Repository', plainText(repository.label || repository.repoId)],
     ['Agent', agent && `${plainText(agent.displayName || agent.agentId)} (${agent.status})`],
   ] as const;

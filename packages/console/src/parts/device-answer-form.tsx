@@ -1,6 +1,6 @@
 import type { DeviceApprovalStatus } from '@signalbox/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { type DeviceApproval, deviceApprovalQuery } from '../api/session-queries.ts';
@@ -22,6 +22,9 @@ interface DeviceAnswerFormProps {
 /** The request, the code to compare, and the two answers. */
 export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) {
   const form = useAnswer(approval, onAnswer);
+  const formRef = useRef<HTMLFormElement>(null);
+  // People arrive with the code in mind: they can type it at once.
+  useEffect(() => formRef.current?.querySelector('input')?.focus(), []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (!isCompleteUserCode(form.code)) form.setCodeError('The code must have eight letters.');
@@ -37,7 +40,12 @@ export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) 
       <div className="my-5 rounded-lg border bg-well px-4 py-3">
         <RequestFacts approval={approval} />
       </div>
-      <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4" noValidate>
+      <form
+        ref={formRef}
+        onSubmit={submit}
+        className="grid grid-cols-[minmax(0,1fr)] gap-4"
+        noValidate
+      >
         {form.failure !== undefined && <ErrorNotice error={form.failure} />}
         <CodeField value={form.code} onChange={form.changeCode} error={form.codeError} />
         {form.needsPassword && (
@@ -70,6 +78,7 @@ export function DeviceAnswerForm({ approval, onAnswer }: DeviceAnswerFormProps) 
 }
 
 function RequestFacts({ approval }: { approval: DeviceApproval }) {
+  const { workspaceName, workspaceSlug } = approval;
   const expiresMs = Date.parse(approval.expiresAt);
   const left = useNow((nowMs) => formatCountdown(expiresMs - nowMs));
   return (
@@ -78,8 +87,10 @@ function RequestFacts({ approval }: { approval: DeviceApproval }) {
         [
           'Workspace',
           <span key="workspace">
-            <span className="font-medium">{plainText(approval.workspaceName ?? '')}</span>{' '}
-            <span className="text-muted">{plainText(approval.workspaceSlug)}</span>
+            <span className="font-medium">{plainText(workspaceName ?? '')}</span>{' '}
+            {workspaceName !== workspaceSlug && (
+              <span className="text-muted">{plainText(workspaceSlug)}</span>
+            )}
           </span>,
         ],
         ['Machine', plainText(approval.machineName ?? 'unnamed')],

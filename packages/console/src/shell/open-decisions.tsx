@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { decisionCountsQuery } from '../api/decision-queries.ts';
 import { setTitleCount } from '../parts/page-title.ts';
 
@@ -8,6 +8,32 @@ export function useOpenDecisions(workspaceId: string): string | null {
   const { data } = useQuery(decisionCountsQuery(workspaceId));
   if (data === undefined || data.counts.open === 0) return null;
   return `${data.counts.open.toLocaleString('en')}${data.capped.includes('open') ? '+' : ''}`;
+}
+
+/**
+ * Says to screen readers that questions have arrived. Others see the number in the navigation and in
+ * the tab.
+ */
+export function ArrivedDecisions({ workspaceId }: { workspaceId: string }) {
+  const open = useQuery(decisionCountsQuery(workspaceId)).data?.counts.open;
+  const [seen, setSeen] = useState(open);
+  const [said, setSaid] = useState('');
+  if (open !== seen) {
+    setSeen(open);
+    // The first number that is read is no news.
+    if (open !== undefined && seen !== undefined) setSaid(arrivalWords(seen, open));
+  }
+  return (
+    <p role="status" className="sr-only">
+      {said}
+    </p>
+  );
+}
+
+function arrivalWords(before: number, now: number): string {
+  if (now <= before) return '';
+  const arrived = now - before === 1 ? 'A question has' : `${now - before} questions have`;
+  return `${arrived} arrived in the inbox. ${now} open.`;
 }
 
 /** Shows the number of open questions in the title and the icon of the tab. */
