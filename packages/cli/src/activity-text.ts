@@ -26,10 +26,13 @@ export function callsByLine(items: readonly ActivityItem[]): Map<number, ToolCal
  *
  * @param isEnded the attempt has ended, so that nothing runs.
  */
-export function callLine(styles: Styles, { text, call, isEnded, width }: CallLine): string {
+export function callLine(
+  styles: Styles,
+  { text, call, isEnded, width, look = 'bold' }: CallLine,
+): string {
   const state = stateOf(call, isEnded);
   const title = truncateText(oneLine(text), Math.max(8, width - textWidth(state) - 2));
-  return `${styles.bold(title)}  ${styles[colorOf(call, isEnded)](state)}`;
+  return `${styles[look](title)}  ${styles[colorOf(call, isEnded)](state)}`;
 }
 
 interface CallLine {
@@ -37,6 +40,8 @@ interface CallLine {
   call: ToolCall;
   isEnded: boolean;
   width: number;
+  /** Of its text; bold if absent. */
+  look?: 'bold' | 'dim';
 }
 
 function stateOf(call: ToolCall, isEnded: boolean): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { ToolCall } from '@signalbox/contract';
 import { createClient } from '@signalbox/sdk';
 import { exitCodes } from '../src/index.ts';
 import { type HubPlace, makeClone, onTerminal, startHub } from './harness.ts';
@@ -41,6 +42,21 @@ async function answerIn(uncertaintyId: string): Promise<string | null> {
   return uncertainty.resolution?.value ?? null;
 }
 
+async function startCalling(): Promise<{ jobId: string; agentId: string }> {
+  const { jobId } = JSON.parse(
+    (await place.run(['enqueue', 'Call tools', '--json'], { cwd: clone })).stdout,
+  );
+  const { agentId } = await client().agents.heartbeat({
+    ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+    capabilities: { canWrite: true },
+  });
+  assert.equal(
+    (await client().jobs.claimNext({ workspaceId, agentId, kinds: ['work'] })).jobId,
+    jobId,
+  );
+  return { jobId, agentId };
+}
+
 const watch = (columns: number) => onTerminal(place, clone, columns, ['watch']);
 
 test('watch answers a question by keys on a terminal of each width, and ends cleanly', async () => {
@@ -76,4 +92,27 @@ test('watch shows a question that comes later, and without a terminal prints lin
   const { exitCode, stdout } = await watching.ended;
   assert.equal(exitCode, exitCodes.interrupted);
   assert.ok(!stdout.includes('\u001b'), 'lines have no control sequences');
+});
+
+test('watch shows what the tool of a running job does, as it begins and as it ends', async () => {
+  const { jobId, agentId } = await startCalling();
+  const call = { id: 'c1', kind: 'execute', title: 'npm test' } as const;
+  const report = (logSeq: number, toolCall: ToolCall) =>
+    client().jobEvents.append({
+      ...{ workspaceId, jobId, agentId },
+      entries: [{ logSeq, message: `${toolCall.status}\n`, activity: { toolCall } }],
+    });
+  const terminal = watch(80);
+  const watching = place.start(['watch'], { cwd: clone });
+  await watching.says(/running.*Call tools\n/);
+  await report(1, { ...call, status: 'running' });
+  await terminal.shows(/→ .*npm test.* {2}.*◐ running/);
+  await report(2, { ...call, status: 'failed', exitCode: 3, durationMs: 2_000 });
+  await terminal.shows(/→ .*npm test.* {2}.*✖ exit code 3, 2s/);
+  await watching.says(/→ call +\S+ {2}npm test {2}✖ exit code 3, 2s\n/);
+  terminal.type('q');
+  assert.equal((await terminal.ended).exitCode, exitCodes.ok);
+  watching.child.kill('SIGINT');
+  const { stdout } = await watching.ended;
+  assert.equal(stdout.match(/npm test/g)?.length, 1, 'a line for each call, when it has ended');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { ListedJob, ListedUncertainty, Uncertainty } from '@signalbox/contract';
+import type { ListedJob, ListedUncertainty, ToolCall, Uncertainty } from '@signalbox/contract';
 import { renderScreen } from '../src/commands/watch/watch-screen.ts';
 import {
   firstState,
@@ -41,6 +41,17 @@ const data = {
     ...Array.from({ length: 40 }, (_, index) => job(index + 10, 'done', `Job ${index}`)),
   ],
   questions: [listed(1, 'Run make deploy?'), listed(2, 'Which database?'), listed(3, 'Why?')],
+  calls: new Map<string, ToolCall>([
+    [
+      'job_0000000000000000000job1',
+      {
+        ...{ id: 'c1', kind: 'execute', status: 'failed', exitCode: 1, durationMs: 4_000 },
+        title: `npm test -- \u001b[31m${'健康'.repeat(80)}`,
+      },
+    ],
+    ['job_0000000000000000000job2', { id: 'c2', kind: 'read', status: 'done', title: 'Read it' }],
+  ]),
+  endedCalls: [],
 };
 
 const key = (name: string, more: Partial<Key> = {}): Key => ({
@@ -97,6 +108,13 @@ test('the list shows questions, then jobs, with counts above and keys below', ()
   assert.ok(text.indexOf('Why?') < text.indexOf('JOBS'));
   assert.match(text, /◐ running {5}.* Add a health check to the API +5m/);
   assert.match(lines.at(-1) ?? '', /q ends/);
+});
+
+test('below a running job is what its tool does, with its state; below others is nothing', () => {
+  const lines = screenOf(firstState);
+  const at = lines.findIndex((line) => line.includes('◐ running'));
+  assert.match(lines[at + 1] ?? '', /^ {16}→ npm test -- 健.*…? {2}✖ exit code 1, 4s$/);
+  assert.ok(!lines.join('\n').includes('Read it'));
 });
 
 test('arrows choose a question, and Enter opens it', () => {

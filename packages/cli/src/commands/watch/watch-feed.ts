@@ -1,19 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ChangeKind, ListedJob, ListedUncertainty } from '@signalbox/contract';
+import type { ChangeKind, ListedJob, ListedUncertainty, ToolCall } from '@signalbox/contract';
 import type { HubSession } from '../../hub-session.ts';
+import { createCallsReader, type JobCall } from './watch-calls.ts';
 
 /** The records that the view shows, as they are at one moment. */
 export interface WatchData {
   /** Running and blocked jobs first, then the latest of the others. */
   jobs: readonly ListedJob[];
   questions: readonly ListedUncertainty[];
+  /** What the tool of each running job does, or did last. */
+  calls: ReadonlyMap<string, ToolCall>;
+  /** The calls that have ended since the records were yielded last. */
+  endedCalls: readonly JobCall[];
 }
 
 const JOBS_MAX = 100;
 const QUESTIONS_MAX = 100;
 /** A hub with many changes is read this often at most. */
 const PAUSE_MS = 250;
-const kinds: readonly ChangeKind[] = ['job', 'uncertainty'];
+const listKinds: readonly ChangeKind[] = ['job', 'uncertainty'];
 
 /**
  * Yields the records now, and again after each change, as the hub's stream of changes tells it.
@@ -26,22 +31,34 @@ export async function* followWorkspace(
   const ending = new AbortController();
   const both = AbortSignal.any([signal, ending.signal]);
   let stale = Promise.withResolvers<void>();
+  let areListsStale = true;
+  const calls = createCallsReader(session, signal);
   const { client, workspaceId } = session;
   const listening = (async () => {
     for await (const { event, changes } of client.changes.stream(
       { workspaceId },
       { signal: both },
     )) {
-      if (event !== 'changes' || changes.some(({ kind }) => kinds.includes(kind))) stale.resolve();
+      const isReset = event !== 'changes';
+      if (isReset) calls.expire(null);
+      for (const { kind, id } of changes) if (kind === 'jobEvents') calls.expire(id);
+      if (isReset || changes.some(({ kind }) => listKinds.includes(kind))) areListsStale = true;
+      if (areListsStale || changes.some(({ kind }) => kind === 'jobEvents')) stale.resolve();
     }
   })();
   // Its failure ends the race below; until then it may come at any time.
   listening.catch(() => {});
+  let lists: Lists = { jobs: [], questions: [] };
   try {
     for (;;) {
       // A change during the reading makes the next one due.
       stale = Promise.withResolvers();
-      yield await read(session, signal);
+      if (areListsStale) {
+        areListsStale = false;
+        lists = await readLists(session, signal);
+      }
+      await calls.read(lists.jobs);
+      yield { ...lists, calls: calls.latest, endedCalls: calls.takeEnded() };
       await Promise.race([stale.promise, listening]);
       await wait(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
@@ -51,7 +68,9 @@ export async function* followWorkspace(
   }
 }
 
-async function read({ client, workspaceId }: HubSession, signal: AbortSignal): Promise<WatchData> {
+type Lists = Pick<WatchData, 'jobs' | 'questions'>;
+
+async function readLists({ client, workspaceId }: HubSession, signal: AbortSignal): Promise<Lists> {
   const list = async (filter: { statuses?: ListedJob['status'][] }) =>
     (
       await client.jobs.list(

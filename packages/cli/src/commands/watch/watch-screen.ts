@@ -1,5 +1,6 @@
 import type { ListedJob } from '@signalbox/contract';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { callLine } from '../../activity-text.ts';
 import { formatAge } from '../../duration.ts';
 import type { Styles } from '../../io.ts';
 import { listedStatus, shortId } from '../../job-text.ts';
@@ -85,7 +86,9 @@ function listOf(data: WatchData, state: WatchState, frame: Frame): string[] {
     '',
     styles.dim('JOBS'),
     ...(data.jobs.length === 0 ? [styles.dim('  No jobs yet.')] : []),
-    ...data.jobs.slice(0, rows).map((job) => jobLine(job, frame)),
+    ...data.jobs
+      .slice(0, rows)
+      .flatMap((job) => [jobLine(job, frame), ...callLines(job, data, frame)]),
   ];
 }
 
@@ -99,6 +102,19 @@ function jobLine(job: ListedJob, { styles, columns, nowMs }: Frame): string {
   const title = padText(truncateText(oneLine(job.title), Math.max(1, width)), Math.max(1, width));
   const shown = padText(truncateText(status, STATUS_WIDTH), STATUS_WIDTH);
   return `  ${style(shown)}  ${id}  ${title}  ${styles.dim(age)}`;
+}
+
+/** Below a running job, what its tool does. */
+function callLines(job: ListedJob, { calls }: WatchData, { styles, columns }: Frame): string[] {
+  const call = job.status === 'running' ? calls.get(job.jobId) : undefined;
+  if (call === undefined) return [];
+  // Below the ID of the job, where there is space.
+  const margin = ' '.repeat(columns < 60 ? 4 : 2 + STATUS_WIDTH + 2);
+  const width = columns - margin.length - 2;
+  const look = 'dim';
+  return [
+    `${margin}→ ${callLine(styles, { text: call.title, call, isEnded: false, width, look })}`,
+  ];
 }
 
 function questionOf(open: OpenQuestion, { styles, columns, rows }: Frame): string[] {

@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { ListedJob, ListedUncertainty } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
+import { callLine } from '../../activity-text.ts';
 import {
   addExamples,
   addHubOptions,
@@ -12,7 +14,8 @@ import { type HubSession, openHubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
 import { colorStatus, shortId, statusText } from '../../job-text.ts';
 import { choicesOf, kindWords } from '../../question-text.ts';
-import { oneLine } from '../../text.ts';
+import { oneLine, textWidth } from '../../text.ts';
+import type { JobCall } from './watch-calls.ts';
 import { followWorkspace, type WatchData } from './watch-feed.ts';
 import { renderScreen } from './watch-screen.ts';
 import { type Effect, firstState, type Key, openQuestion, pressKey } from './watch-state.ts';
@@ -23,8 +26,8 @@ const CLOCK_MS = 10_000;
 
 /**
  * `signalbox watch`: a live view of jobs and open questions, in which questions are answered by
- * keys. Without a terminal: a line for each change. With `--json`: `{job}` and `{uncertainty}`,
- * one document a line.
+ * keys. Without a terminal: a line for each change, and for each tool call that has ended. With
+ * `--json`: `{job}`, `{uncertainty}` and `{jobId, toolCall}`, one document a line.
  */
 export const command = defineCommand<HubOptions>({
   describe(program) {
@@ -48,7 +51,7 @@ export const command = defineCommand<HubOptions>({
 async function showScreen(io: Io, session: HubSession): Promise<void> {
   const quitting = new AbortController();
   const signal = AbortSignal.any([io.signal, quitting.signal]);
-  let data: WatchData = { jobs: [], questions: [] };
+  let data: WatchData = { jobs: [], questions: [], calls: new Map(), endedCalls: [] };
   let state = { ...firstState, message: 'Reading …' };
   const { workspaceId, workspaceSlug } = session;
   const terminal = openTerminal(io, { key, resize: show });
@@ -120,7 +123,12 @@ async function performAt(
 async function printChanges(io: Io, session: HubSession): Promise<void> {
   const statuses = new Map<string, string>();
   const open = new Map<string, ListedUncertainty>();
-  for await (const { jobs, questions } of followWorkspace(session, io.signal)) {
+  for await (const next of followWorkspace(session, io.signal)) {
+    const { jobs, questions, endedCalls } = next;
+    for (const call of endedCalls) {
+      if (io.json) io.printJson(call);
+      else io.print(callEnd(io, call));
+    }
     // Jobs are read with the latest first.
     for (const job of jobs.toReversed()) {
       if (statuses.get(job.jobId) === job.status) continue;
@@ -140,6 +148,12 @@ async function printChanges(io: Io, session: HubSession): Promise<void> {
 function jobChange({ styles }: Io, { jobId, status, title }: ListedJob): string {
   const shown = colorStatus(styles, status, statusText(status).padEnd(10));
   return `${styles.dim(formatClock(new Date()))}  ${shown}  ${shortId(jobId)}  ${oneLine(title)}`;
+}
+
+function callEnd({ styles, columns }: Io, { jobId, toolCall: call }: JobCall): string {
+  const begin = `${styles.dim(formatClock(new Date()))}  ${'→ call'.padEnd(10)}  ${shortId(jobId)}  `;
+  const width = columns - textWidth(stripVTControlCharacters(begin));
+  return begin + callLine(styles, { text: call.title, call, isEnded: false, width, look: 'dim' });
 }
 
 function questionChange({ styles }: Io, { uncertaintyId, kind, title }: ListedUncertainty): string {
