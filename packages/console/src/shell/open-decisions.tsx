@@ -11,8 +11,8 @@ export function useOpenDecisions(workspaceId: string): string | null {
 }
 
 /**
- * Says to screen readers that questions have arrived. Others see the number in the navigation and in
- * the tab.
+ * Says to screen readers that questions have arrived. Others see the number in the navigation and
+ * in the tab.
  */
 export function ArrivedDecisions({ workspaceId }: { workspaceId: string }) {
   const open = useQuery(decisionCountsQuery(workspaceId)).data?.counts.open;

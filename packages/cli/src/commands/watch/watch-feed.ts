@@ -8,7 +8,7 @@ export interface WatchData {
   /** Running and blocked jobs first, then the latest of the others. */
   jobs: readonly ListedJob[];
   questions: readonly ListedUncertainty[];
-  /** What the tool of each running job does, or did last. */
+  /** The call of each running job that began or ended last. */
   calls: ReadonlyMap<string, ToolCall>;
   /** The calls that have ended since the records were yielded last. */
   endedCalls: readonly JobCall[];

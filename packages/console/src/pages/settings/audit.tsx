@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { downloadAuditLog } from '../../api/audit-download.ts';
 import { callHub } from '../../api/hub-call.ts';
 import {
@@ -10,13 +10,13 @@ import {
   membersQuery,
 } from '../../api/settings-queries.ts';
 import { classNames } from '../../class-names.ts';
+import { auditActions, auditWords } from '../../format/audit-words.ts';
 import { type Age, ageWords } from '../../format/job-filters.ts';
 import { plainText } from '../../format/text.ts';
 import { adminReason } from '../../parts/action-button.tsx';
 import { Button, buttonClasses } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { inputClasses } from '../../parts/field.tsx';
 import { FilterChip } from '../../parts/filter-chip.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { usePageTitle } from '../../parts/page-title.ts';
@@ -85,32 +85,20 @@ function Filters() {
   const filters = route.useSearch();
   const navigate = route.useNavigate();
   const members = useQuery(membersQuery(membership.workspaceId));
-  const [action, setAction] = useState(filters.action ?? '');
   const narrow = (change: AuditFilters) =>
     navigate({ search: (now) => ({ ...now, ...change }), replace: true });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    void narrow({ action: action.trim() === '' ? undefined : action.trim() });
-  };
   const people = (members.data?.members ?? []).map(({ personId, name }) => ({
     value: personId,
     word: plainText(name),
   }));
   return (
     <search className="flex flex-wrap items-center gap-2">
-      <form onSubmit={submit} className="flex gap-2">
-        <input
-          type="search"
-          aria-label="Action"
-          placeholder="Action, such as token.revoke"
-          value={action}
-          onChange={(event) => setAction(event.target.value)}
-          className={`${inputClasses} w-64 max-w-full`}
-        />
-        <Button type="submit" className="h-9">
-          Filter
-        </Button>
-      </form>
+      <FilterChip
+        label="Action"
+        value={filters.action}
+        options={auditActions(filters.action)}
+        onChange={(action) => narrow({ action })}
+      />
       <FilterChip
         label="Person"
         value={filters.actor}
@@ -129,7 +117,7 @@ function Filters() {
           search={({ subject: _subject, ...others }: AuditFilters) => others}
           className={buttonClasses('quiet')}
         >
-          All records, not only {filters.subject}
+          All records, not only {shortSubject(filters.subject)}
         </Link>
       )}
     </search>
@@ -181,43 +169,51 @@ function Entries() {
 }
 
 function EntryRow({ entry }: { entry: AuditEntry }) {
-  const { seq, at, actor, actorName, action, subject, data } = entry;
+  const { seq, at, actor, actorName, action, subject } = entry;
   const [isOpen, setOpen] = useState(false);
-  const hasData = Object.keys(data).length > 0;
   return (
-    <li className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[3rem_10.5rem_minmax(0,1fr)_4rem] sm:px-4">
-      <span className="hidden text-xs text-faint tabular-nums sm:block sm:py-0.5">{seq}</span>
-      <code className="font-mono text-xs font-medium wrap-anywhere sm:py-0.5">{action}</code>
-      <div className="grid min-w-0 items-baseline gap-x-4 lg:grid-cols-[7.5rem_minmax(0,1fr)_auto]">
-        <span className="truncate" title={actor}>
+    <li className="grid grid-cols-[minmax(0,1fr)_auto] items-baseline gap-x-4 px-3 py-1.5 sm:grid-cols-[2.5rem_minmax(0,1fr)_auto] sm:px-4">
+      <span className="hidden text-xs text-faint tabular-nums sm:block">{seq}</span>
+      <div className="flex min-w-0 flex-wrap items-baseline gap-x-1.5">
+        <span className="font-medium wrap-anywhere" title={actor}>
           {plainText(actorName ?? actor)}
         </span>
+        <span className="wrap-anywhere">{auditWords(action)}</span>
         <Link
           from="/w/$slug/settings/audit"
           search={(now: AuditFilters) => ({ ...now, subject })}
           title={`Only entries of ${subject}`}
-          className="justify-self-start max-w-full truncate py-1 font-mono text-xs text-muted underline-offset-2 hover:underline pointer-coarse:py-3.5"
+          className="py-1 font-mono text-xs text-muted underline-offset-2 wrap-anywhere hover:underline pointer-coarse:py-3.5"
         >
-          {subject}
+          {shortSubject(subject)}
         </Link>
-        {hasData && (
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-            className="flex items-center gap-1 justify-self-start py-1 text-xs text-muted hover:text-ink pointer-coarse:py-3.5"
-          >
-            Details
-            <Icon name="chevron-down" className={classNames('size-3.5', isOpen && 'rotate-180')} />
-          </button>
-        )}
-        {isOpen && (
-          <pre className="my-1 overflow-x-auto rounded-md bg-well p-2 font-mono text-xs whitespace-pre-wrap wrap-anywhere lg:col-span-full">
-            {plainText(JSON.stringify(data, null, 2))}
-          </pre>
-        )}
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="flex items-center gap-1 py-1 text-xs text-muted hover:text-ink sm:ml-auto pointer-coarse:py-3.5"
+        >
+          Details
+          <Icon name="chevron-down" className={classNames('size-3.5', isOpen && 'rotate-180')} />
+        </button>
       </div>
-      <RelativeTime at={at} className="text-xs text-muted sm:py-0.5 sm:text-right" />
+      <RelativeTime at={at} className="text-right text-xs text-muted sm:min-w-18" />
+      {isOpen && <EntryDetails entry={entry} />}
     </li>
   );
+}
+
+function EntryDetails({ entry: { at, actor, action, subject, data } }: { entry: AuditEntry }) {
+  const hasData = Object.keys(data).length > 0;
+  const all = { action, subject, actor, at, ...(hasData && { data }) };
+  return (
+    <pre className="col-span-full my-1 overflow-x-auto rounded-md bg-well p-2 font-mono text-xs whitespace-pre-wrap wrap-anywhere">
+      {plainText(JSON.stringify(all, null, 2))}
+    </pre>
+  );
+}
+
+/** The end of an ID tells records apart; its beginning is the time. */
+function shortSubject(subject: string): string {
+  return /^[a-z]+_[0-9a-z]{16,}$/.test(subject) ? subject.slice(-8) : plainText(subject);
 }

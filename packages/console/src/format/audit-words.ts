@@ -1,0 +1,64 @@
+/** What an entry of the audit log says that someone has done; the subject's ID follows it. */
+const actionWords: Readonly<Record<string, string>> = {
+  'agent.drain': 'asked an agent to finish its jobs and take no more',
+  'agent.end-leases': 'took the jobs of an agent',
+  'agent.resume': 'gave an agent jobs again',
+  'agent.stop': 'stopped an agent',
+  'audit.export': 'downloaded the audit log',
+  'chat-team.add': 'connected a chat team',
+  'chat-team.claim': 'claimed a chat team',
+  'chat-team.remove': 'disconnected a chat team',
+  'chat-team.rename': 'renamed a chat team',
+  'device.approve': 'approved the login of a machine',
+  'device.deny': 'denied the login of a machine',
+  'first-owner.create': 'created the first owner',
+  'integration-event.replay': 'replayed an event',
+  'integration-secret.mint': 'created a secret for events',
+  'integration-secret.revoke': 'revoked a secret for events',
+  'invitation.accept': 'accepted an invitation',
+  'invitation.create': 'invited a person',
+  'invitation.revoke': 'revoked an invitation',
+  'job.cancel': 'canceled a job',
+  'job.release': 'took a job from its agent',
+  'job.retry': 'retried a job',
+  'mail-account.create': 'connected a mail account',
+  'mail-account.remove': 'disconnected a mail account',
+  'mail-account.update': 'changed a mail account',
+  'member.change-role': 'changed the role of a member',
+  'member.leave': 'left the workspace',
+  'member.remove': 'removed a member',
+  'password-reset.create': 'created a link for a new password',
+  'password-reset.use': 'set a new password by a link',
+  'person.change-password': 'changed their password',
+  'person.rename': 'changed their name',
+  'queue.pause': 'paused the queue',
+  'queue.resume': 'resumed the queue',
+  'repository.update': 'changed a repository',
+  'session.sign-in': 'signed in',
+  'session.sign-in-failed': 'failed to sign in',
+  'token.mint': 'created a token',
+  'token.revoke': 'revoked a token',
+  'trigger.create': 'created a trigger',
+  'trigger.delete': 'deleted a trigger',
+  'trigger.disable': 'disabled a trigger',
+  'trigger.enable': 'enabled a trigger',
+  'trigger.update': 'changed a trigger',
+  'uncertainty.promote': 'asked people a question that was assumed',
+  'uncertainty.resolve': 'answered or dismissed a question',
+  'uncertainty.withdraw': 'took back an answer',
+  'upload.delete': 'deleted an upload',
+  'workspace.create': 'created the workspace',
+  'workspace.update': 'changed the settings of the workspace',
+};
+
+/** The words of an action; its code, if this console does not know it. */
+export function auditWords(action: string): string {
+  return actionWords[action] ?? action;
+}
+
+/** The actions to choose from, by their words; a code of the address that is unknown is kept. */
+export function auditActions(current: string | undefined): { value: string; word: string }[] {
+  const codes = new Set([...Object.keys(actionWords), ...(current === undefined ? [] : [current])]);
+  const options = [...codes].map((value) => ({ value, word: auditWords(value) }));
+  return options.toSorted((a, b) => a.word.localeCompare(b.word));
+}
