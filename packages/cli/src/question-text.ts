@@ -79,10 +79,12 @@ export function printQuestion(
     io.print(dim('Context'));
     printText(io, asked.context);
   }
+  // A tool that always asks assumes nothing.
+  const asksAlways = asked.confidence === 0 && asked.autoPromoteThreshold === 1;
   io.print();
   printFields(io, [
     ...situationFields(situation),
-    ['Confidence', `${Math.round(asked.confidence * 100)} %`],
+    ['Confidence', asksAlways ? null : `${Math.round(asked.confidence * 100)} %`],
     ['Impact', oneLine(asked.impact) || null],
     ['Reversible', oneLine(asked.reversibility) || null],
     ['Assumed', oneLine(asked.assumedValue) || null],

@@ -52,6 +52,8 @@ const data = {
     ['job_0000000000000000000job2', { id: 'c2', kind: 'read', status: 'done', title: 'Read it' }],
   ]),
   endedCalls: [],
+  counts: { pending: 1_000, running: 1, done: 40, failed: 0, blocked: 0, canceled: 0 },
+  capped: ['pending' as const],
 };
 
 const key = (name: string, more: Partial<Key> = {}): Key => ({
@@ -102,7 +104,7 @@ const screenOf = (state: WatchState, rows = 24) =>
 
 test('the list shows questions, then jobs, with counts above and keys below', () => {
   const lines = screenOf(firstState);
-  assert.equal(lines[0], 'acme  1 running · 1 waiting · 0 blocked · 3 questions');
+  assert.equal(lines[0], 'acme  1 running · 1,000+ waiting · 0 blocked · 3 questions');
   assert.match(lines[3] ?? '', /^▸ 00quest1 {2}approval: Run make deploy\? +5m$/);
   const text = lines.join('\n');
   assert.ok(text.indexOf('Why?') < text.indexOf('JOBS'));

@@ -5,7 +5,7 @@ import { auditActions, auditWords } from '../src/format/audit-words.ts';
 
 const hubSources = join(import.meta.dirname, '../../hub/src');
 
-/** The actions that the hub writes, as they stand in its sources. */
+/** Finds the actions that the sources of the hub write. */
 function writtenActions(): Set<string> {
   const files = readdirSync(hubSources, { recursive: true, encoding: 'utf8' });
   const texts = files

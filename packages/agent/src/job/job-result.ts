@@ -167,7 +167,7 @@ function failureOfExit(work: JobWork): JobFailure | null {
   if (code === 0) return null;
   const how = code === null ? `was killed by ${signal}` : `exited with ${code}`;
   const lastWords = lastLine(work, work.tail.stderr) ?? lastLine(work, work.tail.stdout);
-  const summary = `The command ${how}.${lastWords === undefined ? '' : ` ${lastWords}`}`;
+  const summary = `The command ${how}${lastWords === undefined ? '.' : `: ${lastWords}`}`;
   return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
 }
 

@@ -34,7 +34,7 @@ test('a failing command keeps its changes: its evidence names the commit', async
     category: 'execution',
     code: 'exit_7',
     retryable: false,
-    summary: 'The command exited with 7. broken',
+    summary: 'The command exited with 7: broken',
   });
   assert.deepEqual(result.evidence.changedFiles, ['part.txt']);
   const { branch } = result.evidence;

@@ -51,7 +51,7 @@ test('secrets are redacted anywhere, even when split within a line', async (t) =
   assert.equal(hub.output(held, 'stderr'), 'other sbx_s_…\n');
   const { outcome, message, outcomeReason } = resultOf(held);
   assert.equal(outcome, 'failed');
-  assert.equal(message, 'The command exited with 3. other sbx_s_…');
+  assert.equal(message, 'The command exited with 3: other sbx_s_…');
   const { category, code, retryable } = outcomeReason ?? {};
   assert.deepEqual(
     { category, code, retryable },

@@ -1,4 +1,4 @@
-/** What an entry of the audit log says that someone has done; the subject's ID follows it. */
+/** Words for the actions of the audit log, after the name of a person and before a record's ID. */
 const actionWords: Readonly<Record<string, string>> = {
   'agent.drain': 'asked an agent to finish its jobs and take no more',
   'agent.end-leases': 'took the jobs of an agent',

@@ -8,6 +8,9 @@ export interface WatchData {
   /** Running and blocked jobs first, then the latest of the others. */
   jobs: readonly ListedJob[];
   questions: readonly ListedUncertainty[];
+  /** Of all jobs, by status; of those in `capped` there may be more. */
+  counts: Readonly<Record<ListedJob['status'], number>>;
+  capped: readonly ListedJob['status'][];
   /** The call of each running job that began or ended last. */
   calls: ReadonlyMap<string, ToolCall>;
   /** The calls that have ended since the records were yielded last. */
@@ -48,12 +51,12 @@ export async function* followWorkspace(
   })();
   // Its failure ends the race below; until then it may come at any time.
   listening.catch(() => {});
-  let lists: Lists = { jobs: [], questions: [] };
+  let lists: Lists | null = null;
   try {
     for (;;) {
       // A change during the reading makes the next one due.
       stale = Promise.withResolvers();
-      if (areListsStale) {
+      if (areListsStale || lists === null) {
         areListsStale = false;
         lists = await readLists(session, signal);
       }
@@ -68,7 +71,7 @@ export async function* followWorkspace(
   }
 }
 
-type Lists = Pick<WatchData, 'jobs' | 'questions'>;
+type Lists = Omit<WatchData, 'calls' | 'endedCalls'>;
 
 async function readLists({ client, workspaceId }: HubSession, signal: AbortSignal): Promise<Lists> {
   const list = async (filter: { statuses?: ListedJob['status'][] }) =>
@@ -78,14 +81,16 @@ async function readLists({ client, workspaceId }: HubSession, signal: AbortSigna
         { signal },
       )
     ).jobs;
-  const [active, latest, { uncertainties: questions }] = await Promise.all([
+  const [active, latest, { counts, capped }, { uncertainties: questions }] = await Promise.all([
     list({ statuses: ['running', 'blocked'] }),
     list({}),
+    client.jobs.counts({ workspaceId }, { signal }),
     client.uncertainties.list(
       { workspaceId, status: 'open', view: 'summary', limit: QUESTIONS_MAX },
       { signal },
     ),
   ]);
   const known = new Set(active.map(({ jobId }) => jobId));
-  return { jobs: [...active, ...latest.filter(({ jobId }) => !known.has(jobId))], questions };
+  const jobs = [...active, ...latest.filter(({ jobId }) => !known.has(jobId))];
+  return { jobs, questions, counts, capped };
 }

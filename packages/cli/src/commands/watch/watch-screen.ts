@@ -40,8 +40,12 @@ export function renderScreen(data: WatchData, state: WatchState, frame: Frame): 
   return [...head, ...filled, ...foot].slice(0, frame.rows);
 }
 
-function headOf({ jobs, questions }: WatchData, { styles, workspace, columns }: Frame): string[] {
-  const count = (status: ListedJob['status']) => jobs.filter((job) => job.status === status).length;
+function headOf(
+  { questions, counts: jobCounts, capped }: WatchData,
+  { styles, workspace, columns }: Frame,
+): string[] {
+  const count = (status: ListedJob['status']) =>
+    `${jobCounts[status].toLocaleString('en')}${capped.includes(status) ? '+' : ''}`;
   const counts = `${count('running')} running · ${count('pending')} waiting · ${count('blocked')} blocked`;
   const asked = `${questions.length} question${questions.length === 1 ? '' : 's'}`;
   const line = truncateText(`${workspace}  ${counts} · ${asked}`, columns);

@@ -47,11 +47,17 @@ export const command = defineCommand<HubOptions>({
   },
 });
 
+const firstData: WatchData = {
+  ...{ jobs: [], questions: [], calls: new Map(), endedCalls: [] },
+  counts: { pending: 0, running: 0, done: 0, failed: 0, blocked: 0, canceled: 0 },
+  capped: [],
+};
+
 /** Shows the view until the person ends it. */
 async function showScreen(io: Io, session: HubSession): Promise<void> {
   const quitting = new AbortController();
   const signal = AbortSignal.any([io.signal, quitting.signal]);
-  let data: WatchData = { jobs: [], questions: [], calls: new Map(), endedCalls: [] };
+  let data = firstData;
   let state = { ...firstState, message: 'Reading …' };
   const { workspaceId, workspaceSlug } = session;
   const terminal = openTerminal(io, { key, resize: show });
