@@ -239,7 +239,7 @@ test('ids with path characters cannot leave the state directory', async (t) => {
     { jobId },
   );
   assert.equal(result.outcome, 'done');
-  assert.match(parts.hub.output(held, 'stdout'), /\/state\/jobs\/[0-9a-v]{20}-1\/worktree\n$/);
+  assert.match(parts.hub.output(held, 'stdout'), /\/state\/jobs\/[0-9a-f]{32}-1\/worktree\n$/);
 });
 
 test('changes that cannot be published are kept, and the result says where', async (t) => {

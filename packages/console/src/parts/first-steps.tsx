@@ -24,7 +24,7 @@ export function FirstSteps({ slug }: { slug: string }) {
     },
     {
       title: 'Start an agent',
-      text: 'It claims the job, works on its own branch, and reports here. It uses Claude Code or Codex; add --command to run any other program.',
+      text: 'It runs Claude Code or Codex on its own branch; add --command for another program.',
       command: `${signalbox} agent start`,
     },
   ];

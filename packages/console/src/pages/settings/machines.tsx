@@ -32,7 +32,7 @@ export function MachinesPage() {
       action={
         isAdmin && (
           <FilterChip
-            label="Of"
+            label="Whose"
             value={of === 'everybody' ? of : undefined}
             options={everybody}
             onChange={(value) => navigate({ search: value ? { of: value } : {} })}
