@@ -4,32 +4,36 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
-import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+import {
+  clientOf,
+  enqueueJob,
+  git,
+  type HubPlace,
+  linkClone,
+  makeClone,
+  startHub,
+  useServiceToken,
+} from './harness.ts';
 
 let place: HubPlace;
 let clone: string;
+let repoId: string;
 before(async () => {
   place = await startHub();
   await useServiceToken(place);
   clone = makeClone(place);
-  const linked = await place.run(['repo', 'link', clone]);
-  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+  repoId = await linkClone(place, clone);
 });
 after(async () => await place.end());
 
 const commit = 'echo changed >> README.md && git commit --quiet --all --message Change';
 
-async function enqueue(prompt: string, ...args: string[]): Promise<string> {
-  const { stdout, stderr } = await place.run(['enqueue', prompt, '--json', ...args], {
-    cwd: clone,
-  });
-  assert.equal(stderr, '');
-  return JSON.parse(stdout).jobId;
-}
+const enqueue = (prompt: string, more: { maxAttempts?: number } = {}) =>
+  enqueueJob(place, repoId, prompt, more);
 
 async function readJob(jobId: string) {
-  const { stdout } = await place.run(['job', jobId, '--json']);
-  return JSON.parse(stdout);
+  const { workspaceId } = place;
+  return (await clientOf(place).jobs.get({ workspaceId, jobId })).job;
 }
 
 test('an agent runs one job and exits with its outcome; the commit is in the clone', async () => {
@@ -39,8 +43,9 @@ test('an agent runs one job and exits with its outcome; the commit is in the clo
   assert.equal(exitCode, exitCodes.ok, stderr);
   assert.match(stdout, /Agent +one-shot/);
   assert.match(stdout, /“Change the README\.”/);
-  const { job, events } = await readJob(jobId);
+  const job = await readJob(jobId);
   assert.equal(job.status, 'done');
+  assert.ok(job.evidence?.commitSha);
   assert.deepEqual(job.evidence.changedFiles, ['README.md']);
   assert.equal(
     git(clone, 'show', '--name-only', '--format=%s', job.evidence.commitSha),
@@ -49,7 +54,6 @@ test('an agent runs one job and exits with its outcome; the commit is in the clo
   const shown = await place.run(['job', jobId]);
   assert.match(shown.stdout, /│ Change the README\./);
   assert.match(shown.stdout, /claimed +by one-shot, attempt 1/);
-  assert.ok(events.length >= 3);
 });
 
 test('an agent runs checks, and the job and the list say what they proved', async () => {
@@ -69,7 +73,7 @@ test('an agent runs checks, and the job and the list say what they proved', asyn
   const list = (await place.run(['jobs'])).stdout;
   assert.match(list, new RegExp(`✔ has gaps +${gaps.slice(-8)}`));
   assert.match(list, new RegExp(`✔ done +${verified.slice(-8)}`));
-  assert.equal((await readJob(verified)).job.verdict, 'verified');
+  assert.equal((await readJob(verified)).verdict, 'verified');
   const empty = await place.run([...args, '--check', ' ']);
   assert.equal(empty.exitCode, exitCodes.usage);
 });
@@ -91,7 +95,7 @@ test('with --json an agent prints one line per event', async () => {
 });
 
 test('an agent exits with 1 when its only job fails', async () => {
-  await enqueue('Fail.', '--max-attempts', '1');
+  await enqueue('Fail.', { maxAttempts: 1 });
   const { exitCode } = await place.run(['agent', 'start', '--once', '--command', 'exit 3']);
   assert.equal(exitCode, exitCodes.failed);
 });
@@ -127,7 +131,7 @@ test('SIGTERM lets an agent finish its job', async () => {
   await writeFile(gate, 'go\n');
   const { exitCode, stdout } = await agent.ended;
   assert.equal(exitCode, exitCodes.ok, stdout);
-  assert.equal((await readJob(jobId)).job.status, 'done');
+  assert.equal((await readJob(jobId)).status, 'done');
 });
 
 test('a second Ctrl-C returns the job to the queue and stops the agent', async () => {
@@ -139,12 +143,7 @@ test('a second Ctrl-C returns the job to the queue and stops the agent', async (
   agent.child.kill('SIGINT');
   const { exitCode } = await agent.ended;
   assert.equal(exitCode, exitCodes.interrupted);
-  const { job } = await readJob(jobId);
-  assert.equal(job.status, 'pending');
-  assert.equal(
-    (await place.run(['jobs', '--status', 'running', '--json'])).stdout.includes(jobId),
-    false,
-  );
+  assert.equal((await readJob(jobId)).status, 'pending');
 });
 
 test('an agent without a linked clone, or without a tool, explains how to continue', async () => {

@@ -1,4 +1,5 @@
 /** Runs a real hub and the real command as separate processes, with directories of the test. */
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { consoleEndpoints } from '@signalbox/contract';
-import { type ClientOf, createClientOf } from '@signalbox/sdk';
-import { commandFile } from '../src/index.ts';
+import { type Client, type ClientOf, createClient, createClientOf } from '@signalbox/sdk';
+import { commandFile, exitCodes } from '../src/index.ts';
 
 export const launcherFile = join(import.meta.dirname, '../bin/signalbox.mjs');
 
@@ -161,6 +162,30 @@ export async function useServiceToken(place: HubPlace): Promise<string> {
   const { token } = await place.console.serviceTokens.mint({ workspaceId, name: 'test' });
   Object.assign(place.env, { SIGNALBOX_TOKEN: token });
   return token;
+}
+
+/** A client with the token of `useServiceToken`: what is not under test needs no command. */
+export function clientOf(place: HubPlace): Client {
+  return createClient({ baseUrl: place.url, token: place.env.SIGNALBOX_TOKEN });
+}
+
+/** Links a clone as a person does, and returns the ID of its repository. */
+export async function linkClone(place: HubPlace, clone: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await place.run(['repo', 'link', clone, '--json']);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  return JSON.parse(stdout).repo.repoId;
+}
+
+/** Enqueues a job without a command, and returns its ID. */
+export async function enqueueJob(
+  place: HubPlace,
+  repoId: string,
+  prompt: string,
+  more: { maxAttempts?: number } = {},
+): Promise<string> {
+  const { workspaceId } = place;
+  const job = { workspaceId, repoId, kind: 'work', prompt, ...more } as const;
+  return (await clientOf(place).jobs.enqueue(job)).jobId;
 }
 
 /** Creates a person's clone with one commit. */

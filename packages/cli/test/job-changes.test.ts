@@ -37,8 +37,12 @@ async function json(args: readonly string[]) {
   return JSON.parse(stdout);
 }
 
-const enqueue = async (prompt: string): Promise<string> =>
-  (await json(['enqueue', prompt, '--max-attempts', '1'])).jobId;
+const enqueue = async (prompt: string): Promise<string> => {
+  const job = { workspaceId, repoId, kind: 'work', prompt, maxAttempts: 1 } as const;
+  return (await client().jobs.enqueue(job)).jobId;
+};
+
+const readJob = async (jobId: string) => (await client().jobs.get({ workspaceId, jobId })).job;
 
 /** Claims the oldest job and returns what a completion needs. */
 async function claim() {
@@ -77,7 +81,7 @@ test('job cancel cancels several jobs by the ends of their IDs, with one line fo
   const { stdout, exitCode } = await run(['job', 'cancel', first.slice(-8), second]);
   assert.equal(exitCode, exitCodes.ok);
   assert.equal(stdout, ids.map((id) => `✔ ${id.slice(-8)}  canceled\n`).join(''));
-  for (const id of ids) assert.equal((await json(['job', id])).job.status, 'canceled');
+  for (const id of ids) assert.equal((await readJob(id)).status, 'canceled');
   const again = await json(['job', 'cancel', first]);
   assert.deepEqual(again, {
     ok: true,
@@ -104,8 +108,8 @@ test('one unknown ID changes no job', async () => {
   const { exitCode, stderr } = await run(['job', 'cancel', jobId, 'ffffffff']);
   assert.equal(exitCode, exitCodes.refused);
   assert.match(stderr, /JOB_NOT_FOUND/);
-  assert.equal((await json(['job', jobId])).job.status, 'pending');
-  await json(['job', 'cancel', jobId]);
+  assert.equal((await readJob(jobId)).status, 'pending');
+  await client().jobs.cancel({ workspaceId, jobId });
 });
 
 test('job release takes a running job from its agent', async () => {
@@ -115,7 +119,7 @@ test('job release takes a running job from its agent', async () => {
   const released = await run(['job', 'release', jobId, '--reason', 'Off']);
   assert.equal(released.exitCode, exitCodes.ok, released.stderr);
   assert.match(released.stdout, /taken from its agent/);
-  assert.notEqual((await json(['job', jobId])).job.status, 'running');
+  assert.notEqual((await readJob(jobId)).status, 'running');
   const again = await run(['job', 'release', jobId]);
   assert.equal(again.exitCode, exitCodes.refused);
   assert.match(again.stderr, /JOB_NOT_RUNNING/);
@@ -128,8 +132,8 @@ test('job retry puts a failed job back, as it was or with another prompt', async
   await client().jobs.complete({ ...(await claim()), outcome: 'failed' });
   const piped = await run(['job', 'retry', jobId, '--prompt', '-'], {}, 'From a pipe.\n');
   assert.equal(piped.exitCode, exitCodes.ok, piped.stderr);
-  assert.equal((await json(['job', jobId])).job.prompt, 'From a pipe.');
-  await json(['job', 'cancel', jobId]);
+  assert.equal((await readJob(jobId)).prompt, 'From a pipe.');
+  await client().jobs.cancel({ workspaceId, jobId });
 });
 
 test('job retry --edit sends what the editor leaves, and removes the file', async () => {
@@ -140,12 +144,12 @@ test('job retry --edit sends what the editor leaves, and removes the file', asyn
   });
   assert.equal(exitCode, exitCodes.ok, stderr);
   assert.equal(readFileSync(join(place.directory, 'copy.seen'), 'utf8'), 'Add a check.\n');
-  const { job } = await json(['job', jobId]);
+  const job = await readJob(jobId);
   assert.deepEqual([job.status, job.prompt], ['pending', 'Add a test.']);
   assert.deepEqual(keptDrafts(), []);
   const pending = await run(['job', 'retry', jobId, '--edit'], { EDITOR: 'false' });
   assert.match(pending.stderr, /The job is pending; only failed and blocked jobs/);
-  await json(['job', 'cancel', jobId]);
+  await client().jobs.cancel({ workspaceId, jobId });
 });
 
 test('a prompt that was edited and not accepted is kept, with the line that sends it', async () => {
@@ -160,7 +164,7 @@ test('a prompt that was edited and not accepted is kept, with the line that send
   assert.match(broken.stderr, /EDITOR_FAILED/);
   const none = await run(['job', 'retry', jobId, '--edit']);
   assert.match(none.stderr, /EDITOR is not set/);
-  assert.equal((await json(['job', jobId])).job.status, 'failed');
+  assert.equal((await readJob(jobId)).status, 'failed');
 });
 
 test('options of retry that do not go together change nothing', async () => {
@@ -175,7 +179,7 @@ test('options of retry that do not go together change nothing', async () => {
     assert.equal(exitCode, exitCodes.usage, args.join(' '));
     assert.match(stderr, /^✖ /);
   }
-  assert.equal((await json(['job', jobId])).job.status, 'failed');
+  assert.equal((await readJob(jobId)).status, 'failed');
 });
 
 test('job open prints the address of the page', async () => {
@@ -183,7 +187,7 @@ test('job open prints the address of the page', async () => {
   const url = `${place.url}/w/dev/jobs/${jobId}`;
   assert.equal((await run(['job', 'open', jobId.slice(-8)])).stdout, `${url}\n`);
   assert.deepEqual(await json(['job', 'open', jobId]), { ok: true, pages: [{ jobId, url }] });
-  await json(['job', 'cancel', jobId]);
+  await client().jobs.cancel({ workspaceId, jobId });
 });
 
 test('queue pause and resume act on the workspace, or on one repository', async () => {

@@ -5,7 +5,15 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
-import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+import {
+  enqueueJob,
+  git,
+  type HubPlace,
+  linkClone,
+  makeClone,
+  startHub,
+  useServiceToken,
+} from './harness.ts';
 
 /** A user of every system, without rights. */
 const USER = 'daemon';
@@ -51,6 +59,7 @@ exit 0
 describe('--run-as', { skip }, () => {
   let place: HubPlace;
   let clone: string;
+  let repoId: string;
   let stateDir: string;
   const at = (name: string) => join(place.directory, name);
 
@@ -59,8 +68,7 @@ describe('--run-as', { skip }, () => {
     await useServiceToken(place);
     clone = makeClone(place);
     chmodSync(clone, 0o700);
-    const linked = await place.run(['repo', 'link', clone]);
-    assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+    repoId = await linkClone(place, clone);
     stateDir = at('agent-state');
     // The directory of all test files is the owner's alone.
     const parent = dirname(place.directory);
@@ -73,10 +81,7 @@ describe('--run-as', { skip }, () => {
   after(async () => await place.end());
 
   async function runJob(prompt: string) {
-    const added = await place.run(['enqueue', prompt, '--max-attempts', '1', '--json'], {
-      cwd: clone,
-    });
-    const { jobId } = JSON.parse(added.stdout);
+    const jobId = await enqueueJob(place, repoId, prompt, { maxAttempts: 1 });
     const args = ['agent', 'start', '--once', '--run-as', USER, '--state-dir', stateDir];
     const agent = await place.run([...args, '--command', at('tool.sh')], {
       env: {

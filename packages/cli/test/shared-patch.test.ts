@@ -3,27 +3,34 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { exitCodes } from '../src/index.ts';
-import { type HubPlace, makeClone, onTerminal, startHub, useServiceToken } from './harness.ts';
+import {
+  enqueueJob,
+  type HubPlace,
+  linkClone,
+  makeClone,
+  onTerminal,
+  startHub,
+  useServiceToken,
+} from './harness.ts';
 
 let place: HubPlace;
 let clone: string;
+let repoId: string;
 before(async () => {
   place = await startHub();
   await useServiceToken(place);
   clone = makeClone(place);
-  const linked = await place.run(['repo', 'link', clone]);
-  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+  repoId = await linkClone(place, clone);
 });
 after(async () => await place.end());
 
 async function makeWork(command: string, share: string): Promise<string> {
-  const { stdout, stderr } = await place.run(['enqueue', 'Change it', '--json'], { cwd: clone });
-  assert.equal(stderr, '');
+  const jobId = await enqueueJob(place, repoId, 'Change it');
   const stateDir = join(place.directory, 'agent');
   const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
   const agent = await place.run([...args, '--share-changes', share]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
-  return String(JSON.parse(stdout).jobId).slice(-8);
+  return jobId.slice(-8);
 }
 
 test('job diff shows the shared patch where the branch of the job is not', async () => {

@@ -3,32 +3,36 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
-import { git, type HubPlace, makeClone, startHub, useServiceToken } from './harness.ts';
+import {
+  enqueueJob,
+  git,
+  type HubPlace,
+  linkClone,
+  makeClone,
+  startHub,
+  useServiceToken,
+} from './harness.ts';
 
 let place: HubPlace;
 let clone: string;
+let repoId: string;
 let stateDir: string;
 before(async () => {
   place = await startHub();
   await useServiceToken(place);
   clone = makeClone(place);
   stateDir = join(place.directory, 'agent');
-  const linked = await place.run(['repo', 'link', clone]);
-  assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
+  repoId = await linkClone(place, clone);
 });
 after(async () => await place.end());
 
 /** Lets an agent do one job with a shell command, and returns its ID and branch. */
 async function makeWork(command: string, ...options: string[]) {
-  const { stdout, stderr } = await place.run(['enqueue', `Run ${command}`, '--json'], {
-    cwd: clone,
-  });
-  assert.equal(stderr, '');
-  const { jobId } = JSON.parse(stdout);
+  const jobId = await enqueueJob(place, repoId, `Run ${command}`);
   const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
   const agent = await place.run([...args, ...options]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
-  return { jobId: String(jobId), branch: `signalbox/${jobId}-1`, id: String(jobId).slice(-8) };
+  return { jobId, branch: `signalbox/${jobId}-1`, id: jobId.slice(-8) };
 }
 
 const run = (...args: string[]) => place.run(args, { cwd: clone });
