@@ -20,7 +20,7 @@ export type AcpTool = keyof typeof acpTools;
 export interface AcpBench {
   readonly bench: ToolBench;
   /** Enqueues a job whose model answers with these turns. */
-  enqueue(turns: readonly Turn[], ...args: string[]): Promise<string>;
+  enqueue(turns: readonly Turn[]): Promise<string>;
   /** Waits until a job has ended or is blocked. */
   end(jobId: string): Promise<AcpEnd>;
   /** Waits for open questions of a job. */
@@ -94,11 +94,11 @@ export async function startAcpBench(tool: AcpTool, rules: readonly string[]): Pr
 
   return {
     ...{ bench, until },
-    async enqueue(turns, ...args) {
+    async enqueue(turns) {
       scenarios += 1;
       const scenario = `acp-${scenarios}`;
       bench.model.script({ [scenario]: turns });
-      const jobId = await bench.enqueue(`Work on it.\n\n[scenario ${scenario}]`, ...args);
+      const jobId = await bench.enqueue(`Work on it.\n\n[scenario ${scenario}]`);
       scenarioOf.set(jobId, scenario);
       return jobId;
     },

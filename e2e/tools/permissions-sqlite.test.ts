@@ -18,10 +18,10 @@ describe('permissions of the real Claude Code in a job', { skip: toolMissing('cl
   after(() => bench?.close());
 
   const reading = ['git diff HEAD', 'git log -1', 'git show', 'git status', 'git branch --list'];
-  for (const kind of ['work', 'pr_review']) {
+  for (const kind of ['work', 'pr_review'] as const) {
     it(`D2: a ${kind} job may read git`, async () => {
       const turns = [use(commands(...reading)), say('Read.')];
-      const { job, log } = await bench.work('claude', 'Look.', { turns, job: ['--kind', kind] });
+      const { job, log } = await bench.work('claude', 'Look.', { turns, kind });
       assert.equal(job.status, 'done', log);
       assert.doesNotMatch(log, /requires approval/);
       assert.match(log, /Begin/);
@@ -99,8 +99,7 @@ describe('permissions of the real Claude Code in a job', { skip: toolMissing('cl
       shell('ls'),
       say('Reviewed.'),
     ];
-    const review = ['--kind', 'pr_review'];
-    const { job, log } = await bench.work('claude', 'Review.', { turns, job: review });
+    const { job, log } = await bench.work('claude', 'Review.', { turns, kind: 'pr_review' });
     assert.equal(job.status, 'done', log);
     const denied = job.evidence?.executor?.denied;
     assert.ok(Array.isArray(denied) && denied.length === 5, JSON.stringify(denied));
@@ -113,8 +112,7 @@ describe('permissions of the real Claude Code in a job', { skip: toolMissing('cl
       use({ tool: 'result', json: { outcome: 'blocked', message: 'Which branch?' } }),
       say('I have asked.'),
     ];
-    const review = ['--kind', 'pr_review'];
-    const { job, log } = await bench.work('claude', 'Review.', { turns, job: review });
+    const { job, log } = await bench.work('claude', 'Review.', { turns, kind: 'pr_review' });
     assert.equal(job.status, 'blocked', log);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Activity } from '@signalbox/contract';
+import type { Activity, JobKind } from '@signalbox/contract';
 import { createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
 import { makeClone } from '../git-clone.ts';
 import { type HubProcess, startHubProcess } from '../hub-process.ts';
@@ -27,7 +27,7 @@ export interface ToolBench {
   /** The same machine with other variables. */
   machineWith(env: Readonly<Record<string, string>>): Machine;
   /** Enqueues a job and returns its ID. */
-  enqueue(prompt: string, ...args: string[]): Promise<string>;
+  enqueue(prompt: string, kind?: JobKind): Promise<string>;
   /** Runs one job with an agent of `agent start --once`, and returns what became of it. */
   work(tool: 'claude' | 'codex', prompt: string, options?: WorkOptions): Promise<Worked>;
   readJob(jobId: string): Promise<JobAnswer>;
@@ -41,8 +41,7 @@ export interface ToolBench {
 export interface WorkOptions {
   /** Turns of the scenario `job`, which is then named in the prompt. */
   turns?: readonly Turn[];
-  /** Further arguments of `enqueue`. */
-  job?: readonly string[];
+  kind?: JobKind;
   /** Further arguments of `agent start`. */
   agent?: readonly string[];
 }
@@ -94,14 +93,16 @@ export async function startToolBench(
   await logIn(machine, person, owner.workspaceSlug);
   const clone = join(folder, 'clone');
   makeClone(clone, 'git@git.acme.example:acme/api.git');
-  await runJson(machine, ['repo', 'link', clone]);
+  const { repo } = await runJson<{ repo: { repoId: string } }>(machine, ['repo', 'link', clone]);
 
-  async function enqueue(prompt: string, ...args: string[]): Promise<string> {
-    const answer = await runJson<{ jobId: string }>(machine, ['enqueue', prompt, ...args], clone);
-    return answer.jobId;
+  // Both as the console does: a command would start a process for each call.
+
+  async function enqueue(prompt: string, kind: JobKind = 'work'): Promise<string> {
+    const { baseUrl, cookie, workspaceId } = person;
+    const job = { workspaceId, repoId: repo.repoId, kind, prompt };
+    return String((await callConsole(baseUrl, 'jobs/enqueue', job, cookie)).answer.jobId);
   }
 
-  /** As the console does: a command would start a process for each of the two calls. */
   async function readJob(jobId: string): Promise<JobAnswer> {
     const { baseUrl, cookie, workspaceId } = person;
     const call = async (path: string, more: object = {}) =>
@@ -117,12 +118,12 @@ export async function startToolBench(
   return {
     ...{ folder, hub, person, model, proxy, place, machine, clone, enqueue, readJob },
     machineWith: (other) => createMachine(folder, { ...place.env, ...env, ...other }),
-    async work(tool, prompt, { turns, job = [], agent = [] } = {}) {
+    async work(tool, prompt, { turns, kind, agent = [] } = {}) {
       jobs += 1;
       const scenario = `job-${jobs}`;
       if (turns !== undefined) model.script({ [scenario]: turns });
       const text = turns === undefined ? prompt : `${prompt}\n\n[scenario ${scenario}]`;
-      const jobId = await enqueue(text, ...job);
+      const jobId = await enqueue(text, kind);
       const line = ['agent', 'start', '--once', '--executor', tool, ...agent];
       const end = await machine.run(line);
       const answer = await readJob(jobId);
