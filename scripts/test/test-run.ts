@@ -24,6 +24,9 @@ const waitingLimitMs = 600_000;
  */
 const sharing = /^packages\/(contract|hub|sdk)\/|^scripts\/check\//;
 
+/** Demos at once would each build it. */
+const needsConsole = /^(e2e|scripts\/demo)\//;
+
 /**
  * Runs the files, prints progress and the summary, and answers whether all is well. The last line
  * printed is `N passed, N failed, N skipped`. No test at all is a failure.
@@ -43,7 +46,7 @@ export async function runTests(
   };
   const add = (report: FileReport) => void firstReports.push(judge(report));
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
-  if (files.console.length > 0 || files.waiting.some((file) => file.startsWith('e2e/'))) {
+  if (files.console.length > 0 || files.waiting.some((file) => needsConsole.test(file))) {
     await attempt(add, 'packages/console (build)', () => buildConsole(root, say));
   }
   const runs = listRuns(root, files, options);
