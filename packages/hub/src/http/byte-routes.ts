@@ -146,7 +146,9 @@ function arrivingOf(request: FastifyRequest): ArrivingBytes {
 function drain({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed) return;
   raw.resume();
-  const timer = setTimeout(() => raw.destroy(), DRAIN_MS);
+  // An open connection keeps the process alive. Without one, the request may never close, because
+  // it has been answered: the timer must not delay the end of a hub that stops.
+  const timer = setTimeout(() => raw.destroy(), DRAIN_MS).unref();
   raw.once('close', () => clearTimeout(timer));
 }
 
