@@ -92,6 +92,7 @@ runScenarios('queue/pause and queue/resume', [
     endpoint: queue.resume,
     body: ({ home }) => ({ workspaceId: home.workspaceId }),
     expect: {
+      body: { paused: false },
       async check(_body, { call, home, agentId }) {
         const answer = await call(jobs.claimNext, { workspaceId: home.workspaceId, agentId });
         assert.equal(answer.reason, 'queue_paused');
