@@ -59,7 +59,7 @@ export async function addJob(
   tx: Tx,
   createdBy: string,
   draft: JobDraft,
-  origin: Record<string, unknown> = {},
+  origin: Record<string, unknown> | null = null,
 ): Promise<JobRecord> {
   const { workspaceId } = draft;
   await requireRepository(tx, workspaceId, draft.repoId);
@@ -77,7 +77,7 @@ export async function addJob(
   const row = { ...rowOf(jobId, draft, createdBy), ...place };
   const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft));
   insertJob(tx, row);
-  recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: { by: createdBy, ...origin } });
+  recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin });
   return { entry, row };
 }
 

@@ -91,7 +91,9 @@ function eventIdOf({ job_id, seq }: JobEventRow): string {
   return `${job_id.replace(/^[a-z]+/, idPrefixes.jobEvent)}_${seq}`;
 }
 
-export function presentJobEvent(row: JobEventRow): JobEvent {
+/** @param createdBy of its job: who enqueued it is not stored again in the first event. */
+export function presentJobEvent(row: JobEventRow, createdBy: string): JobEvent {
+  const data = parseColumn<Record<string, unknown>>(row.data);
   return {
     eventId: eventIdOf(row),
     seq: row.seq,
@@ -101,6 +103,6 @@ export function presentJobEvent(row: JobEventRow): JobEvent {
     attempt: row.attempt,
     agentId: row.agent_id,
     message: row.message,
-    data: parseColumn(row.data),
+    data: row.seq === 1 ? { by: createdBy, ...data } : data,
   };
 }

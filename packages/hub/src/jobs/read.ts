@@ -2,6 +2,7 @@ import type {
   endpoints,
   Job,
   JobCounts,
+  JobEvent,
   JobStatus,
   ListedJob,
   RequestInput,
@@ -15,9 +16,9 @@ import { PieceSizes, readByKeys } from '../http/paging.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
-import { presentJob, presentSummary } from './present.ts';
+import { presentJob, presentJobEvent, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { readJob } from './store.ts';
+import { readCreator } from './store.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, listJobIds } from './store-list.ts';
 import { readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
@@ -170,10 +171,9 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
 export async function listJobEvents(
   { database: { reader } }: HubDeps,
   { workspaceId, jobId, after, limit }: RequestInput<typeof endpoints.jobEvents.listForJob.request>,
-): Promise<JobEventRow[]> {
-  if ((await readJob(reader, workspaceId, jobId)) === undefined) {
-    throw new HubError('JOB_NOT_FOUND');
-  }
+): Promise<JobEvent[]> {
+  const createdBy = await readCreator(reader, workspaceId, jobId);
+  if (createdBy === null) throw new HubError('JOB_NOT_FOUND');
   // In pieces, since a thousand events may be hundreds of megabytes.
   const rows: JobEventRow[] = [];
   const pieces = new PieceSizes(limit);
@@ -189,5 +189,6 @@ export async function listJobEvents(
     }
     if (piece.length < count) break;
   }
-  return after === undefined ? rows.reverse() : rows;
+  const ordered = after === undefined ? rows.reverse() : rows;
+  return ordered.map((row) => presentJobEvent(row, createdBy));
 }

@@ -10,7 +10,6 @@ import { completeJob } from './complete.ts';
 import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
-import { presentJobEvent } from './present.ts';
 import { countJobsByStatus, deliverJob, getJob, listJobEvents, listJobs } from './read.ts';
 import { readActivity } from './read-activity.ts';
 import { readLog } from './read-log.ts';
@@ -82,8 +81,8 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
   api.bindShared(jobEvents.listForJob, {
     recordOf: ({ jobId }) => jobId,
     async read(input) {
-      const rows = await listJobEvents(deps, input);
-      return { events: rows.map(presentJobEvent), nextAfter: rows.at(-1)?.seq ?? input.after ?? 0 };
+      const events = await listJobEvents(deps, input);
+      return { events, nextAfter: events.at(-1)?.seq ?? input.after ?? 0 };
     },
     lasts: () => true,
   });

@@ -63,6 +63,19 @@ test('a timeline is read from its end, or from a sequence number to the last eve
   assert.deepEqual([end.events, end.nextAfter], [[], 152]);
 });
 
+test('the first event names who enqueued the job, which only the job stores', async (t) => {
+  const h = await startQueueWorld(t);
+  const { list } = await setupLog(h);
+  const [stored] = await h.hub.database.reader.allSql<{ created_by: string; data: string | null }>(
+    `SELECT j.created_by, e.data FROM jobs AS j JOIN job_events AS e
+       ON e.workspace_id = j.workspace_id AND e.job_id = j.job_id WHERE e.seq = 1`,
+    [],
+  );
+  const [first] = (await list({ after: 0, limit: 1 })).events;
+  assert.deepEqual(first?.data, { by: stored?.created_by });
+  assert.equal(stored?.data, null);
+});
+
 test('each event has an id of its own, which stays while heartbeats fold into it', async (t) => {
   const h = await startQueueWorld(t);
   const first = await setupLog(h);
