@@ -73,13 +73,13 @@ function checkTimeline(job: JobTruth): void {
 const truthSql = `
   SELECT j.job_id, e.status, e.attempt, j.completion_attempt,
     (SELECT CAST(COUNT(*) AS INTEGER) FROM job_events v
-       WHERE v.workspace_id = j.workspace_id AND v.job_id = j.job_id
+       WHERE v.job_key = j.job_key
          AND v.kind = 'claimed') AS claimed,
     (SELECT CAST(COUNT(*) AS INTEGER) FROM job_events v
-       WHERE v.workspace_id = j.workspace_id AND v.job_id = j.job_id
+       WHERE v.job_key = j.job_key
          AND v.kind = 'completed') AS completed,
     (SELECT STRING_AGG(CAST(v.attempt AS TEXT), ',' ORDER BY v.seq) FROM job_events v
-       WHERE v.workspace_id = j.workspace_id AND v.job_id = j.job_id
+       WHERE v.job_key = j.job_key
          AND v.kind = 'claimed') AS generations
   FROM jobs j JOIN queue_entries e
     ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id`;

@@ -4,7 +4,7 @@ import type { SeedDatabase } from './seed-database.ts';
 /** Rows of one job in one table, to be copied with other IDs. */
 export interface Template {
   readonly table: string;
-  /** The column with the job's ID: `job_id` or `entry_id`. */
+  /** The column with the job's ID, `job_id` or `entry_id`, or with its key, `job_key`. */
   readonly idColumn: string;
   readonly columns: readonly string[];
   /** A temporary table with the rows. */
@@ -13,6 +13,7 @@ export interface Template {
 
 /** A range of numbers; each number becomes one job. */
 export interface Numbers {
+  readonly workspaceId: string;
   readonly from: number;
   readonly to: number;
   /** The time of number 0 in milliseconds; consecutive numbers are one millisecond apart. */
@@ -34,7 +35,7 @@ type Engine = SeedDatabase['engine'];
 export function copyJobsSql(engine: Engine, template: Template, numbers: Numbers): string {
   const { table, columns, source, idColumn } = template;
   const values = columns.map((column) => {
-    if (column === idColumn) return idSql(numbers.startMs);
+    if (column === idColumn) return column === 'job_key' ? keySql(numbers) : idSql(numbers.startMs);
     if (emptiedColumns.has(column)) return 'NULL';
     if (timeColumns.has(column)) return `t.${column} + n + ${numbers.shiftMs}`;
     return `t.${column}`;
@@ -60,6 +61,12 @@ export function copiedJobId(number: number, startMs: number): string {
 /** Like the hub's own IDs: the time comes first, so that IDs ascend. */
 function idSql(startMs: number): string {
   return `'job_' || ${base32(`(${startMs} + n)`, 9)} || ${base32('n', 11)}`;
+}
+
+/** The key of a copied job. */
+function keySql({ workspaceId, startMs }: Numbers): string {
+  return `(SELECT j.job_key FROM jobs AS j
+    WHERE j.workspace_id = '${workspaceId}' AND j.job_id = ${idSql(startMs)})`;
 }
 
 /** A number as so many digits of base32hex. */

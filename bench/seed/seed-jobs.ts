@@ -1,4 +1,4 @@
-import { copyEventsSql, copyJobsSql, type Template } from './copy-sql.ts';
+import { copyEventsSql, copyJobsSql, type Numbers, type Template } from './copy-sql.ts';
 import type { SeedDatabase } from './seed-database.ts';
 
 /** Numbers of rows to seed. */
@@ -36,7 +36,7 @@ export async function seedJobs(
   const total = counts.finished + counts.pending;
   // Older than the templates, so that the jobs of the load come last.
   const startMs = Date.now() - total - 60_000;
-  const place = { startMs, shiftMs: -total };
+  const place = { workspaceId: jobs.workspaceId, startMs, shiftMs: -total };
   const finished = await readTemplates(database, tables, jobs.workspaceId, jobs.finishedJobId);
   await copyPieces(database, finished, { ...place, from: 1, to: counts.finished + 1 }, say);
   const pending = await readTemplates(database, tables, jobs.workspaceId, jobs.pendingJobId);
@@ -50,7 +50,7 @@ export async function seedJobs(
 async function copyPieces(
   database: SeedDatabase,
   templates: readonly Template[],
-  numbers: { from: number; to: number; startMs: number; shiftMs: number },
+  numbers: Numbers,
   say: (line: string) => void,
 ): Promise<void> {
   let reported = numbers.from;
@@ -70,19 +70,19 @@ async function seedEvents(
   { workspaceId, loggedJobId }: TemplateJobs,
   count: number,
 ): Promise<void> {
-  const table = 'job_events';
-  const where = `workspace_id = '${workspaceId}' AND job_id = '${loggedJobId}'`;
+  const { table } = eventTable;
   const source = 'seed_events';
   await database.run(`CREATE TEMPORARY TABLE ${source} AS SELECT * FROM ${table}
-    WHERE ${where} ORDER BY seq DESC LIMIT 1`);
+    WHERE ${whereJob(eventTable, workspaceId, loggedJobId)} ORDER BY seq DESC LIMIT 1`);
   const [row] = await database.read(`SELECT * FROM ${source}`);
   if (row === undefined) throw new Error('the template of a long timeline must have events');
-  const template = { table, source, idColumn: 'job_id', columns: Object.keys(row) };
+  const template = { ...eventTable, source, columns: Object.keys(row) };
   const first = Number(row.seq) + 1;
   const startMs = Date.now();
   for (let from = first; from < first + count; from += PIECE_ROWS) {
     const to = Math.min(from + PIECE_ROWS, first + count);
-    await database.run(copyEventsSql(database.engine, template, { from, to, startMs, shiftMs: 0 }));
+    const numbers = { workspaceId, from, to, startMs, shiftMs: 0 };
+    await database.run(copyEventsSql(database.engine, template, numbers));
   }
 }
 
@@ -91,7 +91,17 @@ interface JobTable {
   readonly idColumn: string;
 }
 
-/** Finds every table with a job ID. */
+/** The table that refers to a job by its key. */
+const eventTable: JobTable = { table: 'job_events', idColumn: 'job_key' };
+
+function whereJob({ idColumn }: JobTable, workspaceId: string, jobId: string): string {
+  return idColumn === 'job_key'
+    ? `job_key = (SELECT j.job_key FROM jobs AS j
+        WHERE j.workspace_id = '${workspaceId}' AND j.job_id = '${jobId}')`
+    : `workspace_id = '${workspaceId}' AND ${idColumn} = '${jobId}'`;
+}
+
+/** Finds every table with a job ID, and that of events behind them, because it needs their keys. */
 async function findJobTables(database: SeedDatabase): Promise<JobTable[]> {
   const rows = await database.read(
     database.engine === 'sqlite'
@@ -102,10 +112,11 @@ async function findJobTables(database: SeedDatabase): Promise<JobTable[]> {
            WHERE table_schema = current_schema() AND column_name IN ('job_id', 'entry_id')
            ORDER BY 1, 2`,
   );
-  return rows.map((row) => ({
+  const tables = rows.map((row) => ({
     table: String(row.table_name),
     idColumn: String(row.column_name),
   }));
+  return [...tables, eventTable];
 }
 
 /**
@@ -119,13 +130,16 @@ async function readTemplates(
   jobId: string,
 ): Promise<Template[]> {
   const templates: Template[] = [];
-  for (const { table, idColumn } of tables) {
+  for (const each of tables) {
+    const { table, idColumn } = each;
     const source = `seed_${table}_${jobId.slice(-8)}`;
     await database.run(`CREATE TEMPORARY TABLE ${source} AS SELECT * FROM ${table}
-      WHERE workspace_id = '${workspaceId}' AND ${idColumn} = '${jobId}'`);
+      WHERE ${whereJob(each, workspaceId, jobId)}`);
     const [row] = await database.read(`SELECT * FROM ${source} LIMIT 1`);
     if (row !== undefined) {
-      templates.push({ table, idColumn, source, columns: Object.keys(row) });
+      // A copy of a job gets a key of its own.
+      const columns = Object.keys(row).filter((name) => table !== 'jobs' || name !== 'job_key');
+      templates.push({ table, idColumn, source, columns });
     }
   }
   return templates;

@@ -103,7 +103,7 @@ async function archiveJob(
       limit: EVENTS_PAGE,
     });
     for (const event of events) {
-      await files.add({ type: 'event', event: presentJobEvent(event, row.created_by) }, 'event');
+      await files.add({ type: 'event', event: presentJobEvent(event, row) }, 'event');
     }
     lastSeq = events.at(-1)?.seq ?? lastSeq;
     if (events.length < EVENTS_PAGE) return { ...removal, last_seq: lastSeq };

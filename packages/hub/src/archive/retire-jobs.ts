@@ -181,10 +181,11 @@ async function removePiece(tx: Tx, workspaceId: string): Promise<number> {
     await deleteDependencies(tx, workspaceId, entryId, JSON.parse(dependsOn) as string[]);
   }
   await deleteEntries(tx, workspaceId, deletableIds);
-  await deleteJobs(tx, workspaceId, deletableIds);
   await deleteJobLogs(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);
   const isComplete = await deleteEvents(tx, workspaceId, deletable);
+  // Events refer to the row of their job, so it is the last to go.
+  if (isComplete) await deleteJobs(tx, workspaceId, deletableIds);
   const finishedIds = [...idsOf(changed), ...(isComplete ? deletableIds : [])];
   await deleteRemovals(tx, workspaceId, finishedIds);
   return deletableIds.filter((id) => states.has(id)).length;

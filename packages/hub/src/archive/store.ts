@@ -43,6 +43,18 @@ export function listRemovals(
   );
 }
 
+/** Those of some entries, of all workspaces, that are scheduled for deletion. */
+export async function listScheduled(
+  reader: Reader,
+  entryIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.allSql<Pick<Removal, 'entry_id'>>(
+    'SELECT entry_id FROM entry_removals WHERE entry_id IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(entryIds)],
+  );
+  return new Set(rows.map(({ entry_id }) => entry_id));
+}
+
 export async function hasRemovals(reader: Reader, workspaceId: string): Promise<boolean> {
   const row = await reader.firstSql('SELECT 1 FROM entry_removals WHERE workspace_id = ? LIMIT 1', [
     workspaceId,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { listScheduled } from '../archive/store.ts';
 import { verifyChain } from '../audit/verify.ts';
 import type { Reader } from '../db/engine.ts';
 import { findEntriesWithoutJob, findJobsWithoutEntry } from '../jobs/store-whole.ts';
@@ -81,8 +82,11 @@ export async function verifyJobs(reader: Reader): Promise<VerifiedPart> {
     findJobsWithoutEntry(reader, PROBLEMS_MAX),
     findEntriesWithoutJob(reader, PROBLEMS_MAX),
   ]);
+  // A job whose long timeline is being deleted loses its entry first and its row last.
+  const scheduled = await listScheduled(reader, jobs);
+  const lonely = jobs.filter((id) => !scheduled.has(id));
   const problems = [
-    ...jobs.map((id) => `The job ${id} has no entry in the queue: restore a backup.`),
+    ...lonely.map((id) => `The job ${id} has no entry in the queue: restore a backup.`),
     ...entries.map((id) => `The queue has an entry for ${id}, which is no job: restore a backup.`),
   ];
   return {

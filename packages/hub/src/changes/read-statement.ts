@@ -68,7 +68,10 @@ function readInsert(sql: string, table: string, at: number): WritingStatement {
       set.set(column, valueIndexAt(sql, start, text));
     });
   }
-  return { table, verb: 'insert', columns, set, where: set };
+  // Ids within an expression select the row that the new one refers to by its key.
+  const selecting = [...readConditions(sql, open)].filter(([column]) => column.endsWith('_id'));
+  const where = new Map([...selecting, ...set]);
+  return { table, verb: 'insert', columns, set, where };
 }
 
 function readUpdate(sql: string, table: string, at: number): WritingStatement {

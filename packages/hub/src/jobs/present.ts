@@ -87,17 +87,20 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
 }
 
 /** Derived, because a job's timeline has more rows than anything else: `evt_`, the job, `seq`. */
-function eventIdOf({ job_id, seq }: JobEventRow): string {
-  return `${job_id.replace(/^[a-z]+/, idPrefixes.jobEvent)}_${seq}`;
+function eventIdOf(jobId: string, { seq }: JobEventRow): string {
+  return `${jobId.replace(/^[a-z]+/, idPrefixes.jobEvent)}_${seq}`;
 }
 
-/** @param createdBy of its job: who enqueued it is not stored again in the first event. */
-export function presentJobEvent(row: JobEventRow, createdBy: string): JobEvent {
+/** An event as it is on the wire. What its job stores, the event does not store again. */
+export function presentJobEvent(
+  row: JobEventRow,
+  { job_id: jobId, created_by: createdBy }: Pick<JobRow, 'job_id' | 'created_by'>,
+): JobEvent {
   const data = parseColumn<Record<string, unknown>>(row.data);
   return {
-    eventId: eventIdOf(row),
+    eventId: eventIdOf(jobId, row),
     seq: row.seq,
-    jobId: row.job_id,
+    jobId,
     kind: row.kind as JobEvent['kind'],
     at: timestampOf(row.at),
     attempt: row.attempt,

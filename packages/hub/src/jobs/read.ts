@@ -190,5 +190,5 @@ export async function listJobEvents(
     if (piece.length < count) break;
   }
   const ordered = after === undefined ? rows.reverse() : rows;
-  return ordered.map((row) => presentJobEvent(row, createdBy));
+  return ordered.map((row) => presentJobEvent(row, { job_id: jobId, created_by: createdBy }));
 }

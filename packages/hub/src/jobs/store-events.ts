@@ -16,11 +16,14 @@ export interface JobEventDraft {
 
 type EventEntry = Pick<Entry, 'workspace_id' | 'entry_id' | 'attempt' | 'agent_id'>;
 
+/** Events refer to a job by its integer key; this finds it by the ids of workspace and job. */
+export const KEY_OF_JOB =
+  '(SELECT j.job_key FROM jobs AS j WHERE j.workspace_id = ? AND j.job_id = ?)';
+
 const APPEND_EVENT = `INSERT INTO job_events
-    (workspace_id, job_id, seq, kind, at, attempt, agent_id, message, data)
-  VALUES (?, ?,
-    (SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e
-     WHERE e.workspace_id = ? AND e.job_id = ?),
+    (job_key, seq, kind, at, attempt, agent_id, message, data)
+  VALUES (${KEY_OF_JOB},
+    (SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e WHERE e.job_key = ${KEY_OF_JOB}),
     ?, ?, ?, ?, ?, ?)`;
 
 /** Appends an event to a job's timeline. */
@@ -33,8 +36,8 @@ export function recordJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft):
 export function recordFirstJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
   tx.send(
     `INSERT INTO job_events
-       (workspace_id, job_id, seq, kind, at, attempt, agent_id, message, data)
-     VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+       (job_key, seq, kind, at, attempt, agent_id, message, data)
+     VALUES (${KEY_OF_JOB}, 1, ?, ?, ?, ?, ?, ?)`,
     [entry.workspace_id, entry.entry_id, ...valuesOf(tx, entry, event)],
   );
 }
@@ -68,10 +71,13 @@ function valuesOf(tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
 
 /** Counts one more heartbeat without a message in the attempt's heartbeat event. */
 export function foldHeartbeat(tx: Tx, entry: EventEntry, seq: number, count: number): void {
-  tx.send(
-    'UPDATE job_events SET at = ?, data = ? WHERE workspace_id = ? AND job_id = ? AND seq = ?',
-    [tx.nowMs, JSON.stringify({ count }), entry.workspace_id, entry.entry_id, seq],
-  );
+  tx.send(`UPDATE job_events SET at = ?, data = ? WHERE job_key = ${KEY_OF_JOB} AND seq = ?`, [
+    tx.nowMs,
+    JSON.stringify({ count }),
+    entry.workspace_id,
+    entry.entry_id,
+    seq,
+  ]);
 }
 
 /** Events after `after`, oldest first. */
@@ -82,7 +88,7 @@ export function listEvents(
   page: { after: number; limit: number },
 ): Promise<JobEventRow[]> {
   return reader.allSql<JobEventRow>(
-    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq > ?
+    `SELECT * FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq > ?
      ORDER BY seq LIMIT ?`,
     [workspaceId, jobId, page.after, page.limit],
   );
@@ -96,7 +102,7 @@ export function listLastEvents(
   page: { before?: number | undefined; limit: number },
 ): Promise<JobEventRow[]> {
   return reader.allSql<JobEventRow>(
-    `SELECT * FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq < ?
+    `SELECT * FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq < ?
      ORDER BY seq DESC LIMIT ?`,
     [workspaceId, jobId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit],
   );
@@ -111,7 +117,7 @@ export async function hasClaimed(
 ): Promise<boolean> {
   const row = await reader.firstSql(
     `SELECT 1 FROM job_events
-     WHERE workspace_id = ? AND job_id = ? AND kind = 'claimed' AND agent_id = ? LIMIT 1`,
+     WHERE job_key = ${KEY_OF_JOB} AND kind = 'claimed' AND agent_id = ? LIMIT 1`,
     [workspaceId, jobId, agentId],
   );
   return row !== undefined;
@@ -125,7 +131,7 @@ export async function hasLateEvidence(
   completionHash: string,
 ): Promise<boolean> {
   const row = await reader.firstSql(
-    `SELECT 1 FROM job_events WHERE workspace_id = ? AND job_id = ? AND kind = 'log'
+    `SELECT 1 FROM job_events WHERE job_key = ${KEY_OF_JOB} AND kind = 'log'
        AND data LIKE ? LIMIT 1`,
     [workspaceId, jobId, `%"completionHash":"${completionHash}"%`],
   );
@@ -140,22 +146,22 @@ export async function readLastSeqs(
 ): Promise<ReadonlyMap<string, number>> {
   // One index lookup for each job, however long its timeline is.
   const rows = await reader.allSql<{ job_id: string; seq: number | null }>(
-    `SELECT wanted.value AS job_id, (SELECT MAX(v.seq) FROM job_events v
-       WHERE v.workspace_id = ? AND v.job_id = wanted.value) AS seq
-     FROM json_each(?) AS wanted`,
+    `SELECT j.job_id, (SELECT MAX(e.seq) FROM job_events AS e WHERE e.job_key = j.job_key) AS seq
+     FROM jobs AS j WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?))`,
     [workspaceId, JSON.stringify(jobIds)],
   );
   return new Map(rows.flatMap(({ job_id, seq }) => (seq === null ? [] : [[job_id, seq]])));
 }
 
+/** Deletes events. Call it before the rows of the jobs are deleted. */
 export async function deleteTimelines(
   tx: Tx,
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
   await tx.runSql(
-    `DELETE FROM job_events WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
+    `DELETE FROM job_events WHERE job_key IN (SELECT j.job_key FROM jobs AS j
+       WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?)))`,
     [workspaceId, JSON.stringify(jobIds)],
   );
 }
@@ -168,8 +174,8 @@ export async function deleteFirstEvents(
   limit: number,
 ): Promise<number> {
   const { changes } = await tx.runSql(
-    `DELETE FROM job_events WHERE workspace_id = ? AND job_id = ? AND seq < ? +
-       (SELECT MIN(seq) FROM job_events WHERE workspace_id = ? AND job_id = ?)`,
+    `DELETE FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq < ? +
+       (SELECT MIN(e.seq) FROM job_events AS e WHERE e.job_key = ${KEY_OF_JOB})`,
     [workspaceId, jobId, limit, workspaceId, jobId],
   );
   return changes;

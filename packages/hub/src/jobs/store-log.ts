@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { JobLogMarksTable, JobLogsTable } from '../db/schema/tables.ts';
+import { KEY_OF_JOB } from './store-events.ts';
 
 export type JobLogRow = JobLogsTable;
 export type LogMark = Pick<JobLogMarksTable, 'line' | 'seq' | 'byte'>;
@@ -166,7 +167,7 @@ export async function readLogEnd(
 }
 
 /** Output has a number; other events of kind log, such as late results, have none. */
-const OUTPUT_OF = `workspace_id = ? AND job_id = ? AND seq >= ? AND seq < ? AND attempt = ?
+const OUTPUT_OF = `job_key = ${KEY_OF_JOB} AND seq >= ? AND seq < ? AND attempt = ?
   AND kind = 'log' AND substr(data, 1, 9) = '{"logSeq"'`;
 
 const rangeOf = ({ workspaceId, jobId, attempt }: LogRef, from: number, until: number) => [
@@ -226,11 +227,10 @@ export function listActivities(
 ): Promise<ActivityRow[]> {
   return reader.allSql(
     `SELECT a.seq, a.line, e.at, e.data FROM job_activities AS a
-     JOIN job_events AS e ON e.workspace_id = a.workspace_id AND e.job_id = a.job_id
-       AND e.seq = a.seq
+     JOIN job_events AS e ON e.job_key = ${KEY_OF_JOB} AND e.seq = a.seq
      WHERE a.workspace_id = ? AND a.job_id = ? AND a.attempt = ? AND a.seq > ?
      ORDER BY a.seq LIMIT ?`,
-    [...valuesOf(ref), after, limit],
+    [ref.workspaceId, ref.jobId, ...valuesOf(ref), after, limit],
   );
 }
 

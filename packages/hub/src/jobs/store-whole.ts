@@ -120,7 +120,10 @@ export async function readJobTitles(
   return new Map(rows.map((row) => [row.job_id, titleOfRow(row)]));
 }
 
-/** Ids of jobs of all workspaces that have no entry, which no change leaves behind. */
+/**
+ * Ids of jobs of all workspaces that have no entry. No change leaves one behind, but the deletion
+ * of a long timeline takes several.
+ */
 export function findJobsWithoutEntry(reader: Reader, limit: number): Promise<string[]> {
   return readIds(
     reader,

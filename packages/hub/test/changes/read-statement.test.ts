@@ -20,6 +20,15 @@ test('values within an expression belong to no column, and count', () => {
   assert.deepEqual(Object.fromEntries(statement?.where ?? []), { workspace_id: 0, job_id: 4 });
 });
 
+test('ids within an expression select the row that an insert refers to', () => {
+  const statement = read(
+    `INSERT INTO jobs (job_key, kind)
+     VALUES ((SELECT j.job_key FROM j WHERE j.workspace_id = ? AND j.job_id = ?), ?)`,
+  );
+  const told = { workspace_id: 0, job_id: 1, kind: 2 };
+  assert.deepEqual(Object.fromEntries(statement?.where ?? []), told);
+});
+
 test('an insert of several rows tells the workspace only', () => {
   const statement = read('INSERT INTO jobs (workspace_id, job_id) VALUES (?, ?), (?, ?)');
   assert.deepEqual(Object.fromEntries(statement?.where ?? []), { workspace_id: 0 });

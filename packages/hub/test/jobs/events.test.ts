@@ -68,7 +68,7 @@ test('the first event names who enqueued the job, which only the job stores', as
   const { list } = await setupLog(h);
   const [stored] = await h.hub.database.reader.allSql<{ created_by: string; data: string | null }>(
     `SELECT j.created_by, e.data FROM jobs AS j JOIN job_events AS e
-       ON e.workspace_id = j.workspace_id AND e.job_id = j.job_id WHERE e.seq = 1`,
+       ON e.job_key = j.job_key WHERE e.seq = 1`,
     [],
   );
   const [first] = (await list({ after: 0, limit: 1 })).events;

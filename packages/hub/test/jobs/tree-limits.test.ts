@@ -42,7 +42,7 @@ test('a tree of jobs and a run have a bounded number of jobs', async (t) => {
         'SELECT * FROM jobs WHERE workspace_id = ? AND job_id = ?',
         [workspaceId, jobId],
       );
-      const { run_id: _run, ...rest } = row ?? {};
+      const { run_id: _run, job_key: _key, ...rest } = row ?? {};
       for (let n = 0; n < count; n++) {
         const values = { ...rest, job_id: `${jobId}${column}${n}`, [column]: value };
         const names = Object.keys(values);

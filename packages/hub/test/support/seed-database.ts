@@ -62,10 +62,11 @@ export async function seedEvents(
         `WITH RECURSIVE n(i) AS (
              SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?),
            last(seq) AS (
-             SELECT COALESCE(MAX(seq), 0) FROM job_events WHERE workspace_id = ? AND job_id = ?)
+             SELECT COALESCE(MAX(e.seq), 0) FROM jobs AS j JOIN job_events AS e ON e.job_key = j.job_key
+             WHERE j.workspace_id = ? AND j.job_id = ?)
          INSERT INTO job_events
-           (workspace_id, job_id, seq, kind, at, attempt, message, data)
-         SELECT ?, ?, last.seq + n.i - CAST(? AS BIGINT), 'log',
+           (job_key, seq, kind, at, attempt, message, data)
+         SELECT (SELECT job_key FROM jobs WHERE workspace_id = ? AND job_id = ?), last.seq + n.i - CAST(? AS BIGINT), 'log',
            CAST(? AS BIGINT) + n.i, 1,
            'line ' || n.i || ' of what the tool wrote to its standard output', '{"logSeq":1}'
          FROM n, last`,
@@ -196,8 +197,9 @@ async function seedPiece(
     const kind = seq === 1 ? 'enqueued' : later;
     await tx.runSql(
       `${withRows} INSERT INTO job_events
-         (workspace_id, job_id, seq, kind, at, attempt, agent_id, data)
-       SELECT '${workspaceId}', ${job}, ${seq}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
+         (job_key, seq, kind, at, attempt, agent_id, data)
+       SELECT (SELECT j.job_key FROM jobs AS j
+         WHERE j.workspace_id = '${workspaceId}' AND j.job_id = ${job}), ${seq}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
          ${seq === 1 ? 'NULL' : agent}, '{"by":"seed"}'
        ${fromRows} ${seq === 1 ? '' : `WHERE ${isEnded}`}`,
       [],

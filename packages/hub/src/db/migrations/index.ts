@@ -30,6 +30,7 @@ import { jobVerdicts } from './0032-job-verdicts.ts';
 import { narrowRows } from './0034-narrow-rows.ts';
 import { logNumbers } from './0035-log-numbers.ts';
 import { jobActivities } from './0036-job-activities.ts';
+import { jobKeys } from './0037-job-keys.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   { version: 34, name: 'narrow-rows', statements: narrowRows },
   { version: 35, name: 'log-numbers', statements: logNumbers },
   { version: 36, name: 'job-activities', statements: jobActivities },
+  { version: 37, name: 'job-keys', statements: jobKeys },
 ];

@@ -289,8 +289,8 @@ export interface JobsTable {
 }
 
 export interface JobEventsTable {
-  workspace_id: string;
-  job_id: string;
+  /** `jobs.job_key`, an integer that statements only use to join. */
+  job_key: number;
   seq: number;
   kind: string;
   at: number;
