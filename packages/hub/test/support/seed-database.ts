@@ -62,11 +62,13 @@ export async function seedEvents(
         `WITH RECURSIVE n(i) AS (
              SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?),
            last(seq) AS (
-             SELECT COALESCE(MAX(e.seq), 0) FROM jobs AS j JOIN job_events AS e ON e.job_key = j.job_key
+             SELECT COALESCE(MAX(e.seq), 0) FROM jobs AS j
+             JOIN job_events AS e ON e.job_key = j.job_key
              WHERE j.workspace_id = ? AND j.job_id = ?)
          INSERT INTO job_events
            (job_key, seq, kind, at, attempt, message, data)
-         SELECT (SELECT job_key FROM jobs WHERE workspace_id = ? AND job_id = ?), last.seq + n.i - CAST(? AS BIGINT), 'log',
+         SELECT (SELECT job_key FROM jobs WHERE workspace_id = ? AND job_id = ?),
+           last.seq + n.i - CAST(? AS BIGINT), 'log',
            CAST(? AS BIGINT) + n.i, 1,
            'line ' || n.i || ' of what the tool wrote to its standard output', '{"logSeq":1}'
          FROM n, last`,
@@ -199,7 +201,8 @@ async function seedPiece(
       `${withRows} INSERT INTO job_events
          (job_key, seq, kind, at, attempt, agent_id, data)
        SELECT (SELECT j.job_key FROM jobs AS j
-         WHERE j.workspace_id = '${workspaceId}' AND j.job_id = ${job}), ${seq}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
+         WHERE j.workspace_id = '${workspaceId}' AND j.job_id = ${job}),
+         ${seq}, '${kind}', ${at}, ${Math.min(seq - 1, 1)},
          ${seq === 1 ? 'NULL' : agent}, '{"by":"seed"}'
        ${fromRows} ${seq === 1 ? '' : `WHERE ${isEnded}`}`,
       [],
