@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Beneficiary } from '../fair-line.ts';
 import type { Tx } from './engine.ts';
 
 /** Checks, within an action, that its caller may still act. Throws the refusal. */
@@ -29,4 +30,10 @@ export function actFor<T>(caller: ActingCaller, run: () => T): T {
 /** The caller of the request; undefined for work of the hub itself. */
 export function actingCaller(): ActingCaller | undefined {
   return callers.getStore();
+}
+
+/** The one that the work is for, as a line of waiting work tells them apart. */
+export function actingBeneficiary(): Beneficiary {
+  const { workspaceId = null, key = '' } = actingCaller() ?? {};
+  return { workspace: workspaceId ?? '', caller: key };
 }

@@ -1,5 +1,5 @@
 import { FairLine } from '../../fair-line.ts';
-import { actingCaller } from '../acting-caller.ts';
+import { actingBeneficiary } from '../acting-caller.ts';
 import type { WaitingAction } from './run-transaction.ts';
 
 /**
@@ -17,8 +17,7 @@ export class ExclusiveLine {
 
   /** Adds an action of the current caller. */
   add(action: WaitingAction): void {
-    const { workspaceId = null, key: caller = '' } = actingCaller() ?? {};
-    this.#line.add({ workspace: workspaceId ?? '', caller }, action);
+    this.#line.add(actingBeneficiary(), action);
   }
 
   restart(actions: readonly WaitingAction[]): void {

@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
 import { FairTurns } from '../../fair-turns.ts';
-import { actingCaller } from '../acting-caller.ts';
+import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
@@ -23,6 +23,7 @@ import {
   type TestClock,
   type WaitingAction,
 } from './run-transaction.ts';
+import { ShortReads } from './short-reads.ts';
 import { StatementMerger } from './statement-merger.ts';
 
 export interface PostgresOptions {
@@ -97,7 +98,7 @@ export class PostgresDatabase implements Database {
     this.#clock = clock;
     this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     const longReadsMax = Math.max(1, Math.floor(readersMax * LONG_READS_SHARE));
-    this.reader = new PostgresReader(this.#readers, longReadsMax);
+    this.reader = new PostgresReader(this.#readers, readersMax, longReadsMax);
   }
 
   write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
@@ -313,9 +314,11 @@ class PostgresReader implements Reader {
   readonly #sessions: Sessions;
   /** Callers have turns for their long reads. */
   readonly #longReads: FairTurns;
+  readonly #shortReads: ShortReads;
 
-  constructor(sessions: Sessions, longReadsMax: number) {
+  constructor(sessions: Sessions, readersMax: number, longReadsMax: number) {
     this.#sessions = sessions;
+    this.#shortReads = new ShortReads(sessions, Math.max(1, readersMax - longReadsMax));
     this.#longReads = new FairTurns(longReadsMax);
   }
 
@@ -339,8 +342,11 @@ class PostgresReader implements Reader {
   /** Retries once, because a connection may have broken while it was idle. */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     const caller = actingCaller();
-    const read = () => this.#sessions.use((session) => session.read<Row>(text, values));
-    const ask = () => (caller?.isLongRead ? this.#longReads.run(caller.key, read) : read());
+    const read = (session: Session) => session.read<Row>(text, values);
+    const ask = () =>
+      caller?.isLongRead
+        ? this.#longReads.run(caller.key, () => this.#sessions.use(read))
+        : this.#shortReads.run(actingBeneficiary(), read);
     try {
       return await ask().catch((error: unknown) => {
         if (!isConnectionBroken(error)) throw error;

@@ -2,8 +2,8 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { HubError } from '../../errors.ts';
-import { type Beneficiary, FairLine } from '../../fair-line.ts';
-import { type ActingCaller, actingCaller } from '../acting-caller.ts';
+import { FairLine } from '../../fair-line.ts';
+import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
 import {
@@ -427,7 +427,7 @@ function createDurableReader(
   const pace = new ReadPace();
   const guard = async <T>(runRead: () => Promise<T>): Promise<T> => {
     try {
-      const { rows, sync } = await pace.run(beneficiaryOf(actingCaller()), async () => {
+      const { rows, sync } = await pace.run(actingBeneficiary(), async () => {
         const read = runRead();
         // The statement has run by now, so it saw no commit later than this one.
         const sync = unsynced();
@@ -454,10 +454,6 @@ function createDurableReader(
     allSql: (sql, values) => guard(() => reader.allSql(sql, values)),
     firstSql: (sql, values) => guard(() => reader.firstSql(sql, values)),
   };
-}
-
-function beneficiaryOf(caller: ActingCaller | undefined): Beneficiary {
-  return { workspace: caller?.workspaceId ?? NO_WORKSPACE, caller: caller?.key ?? '' };
 }
 
 export { copySqlite, findSqliteDamage, openSqliteReader } from './sqlite-copy.ts';
