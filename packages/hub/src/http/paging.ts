@@ -52,6 +52,8 @@ export const PAGE_BYTES_MAX = 1_000_000;
 const FIRST_PIECE_ROWS = 2;
 /** A piece is read in one go, which must not keep other requests waiting. */
 const PIECE_BYTES_MAX = 250_000;
+/** Times as many rows as so far that a piece may have: long rows may follow short ones. */
+const PIECE_GROWTH = 4;
 
 export interface Page<Row> {
   items: Row[];
@@ -162,7 +164,7 @@ export class PieceSizes {
     const averageBytes = this.#bytes / this.#rows;
     const bytes = Math.min(PAGE_BYTES_MAX - this.#bytes, PIECE_BYTES_MAX);
     const fitting = Math.ceil(bytes / averageBytes);
-    return Math.min(rowsLeft, Math.max(1, fitting));
+    return Math.min(rowsLeft, Math.max(1, fitting), PIECE_GROWTH * this.#rows);
   }
 }
 

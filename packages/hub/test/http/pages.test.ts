@@ -53,13 +53,22 @@ test('a page ends by bytes as well as by count, and pages together have every ro
   }
 });
 
-test('long rows are read in small pieces, short ones in one or two', async () => {
+test('long rows are read in small pieces, also after short ones, and short ones in few', async () => {
   const long = makeList(() => 200_000, 200);
   await readPage({ limit: 200, before: null }, long.list, keyOf);
-  assert.ok(long.reads.every((rows) => rows <= 21));
+  assert.ok(
+    long.reads.every((rows) => rows <= 3),
+    `${long.reads}`,
+  );
+  const mixed = makeList((at) => (at < 2 ? 100 : 200_000), 200);
+  await readPage({ limit: 200, before: null }, mixed.list, keyOf);
+  assert.ok(
+    mixed.reads.every((rows) => rows <= 9),
+    `${mixed.reads}`,
+  );
   const short = makeList(() => 100, 200);
   const { items } = await readPage({ limit: 200, before: null }, short.list, keyOf);
-  assert.deepEqual([items.length, short.reads.length], [200, 2]);
+  assert.deepEqual([items.length, short.reads.length], [200, 4]);
 });
 
 test('lists of long jobs and runs end early, with a cursor', async (t) => {
