@@ -86,11 +86,21 @@ function read(
   };
 }
 
-/** Ids of pg-boss are UUIDs; those of jobs are the same UUID with a prefix and without dashes. */
+const ID_CHARS = 20;
+const ID_RADIX = 32;
+const UUID_DIGITS = 32;
+
+/** Ids of pg-boss are UUIDs: the number in the id of a job, in the form of one. */
 function uuidOf(jobId: string): string {
-  return jobId.slice(4).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  let number = 0n;
+  for (const digit of jobId.slice('job_'.length)) {
+    number = number * BigInt(ID_RADIX) + BigInt(Number.parseInt(digit, ID_RADIX));
+  }
+  const digits = number.toString(16).padStart(UUID_DIGITS, '0');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 function jobIdOf(uuid: string): string {
-  return `job_${uuid.replaceAll('-', '')}`;
+  const number = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  return `job_${number.toString(ID_RADIX).padStart(ID_CHARS, '0')}`;
 }
