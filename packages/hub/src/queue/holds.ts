@@ -82,7 +82,7 @@ export async function updateHold(tx: Tx, entry: Entry, onReady: ReadyListener): 
  */
 export async function releaseMoreDependents(
   tx: Tx,
-  workspaceId: string | null,
+  workspaceId: string,
   limit: number,
   onReady: ReadyListener,
 ): Promise<number> {

@@ -345,13 +345,12 @@ function isReplay(
 /**
  * Takes back the expired leases of all queues. `onLeaseLost` of each queue writes what that means.
  *
- * @param workspaceId null: of all workspaces.
  * @returns how many leases were taken back.
  */
 export async function recoverExpiredLeases(
   deps: HubDeps,
   tx: Tx,
-  workspaceId: string | null,
+  workspaceId: string,
 ): Promise<number> {
   const recoveries = await deps.queue.recoverExpired(tx, workspaceId, RECOVERIES_MAX);
   for (const recovery of recoveries) await settleRecovery(deps, tx, recovery);

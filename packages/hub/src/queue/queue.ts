@@ -306,8 +306,8 @@ export class Queue {
     return { lost, entry: await this.requeue(tx, lost, 'lease-lost'), cause: 'lease-lost' };
   }
 
-  /** Takes back expired leases, of one workspace or of all. */
-  async recoverExpired(tx: Tx, workspaceId: string | null, limit: number): Promise<Recovery[]> {
+  /** Takes back expired leases. */
+  async recoverExpired(tx: Tx, workspaceId: string, limit: number): Promise<Recovery[]> {
     const recoveries: Recovery[] = [];
     for (const lost of await listExpired(tx, tx.nowMs, workspaceId, limit)) {
       tx.requireExclusive();
@@ -317,11 +317,11 @@ export class Queue {
   }
 
   /**
-   * Makes entries claimable whose delay or preference has expired, of one workspace or of all.
+   * Makes entries claimable whose delay or preference has expired, and releases dependents.
    *
    * @returns how many.
    */
-  async promoteDue(tx: Tx, workspaceId: string | null, limit: number): Promise<number> {
+  async promoteDue(tx: Tx, workspaceId: string, limit: number): Promise<number> {
     const [delayed, preferred] = await Promise.all([
       listDue(tx, tx.nowMs, workspaceId, limit),
       listUnpreferred(tx, tx.nowMs, workspaceId, limit),

@@ -94,14 +94,12 @@ export async function deleteSettlement(tx: Tx, done: QueueSettlementsTable): Pro
 /** A done entry with dependents that are still to be released. */
 export function readSettlement(
   reader: Reader,
-  workspaceId: string | null,
+  workspaceId: string,
 ): Promise<QueueSettlementsTable | undefined> {
-  return workspaceId === null
-    ? reader.firstSql('SELECT workspace_id, entry_id FROM queue_settlements LIMIT 1', [])
-    : reader.firstSql(
-        'SELECT workspace_id, entry_id FROM queue_settlements WHERE workspace_id = ? LIMIT 1',
-        [workspaceId],
-      );
+  return reader.firstSql(
+    'SELECT workspace_id, entry_id FROM queue_settlements WHERE workspace_id = ? LIMIT 1',
+    [workspaceId],
+  );
 }
 
 /** Deletes the dependencies of an entry that was canceled before they were met. */

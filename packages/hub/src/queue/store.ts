@@ -6,10 +6,10 @@ import type { Entry, EntryStatus, Hold } from './entry.ts';
 /*
  * The queue's statements, prepared once each, in the SQL that both engines share; claims on
  * PostgreSQL have their own (`claim-postgres.ts`). Every one stays within a workspace, but for
- * those that the sweeper and the start run over all: `listExpired` without one, `listDue`,
- * `listUnpreferred` and `extendExpired`. What was read is still true when it is written: on SQLite
- * there is one writer; on PostgreSQL `readEntry` locks the row within an action, and what is not
- * about that one row calls `requireExclusive` first.
+ * those that the sweeper and the start run over all: `listDueWorkspaces` and `extendExpired`. What
+ * was read is still true when it is written: on SQLite there is one writer; on PostgreSQL
+ * `readEntry` locks the row within an action, and what is not about that one row calls
+ * `requireExclusive` first.
  */
 
 const entryColumns = [
@@ -327,26 +327,20 @@ function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
   return { ...entry, ...values };
 }
 
-/** Entries with expired leases, of one workspace or, for the sweeper, of all. */
 export function listExpired(
   reader: Reader,
   nowMs: number,
-  workspaceId: string | null,
+  workspaceId: string,
   limit: number,
 ): Promise<Entry[]> {
   // No index covers the expiry. The hint makes SQLite scan the few running entries.
   const source =
     reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
-  return workspaceId === null
-    ? reader.allSql<Entry>(
-        `SELECT * FROM ${source} WHERE status = 'running' AND lease_expires_at <= ? LIMIT ?`,
-        [nowMs, limit],
-      )
-    : reader.allSql<Entry>(
-        `SELECT * FROM ${source}
-         WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
-        [workspaceId, nowMs, limit],
-      );
+  return reader.allSql<Entry>(
+    `SELECT * FROM ${source}
+     WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
+    [workspaceId, nowMs, limit],
+  );
 }
 
 /**
@@ -375,31 +369,31 @@ export async function listDueWorkspaces(
   return rows.map((row) => row.workspace_id);
 }
 
-/** Delayed entries that are due, of one workspace or, for the sweeper, of all. */
+/** Delayed entries that are due. */
 export function listDue(
   reader: Reader,
   nowMs: number,
-  workspaceId: string | null,
+  workspaceId: string,
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
     `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
-       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY available_at LIMIT ?`,
-    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
+       AND workspace_id = ? ORDER BY available_at LIMIT ?`,
+    [nowMs, workspaceId, limit],
   );
 }
 
-/** Entries whose reservation for one agent has expired, of one workspace or of all. */
+/** Entries whose reservation for one agent has expired. */
 export function listUnpreferred(
   reader: Reader,
   nowMs: number,
-  workspaceId: string | null,
+  workspaceId: string,
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
     `SELECT * FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
-       ${workspaceId === null ? '' : 'AND workspace_id = ?'} ORDER BY prefer_until LIMIT ?`,
-    [nowMs, ...(workspaceId === null ? [] : [workspaceId]), limit],
+       AND workspace_id = ? ORDER BY prefer_until LIMIT ?`,
+    [nowMs, workspaceId, limit],
   );
 }
 
