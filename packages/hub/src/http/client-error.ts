@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorBody, IdSource } from '@signalbox/contract';
+import { STATUS_CODES } from '../node-http.ts';
 
 /** An error below HTTP requests, which no route and no hook sees. */
 interface ClientError extends Error {

@@ -20,12 +20,14 @@ const script = `
   const { createHub, readConfig } = await import(process.env.HUB_INDEX);
   const hub = await createHub({ config: readConfig(process.env) });
   await hub.listen();
+  // Node's own HTTP client: fetch and WebSocket.
+  if (process.moduleLoadList.some((name) => name.endsWith('undici'))) loaded.add('undici');
   const { status } = await fetch(hub.baseUrl + '/control-plane/health');
   process.stdout.write(JSON.stringify({ status, loaded: [...loaded] }));
   await hub.stop();
 `;
 
-test('a start loads neither the compiler of schemas nor the builder of queries', async (t) => {
+test('a start loads no compiler of schemas, no builder of queries and no HTTP client', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-start-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const { stdout } = await promisify(execFile)(
@@ -44,7 +46,7 @@ test('a start loads neither the compiler of schemas nor the builder of queries',
   // The hub is loaded with its packages, so the two that are missing would have been seen.
   assert.ok(loaded.includes('fastify') && loaded.includes('typebox'));
   assert.deepEqual(
-    loaded.filter((name) => name === 'kysely' || name === 'typebox/build/compile'),
+    loaded.filter((name) => ['kysely', 'typebox/build/compile', 'undici'].includes(name)),
     [],
   );
 });

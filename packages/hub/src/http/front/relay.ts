@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingMessage, request as requestUpstream } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HubError } from '../../errors.ts';
+import { request as requestUpstream } from '../../node-http.ts';
 import { UPLOAD_TIMEOUT_MS } from '../request-timeout.ts';
 
 /** Of an answer of the core: the connection of the client ends after it. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -8,6 +8,7 @@ import { SIGNED_URL_MS } from '@signalbox/contract';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Config } from '../../config.ts';
 import { HubError } from '../../errors.ts';
+import { request as httpRequest } from '../../node-http.ts';
 import type { ByteStore, UrlSigner } from './byte-store.ts';
 import { takeBytes } from './check-bytes.ts';
 

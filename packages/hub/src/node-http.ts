@@ -1,0 +1,5 @@
+/**
+ * Of `node:http`. Importing that module loads the WebSocket client that it also exports: 16 MB, and
+ * 50 ms of each start.
+ */
+export const { STATUS_CODES, request } = process.getBuiltinModule('node:http');
