@@ -86,6 +86,9 @@ export const HUB_VERSION = '0.1.0';
 /** Longer than a load balancer takes to notice: two checks, a second apart. */
 const DRAIN_MS = 3_000;
 
+/** PostgreSQL may start together with the hub, or on a machine that is busy. */
+const DATABASE_WAIT_MS = 30_000;
+
 const NO_COMMON_ADDRESS =
   'Other hubs run on this database, and SVC_BASE_URL is not set: links lead to the hub that made ' +
   'them. Set it to the address of the load balancer on all hubs.';
@@ -112,6 +115,8 @@ export interface HubOptions {
   readFreeSpace?: ReadFree;
   /** Holds every answer against its schema; for tests. */
   checkAnswer?: (endpoint: Endpoint, answer: unknown) => void;
+  /** Called with a sentence when the start waits for PostgreSQL. */
+  onDatabaseWait?: (text: string) => void;
   /**
    * Called when SQLite's disk has failed to keep what was written: the hub refuses everything, and
    * the caller must end this process without `stop` (docs/decisions/0015).
@@ -175,10 +180,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     const { onDiskFailure, checkpointPages } = options;
     const feed = new ChangeFeed();
     const opened = await openDatabase(config, directory.databasePath, clock, {
-      // The lock says that this is the only hub on the file.
-      emptiesLog: true,
-      ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
-      ...(checkpointPages === undefined ? {} : { checkpointPages }),
+      sqlite: {
+        // The lock says that this is the only hub on the file.
+        emptiesLog: true,
+        ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
+        ...(checkpointPages === undefined ? {} : { checkpointPages }),
+      },
+      wait: { waitMs: DATABASE_WAIT_MS, onWait: options.onDatabaseWait ?? (() => undefined) },
     });
     database = watchWrites(guardWrites(opened), (changes) => feed.announce(changes));
     // Hubs that share a database use its clock, not those of their machines.

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createHub, type Hub } from './app.ts';
 import {
@@ -39,8 +40,11 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   }
   const { consoleDir } = options;
   let created: Hub | null = null;
+  let started: Hub | null = null;
+  stopOnSignal(() => started);
   const hub = await createHub({
     config,
+    onDatabaseWait: (text) => process.stderr.write(`signalbox: ${text}\n`),
     onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
     onFrontFailure: (error) => endAfterFrontFailure(error, () => created),
     ...(consoleDir === undefined ? {} : { consoleDir }),
@@ -50,7 +54,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     await hub.stop();
     throw explainListenError(error, config.host, config.port);
   });
-  stopOnSignal(hub);
+  started = hub;
   giveBackStartMemory();
   process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
   if (config.databaseUrl === null) reportDamage(join(config.dataDir, DATABASE_FILE));
@@ -203,10 +207,16 @@ function exitAfter(stopped: Promise<void>, code: number): void {
   );
 }
 
-/** Stops gracefully on the first signal; at once on a second one or after the time limit. */
-function stopOnSignal(hub: Hub): void {
+/**
+ * Stops gracefully on the first signal; at once on a second one or after the time limit.
+ * @param startedHub returns null while the hub starts: a signal then ends the process at once, also
+ *   where signals have no default effect, as for the first process of a container.
+ */
+function stopOnSignal(startedHub: () => Hub | null): void {
   let stoppingSinceMs: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
+    const hub = startedHub();
+    if (hub === null) process.exit(128 + constants.signals[signal]);
     if (stoppingSinceMs !== null) {
       // Under npm, one Ctrl-C arrives twice: from the terminal and from npm.
       if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;

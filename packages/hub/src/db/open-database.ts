@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from './engine.ts';
 import { isMigrated, migrate } from './migrate.ts';
+import type { ServerWait } from './postgres/postgres-database.ts';
 import type { SqliteOptions } from './sqlite/sqlite-database.ts';
 
 /**
@@ -15,20 +16,29 @@ const limits = {
   idleInTransactionMs: 10_000,
 };
 
+/** For a hub that has just reached the server and starts on a busy machine. */
+const MIGRATION_CONNECT_MS = 30_000;
+
+export interface OpenOptions {
+  /** Options that only SQLite has. */
+  sqlite?: SqliteOptions;
+  /** How long to wait for PostgreSQL; absent: as long as a request. */
+  wait?: ServerWait;
+}
+
 /**
  * Opens the database that the settings name. The code of the other engine is not loaded.
  *
  * @param path of the SQLite file, used when no URL is set.
  * @param clock of `Tx.nowMs` on SQLite. On PostgreSQL that is the database's own clock, except in
  *   tests that set the clock by hand.
- * @param sqlite options that only SQLite has.
  * @throws StartError
  */
 export async function openDatabase(
   config: Config,
   path: string,
   clock: Clock,
-  sqlite: SqliteOptions = {},
+  { sqlite = {}, wait }: OpenOptions = {},
 ): Promise<Database> {
   if (config.databaseUrl === null) {
     const { openSqlite } = await import('./sqlite/sqlite-database.ts');
@@ -43,7 +53,7 @@ export async function openDatabase(
     clock: clock === systemClock ? null : clock.nowMs,
   });
   try {
-    await database.checkServer();
+    await database.checkServer(wait);
     return database;
   } catch (error) {
     await database.close();
@@ -66,7 +76,7 @@ export async function migrateDatabase(config: Config, database: Database): Promi
     url: config.databaseUrl,
     sessionsMax: 2,
     isPooled: config.databasePooled,
-    limits,
+    limits: { ...limits, connectMs: MIGRATION_CONNECT_MS },
   });
   unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
   try {

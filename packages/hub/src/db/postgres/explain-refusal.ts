@@ -67,10 +67,16 @@ export function explainRefusal(error: unknown, url: string): unknown {
   return error instanceof HubError ? say(reason, 'start it, or correct SVC_DATABASE_URL') : error;
 }
 
-function causeOf(error: unknown): unknown {
+/** The error of the database or the connection behind a refusal. */
+export function causeOf(error: unknown): unknown {
   const cause = error instanceof HubError ? (error.cause ?? error) : error;
   // When a name has several addresses, each has its own error.
   return cause instanceof AggregateError ? cause.errors[0] : cause;
+}
+
+/** Host and database of a connection's URL, without user and password. */
+export function addressOf(url: string): string {
+  return nameParts(url).address;
 }
 
 function nameParts(text: string): Named {

@@ -25,6 +25,7 @@ import {
 } from './run-transaction.ts';
 import { ShortReads } from './short-reads.ts';
 import { StatementMerger } from './statement-merger.ts';
+import { type ServerWait, waitForServer } from './wait-for-server.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -121,9 +122,11 @@ export class PostgresDatabase implements Database {
 
   /**
    * Checks that a hub can rely on the server; sets `warnings`.
+   * @param wait absent: the server must answer as soon as for requests.
    * @throws StartError
    */
-  async checkServer(): Promise<void> {
+  async checkServer(wait?: ServerWait): Promise<void> {
+    if (wait !== undefined) await waitForServer([this.#readers, this.#writers], this.#url, wait);
     this.warnings = await readServerWarnings(this, this.#url);
   }
 
@@ -373,6 +376,7 @@ export { readServerState, type ServerState } from './check-server.ts';
 export { explainRefusal } from './explain-refusal.ts';
 export { isDemoted, toUnavailable } from './postgres-errors.ts';
 export { STARTUP_OPTIONS, severConnection } from './postgres-session.ts';
+export type { ServerWait } from './wait-for-server.ts';
 
 /** Connects when the first statement needs it, so it does not fail. */
 export function openPostgres(options: PostgresOptions): PostgresDatabase {

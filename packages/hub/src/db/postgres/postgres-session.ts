@@ -219,6 +219,21 @@ export class Sessions {
     this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
+  /**
+   * Makes a connection that the pool keeps, before requests use it.
+   *
+   * @param connectMs how long this one may take.
+   * @throws HubError UNAVAILABLE
+   */
+  async openFirst(connectMs: number): Promise<void> {
+    this.#pool.options.connectionTimeoutMillis = connectMs;
+    try {
+      (await this.acquire()).release();
+    } finally {
+      this.#pool.options.connectionTimeoutMillis = this.#connectMs;
+    }
+  }
+
   /** Adds settings to every transaction from now on. */
   beginWith(settings: Readonly<Record<string, string | number>>): void {
     for (const [name, value] of Object.entries(settings)) {

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { before, type TestContext, test } from 'node:test';
+import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
+import { systemClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { StartError } from '../../src/db/data-directory.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { startHubChild } from '../support/hub-child.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+let server: LocalPostgres;
+const options = { timeout: 60_000 };
+
+before(async () => {
+  server = await startLocalPostgres();
+});
+
+/** The address of the server, over another port. */
+function urlOver(port: number): string {
+  const url = new URL(server.url);
+  url.host = `127.0.0.1:${port}`;
+  return url.href;
+}
+
+/** A port where nothing listens. */
+async function findClosedPort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  listener.close();
+  await once(listener, 'close');
+  assert(typeof address === 'object' && address !== null);
+  return address.port;
+}
+
+/** Lets the port lead to the server from now on. */
+async function forward(t: TestContext, port: number): Promise<void> {
+  const listener = createServer((client) => {
+    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1');
+    // A hub that is killed resets its connections.
+    for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  listener.listen(port, '127.0.0.1');
+  await once(listener, 'listening');
+  t.after(() => {
+    listener.close();
+  });
+}
+
+/** Starts a hub whose database cannot be reached; resolves once it says what it waits for. */
+async function startWaitingHub(t: TestContext, port: number) {
+  const said = Promise.withResolvers<string>();
+  const spawned = Promise.withResolvers<ChildProcess>();
+  const listening = startHubChild(t, makeTempDir(t), {
+    env: { SVC_DATABASE_URL: urlOver(port) },
+    onErrorText: said.resolve,
+    onSpawn: spawned.resolve,
+  });
+  return { listening, child: await spawned.promise, text: await said.promise };
+}
+
+test('a hub waits for a database that starts later, and says so', options, async (t) => {
+  const port = await findClosedPort();
+  const { listening, text } = await startWaitingHub(t, port);
+  assert.match(text, /^signalbox: waiting up to 30 s for the database at 127\.0\.0\.1:\d+\//);
+  assert.match(text, /ECONNREFUSED/);
+  await forward(t, port);
+  const { baseUrl } = await listening;
+  assert.equal((await fetch(`${baseUrl}/control-plane/ready`)).status, 200);
+});
+
+test('a signal ends a hub that waits for its database', options, async (t) => {
+  const { listening, child } = await startWaitingHub(t, await findClosedPort());
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await assert.rejects(listening, /the hub ended before it listened/);
+  assert.deepEqual(await ended, [143, null], 'by itself: a container has no default for signals');
+});
+
+test('the wait for a server that does not answer ends', options, async (t) => {
+  const { port } = await startTcpProxy(t, Number(new URL(server.url).port), 0);
+  const said: string[] = [];
+  const config = { ...readConfig({}), databaseUrl: urlOver(port) };
+  const wait = { waitMs: 1_500, onWait: (text: string) => said.push(text) };
+  await assert.rejects(openDatabase(config, '', systemClock, { wait }), (error: Error) => {
+    assert.ok(error instanceof StartError);
+    assert.match(error.message, /^The database at .* cannot be used \(no answer\): check/);
+    return true;
+  });
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', /\(no answer yet\)/);
+});
+
+test('what waiting cannot mend is refused at once', options, async () => {
+  const unknown = new URL(server.url);
+  unknown.pathname = '/nowhere';
+  const said: string[] = [];
+  const config = { ...readConfig({}), databaseUrl: unknown.href };
+  const wait = { waitMs: 60_000, onWait: (text: string) => said.push(text) };
+  await assert.rejects(
+    openDatabase(config, '', systemClock, { wait }),
+    /create it with CREATE DATABASE nowhere/,
+  );
+  assert.deepEqual(said, []);
+});
