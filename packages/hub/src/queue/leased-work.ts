@@ -124,9 +124,13 @@ async function tryClaim<Claimant, Answer, Refusal, Asked extends Demand>(
 
 /** Recovers expired leases and ends delays, which may yield a ready entry before the sweeper. */
 async function freeEntries(deps: HubDeps, tx: Tx, workspaceId: string): Promise<boolean> {
+  const { dueLooks } = deps.queue;
+  if (!dueLooks.isNeeded(workspaceId, tx.nowMs)) return false;
   const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
   const due = await deps.queue.promoteDue(tx, workspaceId, DUE_MAX);
-  return recovered + due > 0;
+  if (recovered + due > 0) return true;
+  dueLooks.noteVain(workspaceId, tx.nowMs);
+  return false;
 }
 
 /** The result of one look at the queue. */

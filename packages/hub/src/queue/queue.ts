@@ -2,6 +2,7 @@ import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
 import { lockReady } from './claim-postgres.ts';
+import { DueLooks } from './due-looks.ts';
 import type { Entry, EntryStatus, LaneSpec } from './entry.ts';
 import {
   announce,
@@ -81,6 +82,7 @@ export interface LostLease extends Recovery {
 export class Queue {
   readonly #onReady: ReadyListener;
   readonly #lanes = new LaneBook();
+  readonly dueLooks = new DueLooks();
 
   constructor(onReady: ReadyListener) {
     this.#onReady = onReady;

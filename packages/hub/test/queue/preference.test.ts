@@ -39,6 +39,9 @@ test('after the preference any matching agent gets the job, with or without the 
   await h.answer(h.uncertaintyId);
   h.clock.advance(DECISION_AGENT_PREFERENCE_MS - 1);
   assert.equal((await h.claimAs(h.other)).jobId, null);
+  // A claim has just looked in vain, so the claims of the next 100 ms do not look again.
+  h.clock.advance(99);
+  assert.equal((await h.claimAs(h.other)).jobId, null);
   h.clock.advance(1);
   assert.equal((await h.claimAs(h.other)).jobId, h.jobId);
 });
