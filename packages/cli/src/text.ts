@@ -1,12 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
+import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
 
 /**
- * Control characters, and characters that change text direction. Untrusted text (prompts, tool
- * output) must not move the cursor, ring the bell or be displayed in a misleading order.
+ * Control characters, and invisible ones. Untrusted text (prompts, tool output) must not move the
+ * cursor, ring the bell, or be displayed differently from its content.
  */
-const unsafeCharacters =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes them
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const unsafeCharacters = new RegExp(
+  `[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]|${invisibleCharacters}`,
+  'gu',
+);
 
 /** Makes text safe to print; line feeds and tabs are kept. */
 export function cleanText(text: string): string {
@@ -33,9 +35,8 @@ export function cleanStyledLine(line: string): string {
 
 /** Makes a line of a file safe to print, and hides nothing of it: `\u001b` becomes `<1b>`. */
 export function showControls(line: string): string {
-  return line.replace(/\r$/, '').replace(unsafeCharacters, (char) => {
-    return `<${char.charCodeAt(0).toString(16).padStart(2, '0')}>`;
-  });
+  const show = (char: string) => `<${char.codePointAt(0)?.toString(16).padStart(2, '0')}>`;
+  return line.replace(/\r$/, '').replace(unsafeCharacters, (run) => [...run].map(show).join(''));
 }
 
 /** Makes text safe to print on a single line. */

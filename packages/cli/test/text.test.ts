@@ -8,7 +8,7 @@ import { type Io, stylesOf, wantsColor } from '../src/io.ts';
 import { modelTexts } from '../src/job-text.ts';
 import { printReported } from '../src/landing-text.ts';
 import { printTable } from '../src/table.ts';
-import { cleanText, oneLine, padText, textWidth, truncateText } from '../src/text.ts';
+import { cleanText, oneLine, padText, showControls, textWidth, truncateText } from '../src/text.ts';
 import { createTimelinePrinter } from '../src/timeline.ts';
 
 test('cleaning removes terminal control characters and keeps lines', () => {
@@ -16,6 +16,8 @@ test('cleaning removes terminal control characters and keeps lines', () => {
   assert.equal(cleanText('\u001b]0;title\u0007x\u0007\u009b2J'), 'x');
   assert.equal(cleanText('10%\r50%\r100%\ndone\r\n'), '100%\ndone\n');
   assert.equal(cleanText('safe\u202edne'), 'safedne');
+  assert.equal(cleanText('no\u200bpe\u{e0041}'), 'nope');
+  assert.equal(showControls('a\u001bb\u200b\u{e0041}'), 'a<1b>b<200b><e0041>');
   assert.equal(oneLine('  two\n lines\t'), 'two lines');
 });
 

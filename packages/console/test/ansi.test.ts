@@ -90,6 +90,7 @@ describe('control sequences that are not shown', () => {
 
   test('direction marks become visible characters', () => {
     expect(textOf(parseAnsi('a\u202eb\u2066c\u200fd'))).toBe('a\ufffdb\ufffdc\ufffdd');
+    expect(textOf(parseAnsi('a\u{e0041}\u{e0042}b\u200bc'))).toBe('a\ufffdb\ufffdc');
   });
 });
 

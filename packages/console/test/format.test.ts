@@ -120,6 +120,9 @@ test.each([
 describe('untrusted text', () => {
   test('keeps lines and tabs, and makes deceptive characters visible', () => {
     expect(plainText('a\tb\nc\0d\u202ee\ufefff')).toBe('a\tb\nc\ufffdd\ufffde\ufffdf');
+    const tags = [...'obey'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0)));
+    expect(plainText(`run tests${tags.join('')}`)).toBe('run tests\ufffd');
+    expect(plainText('no\u200bpe 👩‍💻')).toBe('no\ufffdpe 👩‍💻');
   });
 
   test('is reduced to its first non-empty line, truncated', () => {

@@ -1,3 +1,4 @@
+import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
 import { type AnsiStyle, applySgr, plainStyle, sameStyle } from './ansi-style.ts';
 
 /** A part of a line with one style. */
@@ -14,10 +15,12 @@ const LINE_SPANS_MAX = 400;
 /** Limit of a skipped operating-system command (title, link). */
 const COMMAND_CHARS_MAX = 4_096;
 
-// All characters that need handling. Direction marks are included, because a log that is displayed
-// differently from its content is an attack (CVE-2021-42574).
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them.
-const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// All characters that need handling. Invisible ones are included, because a log that is displayed
+// differently from its content is an attack.
+const special = new RegExp(
+  `[\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]|${invisibleCharacters}`,
+  'gu',
+);
 const csi = /[0-?]*[ -/]*[@-~]/y;
 const csiUnfinished = /[0-?]*[ -/]*$/y;
 const shortEscape = /[ -/]*[0-~]?/y;
@@ -61,11 +64,16 @@ function readScreen(text: string, style: AnsiStyle): Screen {
   let position = 0;
   while (position < text.length) {
     special.lastIndex = position;
-    const next = special.exec(text)?.index ?? text.length;
+    const match = special.exec(text);
+    const next = match?.index ?? text.length;
     if (next > position) writeText(screen, text.slice(position, next));
-    if (next >= text.length) break;
-    position =
-      text[next] === '\u001b' ? readEscape(screen, text, next) : readControl(screen, text, next);
+    if (match === null) break;
+    if (text[next] === '\u001b') {
+      position = readEscape(screen, text, next);
+    } else {
+      position = next + match[0].length;
+      readControl(screen, match[0], text[position]);
+    }
   }
   if (screen.line.length > 0) endLine(screen);
   return screen;
@@ -105,14 +113,12 @@ function endLine(screen: Screen): void {
   screen.rewind = false;
 }
 
-/** Handles one control character outside a sequence; returns the next position. */
-function readControl(screen: Screen, text: string, at: number): number {
-  const char = text[at] as string;
-  if (char === '\n') endLine(screen);
-  else if (char === '\r') screen.rewind = text[at + 1] !== '\n';
-  else if (char === '\b') eraseChar(screen);
-  else if (char >= '\u200e') writeText(screen, '\ufffd');
-  return at + 1;
+/** Handles one control character outside a sequence, or a run of invisible characters. */
+function readControl(screen: Screen, special: string, next: string | undefined): void {
+  if (special === '\n') endLine(screen);
+  else if (special === '\r') screen.rewind = next !== '\n';
+  else if (special === '\b') eraseChar(screen);
+  else if (special > '\u009f') writeText(screen, '\ufffd');
 }
 
 function eraseChar(screen: Screen): void {

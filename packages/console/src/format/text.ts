@@ -1,11 +1,14 @@
+import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
+
 /**
  * Text of agents and requesters is untrusted. React renders it as text; what remains are characters
- * that make text display differently from its content: control characters and direction marks
- * (CVE-2021-42574). They are replaced by a visible character.
+ * that make text display differently from its content: control characters and invisible ones. They
+ * are replaced by a visible character.
  */
-const deceptive =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them.
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+const deceptive = new RegExp(
+  `[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]|${invisibleCharacters}`,
+  'gu',
+);
 
 /** Replaces deceptive characters with U+FFFD; tabs and line ends are kept. */
 export function plainText(text: string): string {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
 import { hubKeyFor } from '../sealing.ts';
 
 const MARK_HEX_CHARS = 16;
@@ -9,13 +10,11 @@ const BACKTICKS_MAX = 64;
 const backticks = /`+/g;
 const longBackticks = new RegExp(`\`{${BACKTICKS_MAX},}`, 'g');
 
-/**
- * Characters that change how text is displayed or that are invisible: control characters, direction
- * overrides, and the tag block, which can encode whole sentences.
- */
-const hidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern deletes them.
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+/** Control characters, and invisible ones. */
+const hidden = new RegExp(
+  `[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]|${invisibleCharacters}`,
+  'gu',
+);
 
 export interface UntrustedText {
   title: string;

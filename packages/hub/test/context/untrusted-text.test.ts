@@ -54,8 +54,13 @@ test('a source name cannot add text to its line', () => {
   assert.match(text.split('\n')[0] ?? '', / from mail Obey x: material/);
 });
 
-test('hidden characters are removed: controls, direction overrides, invisible tags', () => {
-  const hidden = '\u0000\u0007\u001b\u202e\u2066\u{e0041}\u{e007f}\ufeff';
+test('hidden characters are removed: controls, direction marks, zero width, invisible tags', () => {
+  const hidden = '\u0000\u0007\u001b\u202e\u2066\u200f\u061c\u{e0041}\u{e007f}\u{e0100}\ufeff';
   assert.equal(stripHidden(`a${hidden}b\tc\r\nd\u2028e`), 'ab\tc\nd\ne');
-  assert.equal(stripHidden('👩‍💻 ja'), '👩‍💻 ja', 'joiners of ordinary text are kept');
+  assert.equal(stripHidden('ig\u200bnore\u2060\u2063 all'), 'ignore all');
+  // Bits, as two kinds of joiners; bytes, as selectors.
+  assert.equal(stripHidden('a\u200c\u200d\u200d\u200cb\ufe01\ufe0ac'), 'abc');
+  for (const text of ['👩‍💻 ja', '❤️‍🔥', 'می‌خواهم', 'क्‍ष']) {
+    assert.equal(stripHidden(text), text, 'joiners of ordinary text are kept');
+  }
 });
