@@ -25,7 +25,7 @@ import { hashToken } from '../tokens/store.ts';
 import { readWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
 import { presentJob } from './present.ts';
 import { readJob } from './store.ts';
-import { recordJobEvent } from './store-events.ts';
+import { recordClaim } from './store-events.ts';
 
 type ClaimInput = RequestInput<typeof endpoints.jobs.claimNext.request>;
 type ClaimAnswer = Omit<ResponseOf<typeof endpoints.jobs.claimNext>, 'ok'>;
@@ -70,8 +70,7 @@ export async function claimNextJob(
       jobTokenHash: hashToken(tokenOf(entryId, generation)),
     }),
     answer: (tx, entry) => answerClaim(deps, tx, entry, tokenOf),
-    record: (tx, entry) =>
-      recordJobEvent(tx, entry, { kind: 'claimed', data: { leaseMs: entry.lease_ms } }),
+    record: recordClaim,
     explainEmpty: async (tx, lanes, demand): Promise<Refusal> => ({
       reason: await explainEmpty(deps, tx, workspaceId, lanes, demand),
     }),

@@ -8,7 +8,7 @@ import {
 import { nullableTimestampOf, timestampOf } from '../clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
-import type { JobEventRow } from './store-events.ts';
+import { type JobEventRow, readEventData } from './store-events.ts';
 import type { JobSummaryRow } from './store-whole.ts';
 import { titleOf, titleOfRow } from './title.ts';
 
@@ -96,7 +96,6 @@ export function presentJobEvent(
   row: JobEventRow,
   { job_id: jobId, created_by: createdBy }: Pick<JobRow, 'job_id' | 'created_by'>,
 ): JobEvent {
-  const data = parseColumn<Record<string, unknown>>(row.data);
   return {
     eventId: eventIdOf(jobId, row),
     seq: row.seq,
@@ -106,6 +105,6 @@ export function presentJobEvent(
     attempt: row.attempt,
     agentId: row.agent_id,
     message: row.message,
-    data: row.seq === 1 ? { by: createdBy, ...data } : data,
+    data: readEventData(row, createdBy),
   };
 }

@@ -14,6 +14,12 @@ export interface JobEventDraft {
   data?: Record<string, unknown> | null | undefined;
 }
 
+/**
+ * The lease of most claims, which their events do not store. Rows depend on it, so it stays as it
+ * is when the default of claims changes.
+ */
+const USUAL_LEASE_MS = 600_000;
+
 type EventEntry = Pick<Entry, 'workspace_id' | 'entry_id' | 'attempt' | 'agent_id'>;
 
 /** Events refer to a job by its integer key; this finds it by the ids of workspace and job. */
@@ -30,6 +36,22 @@ const APPEND_EVENT = `INSERT INTO job_events
 export function recordJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
   const place = [entry.workspace_id, entry.entry_id];
   tx.send(APPEND_EVENT, [...place, ...place, ...valuesOf(tx, entry, event)]);
+}
+
+/** Appends the event of a claim. */
+export function recordClaim(tx: Tx, entry: EventEntry & Pick<Entry, 'lease_ms'>): void {
+  const { lease_ms: leaseMs } = entry;
+  recordJobEvent(tx, entry, {
+    kind: 'claimed',
+    data: leaseMs === USUAL_LEASE_MS ? null : { leaseMs },
+  });
+}
+
+/** The data of an event, with what its row leaves out. */
+export function readEventData(row: JobEventRow, createdBy: string): Record<string, unknown> | null {
+  const data = row.data === null ? null : (JSON.parse(row.data) as Record<string, unknown>);
+  if (row.seq === 1) return { by: createdBy, ...data };
+  return row.kind === 'claimed' ? { leaseMs: USUAL_LEASE_MS, ...data } : data;
 }
 
 /** Writes the first event of a new job's timeline. */

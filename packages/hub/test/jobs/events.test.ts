@@ -63,6 +63,24 @@ test('a timeline is read from its end, or from a sequence number to the last eve
   assert.deepEqual([end.events, end.nextAfter], [[], 152]);
 });
 
+test('the event of a claim tells its lease, which is stored only if it is not the usual one', async (t) => {
+  const h = await startQueueWorld(t);
+  for (const leaseMs of [600_000, 90_000]) {
+    const { jobId } = await h.enqueue();
+    await h.claim({ leaseMs });
+    const claimed = (await h.timeline(jobId)).find(({ kind }) => kind === 'claimed');
+    assert.deepEqual(claimed?.data, { leaseMs });
+  }
+  const stored = await h.hub.database.reader.allSql<{ data: string | null }>(
+    "SELECT data FROM job_events WHERE kind = 'claimed' ORDER BY job_key",
+    [],
+  );
+  assert.deepEqual(
+    stored.map(({ data }) => data),
+    [null, '{"leaseMs":90000}'],
+  );
+});
+
 test('the first event names who enqueued the job, which only the job stores', async (t) => {
   const h = await startQueueWorld(t);
   const { list } = await setupLog(h);
