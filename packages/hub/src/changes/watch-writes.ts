@@ -3,16 +3,18 @@ import type { Compilable } from 'kysely';
 import type { BatchedWork, Database, Reader, SqlValue, Tx } from '../db/engine.ts';
 import { isRead } from '../db/statements.ts';
 import { readStatement, type WritingStatement } from './read-statement.ts';
-import { watchedTables } from './watched-tables.ts';
+import { type WatchedTable, watchedTables } from './watched-tables.ts';
 
 /** A committed change. A workspace that is null: of any workspace. */
 export interface CommittedChange extends Change {
   workspaceId: string | null;
 }
 
+type Announced = WritingStatement & WatchedTable;
+
 /** Statements are constants, but those with lists have a text for each length. */
 const STATEMENTS_KNOWN_MAX = 5_000;
-const known = new Map<string, WritingStatement | null>();
+const known = new Map<string, Announced | null>();
 
 /**
  * Makes a database announce what its actions change, once they are durable. It reads this from the
@@ -119,28 +121,22 @@ class WatchedTx implements Tx {
   }
 
   #note(sql: string, values: readonly SqlValue[]): void {
-    const statement = statementOf(sql);
-    if (statement === null) return;
-    const table = watchedTables[statement.table];
-    const { columns, set, where } = statement;
-    if (table === undefined) return;
-    const { silent } = table;
-    // An update whose columns were not understood is announced.
-    const isSilent = columns.length > 0 && columns.every((column) => silent?.includes(column));
-    if (statement.verb === 'update' && isSilent) return;
+    const announced = announcedBy(sql);
+    if (announced === null) return;
+    const { kind, id: idColumn, columns, set, where } = announced;
     const textAt = (column: string | null) => {
       const at = column === null ? undefined : where.get(column);
       const value = at === undefined ? null : values[at];
       return typeof value === 'string' ? value : null;
     };
     const workspaceId = textAt('workspace_id');
-    const id = textAt(table.id);
+    const id = textAt(idColumn);
     const valueIn = (column: string) => {
       const at = set.get(column);
       return at === undefined ? undefined : values[at];
     };
-    for (const kind of table.kind({ workspaceId, id, columns, valueIn })) {
-      this.#add({ workspaceId, kind, id });
+    for (const changed of kind({ workspaceId, id, columns, valueIn })) {
+      this.#add({ workspaceId, kind: changed, id });
     }
   }
 
@@ -154,12 +150,23 @@ class WatchedTx implements Tx {
   }
 }
 
-function statementOf(sql: string): WritingStatement | null {
-  let statement = known.get(sql);
-  if (statement === undefined) {
-    statement = readStatement(sql, (table) => Object.hasOwn(watchedTables, table));
+/** The changes that a statement announces, read once for each text; null: none. */
+function announcedBy(sql: string): Announced | null {
+  let announced = known.get(sql);
+  if (announced === undefined) {
+    announced = readAnnounced(sql);
     if (known.size >= STATEMENTS_KNOWN_MAX) known.clear();
-    known.set(sql, statement);
+    known.set(sql, announced);
   }
-  return statement;
+  return announced;
+}
+
+function readAnnounced(sql: string): Announced | null {
+  const statement = readStatement(sql, (table) => Object.hasOwn(watchedTables, table));
+  const table = statement === null ? undefined : watchedTables[statement.table];
+  if (statement === null || table === undefined) return null;
+  const { verb, columns } = statement;
+  // An update whose columns were not understood is announced.
+  const isSilent = columns.length > 0 && columns.every((column) => table.silent?.includes(column));
+  return verb === 'update' && isSilent ? null : { ...statement, ...table };
 }

@@ -2,7 +2,7 @@ import type { ChangeKind } from '@signalbox/contract';
 import type { WrittenRow } from './read-statement.ts';
 
 /** How the writes of a table are announced. */
-interface WatchedTable {
+export interface WatchedTable {
   kind: (row: WrittenRow) => readonly ChangeKind[];
   /** The column with the id of the record; null: changes are announced without an id. */
   id: string | null;

@@ -90,15 +90,26 @@ export async function growJobLog(
   unmarked: { bytes: number; pieces: number },
 ): Promise<boolean> {
   const { column, pieces, sizeBytes } = growth;
+  const { workspaceId, jobId, attempt } = ref;
   const { changes } = await tx.runSql(
     `UPDATE job_logs SET line_feeds = line_feeds + ?, size_bytes = size_bytes + ?,
        is_line_open = ?, last_at = ?, unmarked_bytes = unmarked_bytes + ?,
        unmarked_pieces = unmarked_pieces + ?, ${column} = ?
      WHERE ${OF_LOG} AND ${column} < ? AND unmarked_bytes < ? AND unmarked_pieces < ?`,
     [
-      ...[growth.lineFeeds, sizeBytes, growth.isLineOpen ? 1 : 0, tx.nowMs, sizeBytes, pieces],
-      ...[growth.lastLogSeq, ...valuesOf(ref), growth.firstLogSeq],
-      ...[unmarked.bytes, unmarked.pieces],
+      growth.lineFeeds,
+      sizeBytes,
+      growth.isLineOpen ? 1 : 0,
+      tx.nowMs,
+      sizeBytes,
+      pieces,
+      growth.lastLogSeq,
+      workspaceId,
+      jobId,
+      attempt,
+      growth.firstLogSeq,
+      unmarked.bytes,
+      unmarked.pieces,
     ],
   );
   return changes === 1;
