@@ -28,7 +28,10 @@ interface Parked extends ClaimWaiter {
 export class ClaimWaiters {
   readonly #clock: Clock;
   readonly #notifyOthers: (workspaceId: string, wake: Wake) => void;
-  readonly #parked = new Map<string, Set<Parked>>();
+  /** By workspace, in the order of their arrival. */
+  readonly #parked = new WaiterSets();
+  /** The same by agent, since each completion wakes the agent, and ten thousand may wait. */
+  readonly #ofAgents = new WaiterSets();
   readonly #recent = new RecentWakes();
   #closed = false;
 
@@ -49,19 +52,17 @@ export class ClaimWaiters {
   }
 
   get count(): number {
-    let count = 0;
-    for (const waiters of this.#parked.values()) count += waiters.size;
-    return count;
+    return this.listParked().length;
   }
 
   /** The workspaces with waiters on this hub. */
   parkedWorkspaceIds(): string[] {
-    return [...this.#parked.keys()];
+    return this.#parked.keys();
   }
 
   /** All waiters of this hub. */
   listParked(): Parked[] {
-    return [...this.#parked.values()].flatMap((waiters) => [...waiters]);
+    return this.#parked.keys().flatMap((workspaceId) => [...this.#parked.of(workspaceId)]);
   }
 
   /**
@@ -80,14 +81,10 @@ export class ClaimWaiters {
     const missed = this.#recent.takeMissed(waiter, version);
     if (missed !== null) return Promise.resolve(missed);
     return new Promise((resolve) => {
-      const waiters = this.#parked.get(waiter.workspaceId) ?? new Set();
-      this.#parked.set(waiter.workspaceId, waiters);
+      const { workspaceId, agentId } = waiter;
       const end = (result: { laneId: string | null } | 'timeout') => {
-        waiters.delete(parked);
-        // An empty set may have been replaced by a new one meanwhile.
-        if (waiters.size === 0 && this.#parked.get(waiter.workspaceId) === waiters) {
-          this.#parked.delete(waiter.workspaceId);
-        }
+        this.#parked.delete(workspaceId, parked);
+        this.#ofAgents.delete(agentKey(workspaceId, agentId), parked);
         cancelTimer();
         signal.removeEventListener('abort', timeout);
         resolve(result);
@@ -96,7 +93,8 @@ export class ClaimWaiters {
       const parked: Parked = { ...waiter, signal, wake: (laneId) => end({ laneId }) };
       const cancelTimer = this.#clock.schedule(waitMs, timeout);
       signal.addEventListener('abort', timeout, { once: true });
-      waiters.add(parked);
+      this.#parked.add(workspaceId, parked);
+      this.#ofAgents.add(agentKey(workspaceId, agentId), parked);
     });
   }
 
@@ -130,7 +128,7 @@ export class ClaimWaiters {
    */
   wakeReady(workspaceId: string, laneId: string, count: number): number {
     let woken = 0;
-    for (const parked of this.#parked.get(workspaceId) ?? []) {
+    for (const parked of this.#parked.of(workspaceId)) {
       if (woken === count) break;
       if (!parked.suits(laneId)) continue;
       parked.wake(laneId);
@@ -143,19 +141,47 @@ export class ClaimWaiters {
 
   wakeAgentHere(workspaceId: string, agentId: string): void {
     this.#recent.note(workspaceId, { kind: 'agent', agentId });
-    for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) {
-      if (parked.agentId === agentId) parked.wake(null);
-    }
+    for (const parked of this.#ofAgents.of(agentKey(workspaceId, agentId))) parked.wake(null);
   }
 
   wakeWorkspaceHere(workspaceId: string): void {
     this.#recent.note(workspaceId, { kind: 'workspace' });
-    for (const parked of [...(this.#parked.get(workspaceId) ?? [])]) parked.wake(null);
+    for (const parked of this.#parked.of(workspaceId)) parked.wake(null);
   }
 
   /** Answers all waiters and refuses new ones, because the hub stops. */
   close(): void {
     this.#closed = true;
-    for (const workspaceId of [...this.#parked.keys()]) this.wakeWorkspaceHere(workspaceId);
+    for (const workspaceId of this.#parked.keys()) this.wakeWorkspaceHere(workspaceId);
   }
+}
+
+/** Sets of waiters by key; an empty one takes no memory. */
+class WaiterSets {
+  readonly #sets = new Map<string, Set<Parked>>();
+
+  keys(): string[] {
+    return [...this.#sets.keys()];
+  }
+
+  /** A waiter that is woken leaves the set, which its reader may be going through. */
+  of(key: string): Iterable<Parked> {
+    return this.#sets.get(key) ?? [];
+  }
+
+  add(key: string, parked: Parked): void {
+    const set = this.#sets.get(key);
+    if (set === undefined) this.#sets.set(key, new Set([parked]));
+    else set.add(parked);
+  }
+
+  delete(key: string, parked: Parked): void {
+    const set = this.#sets.get(key);
+    set?.delete(parked);
+    if (set?.size === 0) this.#sets.delete(key);
+  }
+}
+
+function agentKey(workspaceId: string, agentId: string): string {
+  return `${workspaceId} ${agentId}`;
 }
