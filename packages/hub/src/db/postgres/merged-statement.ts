@@ -3,10 +3,20 @@
  * many rows of values at once what the original does for one.
  */
 
+/** Statements whose numbered text is kept: more than the hub has. */
+const NUMBERED_MAX = 1_000;
+const numbered = new Map<string, string>();
+
 /** Replaces each `?` outside of literals by `$1`, `$2`, …; a text with `$1` is not changed. */
 export function numberPlaceholders(text: string): string {
+  const known = numbered.get(text);
+  if (known !== undefined) return known;
   let count = 0;
-  return text.replace(/'(?:[^']|'')*'|\?/g, (part) => (part === '?' ? `$${++count}` : part));
+  const replaced = text.replace(/'(?:[^']|'')*'|\?/g, (part) =>
+    part === '?' ? `$${++count}` : part,
+  );
+  if (numbered.size < NUMBERED_MAX) numbered.set(text, replaced);
+  return replaced;
 }
 
 /** The column of a merged answer that numbers the row of values that a row belongs to. */
