@@ -81,8 +81,9 @@ export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
     },
   };
   return claimOrWait(deps, claim, () =>
-    deps.database.writeConcurrent({ workspaceId, keys: [agentId] }, (tx) =>
-      tryClaim(deps, tx, input, steps),
+    deps.database.writeConcurrent(
+      { workspaceId, keys: [agentId], kind: `claim of ${steps.queue}` },
+      (tx) => tryClaim(deps, tx, input, steps),
     ),
   );
 }

@@ -5,6 +5,7 @@ import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
+import { EarlyReads } from './early-reads.ts';
 import { ExclusiveLine } from './exclusive-line.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import {
@@ -81,6 +82,7 @@ export class PostgresDatabase implements Database {
   readonly #readers: Sessions;
   readonly #writers: Sessions;
   readonly #merger: StatementMerger;
+  readonly #earlyReads = new EarlyReads();
   readonly #clock: TestClock;
   readonly #elapsedMs: () => number;
   readonly #url: string;
@@ -103,14 +105,16 @@ export class PostgresDatabase implements Database {
   }
 
   write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(scope, 'exclusive', [], run);
+    return this.#enqueue(scope, 'exclusive', { keys: [], kind: undefined }, run);
   }
 
   writeConcurrent<T>(
-    { workspaceId, keys }: ConcurrentScope,
+    { workspaceId, keys, kind }: ConcurrentScope,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    return this.#enqueue(workspaceId, 'concurrent', keys, run);
+    // Of one workspace, whose rows the reads name.
+    const own = kind === undefined ? undefined : `${workspaceId} ${kind}`;
+    return this.#enqueue(workspaceId, 'concurrent', { keys, kind: own }, run);
   }
 
   setAvailable(isAvailable: boolean): void {
@@ -149,7 +153,7 @@ export class PostgresDatabase implements Database {
   #enqueue<T>(
     ids: WriteScope,
     mode: LockMode,
-    keys: readonly string[],
+    { keys, kind }: Pick<WaitingAction, 'keys' | 'kind'>,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
@@ -157,7 +161,7 @@ export class PostgresDatabase implements Database {
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
-      const action = { keys, run, resolve: settle, reject, conflicts: 0 };
+      const action = { keys, kind, run, resolve: settle, reject, conflicts: 0 };
       if (mode === 'exclusive') scope.exclusive.add(action);
       else scope.concurrent.push(action);
       this.#startSoon(scope);
@@ -238,9 +242,9 @@ export class PostgresDatabase implements Database {
         scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
-      const shared = { merger: this.#merger, clock: this.#clock, onCommitting };
+      const shared = { merger: this.#merger, earlyReads: this.#earlyReads, clock: this.#clock };
       const restarts = await this.#run(actions, (session) =>
-        runConcurrent(session, ids, actions, shared),
+        runConcurrent(session, ids, actions, { ...shared, onCommitting }),
       );
       if (isWorking) scope.concurrentWorking -= 1;
       scope.concurrentRunning -= 1;

@@ -1,6 +1,6 @@
 import type { Compilable } from 'kysely';
 import { assert } from '../../errors.ts';
-import type { BatchedWork, SqlValue, Tx } from '../engine.ts';
+import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
 import { isRead, postgresQueries } from '../statements.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
@@ -36,11 +36,19 @@ export interface ActionTx extends Tx {
   settleSent(): Promise<void>;
 }
 
-/** @param requireExclusive throws where the action is concurrent; a no-op where it is exclusive. */
+/** The parts of a `Tx` that only a concurrent action has. */
+export interface Concurrency {
+  /** Throws; for an exclusive action it is a no-op. */
+  requireExclusive: () => void;
+  kept: KeptReads | null;
+}
+
+const exclusive: Concurrency = { requireExclusive: () => undefined, kept: null };
+
 export function openTx(
   runner: StatementRunner,
   beginning: Beginning,
-  requireExclusive: () => void = () => undefined,
+  { requireExclusive, kept } = exclusive,
 ): ActionTx {
   const calls: (() => void)[] = [];
   const sent: Promise<void>[] = [];
@@ -71,7 +79,7 @@ export function openTx(
       return postgresQueries();
     },
     rowLock: ' FOR NO KEY UPDATE',
-    kept: null,
+    kept,
     get nowMs() {
       return requireBegun();
     },

@@ -1,6 +1,8 @@
 import { HubError } from '../../errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
+import type { EarlyReads } from './early-reads.ts';
+import { numberPlaceholders } from './merged-statement.ts';
 import {
   isConflict,
   isContention,
@@ -17,6 +19,8 @@ import type { StatementMerger } from './statement-merger.ts';
 /** An action that waits to run. */
 export interface WaitingAction {
   keys: readonly string[];
+  /** See `ConcurrentScope`. */
+  kind: string | undefined;
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -126,6 +130,7 @@ export async function runExclusive(
 
 export interface ConcurrentOptions {
   merger: StatementMerger;
+  earlyReads: EarlyReads;
   clock: TestClock;
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
@@ -143,17 +148,24 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { merger, clock, onCommitting }: ConcurrentOptions,
+  { merger, earlyReads, clock, onCommitting }: ConcurrentOptions,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
   const statements = merger.open(session, beginning, actions.length);
+  const reads = earlyReads.open(
+    async (sql, values) => (await statements.query<object>(numberPlaceholders(sql), values)).rows,
+    () => beginning.nowMs !== null,
+  );
   let isSpoiled = false;
   const run = async (action: WaitingAction): Promise<Ended> => {
-    const tx = openTx(statements, beginning, () => {
-      throw new ExclusiveNeeded();
+    const tx = openTx(statements, beginning, {
+      requireExclusive() {
+        throw new ExclusiveNeeded();
+      },
+      kept: action.kind === undefined ? null : reads.keptFor(action.kind),
     });
     const outcome = await runAction(action, tx);
     if (outcome.kind === 'early') {
@@ -166,6 +178,7 @@ export async function runConcurrent(
   const [, ...ends] = await Promise.allSettled([begun, ...actions.map(run)]);
   // Before the outcomes: without a transaction, the reads have failed for that reason.
   await begun;
+  reads.end();
   // All actions have ended, so none of them uses the session any more.
   const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
