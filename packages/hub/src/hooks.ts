@@ -53,7 +53,7 @@ export interface Hooks {
    */
   onDecisionsDelivered: readonly Hook<{ workspaceId: string; jobId: string }>[];
   /**
-   * The completion of a job was accepted and its outcome is written. A function may move the job
+   * The completion of a job was accepted and its outcome is written. What follows may move the job
    * on, and returns the job as it is then. The transaction is exclusive if the job has decisions.
    */
   onJobCompleted: readonly JobCompletedHook[];
@@ -61,13 +61,18 @@ export interface Hooks {
   onDecisionRequested: readonly Hook<UncertaintyRow>[];
 }
 
-/** @param agentId the agent that completed the job. */
+/**
+ * Called when the job is read, behind the lock of its entry, and only reads: its statements leave
+ * in the same round trip. What it returns runs when the completion is accepted, as other hooks do.
+ */
 export type JobCompletedHook = (
   deps: HookDeps,
   tx: Tx,
-  job: JobRecord,
-  agentId: string,
-) => Promise<JobRecord>;
+  job: { workspaceId: string; jobId: string },
+) => Promise<AfterCompletion>;
+
+/** @param agentId the agent that completed the job. */
+export type AfterCompletion = (job: JobRecord, agentId: string) => Promise<JobRecord>;
 
 /** Runs the functions of a hook in their order. */
 export async function runHooks<Input>(

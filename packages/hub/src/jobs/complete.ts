@@ -1,6 +1,7 @@
 import type { ChildJob, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
+import type { AfterCompletion } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { Principal, RequestContext } from '../principal.ts';
@@ -37,8 +38,17 @@ export function completeJob(
   input: CompleteInput,
 ): Promise<CompleteAnswer> {
   const hash = shortHashJson(input);
+  let following: readonly AfterCompletion[] = [];
   return completeLease(deps, input.jobId, input, hash, {
-    read: (tx) => requireJobOfAgent(tx, principal, input),
+    async read(tx) {
+      // Sent together: one round trip on PostgreSQL. The first statement locks the job.
+      const [record, ...found] = await Promise.all([
+        requireJobOfAgent(tx, principal, input),
+        ...deps.hooks.onJobCompleted.map((hook) => hook(deps, tx, input)),
+      ]);
+      following = found;
+      return record;
+    },
     accepted: ({ row }) =>
       row.completion_hash === null
         ? null
@@ -52,7 +62,7 @@ export function completeJob(
     },
     async accept(tx, record, isAwaited) {
       await checkCompletion(tx, principal, record.row, input);
-      return acceptCompletion(deps, tx, record, { input, hash, isAwaited });
+      return acceptCompletion(deps, tx, record, { input, hash, isAwaited, following });
     },
     keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
@@ -85,13 +95,14 @@ interface Completion {
   hash: string;
   /** Whether other jobs depend on this one. */
   isAwaited: boolean;
+  following: readonly AfterCompletion[];
 }
 
 async function acceptCompletion(
   deps: HubDeps,
   tx: Tx,
   { entry, row }: JobRecord,
-  { input, hash, isAwaited }: Completion,
+  { input, hash, isAwaited, following }: Completion,
 ): Promise<CompleteAnswer> {
   const retryDelayMs = findRetryDelay(deps, entry, input);
   const isRetried = retryDelayMs !== null;
@@ -125,7 +136,7 @@ async function acceptCompletion(
     spawnedJobIds.push(await addChild(deps, tx, row, child, input));
   }
   let job: JobRecord = { entry: moved, row: completed };
-  for (const hook of deps.hooks.onJobCompleted) job = await hook(deps, tx, job, input.agentId);
+  for (const follow of following) job = await follow(job, input.agentId);
   // Its status is that after the hooks.
   const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
   if (result.status !== input.outcome || spawnedJobIds.length > 0) {

@@ -1,8 +1,8 @@
 import type { Tx } from '../db/engine.ts';
-import type { HookDeps } from '../hooks.ts';
+import type { AfterCompletion, HookDeps } from '../hooks.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import { unblockRun } from '../runs/store.ts';
-import { listOpenActions, updateResolved, updateTaken } from './store.ts';
+import { listOpenActions, type UncertaintyRow, updateResolved, updateTaken } from './store.ts';
 import { appendResolution } from './store-resolutions.ts';
 
 /**
@@ -10,13 +10,22 @@ import { appendResolution } from './store-resolutions.ts';
  * answers any more. An `onJobCompleted` hook of uncertainties.
  */
 export async function dismissActions(
+  deps: HookDeps,
+  tx: Tx,
+  { workspaceId, jobId }: { workspaceId: string; jobId: string },
+): Promise<AfterCompletion> {
+  const questions = await listOpenActions(tx, workspaceId, jobId);
+  return (record) => dismissAll(deps, tx, record, questions);
+}
+
+async function dismissAll(
   { ids }: HookDeps,
   tx: Tx,
   record: JobRecord,
+  questions: readonly UncertaintyRow[],
 ): Promise<JobRecord> {
   const { entry, row } = record;
   if (entry.status !== 'done' && entry.status !== 'failed') return record;
-  const questions = await listOpenActions(tx, row.workspace_id, row.job_id);
   // A person may answer at the same time.
   if (questions.length > 0) tx.requireExclusive();
   for (const question of questions) {

@@ -4,7 +4,7 @@ import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { assert } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
+import type { AfterCompletion, HookDeps } from '../hooks.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { findJob, type JobRecord } from '../jobs/require-job.ts';
 import { requeueJob } from '../jobs/retry.ts';
@@ -69,7 +69,11 @@ export async function handOverAnswer(deps: HookDeps, tx: Tx, answer: Answer): Pr
  * Hands over the answers that a completed job has not received: a blocked job returns to the queue,
  * and for a done job others apply them. The `onJobCompleted` hook of uncertainties.
  */
-export async function handOverUnseen(
+export async function handOverUnseen(deps: HookDeps, tx: Tx): Promise<AfterCompletion> {
+  return (record, agentId) => handOverUnseenOf(deps, tx, record, agentId);
+}
+
+async function handOverUnseenOf(
   deps: HookDeps,
   tx: Tx,
   record: JobRecord,
