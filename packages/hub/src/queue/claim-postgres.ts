@@ -73,21 +73,30 @@ async function lockInLanes(
   const place = [JSON.stringify(laneIds), workspaceId];
   const first = 2 ** Math.ceil(Math.log2(count + taken.length + MORE_CANDIDATES));
   for (let looked = first; ; looked *= FURTHER) {
-    const candidates = candidatesOf(looked);
-    const entries = await reader.allSql<Entry>(
-      `WITH candidates AS MATERIALIZED (${candidates})
-       SELECT e.* FROM candidates JOIN queue_entries AS e
-         ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
-         AND e.entry_id NOT IN (SELECT value FROM json_each(?))
-       ORDER BY e.sort_key, e.entry_id LIMIT ?
-       FOR NO KEY UPDATE OF e SKIP LOCKED`,
+    // The count of candidates comes with the entries, for which a claim that finds nothing would
+    // wait once more; without entries it comes alone.
+    const rows = await reader.allSql<LockedRow>(
+      `WITH candidates AS MATERIALIZED (${candidatesOf(looked)}),
+       locked AS MATERIALIZED (
+         SELECT e.* FROM candidates JOIN queue_entries AS e
+           ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
+           AND e.entry_id NOT IN (SELECT value FROM json_each(?))
+         ORDER BY e.sort_key, e.entry_id LIMIT ?
+         FOR NO KEY UPDATE OF e SKIP LOCKED
+       )
+       SELECT (SELECT COUNT(*) FROM candidates) AS seen, locked.*
+       FROM (SELECT 1) AS always LEFT JOIN locked ON TRUE
+       ORDER BY locked.sort_key, locked.entry_id`,
       [...place, workspaceId, JSON.stringify(taken), count],
     );
-    if (entries.length === count) return entries;
-    const seen = await reader.firstSql<{ seen: number }>(
-      `SELECT COUNT(*) AS seen FROM (${candidates}) AS candidates`,
-      place,
-    );
-    if ((seen?.seen ?? 0) < looked) return entries;
+    const entries = rows.flatMap(({ seen: _seen, ...entry }) => (isEntry(entry) ? [entry] : []));
+    if (entries.length === count || (rows[0]?.seen ?? 0) < looked) return entries;
   }
+}
+
+/** A locked entry, or nulls in place of one. */
+type LockedRow = (Entry | { [column in keyof Entry]: null }) & { seen: number };
+
+function isEntry(row: Omit<LockedRow, 'seen'>): row is Entry {
+  return row.entry_id !== null;
 }

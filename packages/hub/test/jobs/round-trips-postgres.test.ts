@@ -72,6 +72,9 @@ test('the calls of a job’s life wait for few answers of the database', async (
   await append();
   assert.equal(await tripsOf(append), 3, 'the job; its log; the event and COMMIT');
   assert.equal(await tripsOf(() => h.complete(held.jobId)), 2, 'the job; the rows and COMMIT');
+  // The first one also looks for expired leases.
+  await h.claim();
+  assert.equal(await tripsOf(() => h.claim()), 4, 'the agent; no entry; none pending; COMMIT');
 });
 
 test('a report waits less often than its parts, in one transaction instead of three', async (t) => {
