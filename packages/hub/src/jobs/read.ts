@@ -18,10 +18,9 @@ import { countReadyBefore } from '../queue/store-waiting.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { presentJob, presentJobEvent, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { readCreator } from './store.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, listJobIds } from './store-list.ts';
-import { readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
+import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;

@@ -25,6 +25,24 @@ export function readWholeJob(
   ]);
 }
 
+/**
+ * Who enqueued a job; null when there is no such job. While a long timeline is being deleted, the
+ * job has no entry any more. Reads no long text.
+ */
+export async function readCreator(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+): Promise<string | null> {
+  const row = await reader.firstSql<Pick<JobRow, 'created_by'>>(
+    `SELECT j.created_by FROM jobs AS j
+     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE j.workspace_id = ? AND j.job_id = ?`,
+    [workspaceId, jobId],
+  );
+  return row?.created_by ?? null;
+}
+
 /** Jobs by their ids, in no particular order. */
 export function readWholeJobs(
   reader: Reader,

@@ -54,19 +54,6 @@ export function readJob(
   ]);
 }
 
-/** Who enqueued a job; null when there is no such job. Reads no long text. */
-export async function readCreator(
-  reader: Reader,
-  workspaceId: string,
-  jobId: string,
-): Promise<string | null> {
-  const row = await reader.firstSql<Pick<JobRow, 'created_by'>>(
-    'SELECT created_by FROM jobs WHERE workspace_id = ? AND job_id = ?',
-    [workspaceId, jobId],
-  );
-  return row?.created_by ?? null;
-}
-
 /** The columns that tell how the last attempt ended. */
 export type JobResult = Pick<
   JobRow,

@@ -260,6 +260,7 @@ test('a long timeline is deleted in batches, after its job', async (t) => {
   clock.advance(RETENTION_DAYS * DAY_MS + 1);
   await h.removeSome();
   await h.refuse(jobs.get, { workspaceId, jobId }, 'JOB_NOT_FOUND');
+  await h.refuse(jobEvents.listForJob, { workspaceId, jobId }, 'JOB_NOT_FOUND');
   const left = (await h.count('job_events')) ?? 0;
   assert.ok(left > 0 && left < 2_503, `${left} events are left`);
   assert.deepEqual((await verifyJobs(hub.database.reader)).problems, []);
