@@ -281,7 +281,7 @@ export async function holdForKey(
   );
 }
 
-/** Updates a running entry. No index covers these columns, so a renewal touches no index. */
+/** Updates a running entry. On PostgreSQL a renewal changes no column of an index. */
 export function updateRunning(
   tx: Tx,
   entry: Entry,
@@ -327,17 +327,20 @@ function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
   return { ...entry, ...values };
 }
 
+/** The entries, to be searched by the expiry of their lease; PostgreSQL has no index of that. */
+function byExpiry({ engine }: Reader): string {
+  return engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_expiring' : 'queue_entries';
+}
+
+/** Entries with expired leases. */
 export function listExpired(
   reader: Reader,
   nowMs: number,
   workspaceId: string,
   limit: number,
 ): Promise<Entry[]> {
-  // No index covers the expiry. The hint makes SQLite scan the few running entries.
-  const source =
-    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
   return reader.allSql<Entry>(
-    `SELECT * FROM ${source}
+    `SELECT * FROM ${byExpiry(reader)}
      WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
     [workspaceId, nowMs, limit],
   );
@@ -352,11 +355,10 @@ export async function listDueWorkspaces(
   nowMs: number,
   limit: number,
 ): Promise<string[]> {
-  const running =
-    reader.engine === 'sqlite' ? 'queue_entries INDEXED BY queue_entries_running' : 'queue_entries';
   const rows = await reader.allSql<{ workspace_id: string }>(
     `SELECT DISTINCT workspace_id FROM (
-       SELECT workspace_id FROM ${running} WHERE status = 'running' AND lease_expires_at <= ?
+       SELECT workspace_id FROM ${byExpiry(reader)}
+       WHERE status = 'running' AND lease_expires_at <= ?
        UNION ALL
        SELECT workspace_id FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
        UNION ALL

@@ -14,8 +14,8 @@ const list = /order by .* desc limit/i;
 /** Whether a workspace has any row at all: one step into the key. */
 const hasAny = /^SELECT 1 FROM \w+ WHERE workspace_id = \? LIMIT 1$/;
 const running = 'INDEX queue_entries_running';
-/** Running jobs stay few, so the sweeper, the start and a revocation may read all of them. */
-const allRunning = 'queue_entries USING (?:COVERING )?INDEX queue_entries_running$|held$';
+/** Running jobs stay few, so the search for ended tokens may read all of them. */
+const allRunning = 'queue_entries USING COVERING INDEX queue_entries_running$|held$';
 const scan = new RegExp(
   `^SCAN (?!json_each|(?:d|lanes)\\b|CONSTANT|${allRunning}|queue_settlements$|due$)`,
 );

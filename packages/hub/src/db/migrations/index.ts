@@ -31,6 +31,7 @@ import { narrowRows } from './0034-narrow-rows.ts';
 import { logNumbers } from './0035-log-numbers.ts';
 import { jobActivities } from './0036-job-activities.ts';
 import { jobKeys } from './0037-job-keys.ts';
+import { leaseExpiry } from './0038-lease-expiry.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { version: 35, name: 'log-numbers', statements: logNumbers },
   { version: 36, name: 'job-activities', statements: jobActivities },
   { version: 37, name: 'job-keys', statements: jobKeys },
+  { version: 38, name: 'lease-expiry', statements: leaseExpiry },
 ];
