@@ -1,5 +1,18 @@
+import type { ListedUncertainty } from '@signalbox/contract';
+import { CliError } from './cli-error.ts';
+import { asTyped } from './command-name.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import { findIdByEnding, type IdKind } from './id-reference.ts';
+import type { Io } from './io.ts';
+import { shortId } from './job-text.ts';
+import { askChoice } from './prompts.ts';
+import { kindWords } from './question-text.ts';
+import { oneLine, truncateText } from './text.ts';
+
+/** Questions to choose from: what a person reads on one screen. */
+const CHOICES_MAX = 20;
+const TITLE_WIDTH = 60;
 
 const uncertaintyId: IdKind = {
   prefix: 'unc',
@@ -24,4 +37,46 @@ export async function findQuestionId(
     const { uncertainties, nextCursor } = await client.uncertainties.list(list, { signal });
     return { rows: uncertainties.map((each) => each.uncertaintyId), nextCursor };
   });
+}
+
+/**
+ * Lets a person choose an open question, if there is more than one.
+ * @returns its ID; null if no question is open.
+ * @throws {CliError} USAGE with the open questions, if no person can choose.
+ */
+export async function chooseQuestionId(
+  io: Io,
+  { client, workspaceId }: HubSession,
+): Promise<string | null> {
+  const { uncertainties: open, nextCursor } = await client.uncertainties.list(
+    { workspaceId, status: 'open', view: 'summary', limit: CHOICES_MAX },
+    { signal: io.signal },
+  );
+  if (!io.isInteractive) throw missingQuestion(open);
+  const [first] = open;
+  if (first === undefined) return null;
+  if (open.length === 1) return first.uncertaintyId;
+  const rows = open.map(({ uncertaintyId, kind, title }) => ({
+    label: titleText(title),
+    hint: `${kindWords[kind]}, ${shortId(uncertaintyId)}`,
+  }));
+  if (nextCursor !== null) io.note(asTyped('Older questions: signalbox inbox --all'));
+  const at = await askChoice(io, 'Which question?', rows, 0);
+  return open[at]?.uncertaintyId ?? null;
+}
+
+function missingQuestion(open: readonly ListedUncertainty[]): CliError {
+  const lines = open.map((each) => `  ${shortId(each.uncertaintyId)}  ${titleText(each.title)}`);
+  const message =
+    open.length === 0
+      ? 'The question is missing, and none is open.'
+      : `The question is missing. Open are:\n${lines.join('\n')}`;
+  const id = shortId(open[0]?.uncertaintyId ?? 'ID');
+  return new CliError(exitCodes.usage, 'USAGE', message, {
+    fix: `Name one: signalbox answer ${id} --option VALUE, --text "…" or --dismiss`,
+  });
+}
+
+function titleText(title: string): string {
+  return truncateText(oneLine(title), TITLE_WIDTH);
 }

@@ -222,7 +222,7 @@ function browserFetch(url: string): typeof fetch {
 /** Runs the command on a terminal of a width, with colours; `type` sends keys. */
 export function onTerminal(place: Place, cwd: string, columns: number, args: readonly string[]) {
   const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
+  const child = spawn('script', ['-qec', `stty cols ${columns} rows 24; ${line}`, '/dev/null'], {
     cwd,
     env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm-256color', FORCE_COLOR: '1' },
   });

@@ -171,6 +171,37 @@ test('on a terminal the question is shown, and Enter gives the recommended answe
   assert.equal(await answerIn(id), 'no');
 });
 
+test('without an ID, a terminal offers the open questions; a program is told them', async () => {
+  assert.match((await run(['answer', '--dismiss'])).stderr, /and none is open/);
+  const none = onTerminal(80, ['answer']);
+  const { exitCode: noneCode, output } = await none.ended;
+  assert.equal(noneCode, exitCodes.ok, output);
+  assert.match(output, /No open questions\./);
+  const first = await ask({ prompt: 'Which port?' });
+  const only = onTerminal(80, ['answer']);
+  await only.shows(/Which port\?[\s\S]*Your answer\?/);
+  only.type('\u0003');
+  assert.equal((await only.ended).exitCode, exitCodes.interrupted);
+  const second = await ask({ prompt: 'Which host?' });
+  const { exitCode, stderr } = await run(['answer', '--option', 'yes']);
+  assert.equal(exitCode, exitCodes.usage);
+  for (const [id, title] of [
+    [first, 'Which port?'],
+    [second, 'Which host?'],
+  ]) {
+    assert.ok(stderr.includes(`${id?.slice(-8)}  ${title}`), stderr);
+  }
+  const terminal = onTerminal(80, ['answer', '--option', 'no']);
+  await terminal.shows(/Which question\?[\s\S]*● Which host\?/);
+  const arrowDown = '\u001b[B';
+  terminal.type(arrowDown);
+  await terminal.shows(/● Which port\?/);
+  terminal.type('\r');
+  assert.equal((await terminal.ended).exitCode, exitCodes.ok);
+  assert.deepEqual([await answerIn(first), await answerIn(second)], ['no', null]);
+  await json(['answer', second, '--dismiss']);
+});
+
 test('without a recommendation Enter alone chooses no option', async () => {
   const id = await ask();
   const terminal = onTerminal(80, ['answer', id]);

@@ -14,7 +14,7 @@ import { type HubSession, openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { shortId } from '../job-text.ts';
 import { askChoice, askText } from '../prompts.ts';
-import { findQuestionId } from '../question-reference.ts';
+import { chooseQuestionId, findQuestionId } from '../question-reference.ts';
 import { type Choice, choicesOf, printQuestion } from '../question-text.ts';
 import { readText } from '../stdin-text.ts';
 import { oneLine, truncateText } from '../text.ts';
@@ -32,14 +32,15 @@ interface Answer {
 }
 
 /**
- * `signalbox answer ID`: answers a question; on a terminal it shows the question and its options.
+ * `signalbox answer [ID]`: answers a question; on a terminal it shows the question and its options,
+ * and without an ID lets the person choose an open one.
  * The first answer wins: who comes second reads who answered, and exits with 4. With `--json`: the
  * hub's answer `{ok, resolutionId, uncertainty}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
     program
-      .argument('<id>', 'a question, by its ID or the end of it, as shown by signalbox inbox')
+      .argument('[id]', 'a question, by its ID or the end of it (default: choose an open one)')
       .option('--option <option>', 'choose an option, by its value or its label')
       .option('--text <text>', 'answer in your own words; - reads them from standard input')
       .option('--dismiss', 'let the job continue without an answer')
@@ -47,6 +48,7 @@ export const command = defineCommand<Options>({
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
+      ['signalbox answer', 'choose an open question, and answer it'],
       ['signalbox answer 5b0e9f77', 'read the question and choose'],
       ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
       ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
@@ -57,7 +59,15 @@ export const command = defineCommand<Options>({
     refuseUnclear(options);
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const uncertaintyId = await findQuestionId(session, args[0] ?? '', io.signal);
+    const [id] = args;
+    const uncertaintyId =
+      id === undefined
+        ? await chooseQuestionId(io, session)
+        : await findQuestionId(session, id, io.signal);
+    if (uncertaintyId === null) {
+      io.print('No open questions.');
+      return undefined;
+    }
     const { mode, value } = await readAnswer(io, session, uncertaintyId, options);
     const answer = await client.uncertainties.addResolution(
       {
