@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { TestEngine } from './engines.ts';
 import type { FileReport } from './file-log.ts';
 import { TestProcess } from './test-process.ts';
@@ -22,9 +23,16 @@ export interface Queues {
 }
 
 /**
+ * Loading the hub, and running code that is not compiled yet, costs a new process the processor
+ * time of two or three files. With fewer files left for each, another process costs more than it
+ * helps.
+ */
+const filesOfProcessMin = 10;
+
+/**
  * Runs the files in order, several at once. Half of the lanes run computing files and half waiting
  * ones, so that the processors are busy and not overloaded; a lane whose queue is empty helps the
- * others.
+ * others. Few files that share processes use no more of these than there are processors.
  */
 export async function runInLanes(
   root: string,
@@ -33,15 +41,31 @@ export async function runInLanes(
   add: (report: FileReport) => void,
 ): Promise<void> {
   const queues = { computing: [...computing], waiting: [...waiting] };
+  let processes = 0;
   const lanes = Array.from({ length: laneCount }, async (_, number) => {
     const lane = new Lane(root, add);
+    let hasProcess = false;
+    const take = (queue: (FileRun | ForeignRun)[]) => {
+      const [first] = queue;
+      if (first !== undefined && typeof first !== 'function' && first.isShared && !hasProcess) {
+        if (!isWorthProcess(processes, queue.length)) return undefined;
+        hasProcess = true;
+        processes += 1;
+      }
+      return queue.shift();
+    };
     const [own, other] =
       number % 2 === 0 ? [queues.computing, queues.waiting] : [queues.waiting, queues.computing];
-    const next = () => own.shift() ?? other.shift();
+    const next = () => take(own) ?? take(other);
     for (let run = next(); run !== undefined; run = next()) await lane.run(run);
     await lane.end();
   });
   await Promise.all(lanes);
+}
+
+/** A lane that has a process keeps it to the end of its queue, so that no file is left over. */
+function isWorthProcess(running: number, filesLeft: number): boolean {
+  return running < availableParallelism() || filesLeft >= (running + 1) * filesOfProcessMin;
 }
 
 /** Runs files one after the other, and keeps a process for those that share one. */
