@@ -1,8 +1,10 @@
-// `npm start`: builds the console if it is outdated, then starts the hub in this process.
+// `npm start`: builds what is outdated, the console and the bundle of the hub, then starts the hub
+// in this process.
 import { AssertionError } from 'node:assert';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { buildConsole } from './build/console-build.ts';
+import { buildHub, useHubBundle } from './build/hub-bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -12,7 +14,8 @@ enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
 
 const usage = `Usage: npm start -- [flags]
 
-Starts a hub, and builds the console first if it is outdated. Ctrl-C stops it.
+Starts a hub, and first builds what is outdated: the console, and the bundle of
+the hub. Ctrl-C stops it.
 
 `;
 
@@ -29,7 +32,9 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(usage + describeFlags());
     return;
   }
-  const consoleDir = await buildConsole(root, (line) => process.stderr.write(`${line}\n`));
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const [consoleDir, bundle] = await Promise.all([buildConsole(root, say), buildHub(root, say)]);
+  if (bundle !== null) await useHubBundle(bundle);
   const { startFromEnvironment } = await import('@signalbox/hub');
   await startFromEnvironment({ argv, ...(consoleDir === undefined ? {} : { consoleDir }) });
   const { globalInstallLine } = await import('@signalbox/cli');

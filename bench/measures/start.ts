@@ -22,6 +22,8 @@ type Rounds = Readonly<Record<EngineName, StartRound[]>>;
 export async function measureStart(bench: Bench): Promise<Section> {
   const rounds: Rounds = { sqlite: [], postgres: [] };
   const idleMs = bench.options.quick ? 1_500 : 10_000;
+  // The first start after a change of sources builds and compiles them.
+  await withStore(bench, 'sqlite', async (store) => stopHubs(await startHubs(store)));
   for (let round = 1; round <= bench.options.rounds; round++) {
     for (const engine of engines) {
       if (findAbsence(bench, engine) !== null) continue;

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFiles } from '../check/source-files.ts';
+import { runNode } from './run-node.ts';
 
 /** Source folders of the bundle and of the documentation, without their tests. */
 const bundledFolders = [
@@ -40,7 +40,7 @@ export async function buildConsole(
   const draft = join(folder, `dist-${process.pid}`);
   try {
     await runVite(root, folder, draft);
-    await runTool(
+    await runNode(
       'Writing the documentation',
       [join(root, 'scripts/docs/site/main.ts'), draft],
       root,
@@ -105,21 +105,5 @@ function renameUnless(codes: readonly string[], from: string, to: string): boole
 function runVite(root: string, folder: string, outDir: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const args = [vite, 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
-  return runTool('Building the console', args, folder);
-}
-
-/** @param what names the step in the error that contains the tool's output. */
-function runTool(what: string, args: readonly string[], cwd: string): Promise<void> {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
-  }
-  return new Promise((done, fail) => {
-    child.on('error', fail);
-    child.on('close', (code) => {
-      if (code === 0) done();
-      else fail(new Error(`${what} failed:\n${output.join('').trim()}`));
-    });
-  });
+  return runNode('Building the console', args, folder);
 }

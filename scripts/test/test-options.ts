@@ -32,8 +32,8 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
-  --from-source      commands, agents and hubs that tests start run from their sources, for stacks
-                     with source lines; otherwise from a bundle of them, which starts faster
+  --from-source      commands and agents that tests start run from their sources, for stacks with
+                     source lines; otherwise from a bundle of them, which starts faster
   --concurrency N    test files at once (default: three a processor, at most 6)
   --file-limit-ms N  time one test file may take`;
 

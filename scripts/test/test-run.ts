@@ -1,5 +1,7 @@
 import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalbox/local-postgres';
 import { buildConsole } from '../build/console-build.ts';
+import { planHubBundle } from '../build/hub-bundle.ts';
+import { ensureBundle } from '../build/source-bundle.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
@@ -25,7 +27,7 @@ const waitingLimitMs = 600_000;
 const sharing = /^packages\/(contract|hub|sdk)\/|^scripts\/check\//;
 
 /** Demos at once would each build it. */
-const needsConsole = /^(e2e|scripts\/demo)\//;
+const needsConsole = /^(e2e|scripts\/(build|demo))\//;
 
 /**
  * Runs the files, prints progress and the summary, and answers whether all is well. The last line
@@ -51,6 +53,10 @@ export async function runTests(
   }
   const runs = listRuns(root, files, options);
   const server = runs.needsPostgres ? await startServer(add) : undefined;
+  if (files.waiting.length > 0) {
+    // `npm start` builds it by itself; several tests at once would do so several times.
+    await attempt(add, 'packages/hub (bundle)', () => ensureBundle(planHubBundle(root)));
+  }
   if (files.waiting.length > 0 && !options.fromSource) {
     const option = await attempt(add, 'scripts/test (bundle)', () => bundleProcesses(root));
     if (option !== undefined) addNodeOption(option);
