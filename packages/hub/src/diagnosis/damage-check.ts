@@ -13,7 +13,7 @@ import { CHECKED_BYTES_MAX } from './finding.ts';
 export async function findDamageBesideHub(path: string): Promise<string | null> {
   const { size } = await stat(path);
   if (size > CHECKED_BYTES_MAX) return null;
-  const thread = new Worker(new URL('./damage-thread.ts', import.meta.url), {
+  const thread = new Worker(new URL('../db/sqlite/damage-thread.ts', import.meta.url), {
     workerData: { path },
     resourceLimits: { maxOldGenerationSizeMb: 32 },
     env: {},

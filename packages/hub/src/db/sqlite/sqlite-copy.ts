@@ -6,8 +6,6 @@ import { Connection } from './sqlite-connection.ts';
 
 /** All pages in one step: between steps, each write of the hub would make the copy begin again. */
 const ALL_PAGES = 2 ** 31 - 1;
-/** Findings of a check beyond this number say nothing new. */
-const DAMAGES_MAX = 20;
 
 /**
  * Copies a database to a new file, also while a hub writes to it: the copy has one state, including
@@ -33,33 +31,6 @@ export async function copySqlite(source: string, target: string): Promise<void> 
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/**
- * The damages that SQLite finds in a database, a sentence each; empty if it is whole.
- *
- * @param depth `quick` does not compare indexes and references with their tables, and takes about
- *   an eighth of the time.
- */
-export function findSqliteDamage(path: string, depth: 'quick' | 'whole' = 'whole'): string[] {
-  let database: DatabaseSync | null = null;
-  try {
-    database = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
-    const pragma = depth === 'quick' ? 'quick_check' : 'integrity_check';
-    const checked = database.prepare(`PRAGMA ${pragma}(${DAMAGES_MAX})`).all();
-    const lines = checked.map((row) => String(row[pragma])).filter((line) => line !== 'ok');
-    if (depth === 'quick') return lines;
-    const orphans = database.prepare('PRAGMA foreign_key_check').all().slice(0, DAMAGES_MAX);
-    return [
-      ...lines,
-      ...orphans.map(({ table, parent }) => `a row of ${table} refers to a missing ${parent}`),
-    ];
-  } catch (error) {
-    // SQLite itself gives up on files that are cut or are no database.
-    return [(error as Error).message];
-  } finally {
-    database?.close();
   }
 }
 

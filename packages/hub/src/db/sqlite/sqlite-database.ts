@@ -456,7 +456,8 @@ function createDurableReader(
   };
 }
 
-export { copySqlite, findSqliteDamage, openSqliteReader } from './sqlite-copy.ts';
+export { copySqlite, openSqliteReader } from './sqlite-copy.ts';
+export { findSqliteDamage } from './sqlite-damage.ts';
 
 /**
  * Opens a database file for reading and writing; creates it if it does not exist.

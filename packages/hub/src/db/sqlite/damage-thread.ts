@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { findSqliteDamage } from '../db/sqlite/sqlite-database.ts';
+// Nothing else: with the rest of the hub's SQLite, the thread would load a thousand files.
+import { findSqliteDamage } from './sqlite-damage.ts';
 
 /** Runs in a thread of `findDamageBesideHub`, which gives the path and takes the first damage. */
 const { path } = workerData as { path: string };
