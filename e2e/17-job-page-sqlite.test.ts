@@ -237,6 +237,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await job.append(group('Install'), group('Test'), 'the last line\n');
     await page.goto(pathOf(job.jobId, '?tab=log'));
     await waitInSight(85);
+    assert.equal(await page.getByText('::endgroup::').count(), 0);
     await page.getByRole('button', { name: 'Fold groups' }).click();
     await page.waitForFunction('document.querySelectorAll("[data-line]").length === 3');
     await row(1).getByText('Install').waitFor();

@@ -43,6 +43,9 @@ export function findFailureLine(
   return found?.line;
 }
 
+const groupStart = '::group::';
+const groupEnd = '::endgroup::';
+
 /** A titled range of lines, between `::group::Title` and `::endgroup::`. */
 export interface LogGroup {
   /** The line with the title. */
@@ -56,19 +59,18 @@ export function groupsOf(marks: readonly { line: number; text: string }[]): LogG
   const groups: LogGroup[] = [];
   let first: number | undefined;
   for (const { line, text } of marks) {
-    const isStart = text.startsWith('::group::');
-    if (!isStart && !text.startsWith('::endgroup::')) continue;
+    const isStart = text.startsWith(groupStart);
+    if (!isStart && !text.startsWith(groupEnd)) continue;
     if (first !== undefined) groups.push({ first, last: isStart ? line - 1 : line });
     first = isStart ? line : undefined;
   }
   return groups;
 }
 
-const groupStart = '::group::';
-
-/** The title of a line that begins a group; undefined for other lines. */
-export function groupTitleOf(text: string): string | undefined {
-  return text.startsWith(groupStart) ? text.slice(groupStart.length) : undefined;
+/** The text to show: of a line that begins a group its title, of one that ends a group nothing. */
+export function shownTextOf(text: string): string {
+  if (text.startsWith(groupEnd)) return '';
+  return text.startsWith(groupStart) ? text.slice(groupStart.length) : text;
 }
 
 /** How many lines of a range are hidden by folded groups: all but their first lines. */

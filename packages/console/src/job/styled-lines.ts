@@ -1,7 +1,7 @@
 import type { LogLine } from '../api/log-queries.ts';
 import { type AnsiLine, parseAnsiLine } from '../format/ansi.ts';
 import { type AnsiStyle, plainStyle } from '../format/ansi-style.ts';
-import { groupTitleOf } from '../format/log.ts';
+import { shownTextOf } from '../format/log.ts';
 
 export interface StyledLine {
   line: LogLine;
@@ -12,7 +12,7 @@ export interface StyledLine {
 export function styleLines(lines: readonly LogLine[]): StyledLine[] {
   let style: AnsiStyle = plainStyle;
   return lines.map((line) => {
-    const parsed = parseAnsiLine(groupTitleOf(line.text) ?? line.text, style);
+    const parsed = parseAnsiLine(shownTextOf(line.text), style);
     style = parsed.style;
     return { line, text: parsed.line };
   });
