@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
@@ -22,6 +23,15 @@ async function assertRefused(
   assert.match(end.stderr, /^signalbox: [^\n]+\.\n$/, 'one sentence on one line, and no stack');
   assert.equal(end.code, 1);
   assert.equal(end.stdout, '');
+}
+
+/** PostgreSQL's answer to a wrong password: an ErrorResponse of its protocol. */
+function refusePassword(user: string): Buffer {
+  const fields = ['SFATAL', 'C28P01', `Mpassword authentication failed for user "${user}"`, ''];
+  const body = Buffer.from(`${fields.join('\0')}\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
 
 /** SQLite's default. */
@@ -78,10 +88,16 @@ describe('a hub that must not start', { concurrency: 2 }, () => {
     assert.equal(existsSync(dataDir), false);
   });
 
-  test('a hub refuses a database address without repeating the password in it', async (t) => {
+  test('a hub refuses a wrong password of its database at once, without repeating it', async (t) => {
     const dataDir = join(makeTempDir(t), 'data');
-    const env = { SVC_DATABASE_URL: 'postgres://hub:sesame@db.acme.example/hub' };
-    await assertRefused(dataDir, /^(?!.*sesame).*SVC_DATABASE_URL/, { env });
+    const database = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(refusePassword('hub')));
+    }).listen(0, '127.0.0.1');
+    t.after(() => database.close());
+    await once(database, 'listening');
+    const { port } = database.address() as AddressInfo;
+    const env = { SVC_DATABASE_URL: `postgres://hub:sesame@127.0.0.1:${port}/hub` };
+    await assertRefused(dataDir, /^(?!.*sesame).*failed for user.*SVC_DATABASE_URL/, { env });
   });
 
   test('a hub refuses an unknown flag and lists the known ones', async (t) => {

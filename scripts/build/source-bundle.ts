@@ -87,9 +87,12 @@ export async function writeBundle(plan: BundlePlan): Promise<string> {
 
 const sourceListOf = (place: string) => join(place, 'sources.json');
 
+/** Returns null for a list that another version has written, too. */
 function readSourceList(place: string): SourceList | null {
   const text = readOptional(sourceListOf(place));
-  return text === null ? null : JSON.parse(text.toString('utf8'));
+  const list: Partial<SourceList> = text === null ? {} : JSON.parse(text.toString('utf8'));
+  const { name, sources } = list;
+  return typeof name === 'string' && Array.isArray(sources) ? { name, sources } : null;
 }
 
 function readOptional(path: string): Buffer | null {

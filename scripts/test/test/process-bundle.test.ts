@@ -20,6 +20,9 @@ for (const name of ['kysely', 'typebox']) {
   symlinkSync(installed, join(root, 'node_modules', name));
 }
 writeFileSync(join(root, 'package-lock.json'), '{}\n');
+// A list as an earlier version wrote it.
+mkdirSync(join(root, 'node_modules/.cache/test-bundles'), { recursive: true });
+writeFileSync(join(root, 'node_modules/.cache/test-bundles/sources.json'), '{"files":[]}');
 const mainFile = join(root, 'packages/cli/src/main.ts');
 const partFile = join(root, 'packages/cli/src/part.ts');
 writeFileSync(
