@@ -21,9 +21,10 @@ const FURTHER = 8;
  * Selects the ready entries of some lanes in claim order. The limit is part of the text, as one of
  * a few powers of two: for a limit that is a parameter, the planner chooses to scan the table.
  */
-const candidatesOf = (looked: number) => `SELECT c.entry_id FROM json_each(?) AS lanes
+const candidatesOf = (looked: number) => `SELECT c.workspace_id, c.entry_id
+  FROM json_each(?) AS lanes
   CROSS JOIN LATERAL (
-    SELECT entry_id, sort_key FROM queue_entries
+    SELECT workspace_id, entry_id, sort_key FROM queue_entries
     WHERE workspace_id = ? AND lane_id = lanes.value AND hold = 'ready'
     ORDER BY sort_key, entry_id LIMIT ${looked}
   ) AS c
@@ -74,20 +75,26 @@ async function lockInLanes(
   const first = 2 ** Math.ceil(Math.log2(count + taken.length + MORE_CANDIDATES));
   for (let looked = first; ; looked *= FURTHER) {
     // The count of candidates comes with the entries, for which a claim that finds nothing would
-    // wait once more; without entries it comes alone.
+    // wait once more; without entries it comes alone. Each candidate is looked up by itself: of a
+    // join, the planner may read all entries of the workspace, or all ready ones, once for each
+    // candidate, when its statistics are from a time with fewer. IS NOT DISTINCT FROM keeps it from
+    // the index of ready entries.
     const rows = await reader.allSql<LockedRow>(
       `WITH candidates AS MATERIALIZED (${candidatesOf(looked)}),
        locked AS MATERIALIZED (
-         SELECT e.* FROM candidates JOIN queue_entries AS e
-           ON e.workspace_id = ? AND e.entry_id = candidates.entry_id AND e.hold = 'ready'
-           AND e.entry_id NOT IN (SELECT value FROM json_each(?))
-         ORDER BY e.sort_key, e.entry_id LIMIT ?
-         FOR NO KEY UPDATE OF e SKIP LOCKED
+         SELECT e.* FROM candidates CROSS JOIN LATERAL (
+           SELECT * FROM queue_entries AS q
+           WHERE q.workspace_id = candidates.workspace_id AND q.entry_id = candidates.entry_id
+             AND q.hold IS NOT DISTINCT FROM 'ready'
+             AND q.entry_id NOT IN (SELECT value FROM json_each(?))
+           LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+         ) AS e
+         LIMIT ?
        )
        SELECT (SELECT COUNT(*) FROM candidates) AS seen, locked.*
        FROM (SELECT 1) AS always LEFT JOIN locked ON TRUE
        ORDER BY locked.sort_key, locked.entry_id`,
-      [...place, workspaceId, JSON.stringify(taken), count],
+      [...place, JSON.stringify(taken), count],
     );
     const entries = rows.flatMap(({ seen: _seen, ...entry }) => (isEntry(entry) ? [entry] : []));
     if (entries.length === count || (rows[0]?.seen ?? 0) < looked) return entries;

@@ -17,6 +17,8 @@ const FINISHED = 20_000;
 const PENDING = 5_000;
 /** Per lane, the rows that a claim takes and some more, in case others take the first ones. */
 const READ_BY_CLAIM_MAX = 200;
+/** Of a claim that looks at 64 candidates: 24 when each is looked up by its key. */
+const PAGES_OF_CLAIM_MAX = 100;
 /** How many rows a list may read when its filters are not covered by its index. */
 const CANDIDATES_MAX = 1_000;
 const RUNNING = 20;
@@ -28,6 +30,8 @@ interface PlanNode {
   'Index Name'?: string;
   'Plan Rows': number;
   'Actual Rows'?: number;
+  /** Pages of this node and of those below it. */
+  'Shared Hit Blocks'?: number;
   Plans?: PlanNode[];
 }
 
@@ -116,7 +120,7 @@ async function explain(
   const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
   const given = Array.from({ length: count }, (_, at) => pg.escapeLiteral(String(values?.[at])));
   const list = (values === null ? given.map(() => 'NULL') : given).join(', ');
-  const options = values === null ? 'FORMAT JSON' : 'ANALYZE, FORMAT JSON';
+  const options = values === null ? 'FORMAT JSON' : 'ANALYZE, BUFFERS, FORMAT JSON';
   await client.query('SET plan_cache_mode = force_generic_plan');
   await client.query(`PREPARE explained AS ${text}`);
   try {
@@ -237,6 +241,22 @@ test('in a database that has grown for years', async (t) => {
       }
     },
   );
+});
+
+test('a claim reads little of a backlog that came after the planner’s statistics', async (t) => {
+  const h = await startQueueWorld(t, { newDatabase: true });
+  const { workspaceId, repoId, agentId, clock } = h;
+  await withClient(h.dataDir, (client) => client.query('ANALYZE'));
+  const sizes = { pending: PENDING, finished: 0 };
+  const startMs = clock.nowMs() - 1_000_000;
+  const seed = { ...sizes, workspaceId, repoIds: [repoId], agentIds: [agentId], startMs };
+  await seedJobs(h.hub.database, seed);
+  const statements = await collectStatements(t, () => h.claim());
+  const [taking] = statements.filter(({ text }) => /SKIP LOCKED/.test(text));
+  assert.ok(taking);
+  const [whole] = await withClient(h.dataDir, (client) => explain(client, taking));
+  const pages = whole?.['Shared Hit Blocks'] ?? Number.NaN;
+  assert.ok(pages <= PAGES_OF_CLAIM_MAX, `${pages} pages are read for one claim`);
 });
 
 test('renewals stay in the page of their row and touch no index', async (t) => {
