@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { before, type TestContext, test } from 'node:test';
@@ -26,15 +27,24 @@ function urlOver(port: number): string {
   return url.href;
 }
 
-/** A port where nothing listens. */
+/**
+ * A port where nothing listens. It is below those that systems hand out, so that no other test gets
+ * it meanwhile.
+ */
 async function findClosedPort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
-  listener.close();
-  await once(listener, 'close');
-  assert(typeof address === 'object' && address !== null);
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const listener = createServer().listen(port, '127.0.0.1');
+    // Rejected by the error of a port that is taken.
+    const isFree = await once(listener, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    listener.close();
+    await once(listener, 'close');
+    return port;
+  }
 }
 
 /** Lets the port lead to the server from now on. */
