@@ -45,10 +45,12 @@ export async function startHubChild(
   const script = `trap '' XFSZ; ulimit -f ${limit}; exec "$0" -e "$1"`;
   const { prelude = '', onErrorText } = options;
   const shift = `const now = Date.now; Date.now = () => now() + ${options.clockShiftMs ?? 0};`;
+  // It is for tests, and a hub warns of a setting that it does not know.
+  const { SVC_TEST_DATABASE_URL: _testServer, ...environment } = process.env;
   const child = spawn('bash', ['-c', script, process.execPath, prelude + shift + START], {
     stdio: ['ignore', 'pipe', onErrorText === undefined ? 'inherit' : 'pipe'],
     env: {
-      ...process.env,
+      ...environment,
       SVC_PORT: '0',
       SVC_DATA_DIR: dataDir,
       SVC_DEV_ALLOW_UNAUTH: 'true',
