@@ -112,7 +112,10 @@ export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpS
     until: (jobId, ...statuses) =>
       poll(`${jobId} to be ${statuses.join(' or ')}`, async () => {
         const job = await get(jobId);
-        return statuses.includes(job.status) ? job : null;
+        if (statuses.includes(job.status)) return job;
+        // The reason is worth more than three minutes of waiting.
+        assert.ok(!endStatuses.has(job.status), `${jobId} is ${job.status}: ${job.message}`);
+        return null;
       }),
     untilEvent: (jobId, kind) =>
       poll(`the event ${kind}`, async () => {
@@ -181,6 +184,8 @@ const startHubApart: HubStart = async (settings) => {
   };
 };
 
+/** A job leaves these only by a retry, which the tests do not make. */
+const endStatuses: ReadonlySet<Job['status']> = new Set(['done', 'failed', 'canceled']);
 const LIMIT_MS = 180_000;
 
 async function poll<Found>(what: string, look: () => Promise<Found | null>): Promise<Found> {
