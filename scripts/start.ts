@@ -1,10 +1,8 @@
-// `npm start`: builds what is outdated, the console and the bundle of the hub, then starts the hub
-// in this process.
+// `npm start`: builds the console if it is outdated, then starts the hub in this process.
 import { AssertionError } from 'node:assert';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { buildConsole } from './build/console-build.ts';
-import { buildHub, useHubBundle } from './build/hub-bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -14,8 +12,7 @@ enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
 
 const usage = `Usage: npm start -- [flags]
 
-Starts a hub, and first builds what is outdated: the console, and the bundle of
-the hub. Ctrl-C stops it.
+Starts a hub, and first builds the console if it is outdated. Ctrl-C stops it.
 
 `;
 
@@ -33,8 +30,7 @@ async function main(argv: readonly string[]): Promise<void> {
     return;
   }
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const [consoleDir, bundle] = await Promise.all([buildConsole(root, say), buildHub(root, say)]);
-  if (bundle !== null) await useHubBundle(bundle);
+  const consoleDir = await buildConsole(root, say);
   const { startFromEnvironment } = await import('@signalbox/hub');
   await startFromEnvironment({ argv, ...(consoleDir === undefined ? {} : { consoleDir }) });
   const { globalInstallLine } = await import('@signalbox/cli');

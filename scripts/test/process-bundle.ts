@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ensureBundle } from '../build/source-bundle.ts';
+import { ensureBundle } from './source-bundle.ts';
 
 /**
- * The scripts that tests start as processes: the command with agents and hubs, and the agents,
- * tools and hubs of the agent's tests. `npm start` loads the hub from a bundle by itself.
+ * What tests start as processes: the command with agents and hubs, the hub of `npm start`, and the
+ * agents, tools and hubs of the agent's tests.
  */
 export const bundledScripts = [
   'packages/cli/src/main.ts',
+  'packages/hub/src/index.ts',
   ...['acp-agent.ts', 'acp-agent-process.ts', 'agent-process.ts', 'hub-apart.ts'].map(
     (name) => `packages/agent/test/support/${name}`,
   ),

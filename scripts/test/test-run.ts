@@ -1,7 +1,5 @@
 import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalbox/local-postgres';
 import { buildConsole } from '../build/console-build.ts';
-import { planHubBundle } from '../build/hub-bundle.ts';
-import { ensureBundle } from '../build/source-bundle.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
@@ -53,10 +51,6 @@ export async function runTests(
   }
   const runs = listRuns(root, files, options);
   const server = runs.needsPostgres ? await startServer(add) : undefined;
-  if (files.waiting.length > 0) {
-    // `npm start` builds it by itself; several tests at once would do so several times.
-    await attempt(add, 'packages/hub (bundle)', () => ensureBundle(planHubBundle(root)));
-  }
   if (files.waiting.length > 0 && !options.fromSource) {
     const option = await attempt(add, 'scripts/test (bundle)', () => bundleProcesses(root));
     if (option !== undefined) addNodeOption(option);

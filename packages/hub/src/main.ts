@@ -11,7 +11,6 @@ import {
 } from './config.ts';
 import { DATABASE_FILE, StartError } from './db/data-directory.ts';
 import { findDamageBesideHub } from './diagnosis/damage-check.ts';
-import { giveBackStartMemory } from './start-memory.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;
@@ -55,7 +54,6 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     throw explainListenError(error, config.host, config.port);
   });
   started = hub;
-  giveBackStartMemory();
   process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
   if (config.databaseUrl === null) reportDamage(join(config.dataDir, DATABASE_FILE));
 }
