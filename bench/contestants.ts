@@ -2,11 +2,9 @@ import type { Contestant } from './contest.ts';
 import type { SpanSpec } from './load/span.ts';
 import { type LoadResult, type Meters, runLoad } from './load-process.ts';
 import type { Bench } from './section.ts';
-import { type BullmqLoad, measureBullmq } from './subjects/bullmq.ts';
 import { measureHttpPeer, type PeerLibrary } from './subjects/http-peer.ts';
 import { type HubStore, registerAgents, startHubWorld, withHubs } from './subjects/hub.ts';
 import { measureNoOp } from './subjects/no-op.ts';
-import { measurePostgresPeer } from './subjects/postgres-peers.ts';
 import { type RedisServer, startRedis } from './subjects/redis.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from './subjects/store.ts';
 
@@ -100,66 +98,6 @@ async function withRedis<T>({ place }: Bench, act: (redis: RedisServer) => Promi
     place.remove(directory);
   }
 }
-
-/** Complete cycles of BullMQ, called in process. */
-export function bullmq(bench: Bench, manner: BullmqLoad['manner'], inFlight: number): Contestant {
-  const how = manner === 'calls' ? 'called' : 'with its consumer';
-  return {
-    id: `bullmq-${manner}-${inFlight}`,
-    title: `BullMQ ${how}, fsync always, ${inFlight} in flight`,
-    absentBecause: findRedisAbsence(bench),
-    run: () =>
-      withRedis(bench, (redis) => measureBullmq(redis, { manner, inFlight, ...spanOf(bench) })),
-  };
-}
-
-/** Complete cycles of a peer on the same PostgreSQL as the hub. */
-export function postgresPeer(bench: Bench, peer: keyof typeof postgresPeers): Contestant {
-  const { title, script, inFlight, batchSize } = postgresPeers[peer];
-  const hasLocalQueue = peer === 'graphile-512';
-  return {
-    id: peer,
-    title,
-    absentBecause: findAbsence(bench, 'postgres'),
-    async run() {
-      const { postgres } = bench;
-      if ('absentBecause' in postgres) throw new Error(postgres.absentBecause);
-      const sizes = { inFlight, batchSize, poolSize: PEER_POOL_SIZE };
-      const load = { ...sizes, hasLocalQueue, ...spanOf(bench) };
-      return measurePostgresPeer(postgres, script, load);
-    },
-  };
-}
-
-/** Connections of a peer to PostgreSQL; more had no benefit on two cores. */
-const PEER_POOL_SIZE = 16;
-
-const postgresPeers = {
-  'pg-boss-64': {
-    title: 'pg-boss one by one, 64 in flight',
-    script: 'pg-boss-load.ts',
-    inFlight: 64,
-    batchSize: 1,
-  },
-  'pg-boss-batch': {
-    title: 'pg-boss by the hundred, 4 in flight',
-    script: 'pg-boss-load.ts',
-    inFlight: 4,
-    batchSize: 100,
-  },
-  'graphile-64': {
-    title: 'graphile-worker, 64 in flight',
-    script: 'graphile-load.ts',
-    inFlight: 64,
-    batchSize: 1,
-  },
-  'graphile-512': {
-    title: 'graphile-worker with its local queue, 512 in flight',
-    script: 'graphile-load.ts',
-    inFlight: 512,
-    batchSize: 1,
-  },
-} as const;
 
 /** Duration of one round of throughput. */
 export function spanOf({ options }: Bench): SpanSpec {

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 /** The measures of this bench; each is a row of the table of targets. */
 export const measureNames = [
   ...(['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9'] as const),
-  ...(['P10', 'P11', 'P12', 'P13', 'P14', 'P15'] as const),
+  ...(['P10', 'P11', 'P12', 'P13'] as const),
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
 
@@ -23,13 +23,11 @@ export interface Options {
   readonly dataRoot: string | null;
   /** P11: the number of agents; null: more and more, until the target is missed. */
   readonly agents: number | null;
-  /** P11, P14: how long it measures, P14 each attack; null: the default. */
+  /** P11: how long it measures; null: the default. */
   readonly seconds: number | null;
-  /** P14: ids of the attacks that are measured alone, and `all` for all at once; null: each. */
-  readonly attacks: ReadonlySet<string> | null;
-  /** P11, P14: the engine; null: both. */
+  /** P11: the engine; null: both. */
   readonly engine: Engine | null;
-  /** P11, P14: another checkout of this repository, whose hub is measured in turn with this one. */
+  /** P11: another checkout of this repository, whose hub is measured in turn with this one. */
   readonly against: string | null;
   /** P11: whether agents send renewals and heartbeats with their output; the other hub's do not. */
   readonly usesReports: boolean;
@@ -39,20 +37,17 @@ export interface Options {
 
 export const usage = `npm run bench -- [options]
 
-  browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13),
-                   attack (P14) and limiter (P15)
-  --only P1,P4     only these measures, of P1 to P15
+  browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13)
+  --only P1,P4     only these measures, of P1 to P13
   --quick          small numbers and short times; takes at most two minutes
   --brief          only the rows that the targets need, with full times: long measures (P6, P11)
                    run once, on SQLite
   --rounds N       rounds per figure; default: 5 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
-  --seconds S      how long the fleet is measured; default: 30 (5 with --quick). With attack: how
-                   long each attack runs; default: 15 (1.5 with --quick)
-  --attacks A,B    only these attacks, by their ids in attack/attacks.ts; all: all of them at once
-  --engine NAME    sqlite or postgres; fleet and attack use this one only
-  --against PATH   another checkout of this repository with the same migrations: fleet and attack
-                   use its hub and this one in turn, and the table compares them
+  --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
+  --engine NAME    sqlite or postgres; the fleet uses this one only
+  --against PATH   another checkout of this repository with the same migrations: the fleet uses its
+                   hub and this one in turn, and the table compares them
   --reports        the fleet sends renewals and heartbeats with its output, in reports; that of
                    --against makes single calls, so that --against . compares the two
   --profile PATH   every hub writes a processor profile (.cpuprofile) to this directory
@@ -75,7 +70,6 @@ export function parseOptions(argv: readonly string[]): Options {
       dir: { type: 'string' },
       agents: { type: 'string' },
       seconds: { type: 'string' },
-      attacks: { type: 'string' },
       against: { type: 'string' },
       engine: { type: 'string' },
       reports: { type: 'boolean', default: false },
@@ -94,7 +88,6 @@ export function parseOptions(argv: readonly string[]): Options {
     dataRoot: values.dir ?? null,
     agents: values.agents === undefined ? null : readNumber('agents', values.agents, 100_000),
     seconds: values.seconds === undefined ? null : readNumber('seconds', values.seconds, 3_600),
-    attacks: values.attacks === undefined ? null : new Set(values.attacks.split(',')),
     engine: values.engine === undefined ? null : readEngine(values.engine),
     against: values.against === undefined ? null : resolve(values.against),
     usesReports: values.reports,
@@ -108,8 +101,6 @@ const words: Readonly<Record<string, MeasureName>> = {
   fleet: 'P11',
   console: 'P12',
   disk: 'P13',
-  attack: 'P14',
-  limiter: 'P15',
 };
 
 function readName(text: string): MeasureName {

@@ -6,7 +6,6 @@ import { projectRoot } from './child.ts';
 import { keepEarlier, readReport } from './earlier-sections.ts';
 import { describeError } from './format.ts';
 import { describeMachine } from './machine.ts';
-import { measureAttack } from './measures/attack.ts';
 import { measureConsole } from './measures/console.ts';
 import { measureConsoleTraffic } from './measures/console-traffic.ts';
 import { measureCrowd } from './measures/crowd.ts';
@@ -14,7 +13,6 @@ import { measureDelivery } from './measures/delivery.ts';
 import { measureDisk } from './measures/disk.ts';
 import { measureFleet } from './measures/fleet.ts';
 import { measureGrowth } from './measures/growth.ts';
-import { measureLimiter } from './measures/limiter.ts';
 import { measureListPage } from './measures/list-page.ts';
 import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
@@ -49,8 +47,6 @@ const measures: readonly Measure[] = [
   { names: ['P11'], title: 'working fleet', measure: measureFleet },
   { names: ['P12'], title: 'console traffic', measure: measureConsoleTraffic },
   { names: ['P13'], title: 'disk', measure: measureDisk },
-  { names: ['P14'], title: 'attack', measure: measureAttack },
-  { names: ['P15'], title: 'limiter', measure: measureLimiter },
 ];
 
 /** Runs the selected measures, writes `results/` and prints the table. */
@@ -103,10 +99,9 @@ async function openBench(options: Options, say: (line: string) => void): Promise
   };
 }
 
-/** All measures except P2, P10, P12 and P15 need PostgreSQL. */
+/** All measures except P2, P10 and P12 need PostgreSQL. */
 async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
-  if (only.isSubsetOf(new Set(['P2', 'P10', 'P12', 'P15'])))
-    return { absentBecause: 'not asked for' };
+  if (only.isSubsetOf(new Set(['P2', 'P10', 'P12']))) return { absentBecause: 'not asked for' };
   return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
 }
 

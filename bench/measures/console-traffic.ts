@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { Asker } from '../attack/asking.ts';
 import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
 import { formatCoresEach, formatCount } from '../format.ts';
 import type { FleetLoad } from '../load/fleet-load.ts';
 import { type LoadResult, runLoad } from '../load-process.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
+import { Asker } from '../subjects/asking.ts';
 import { type HubWorld, startHubWorld, withHubs } from '../subjects/hub.ts';
 import type { HubSeen } from '../subjects/hub-probe.ts';
 import { withStore } from '../subjects/store.ts';

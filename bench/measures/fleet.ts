@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Asker } from '../attack/asking.ts';
 import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
 import { formatCoresEach, formatCount, formatMs, formatRatio } from '../format.ts';
 import type { FleetLoad } from '../load/fleet-load.ts';
@@ -7,6 +6,7 @@ import { type LoadResult, runLoad } from '../load-process.ts';
 import { readResidentBytes } from '../processor-use.ts';
 import type { Bench, Section, Verdict } from '../section.ts';
 import { findMedian } from '../statistics.ts';
+import { Asker } from '../subjects/asking.ts';
 import { type HubWorld, startHubWorld, withHubs } from '../subjects/hub.ts';
 import type { HubSeen } from '../subjects/hub-probe.ts';
 import { type EngineName, engineTitles, findAbsence, withStore } from '../subjects/store.ts';

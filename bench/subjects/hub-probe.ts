@@ -4,7 +4,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { StatementSync } from 'node:sqlite';
-import { answerQuestions } from '../attack/asking.ts';
+import { answerQuestions } from './asking.ts';
 
 const RESOLUTION_MS = 5;
 const NS_PER_MS = 1_000_000;
