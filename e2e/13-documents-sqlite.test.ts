@@ -27,7 +27,7 @@ const pages = [
   'docs/guides/model-calls.md',
   'docs/operate/backup.md',
   'docs/operate/run.md',
-  'docs/OPERATIONS.md',
+  'docs/operate/postgresql.md',
 ];
 
 describe('the commands of the documents, word for word', () => {

@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { ensureBundle } from './source-bundle.ts';
 
 /**
- * What tests start as processes: the command with agents and hubs, the hub of `npm start`, and the
- * agents, tools and hubs of the agent's tests.
+ * The modules that tests start as processes: the command with agents and hubs, the hub of
+ * `npm start`, and the agents, tools and hubs of the agent's tests.
  */
 export const bundledScripts = [
   'packages/cli/src/main.ts',

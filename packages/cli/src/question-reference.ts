@@ -69,8 +69,8 @@ function missingQuestion(open: readonly ListedUncertainty[]): CliError {
   const lines = open.map((each) => `  ${shortId(each.uncertaintyId)}  ${titleText(each.title)}`);
   const message =
     open.length === 0
-      ? 'The question is missing, and none is open.'
-      : `The question is missing. Open are:\n${lines.join('\n')}`;
+      ? 'Name a question. None is open.'
+      : `Name a question. Open questions:\n${lines.join('\n')}`;
   const id = shortId(open[0]?.uncertaintyId ?? 'ID');
   return new CliError(exitCodes.usage, 'USAGE', message, {
     fix: `Name one: signalbox answer ${id} --option VALUE, --text "…" or --dismiss`,

@@ -59,5 +59,5 @@ test('a name of several logins, or of none, changes nothing', async () => {
 test('use says which variable goes before the login', async () => {
   const env = { SIGNALBOX_URL: 'http://h', SIGNALBOX_WORKSPACE: 'x' };
   const { stderr } = await place.run(['use', 'beta'], { env });
-  assert.match(stderr, /SIGNALBOX_URL and SIGNALBOX_WORKSPACE goes before it/);
+  assert.match(stderr, /SIGNALBOX_URL and SIGNALBOX_WORKSPACE override this/);
 });

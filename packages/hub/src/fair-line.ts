@@ -64,7 +64,7 @@ class Parties<T extends Party> {
     return party;
   }
 
-  /** A party that comes back has the credit of a new one. */
+  /** A forgotten party starts over as a new one. */
   #forgetIdle(): void {
     for (const [key, party] of this.#byKey) if (!party.isInLine) this.#byKey.delete(key);
   }

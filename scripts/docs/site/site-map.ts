@@ -62,7 +62,7 @@ export const siteSections: readonly SiteSection[] = [
     pages: [
       page('docs/operate/run.md', 'operate/run', 'Run a hub'),
       page('docs/operate/backup.md', 'operate/backup', 'Back up and restore'),
-      page('docs/OPERATIONS.md', 'operate/postgresql', 'PostgreSQL, several hubs'),
+      page('docs/operate/postgresql.md', 'operate/postgresql', 'PostgreSQL, several hubs'),
       page('docs/operate/security.md', 'operate/security', 'Security and limits'),
       page('docs/operate/troubleshooting.md', 'operate/troubleshooting', 'Troubleshooting'),
     ],
@@ -78,6 +78,7 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/internals/events.md', 'internals/events', 'Events, identity'),
       page('docs/internals/uploads.md', 'internals/uploads', 'Uploads'),
       page('docs/internals/agent.md', 'internals/agent', 'Agent, SDK, CLI, console'),
+      page('docs/internals/tests.md', 'internals/tests', 'Tests'),
       page('docs/decisions/README.md', 'decisions', 'Decisions'),
       page('docs/compare.md', 'compare', 'Compared with others'),
     ],

@@ -68,7 +68,7 @@ const kinds: Readonly<Record<JobKind, KindLines>> = {
     task: [
       'Repair: find out what is wrong with the repository, and mend it by commits on your branch.',
       'This directory is a repository of your own. Do not rewrite history, delete no branch, and',
-      'leave the clone of the person alone: what only a command in it can mend, write down.',
+      'do not touch the clone of the person: list the commands that the person must run there.',
     ],
     result: ['Say what was broken and show the command that proves it is whole now.', branch],
   },

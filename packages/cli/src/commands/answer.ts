@@ -34,8 +34,8 @@ interface Answer {
 /**
  * `signalbox answer [ID]`: answers a question; on a terminal it shows the question and its options,
  * and without an ID lets the person choose an open one.
- * The first answer wins: who comes second reads who answered, and exits with 4. With `--json`: the
- * hub's answer `{ok, resolutionId, uncertainty}`.
+ * The first answer wins: the second person sees who answered, and the exit code is 4. With
+ * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

@@ -82,7 +82,9 @@ function sayChosen(io: Io, chosen: Login, logins: readonly Login[]): void {
   io.print(`${io.styles.green('✔')} ${chosen.workspaceSlug} at ${chosen.url} ${what}.`);
   const variables = ['SIGNALBOX_TOKEN', 'SIGNALBOX_URL', 'SIGNALBOX_WORKSPACE'];
   const stronger = variables.filter((name) => io.env[name]);
-  if (stronger.length > 0) io.note(`In this terminal, ${stronger.join(' and ')} goes before it.`);
+  if (stronger.length === 0) return;
+  const verb = stronger.length === 1 ? 'overrides' : 'override';
+  io.note(`${stronger.join(' and ')} ${verb} this in this terminal.`);
 }
 
 function printContexts(io: Io, contexts: readonly Context[]): void {

@@ -108,8 +108,8 @@ export interface BatchedWork<Input, Output> {
 }
 
 /**
- * Reads rows. Most modules pass Kysely queries made with `build`; hot paths pass SQL text
- * with `?` placeholders, which each engine prepares once.
+ * Reads rows. Statements are SQL text with `?` placeholders, which each engine prepares once; a
+ * few are Kysely queries made with `build`.
  */
 export interface Reader {
   readonly engine: EngineName;

@@ -76,6 +76,6 @@ export function fingerprintOf(secretKey: Buffer): string {
 function keyMissing(directoryPath: string): StartError {
   return new StartError(
     `The hub's key is missing: copy the file secret.key of the hub to ${keyPathOf(directoryPath)}, ` +
-      'or set SVC_SECRET_KEY to it. If it is lost, docs/OPERATIONS.md says what is lost with it.',
+      'or set SVC_SECRET_KEY to it. If it is lost, docs/operate/postgresql.md says what is lost with it.',
   );
 }

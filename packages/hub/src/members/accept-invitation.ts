@@ -122,9 +122,9 @@ async function proveAccount(
 }
 
 /**
- * Checks that a new account has a password of its own. An account of the address that another
- * workspace invited is no claim on the address, so it does not stop a new one; only a person who
- * knows its password learns that it exists.
+ * Checks that a new account has a password of its own. An account created through
+ * another workspace does not reserve the address, so it does not prevent a new one; only a person
+ * who knows its password learns that it exists.
  *
  * @throws HubError EMAIL_TAKEN, RATE_LIMITED
  */

@@ -49,6 +49,6 @@ function missingSentence(uploadId: string, { id, name }: BytesPlace): string {
   return (
     `The database has uploads whose bytes are not in ${name}, such as ${uploadId}: mount or ` +
     'restore the directory or bucket that the hub used before, or set SVC_DATA_DIR or SVC_S3_* ' +
-    `to it. docs/OPERATIONS.md says how to accept this place (${id}) if those bytes are lost.`
+    `to it. docs/operate/postgresql.md says how to accept this place (${id}) if those bytes are lost.`
   );
 }

@@ -296,7 +296,7 @@ function describeChange(
   return stat + shorten(lines(before, '-') + lines(after, '+'), PATCH_CHARS_MAX);
 }
 
-/** Codex tells the end of a terminal apart, and opencode tells it among the details. */
+/** Codex reports the exit separately; opencode reports it in the details. */
 function exitCodeOf({ rawOutput, _meta }: ToolCallUpdate): number | null {
   const { exit_code: plain, exitCode, metadata } = objectOf(rawOutput);
   const terminal = objectOf(objectOf(_meta).terminal_exit).exit_code;

@@ -20,7 +20,7 @@ export type AcpEnd =
 const PARK_CANCEL_MS = 250;
 /** A tool that is done may tidy up; its processes are ended after this time. */
 const DONE_GRACE_MS = 2_000;
-/** A person's reasons lead to further prompts; a tool that refuses them ends in this number. */
+/** Prompts per turn, so that a tool that keeps refusing a person's reasons stops. */
 const PROMPTS_MAX = 20;
 const CRASH_RETRY_MS = 30_000;
 

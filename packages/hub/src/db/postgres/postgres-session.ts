@@ -4,7 +4,7 @@ import { assert } from '../../errors.ts';
 import type { SqlValue } from '../engine.ts';
 import { isConnectionBroken, isDemoted, isServerFull, toUnavailable } from './postgres-errors.ts';
 
-/** The time limits of a session; docs/OPERATIONS.md gives the reasons. */
+/** The time limits of a session; docs/operate/postgresql.md gives the reasons. */
 export interface SessionLimits {
   connectMs: number;
   statementMs: number;

@@ -24,7 +24,7 @@ export function addServiceOptions(program: Command): void {
 /** @throws {CliError} USAGE */
 export function checkServiceName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$/.test(name)) return name;
-  const message = `"${name}" is no name of a service. Use letters, digits, - and _.`;
+  const message = `Invalid service name "${name}". Use letters, digits, - and _.`;
   throw new CliError(exitCodes.usage, 'USAGE', message);
 }
 
