@@ -1,7 +1,8 @@
+import { VERSION } from '@signalbox/contract/version';
+
 /** The parts of a package.json that packing reads or writes. */
 export interface Manifest {
   readonly name: string;
-  readonly version: string;
   readonly description?: string;
   readonly license?: string;
   readonly type?: string;
@@ -14,7 +15,8 @@ export interface Manifest {
 
 /**
  * The package.json of a packed package, from that of its source: without what concerns the clone
- * only (`private`, development packages), and with built files in place of sources.
+ * only (`private`, development packages), with the version, and with built files in place of
+ * sources.
  *
  * @param nodePackages the packages that contain Node, for a package that has a command.
  * @param files what the package holds beside package.json, README and licence.
@@ -24,18 +26,33 @@ export function packedManifest(
   nodePackages: Readonly<Record<string, string>>,
   files: readonly string[],
 ) {
-  const { name, version, description, license, type, engines, bin, dependencies } = source;
+  const { name, description, license, type, engines, bin } = source;
   const optional = bin === undefined ? source.optionalDependencies : nodePackages;
   return {
-    ...{ name, version, description, license, type, engines, bin },
+    name,
+    version: VERSION,
+    description,
+    license,
+    type,
+    engines,
+    bin,
     exports: Object.fromEntries(
       Object.entries(source.exports ?? {}).map(([path, file]) => [path, builtExport(file)]),
     ),
     files,
-    dependencies,
+    dependencies: pinOwn(source.dependencies ?? {}),
     optionalDependencies: optional,
     publishConfig: { access: 'public' },
   };
+}
+
+/** Packages of one release need each other in exactly its version. */
+function pinOwn(dependencies: Readonly<Record<string, string>>): Record<string, string> {
+  const pinned = Object.entries(dependencies).map(([name, version]) => [
+    name,
+    name.startsWith('@signalbox/') ? VERSION : version,
+  ]);
+  return Object.fromEntries(pinned);
 }
 
 function builtExport(file: string): string | { types: string; default: string } {

@@ -1,6 +1,6 @@
 import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
+import { VERSION } from '@signalbox/contract/version';
 import { type Client, createClient } from '@signalbox/sdk';
-import manifest from '../package.json' with { type: 'json' };
 import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { ToolFailure } from './executors/tool-failure.ts';
@@ -179,7 +179,7 @@ export class Lifecycle {
     return startPresenceLoop({
       ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
       capabilities: () => withPause(capabilities, this.#pause.state()),
-      agentVersion: manifest.version,
+      agentVersion: VERSION,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
       commandNumber: () => this.#commandNumber,
@@ -303,5 +303,5 @@ export function createHubClient(
   { baseUrl, token }: { baseUrl: string; token?: string | undefined },
 ): Client {
   // No retries inside a call: the loops decide whether and when to retry.
-  return createClient({ baseUrl, token, userAgent: `${name}/${manifest.version}`, maxAttempts: 1 });
+  return createClient({ baseUrl, token, userAgent: `${name}/${VERSION}`, maxAttempts: 1 });
 }

@@ -1,5 +1,5 @@
+import { VERSION } from '@signalbox/contract/version';
 import { type Client, createClient } from '@signalbox/sdk';
-import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import { type Login, readLogins } from './credentials.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -38,7 +38,7 @@ export interface HubPlace {
 
 /** Creates a client that identifies this program in its User-Agent header. */
 export function createHubClient(baseUrl: string, token: string | undefined): Client {
-  return createClient({ baseUrl, token, userAgent: `signalbox-cli/${manifest.version}` });
+  return createClient({ baseUrl, token, userAgent: `signalbox-cli/${VERSION}` });
 }
 
 /**

@@ -1,5 +1,5 @@
+import { VERSION } from '@signalbox/contract/version';
 import { Command, CommanderError, type Help } from 'commander';
-import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import type { CommandModule } from './command-module.ts';
 import { asTyped, nameInHints } from './command-name.ts';
@@ -117,7 +117,7 @@ export function buildProgram(
   const program = prepare(new Command('signalbox'))
     .usage('<command> [options]')
     .description('Distributes jobs to coding agents, runs each job once, and shows what happened.')
-    .version(manifest.version, '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .configureHelp({ ...helpFormat, visibleCommands: leavesOf, subcommandTerm: pathOf })
     .addHelpText('after', rootHelp);
   for (const entry of commandTable) {

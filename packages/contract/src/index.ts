@@ -56,3 +56,4 @@ export * from './remote-url-vectors.ts';
 export * from './schema.ts';
 export * from './token-format.ts';
 export * from './user-code.ts';
+export * from './version.ts';

@@ -13,6 +13,7 @@ import {
   describeSecuritySchemes,
   SIGNATURE_PARAMETER,
 } from './openapi-security.ts';
+import { VERSION } from './version.ts';
 
 /** An OpenAPI 3.1 document as plain JSON. */
 export interface OpenApiDocument {
@@ -30,8 +31,6 @@ export interface OpenApiOptions {
   endpoints: readonly Endpoint[];
   /** The address of the hub, such as `http://127.0.0.1:4400`. */
   baseUrl: string;
-  /** Version of the hub. */
-  version: string;
 }
 
 const tagDescriptions: Record<string, string> = {
@@ -71,7 +70,7 @@ const apiDescription = `The machine-to-machine interface of a Signalbox hub.
  * @throws {Error} if a row cannot be described: a console endpoint, or a tag without a description
  * in this file. Both are mistakes in the table, and the tests find them.
  */
-export function buildOpenApi({ endpoints, baseUrl, version }: OpenApiOptions): OpenApiDocument {
+export function buildOpenApi({ endpoints, baseUrl }: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemaWriter();
   const errors = createErrorWriter();
   const paths: OpenApiDocument['paths'] = {};
@@ -84,7 +83,7 @@ export function buildOpenApi({ endpoints, baseUrl, version }: OpenApiOptions): O
     openapi: '3.1.1',
     info: {
       title: 'Signalbox control plane',
-      version,
+      version: VERSION,
       description: apiDescription,
       license: { name: 'MIT', identifier: 'MIT' },
     },

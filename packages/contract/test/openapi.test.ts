@@ -16,7 +16,6 @@ function build(
   return buildOpenApi({
     endpoints: endpointList,
     baseUrl: 'http://127.0.0.1:4400',
-    version: '0.1.0',
     ...options,
   });
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import { createIdSource, type Endpoint } from '@signalbox/contract';
+import { createIdSource, type Endpoint, VERSION } from '@signalbox/contract';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { AccessWatch } from './access/access-watch.ts';
 import { bindAgentRoutes } from './agents/routes.ts';
@@ -80,8 +80,6 @@ import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
 import { bindWorkspaceRoutes } from './workspaces/routes.ts';
-
-export const HUB_VERSION = '0.1.0';
 
 /** Longer than a load balancer takes to notice: two checks, a second apart. */
 const DRAIN_MS = 3_000;
@@ -256,7 +254,7 @@ async function openGroup(
   if (databaseUrl === null) return createSingleHub(directoryId);
   const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
-  return createHubGroup({ ...connection, directoryId, version: HUB_VERSION, clock });
+  return createHubGroup({ ...connection, directoryId, version: VERSION, clock });
 }
 
 function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
@@ -403,7 +401,7 @@ function logStart(
   address: string,
   lacksCommonAddress: boolean,
 ): void {
-  log.info({ hubId, host: hostname(), address, version: HUB_VERSION }, 'The hub listens.');
+  log.info({ hubId, host: hostname(), address, version: VERSION }, 'The hub listens.');
   if (lacksCommonAddress) log.warn(NO_COMMON_ADDRESS);
 }
 
@@ -460,7 +458,7 @@ function bindRoutes(
   const gatekeeper = createGatekeeper(identity);
   const sharedAnswers = shareAnswers(parts.feed, () => parts.group.hints === null);
   const api = new Api(server, { gatekeeper, limiter, sharedAnswers }, checkAnswer);
-  bindHealthRoutes(api, { readiness, version: HUB_VERSION, baseUrl: () => address.baseUrl });
+  bindHealthRoutes(api, { readiness, baseUrl: () => address.baseUrl });
   bindWorkspaceRoutes(api, { ...identity, gatekeeper });
   bindTokenRoutes(api, identity);
   bindPeopleRoutes(api, identity);

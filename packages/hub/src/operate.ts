@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { HUB_VERSION } from './app.ts';
+import { VERSION } from '@signalbox/contract';
 import type { BackupReport } from './backup/backup.ts';
 import { BackupError } from './backup/backup-error.ts';
 import type { RestoreReport } from './backup/restore.ts';
@@ -30,7 +30,7 @@ export async function backUpHub(
     dataDir: config.dataDir,
     isKeySet: config.secretKey !== null,
     objectStore: placeOfObjects(config),
-    hubVersion: HUB_VERSION,
+    hubVersion: VERSION,
   };
   const { backUp } = await import('./backup/backup.ts');
   return backUp(source, target, options);

@@ -11,7 +11,7 @@ interface Readiness {
 /** Binds the checks of health and the OpenAPI document. */
 export function bindHealthRoutes(
   api: Api,
-  { readiness, version, baseUrl }: { readiness: Readiness; version: string; baseUrl: () => string },
+  { readiness, baseUrl }: { readiness: Readiness; baseUrl: () => string },
 ): void {
   const { health } = endpoints;
   const check = async () => {
@@ -29,7 +29,6 @@ export function bindHealthRoutes(
       // Rows of the console alone are not described.
       endpoints: endpointList.filter((row) => api.bound.includes(row)),
       baseUrl: baseUrl(),
-      version,
     });
     return storeAnswer(Buffer.from(JSON.stringify(document)), {
       contentType: 'application/json; charset=utf-8',

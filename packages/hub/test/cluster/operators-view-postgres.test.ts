@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
-import { endpoints } from '@signalbox/contract';
-import { HUB_VERSION } from '../../src/app.ts';
+import { endpoints, VERSION } from '@signalbox/contract';
 import { startSeveralHubs, untilAcquainted } from '../support/several-hubs.ts';
 import { until } from '../support/until.ts';
 
@@ -23,7 +22,7 @@ test('the table of hubs says where each hub is, and who leads', options, async (
   for (const { group, baseUrl } of hubs) {
     const row = rows.find(({ hub_id }) => hub_id === group.hubId);
     const { host, address, version, leads } = row ?? {};
-    assert.deepEqual([host, address, version], [hostname(), baseUrl, HUB_VERSION]);
+    assert.deepEqual([host, address, version], [hostname(), baseUrl, VERSION]);
     assert.equal(Boolean(leads), group.isLeader());
   }
   const names = await world.read<{ application_name: string }>(

@@ -1,4 +1,5 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
+import { VERSION } from '@signalbox/contract/version';
 import type { ToolProcess } from '../conversation.ts';
 import type { AcpAgent } from './acp-agents.ts';
 
@@ -65,7 +66,7 @@ export async function connectTool(
       acp.methods.agent.initialize,
       {
         protocolVersion: acp.PROTOCOL_VERSION,
-        clientInfo: { name: 'signalbox', version: '0.1.0' },
+        clientInfo: { name: 'signalbox', version: VERSION },
         // No `fs` and no `terminal`: the tool works on the files of its worktree by itself. A URL
         // must be asked for as such, or Codex turns it into a permission that looks harmless.
         clientCapabilities: {

@@ -1,5 +1,5 @@
 import { serveJobTools } from '@signalbox/agent/job-tools';
-import manifest from '../../../package.json' with { type: 'json' };
+import { VERSION } from '@signalbox/contract/version';
 import { addJsonOption, defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jobContextOf } from './job-context.ts';
@@ -17,7 +17,7 @@ export const command = defineCommand<Record<never, never>>({
   },
 
   async run({ io: { env, signal } }) {
-    await serveJobTools(jobContextOf(env), { version: manifest.version, signal });
+    await serveJobTools(jobContextOf(env), { version: VERSION, signal });
     return exitCodes.ok;
   },
 });
