@@ -28,13 +28,16 @@ export type Repeat = 'safe' | 'once' | { readonly withKey: RetryKey };
 
 /**
  * The rule for the token of a job at a bearer endpoint, besides having one of its scopes. A job
- * token is given to the tool that the agent runs, so it must not reach beyond its job and run.
+ * token is given to the tool that the agent runs. What a tool says is a claim: the token reports,
+ * asks and reads within its job and run. It never completes the job, proves anything, lets a
+ * deadline answer, changes what its run is, or raises a priority. Where a row allows the call, the
+ * operation refuses the fields that would.
  * - `none`: the call is refused.
  * - `always`: the call is allowed; it reaches nothing beyond what the token itself names.
  * - `own-job`: `jobId` must be the job of the token.
  * - `own-run`: `runId` must be sent and be the run of the token's job.
- * - `own-run-and-job`: as `own-run`; and `jobId`, if sent, must be the job of the token. Without
- *   `runId`, `jobId` must be sent.
+ * - `own-run-and-job`: `runId` and `jobId`, if sent, must be the run and the job of the token. The
+ *   operation fills in the job.
  * - `own-run-by-reference`: the token's job must have a run. The request names a run by
  *   repository and `runRef`; the operation looks it up and refuses every other run.
  * - `by-operation`: the operation decides after it has read the record that the call is about.

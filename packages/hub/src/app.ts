@@ -71,7 +71,7 @@ import { createTokenHintHandler, tokensChanged } from './tokens/token-hints.ts';
 import { bindTriggerRoutes } from './triggers/routes.ts';
 import { createDecisionHintHandler, hintOfResolution } from './uncertainties/decision-hints.ts';
 import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
-import { dismissActions } from './uncertainties/dismiss-actions.ts';
+import { dismissOfCompleted, dismissOfEnded } from './uncertainties/dismiss-questions.ts';
 import { handOverUnseen, recordAnswersSeen } from './uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { hasDecisionRequest } from './uncertainties/store.ts';
@@ -98,7 +98,8 @@ export const hooks: Hooks = {
   logOutMachines: revokeDeviceTokensOfPerson,
   onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
   onDecisionsDelivered: [recordAnswersSeen],
-  onJobCompleted: [handOverUnseen, dismissActions],
+  onJobCompleted: [handOverUnseen, dismissOfCompleted],
+  onJobEnded: [dismissOfEnded],
   onDecisionRequested: [offerDecisionDraft],
 };
 

@@ -4,6 +4,7 @@ import type { Tx } from './db/engine.ts';
 import type { QueueName } from './db/schema/tables.ts';
 import type { JobRecord } from './jobs/require-job.ts';
 import type { LostLease, Queue } from './queue/queue.ts';
+import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 import type { UncertaintyRow } from './uncertainties/store.ts';
 
 /*
@@ -23,7 +24,13 @@ import type { UncertaintyRow } from './uncertainties/store.ts';
 export interface HookDeps {
   ids: IdSource;
   queue: Queue;
+  decisionWaiters: DecisionWaiters;
   hooks: Hooks;
+}
+
+export interface JobKey {
+  workspaceId: string;
+  jobId: string;
 }
 
 export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
@@ -51,12 +58,17 @@ export interface Hooks {
    * The decisions of a job were delivered to its holder, by a claim or by a read with its job
    * token. The module that resolved them records that the job knows them.
    */
-  onDecisionsDelivered: readonly Hook<{ workspaceId: string; jobId: string }>[];
+  onDecisionsDelivered: readonly Hook<JobKey>[];
   /**
    * The completion of a job was accepted and its outcome is written. What follows may move the job
    * on, and returns the job as it is then. The transaction is exclusive if the job has decisions.
    */
   onJobCompleted: readonly JobCompletedHook[];
+  /**
+   * A job has ended in another way: it was canceled, its last attempt lost the lease, or retention
+   * deletes it. Throws nothing of its own.
+   */
+  onJobEnded: readonly Hook<JobKey>[];
   /** An uncertainty became a decision request. Throws nothing of its own. */
   onDecisionRequested: readonly Hook<UncertaintyRow>[];
 }
@@ -65,11 +77,7 @@ export interface Hooks {
  * Called when the job is read, behind the lock of its entry, and only reads: its statements leave
  * in the same round trip. What it returns runs when the completion is accepted, as other hooks do.
  */
-export type JobCompletedHook = (
-  deps: HookDeps,
-  tx: Tx,
-  job: { workspaceId: string; jobId: string },
-) => Promise<AfterCompletion>;
+export type JobCompletedHook = (deps: HookDeps, tx: Tx, job: JobKey) => Promise<AfterCompletion>;
 
 /** @param agentId the agent that completed the job. */
 export type AfterCompletion = (job: JobRecord, agentId: string) => Promise<JobRecord>;

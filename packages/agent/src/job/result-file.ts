@@ -81,8 +81,18 @@ function checkResult(value: JsonObject): ResultFile {
   checkUsage(usage);
   // All parts are checked above. Further checks are up to the hub, which names invalid fields.
   return JSON.parse(
-    JSON.stringify({ outcome: known, message, outcomeReason, children, usage }),
+    JSON.stringify({
+      ...{ outcome: known, message, children, usage },
+      outcomeReason: withoutSpending(outcomeReason),
+    }),
   ) as ResultFile;
+}
+
+/** Whether an attempt counts is for the agent to say: a command that did not count had no last one. */
+function withoutSpending(reason: unknown): unknown {
+  if (!isObject(reason)) return reason;
+  const { spendsAttempt: _spendsAttempt, ...said } = reason;
+  return said;
 }
 
 function checkReason(reason: unknown): void {

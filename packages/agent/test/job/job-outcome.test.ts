@@ -56,6 +56,14 @@ test('a result file reports blocked, with child jobs and usage', async (t) => {
   assert.deepEqual({ outcome, message, outcomeReason, children, usage }, result);
 });
 
+test('a command does not decide whether its attempt counts', async (t) => {
+  const parts = await setup(t);
+  const reason = { code: 'busy', retryable: true, recommendedDelayMs: 5 };
+  const result = { outcome: 'failed', outcomeReason: { ...reason, spendsAttempt: false } };
+  const command = `cat > "$SIGNALBOX_RESULT_FILE" <<'END'\n${JSON.stringify(result)}\nEND`;
+  assert.deepEqual((await runOne(parts, command)).result.outcomeReason, reason);
+});
+
 /** A command that notes these lines as the tools of a job do, and exits. */
 const noting = (lines: readonly object[], exitCode = 0) => {
   const text = lines.map((line) => JSON.stringify(line)).join('\n');

@@ -115,7 +115,8 @@ export const contextPacks = {
       'Adds requested items, then pinned ones, then those relevant to the goal and the recent ' +
       'jobs of the run, then recent ones, until tokenBudget is spent. Superseded items are ' +
       'omitted, and items with the same content appear once. A pack never changes; another build ' +
-      'creates the next version.',
+      'creates the next version. A job token builds the first pack of its run, without requested ' +
+      'items.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       runId: Id('run'),

@@ -290,7 +290,8 @@ export const jobs = {
     summary: 'Extend the lease of a running job',
     description:
       'Sets the lease to now + leaseMs. It shortens the lease only if shorten is true. With ' +
-      'cancelRequested, the agent must stop and shorten the lease.',
+      'cancelRequested, the agent must stop and shorten the lease. A job token extends the lease ' +
+      'of its agent, without message and shorten, and gets no commands.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
@@ -337,7 +338,7 @@ export const jobs = {
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'own-job',
+    jobToken: 'none',
     summary: 'Complete a job with an outcome and evidence',
     description:
       'Repeating the accepted completion returns the same answer with idempotent: true. After ' +
@@ -345,7 +346,9 @@ export const jobs = {
       'reclaimed the job. A completion from a lost attempt is refused and kept in the timeline ' +
       'as late evidence. outcomeReason.retryable puts a failed or blocked job back to pending ' +
       'while attempts remain; its children are not enqueued, because the next attempt has its own. ' +
-      'Otherwise children are enqueued in the same transaction.',
+      'Otherwise children are enqueued in the same transaction, in the repository and the run of ' +
+      'the job and within its limits: they have its requirements, at most its priority, attempts ' +
+      'and budget, may write only if it may, and depend on jobs of its run only.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),

@@ -154,7 +154,8 @@ export const runs = {
     summary: 'Create or update a run by its reference',
     description:
       'Finds the run by workspace, repository and runRef, or creates it. Absent fields of an ' +
-      'existing run do not change.',
+      'existing run do not change. A job token changes currentMilestone and runStatePath of the ' +
+      'run of its job; other fields must be as they are.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       repoId: Id('repository'),
@@ -199,7 +200,9 @@ export const runs = {
     repeat: 'safe',
     jobToken: 'own-run',
     summary: 'Update a run by its id',
-    description: 'Never creates a run. Absent fields do not change.',
+    description:
+      'Never creates a run. Absent fields do not change. A job token changes currentMilestone and ' +
+      'runStatePath of the run of its job; other fields must be as they are.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run'), ...writtenFields }),
     response: Ok({ runId: Id('run'), run: Run }),
     errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],

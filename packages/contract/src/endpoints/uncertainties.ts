@@ -150,7 +150,9 @@ export const uncertainties = {
       'Promotes it to a decision request in the inbox exactly when confidence is below ' +
       'autoPromoteThreshold. Otherwise decisionRequestId is null, the assumed value applies and ' +
       'is recorded as such, and a person can still promote it. With an actionKey of which the job ' +
-      'has an uncertainty that is open, or answered and not taken, that one is the answer.',
+      'has an uncertainty that is open, or answered and not taken, that one is the answer. A job ' +
+      'token asks for its job, without actionKey and onDeadline assume, and while the job has ' +
+      'fewer than 50 open questions.',
     request: Type.Object({
       ...CreateUncertaintyRequest.properties,
       idempotencyKey: Type.Optional(IdempotencyKey),
@@ -171,6 +173,7 @@ export const uncertainties = {
       'JOB_NOT_RUNNING',
       'JOB_ALREADY_FINISHED',
       'JOB_CANCELED',
+      'LIMIT_REACHED',
       'IDEMPOTENCY_CONFLICT',
       'NOT_ALLOWED',
     ],

@@ -201,7 +201,8 @@ export const uploads = {
     jobToken: 'by-operation',
     summary: 'Delete an upload, its bytes and its extracted text',
     description:
-      'For who created the upload, the tool of its job, and owners and admins at the console. ' +
+      'For who created the upload, and owners and admins at the console. A job token deletes what ' +
+      'the tool of its job created. ' +
       'URLs of the upload stop working. The space counts as free at once.',
     request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),

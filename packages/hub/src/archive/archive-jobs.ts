@@ -2,6 +2,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { presentCloudAiJob } from '../cloud-ai-jobs/present.ts';
 import { readCloudAiJob } from '../cloud-ai-jobs/store.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { presentJob, presentJobEvent } from '../jobs/present.ts';
 import { readJob } from '../jobs/store.ts';
@@ -17,7 +18,7 @@ import { type ArchivePart, insertPart, sealParts } from './store-parts.ts';
  * completely and synced before the jobs in it are deleted; see docs/decisions/0014.
  */
 
-export interface ArchiveDeps extends Pick<HubDeps, 'database' | 'clock'> {
+export interface ArchiveDeps extends HookDeps, Pick<HubDeps, 'database' | 'clock'> {
   /** Null: retention deletes jobs without archiving them. */
   archive: ByteStore | null;
 }

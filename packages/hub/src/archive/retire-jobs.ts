@@ -3,6 +3,7 @@ import { firstIdSince } from '@signalbox/contract';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
+import { type HookDeps, runHooks } from '../hooks.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
@@ -72,7 +73,9 @@ export async function retireEndedJobs(
   const { reader } = deps.database;
   for (const { workspaceId, retentionDays } of await listRetainingWorkspaces(reader)) {
     if (await hasRemovals(reader, workspaceId)) {
-      total.removed += await deps.database.write(workspaceId, (tx) => removePiece(tx, workspaceId));
+      total.removed += await deps.database.write(workspaceId, (tx) =>
+        removePiece(deps, tx, workspaceId),
+      );
       total.hasMore = true;
       continue;
     }
@@ -155,7 +158,7 @@ function kindOf(queue: QueueName): 'job' | 'cloudAiJob' {
 }
 
 /** Deletes a batch of scheduled entries. @returns how many entries. */
-async function removePiece(tx: Tx, workspaceId: string): Promise<number> {
+async function removePiece(deps: HookDeps, tx: Tx, workspaceId: string): Promise<number> {
   const removals = await listRemovals(tx, workspaceId, REMOVALS_MAX);
   const ids = idsOf(removals);
   const states = new Map(
@@ -176,6 +179,9 @@ async function removePiece(tx: Tx, workspaceId: string): Promise<number> {
     deletable.push(removal);
   }
   const deletableIds = idsOf(deletable);
+  for (const { queue, entry_id: jobId } of deletable) {
+    if (queue === 'jobs') await runHooks(deps.hooks.onJobEnded, deps, tx, { workspaceId, jobId });
+  }
   for (const [entryId, dependsOn] of await readDependsOn(tx, workspaceId, deletableIds)) {
     if (dependsOn === '[]') continue;
     await deleteDependencies(tx, workspaceId, entryId, JSON.parse(dependsOn) as string[]);

@@ -51,7 +51,8 @@ class StaleSelectionError extends Error {}
  * selection as well. Every build makes a new version, even when nothing changed; the content hash
  * shows that.
  *
- * @throws HubError RUN_NOT_FOUND
+ * @throws HubError RUN_NOT_FOUND; NOT_ALLOWED for a job token that chooses items, or replaces the
+ *   pack that later jobs of the run get.
  */
 export async function buildRunPack(
   deps: ContextDeps,
@@ -60,6 +61,9 @@ export async function buildRunPack(
 ): Promise<PackAnswer> {
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
+  if (principal.job !== null && input.requestedContextItemIds.length > 0) {
+    throw new HubError('NOT_ALLOWED', 'With a job token, the hub alone selects the items.');
+  }
   const call = {
     workspaceId: input.workspaceId,
     principalId,
@@ -196,6 +200,10 @@ async function writePack(
   const { workspaceId, runId } = input;
   const packId = ids('contextPack');
   const version = await readNextVersion(tx, workspaceId, runId);
+  if (principal.job !== null && version > 1) {
+    const message = 'The run has a context pack, which a job token cannot replace: resolve it.';
+    throw new HubError('NOT_ALLOWED', message);
+  }
   const { chosen, omitted } = selection;
   const copied = await copyItemsIntoPack(
     tx,

@@ -1,19 +1,15 @@
-import { FRESH_TOTAL_MS, type IdSource } from '@signalbox/contract';
+import { FRESH_TOTAL_MS } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/engine.ts';
-import type { Hooks } from '../hooks.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { PrivateHosts } from '../outbound-hosts.ts';
-import type { Queue } from '../queue/queue.ts';
 import type { SideThread } from '../side-thread.ts';
 import { ConnectionSlots } from './mail/connection-slots.ts';
 
-export interface ContextDeps {
+/** As a caller of hooks, it offers summaries of long items. */
+export interface ContextDeps extends HookDeps {
   database: Database;
   clock: Clock;
-  ids: IdSource;
-  /** Enqueues the summaries of long items. */
-  queue: Queue;
-  hooks: Hooks;
   sideThread: SideThread;
   /** Encrypts mail secrets, and derives the marks around untrusted text. */
   secretKey: Buffer;

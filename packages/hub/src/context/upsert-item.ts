@@ -1,6 +1,7 @@
 import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
 import { readTimestamp } from '../clock.ts';
 import { invalidField } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
@@ -19,7 +20,7 @@ export interface UpsertAnswer {
 
 /** Adds or replaces an item for a client, once per idempotency key. */
 export async function upsertContextItem(
-  deps: Pick<HubDeps, 'database' | 'ids' | 'queue' | 'hooks' | 'sideThread'>,
+  deps: HookDeps & Pick<HubDeps, 'database' | 'sideThread'>,
   principal: Principal,
   input: UpsertInput,
 ): Promise<UpsertAnswer> {

@@ -15,9 +15,8 @@ const rules: Record<JobTokenRule, (job: TokenJob, named: Named) => boolean> = {
   'own-job': (job, named) => named.jobId === job.jobId,
   'own-run': ownsRun,
   'own-run-and-job': (job, named) =>
-    named.runId === undefined
-      ? named.jobId === job.jobId
-      : ownsRun(job, named) && (named.jobId === undefined || named.jobId === job.jobId),
+    (named.runId === undefined || ownsRun(job, named)) &&
+    (named.jobId === undefined || named.jobId === job.jobId),
   'own-run-by-reference': (job) => job.runId !== null,
   'by-operation': () => true,
 };

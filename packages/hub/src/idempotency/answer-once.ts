@@ -10,7 +10,7 @@ interface KeyRow {
   answer: string;
 }
 
-export interface IdempotentCall {
+export interface IdempotentCall<Answer extends object = object> {
   workspaceId: string;
   /**
    * The id of the principal. Another principal that sends the same key makes a call of its own, so
@@ -23,6 +23,8 @@ export interface IdempotentCall {
   key: string | undefined;
   /** The request without the key. Bodies that differ only in the order of keys are equal. */
   body: unknown;
+  /** Whether what a stored answer names is over, so that the call is made again. */
+  isStale?: (tx: Tx, answer: Answer) => Promise<boolean>;
 }
 
 /**
@@ -34,36 +36,42 @@ export interface IdempotentCall {
  */
 export async function answerOnce<Answer extends object>(
   tx: Tx,
-  call: IdempotentCall,
+  call: IdempotentCall<Answer>,
   make: () => Promise<Answer>,
 ): Promise<Answer & { idempotent?: boolean }> {
   if (call.key === undefined) return make();
   const bodyHash = hashJson(call.body);
+  const place = [call.workspaceId, call.operation, call.key, call.principalId];
   const known = await tx.firstSql<KeyRow>(
     `SELECT body_hash, answer FROM idempotency_keys
      WHERE workspace_id = ? AND operation = ? AND idempotency_key = ?
        AND principal_id IN (?, '')`,
-    [call.workspaceId, call.operation, call.key, call.principalId],
+    place,
   );
-  if (known !== undefined) {
+  // The row is keyed by operation, so the stored answer has this operation's type.
+  const stored = known === undefined ? null : (JSON.parse(known.answer) as Answer);
+  const isStale = stored !== null && (await call.isStale?.(tx, stored)) === true;
+  if (isStale) {
+    await tx.runSql(
+      `DELETE FROM idempotency_keys
+       WHERE workspace_id = ? AND operation = ? AND idempotency_key = ? AND principal_id IN (?, '')`,
+      place,
+    );
+  } else if (known !== undefined) {
     if (known.body_hash !== bodyHash) {
       throw new HubError(
         'IDEMPOTENCY_CONFLICT',
         'The idempotency key was used with a different body: send a new key.',
       );
     }
-    // The row is keyed by operation, so the stored answer has this operation's type.
-    return { ...(JSON.parse(known.answer) as Answer), idempotent: true };
+    return { ...(stored as Answer), idempotent: true };
   }
   const answer = await make();
   await tx.runSql(
     `INSERT INTO idempotency_keys
        (workspace_id, operation, idempotency_key, principal_id, body_hash, answer, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[call.workspaceId, call.operation, call.key, call.principalId],
-      ...[bodyHash, JSON.stringify(answer), tx.nowMs],
-    ],
+    [...place, bodyHash, JSON.stringify(answer), tx.nowMs],
   );
   return answer;
 }

@@ -2,6 +2,7 @@ import type { Job } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
+import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal } from '../principal.ts';
 import { presentJob } from './present.ts';
@@ -55,6 +56,8 @@ export async function cancelRecord(
       ...{ kind: 'canceled', agentId: null, message: reason },
       data: { by: actor, byName: displayName },
     });
+    const { workspace_id: workspaceId, job_id: jobId } = row;
+    await runHooks(deps.hooks.onJobEnded, deps, tx, { workspaceId, jobId });
   } else {
     // The agent hears of it later; people who look at the job see it at once.
     const asked = `${displayName} asked to cancel the job.`;

@@ -1,15 +1,15 @@
 import type { ChildJob, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { AfterCompletion } from '../hooks.ts';
+import { type AfterCompletion, runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
-import type { Principal, RequestContext } from '../principal.ts';
+import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { addJob } from './enqueue.ts';
-import { judgeChange, mayReach, verdictOf } from './policy.ts';
+import { type ChildrenParent, limitChild } from './limit-child.ts';
+import { judgeChange, verdictOf } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJobOfAgent } from './require-job.ts';
 import {
@@ -30,7 +30,7 @@ type CompleteResult = CompleteAnswer['result'];
  * A completion from a lost attempt is refused, and the timeline keeps its evidence.
  *
  * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, a refusal of `checkClaim`, JOB_CANCELED,
- *   NOT_ALLOWED, RUN_NOT_FOUND, and what `addJob` throws for a child.
+ *   RUN_NOT_FOUND, and what `limitChild` and `addJob` throw for a child.
  */
 export function completeJob(
   deps: HubDeps,
@@ -61,30 +61,19 @@ export function completeJob(
       return { result: { ...result, idempotent: true }, job: presentJob(entry, row) };
     },
     async accept(tx, record, isAwaited) {
-      await checkCompletion(tx, principal, record.row, input);
+      await checkCompletion(tx, record.row, input);
       return acceptCompletion(deps, tx, record, { input, hash, isAwaited, following });
     },
     keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
       await keepLateEvidence(tx, record, input, hash);
       recordJobEvent(tx, record.entry, { kind: 'canceled', agentId: input.agentId });
+      await runHooks(deps.hooks.onJobEnded, deps, tx, input);
     },
   });
 }
 
-async function checkCompletion(
-  tx: Tx,
-  principal: Principal,
-  row: JobRow,
-  input: CompleteInput,
-): Promise<void> {
-  for (const reached of [{ runId: input.runId }, ...input.children]) {
-    if (mayReach(principal, row, reached)) continue;
-    throw new HubError(
-      'NOT_ALLOWED',
-      'With a job token, children must stay in the repository and the run of the job.',
-    );
-  }
+async function checkCompletion(tx: Tx, row: JobRow, input: CompleteInput): Promise<void> {
   if (input.runId !== undefined) await requireRun(tx, input.workspaceId, input.runId);
   // `onJobCompleted` may hand answers over, which no other transaction may do at the same time.
   if (row.decisions !== '[]') tx.requireExclusive();
@@ -131,9 +120,11 @@ async function acceptCompletion(
   const spawnedJobIds: string[] = [];
   // The next attempt sends its own children: those of this one would be there twice.
   const children = isRetried ? [] : input.children;
+  const parent = { entry, row, runId: completed.run_id };
   // Validation has filled in the defaults of each child; RequestInput says so of the top only.
-  for (const child of children as RequestInput<typeof ChildJob>[]) {
-    spawnedJobIds.push(await addChild(deps, tx, row, child, input));
+  for (const [at, child] of (children as RequestInput<typeof ChildJob>[]).entries()) {
+    const limited = await limitChild(tx, parent, child, `/children/${at}`);
+    spawnedJobIds.push(await addChild(deps, tx, parent, limited, input.agentId));
   }
   let job: JobRecord = { entry: moved, row: completed };
   for (const follow of following) job = await follow(job, input.agentId);
@@ -181,20 +172,19 @@ function spendsAttempt({ outcomeReason: reason, claimGeneration = 1 }: CompleteI
   return claimGeneration >= UNSPENT_ATTEMPTS_MAX;
 }
 
-/** Enqueues a child of a completion. Fields that it omits are those of its parent. */
+/** Enqueues a child of a completion, in the repository and the run of its parent. */
 async function addChild(
   deps: HubDeps,
   tx: Tx,
-  parent: JobRow,
+  { row: parent, runId }: ChildrenParent,
   child: RequestInput<typeof ChildJob>,
-  input: CompleteInput,
+  agentId: string,
 ): Promise<string> {
-  const runId = child.runId ?? parent.run_id ?? input.runId;
-  const { row } = await addJob(deps, tx, input.agentId, {
+  const { row } = await addJob(deps, tx, agentId, {
     ...child,
-    ...(runId === undefined ? {} : { runId }),
+    ...(runId === null ? {} : { runId }),
     workspaceId: parent.workspace_id,
-    repoId: child.repoId ?? parent.repo_id,
+    repoId: parent.repo_id,
     parentJobId: parent.job_id,
   });
   return row.job_id;

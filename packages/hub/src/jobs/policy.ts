@@ -1,21 +1,7 @@
 import { type Evidence, type JobKind, type JobOutcome, verdicts } from '@signalbox/contract';
 import type { Principal } from '../principal.ts';
-import { needsOf } from '../queue/matching.ts';
+import { mayWrite } from '../queue/matching.ts';
 import type { JobRow } from './store.ts';
-
-/**
- * Whether a completion may reach a repository and a run. With a job token these must be the job's
- * own: the tool that runs one job must not set agents to work elsewhere.
- */
-export function mayReach(
-  principal: Principal,
-  own: { repo_id: string; run_id: string | null },
-  reached: { repoId?: string | undefined; runId?: string | undefined },
-): boolean {
-  if (principal.job === null) return true;
-  const { repoId = own.repo_id, runId = own.run_id } = reached;
-  return repoId === own.repo_id && runId === own.run_id;
-}
 
 /** Whether the caller may take a job from its holder: people may, programs may not. */
 export function mayRelease(principal: Principal): boolean {
@@ -50,5 +36,5 @@ export function judgeChange(
   const requirements: unknown =
     row.requirements === null ? undefined : JSON.parse(row.requirements);
   // The row has a kind that passed the contract's schema when it was written.
-  return needsOf(row.kind as JobKind, requirements).write === true ? 0 : null;
+  return mayWrite(row.kind as JobKind, requirements) ? 0 : null;
 }

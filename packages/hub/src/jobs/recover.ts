@@ -1,6 +1,6 @@
 import { nullableTimestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HookDeps } from '../hooks.ts';
+import { type HookDeps, runHooks } from '../hooks.ts';
 import type { LostLease } from '../queue/queue.ts';
 import { updateJobVerdict } from './store.ts';
 import { type JobEventDraft, recordJobEvent } from './store-events.ts';
@@ -10,10 +10,11 @@ import { type JobEventDraft, recordJobEvent } from './store-events.ts';
  * failed. The `onLeaseLost` of jobs.
  */
 export async function recordLostLease(
-  _deps: HookDeps,
+  deps: HookDeps,
   tx: Tx,
   { lost, cause, explanation }: LostLease,
 ): Promise<void> {
+  const { workspace_id: workspaceId, entry_id: jobId } = lost;
   const record = (event: JobEventDraft) => recordJobEvent(tx, lost, event);
   record({
     kind: 'recovered',
@@ -26,6 +27,9 @@ export async function recordLostLease(
     },
   });
   if (cause === 'cancel') record({ kind: 'canceled', data: {} });
+  if (cause !== 'lease-lost') {
+    await runHooks(deps.hooks.onJobEnded, deps, tx, { workspaceId, jobId });
+  }
   if (cause !== 'attempts-exhausted') return;
   const reason = {
     category: 'lease',
@@ -35,7 +39,7 @@ export async function recordLostLease(
   };
   await updateJobVerdict(
     tx,
-    { workspace_id: lost.workspace_id, job_id: lost.entry_id },
+    { workspace_id: workspaceId, job_id: jobId },
     { outcome: 'failed', outcome_reason: JSON.stringify(reason), message: reason.summary },
   );
   record({ kind: 'failed', message: reason.summary, data: { outcomeReason: reason } });

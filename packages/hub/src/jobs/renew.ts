@@ -3,6 +3,7 @@ import { listCommands } from '../agents/heartbeat.ts';
 import { isSilent } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
 import type { Tx } from '../db/engine.ts';
+import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -14,19 +15,32 @@ import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
 type HeartbeatInput = RequestInput<typeof endpoints.jobs.heartbeat.request>;
 
 /**
- * Extends the lease of a running job and returns the hub's commands to the agent.
+ * Extends the lease of a running job and returns the hub's commands to the agent. The tool of a job
+ * may keep it running, and no more: it gets no commands, since those are about other jobs too.
  *
- * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`
+ * @throws HubError JOB_NOT_FOUND, AGENT_NOT_FOUND, or a refusal of `checkClaim`; NOT_ALLOWED for a
+ *   job token that ends its attempt or speaks as the agent.
  */
-export function renewJobLease(
+export async function renewJobLease(
   deps: HubDeps,
   { principal }: RequestContext,
   input: HeartbeatInput,
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean; commands: AgentCommand[] }> {
+  const isTool = principal.job !== null;
+  if (isTool) refuseAgentFields(input);
   const steps = stepsOf(principal, input, async (tx) => ({
-    commands: await listCommands(tx, input.workspaceId, input.agentId),
+    commands: isTool ? [] : await listCommands(tx, input.workspaceId, input.agentId),
   }));
   return renewLease(deps, input.jobId, input, steps);
+}
+
+function refuseAgentFields({ shorten, message }: HeartbeatInput): void {
+  if (shorten) {
+    throw new HubError('NOT_ALLOWED', 'Only the agent of a job may shorten its lease.');
+  }
+  if (message !== undefined) {
+    throw new HubError('NOT_ALLOWED', 'With a job token, report progress by job-events/append.');
+  }
 }
 
 /**
@@ -75,11 +89,11 @@ function stepsOf<More extends object>(
 async function extendByTool(
   tx: Tx,
   entry: Entry,
-  { workspaceId, agentId, leaseMs, shorten }: HeartbeatInput,
+  { workspaceId, agentId, leaseMs }: HeartbeatInput,
 ): Promise<Lease> {
   const agent = await readAgent(tx, workspaceId, agentId);
   const agentIsSilent = agent === undefined || isSilent(agent, tx.nowMs);
-  return extendLeaseForTool(entry, tx.nowMs, { leaseMs, shorten, agentIsSilent });
+  return extendLeaseForTool(entry, tx.nowMs, { leaseMs, agentIsSilent });
 }
 
 /**

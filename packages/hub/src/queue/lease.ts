@@ -32,12 +32,10 @@ export function extendLease(
 export function extendLeaseForTool(
   entry: Entry,
   nowMs: number,
-  { leaseMs, shorten, agentIsSilent }: LeaseRequest & { agentIsSilent: boolean },
+  { leaseMs, agentIsSilent }: { leaseMs: number; agentIsSilent: boolean },
 ): Lease {
   const current = entry.lease_expires_at ?? 0;
   const wanted = nowMs + Math.min(leaseMs, entry.lease_ms ?? leaseMs);
-  const isExtended = wanted > current;
-  if (isExtended && (agentIsSilent || entry.cancel_requested_at !== null)) return {};
-  if (!isExtended && !shorten) return {};
+  if (wanted <= current || agentIsSilent || entry.cancel_requested_at !== null) return {};
   return { lease_expires_at: wanted };
 }

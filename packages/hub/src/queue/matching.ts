@@ -49,8 +49,18 @@ export function needsOf(kind: JobKind, requirements: unknown): Needs {
   return needs;
 }
 
+/**
+ * Whether the tool of a job may change files. A job may need an agent that can write without being
+ * allowed to write itself: `writeRequired: true` with `canWrite: false`.
+ */
+export function mayWrite(kind: JobKind, requirements: unknown): boolean {
+  const asked = asObject(requirements) ?? {};
+  const said = asked.canWrite ?? asked.writeRequired;
+  return typeof said === 'boolean' ? said : writingJobKinds.includes(kind);
+}
+
 function needsOfAsked(kind: JobKind, asked: RequiredCapabilities): Needs {
-  const write = asked.canWrite ?? asked.writeRequired ?? writingJobKinds.includes(kind);
+  const write = asked.writeRequired === true || mayWrite(kind, asked);
   const models = asked.models ?? (asked.model === undefined ? [] : [asked.model]);
   return {
     ...(asked.executionMode === undefined ? {} : { executionMode: asked.executionMode }),
@@ -111,7 +121,8 @@ function splitNeeds({ write, network, executionMode, models, labels }: Needs): [
   ];
 }
 
-function asObject(requirements: unknown): Record<string, unknown> | null {
+/** Requirements that are an object, or JSON text of one; null for prose and absent ones. */
+export function asObject(requirements: unknown): Record<string, unknown> | null {
   let value = requirements;
   if (typeof value === 'string' && value.trimStart().startsWith('{')) {
     try {

@@ -9,8 +9,8 @@ import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upser
 export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
   const { runs } = endpoints;
   api.bind(runs.upsertV1, (input, { principal }) => upsertRunByRef(deps, principal, input));
-  api.bind(runs.upsertV2, async (input) => {
-    const row = await updateRunById(deps, input);
+  api.bind(runs.upsertV2, async (input, { principal }) => {
+    const row = await updateRunById(deps, principal, input);
     return { runId: row.run_id, run: presentRun(row) };
   });
   api.bind(runs.get, async ({ workspaceId, runId }) => {

@@ -5,7 +5,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { recordMilestone } from './milestones.ts';
-import { mayWriteRun } from './policy.ts';
+import { mayChangeRun, mayWriteRun } from './policy.ts';
 import { presentRun } from './present.ts';
 import {
   insertRun,
@@ -61,7 +61,7 @@ export function upsertRunByRef(
  * Creates or updates a run by its reference within a transaction.
  *
  * @throws HubError REPO_NOT_FOUND, UNCERTAINTY_NOT_FOUND; NOT_ALLOWED for the token of a job of
- *   another run.
+ *   another run, and for what a job token may not change.
  */
 async function saveRun(
   deps: RunDeps,
@@ -98,7 +98,7 @@ async function saveRun(
   }
   const existing = known ?? (await readRunByRef(tx, workspaceId, repoId, runRef));
   if (existing === undefined) throw new Error('a run disappeared within the transaction');
-  const updated = await changeRun(tx, existing, changes);
+  const updated = await changeRun(tx, principal, existing, changes);
   return { row: updated, created: false };
 }
 
@@ -126,16 +126,36 @@ export async function ensureRunOfJob(
   return runId;
 }
 
-/** Version 2: updates the run with this id; never creates one. */
-export function updateRunById(deps: RunDeps, input: UpdateInput): Promise<RunRow> {
+/**
+ * Version 2: updates the run with this id; never creates one.
+ *
+ * @throws HubError RUN_NOT_FOUND, UNCERTAINTY_NOT_FOUND; NOT_ALLOWED for what a job token may not
+ *   change.
+ */
+export function updateRunById(
+  deps: RunDeps,
+  principal: Principal,
+  input: UpdateInput,
+): Promise<RunRow> {
   const { workspaceId, runId } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const row = await requireRun(tx, workspaceId, runId);
-    return changeRun(tx, row, await makeChanges(deps, tx, input));
+    return changeRun(tx, principal, row, await makeChanges(deps, tx, input));
   });
 }
 
-async function changeRun(tx: Tx, row: RunRow, changes: RunChanges): Promise<RunRow> {
+async function changeRun(
+  tx: Tx,
+  principal: Principal,
+  row: RunRow,
+  changes: RunChanges,
+): Promise<RunRow> {
+  if (!mayChangeRun(principal, row, changes)) {
+    throw new HubError(
+      'NOT_ALLOWED',
+      'A job token changes only currentMilestone and runStatePath: send the status that the run has.',
+    );
+  }
   await updateRun(tx, row, changes);
   const changed = { ...row, ...changes, updated_at: tx.nowMs };
   await recordMilestone(tx, changed);

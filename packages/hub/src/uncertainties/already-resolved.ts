@@ -1,6 +1,7 @@
 import { timestampOf } from '../clock.ts';
 import { HubError } from '../errors.ts';
 import { titleOf } from '../jobs/title.ts';
+import { isByEndOfJob } from './policy.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
 /**
@@ -18,8 +19,6 @@ export function alreadyResolved(resolution: ResolutionRow | undefined, advice: s
     dismissed: 'dismissed it',
   };
   const at = timestampOf(atMs);
-  return new HubError(
-    'ALREADY_RESOLVED',
-    `${by ?? 'The deadline'} ${deeds[mode]} at ${at}. ${advice}`,
-  );
+  const who = by ?? (isByEndOfJob(resolution) ? 'The end of its job' : 'The deadline');
+  return new HubError('ALREADY_RESOLVED', `${who} ${deeds[mode]} at ${at}. ${advice}`);
 }

@@ -1,6 +1,6 @@
 import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
+import { HubError, invalidField } from '../errors.ts';
 import { runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -10,34 +10,46 @@ import type { Principal } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { ensureRunOfJob, requireRun } from '../runs/upsert.ts';
 import { recordWait } from './hand-over.ts';
-import { isPromoted } from './policy.ts';
-import { insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
+import { isByEndOfJob, isPromoted, OPEN_QUESTIONS_MAX, QUESTIONS_MAX } from './policy.ts';
+import { countOfJob, insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
+import { readResolution } from './store-resolutions.ts';
 
 type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
 type CreateInput = RequestInput<CreateEndpoint['request']>;
+/** The question of a job's tool is always one of its job. */
+type ToolInput = CreateInput & { jobId: string; agentId: string };
 type CreateAnswer = Omit<ResponseOf<CreateEndpoint>, 'ok'>;
 
 /**
  * Records an uncertainty. If its confidence is below the threshold, it becomes a decision request
  * at once.
  *
- * @throws HubError RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST, IDEMPOTENCY_CONFLICT
+ * @throws HubError RUN_NOT_FOUND, JOB_NOT_FOUND, INVALID_REQUEST, IDEMPOTENCY_CONFLICT; NOT_ALLOWED
+ *   and LIMIT_REACHED for a job token.
  */
-export function createUncertainty(
+export async function createUncertainty(
   deps: HubDeps,
   principal: Principal,
-  input: CreateInput,
+  asked: CreateInput,
 ): Promise<CreateAnswer> {
+  const input = principal.job === null ? asked : inputOfTool(principal.job, asked);
   // The fence is no part of the question: a later attempt repeats the same question.
   const { idempotencyKey: key, agentId: _agent, claimGeneration: _claim, ...body } = input;
   const { principalId } = principal;
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
+  const call = {
+    ...{ workspaceId, principalId, operation, key, body },
+    // A person has sent the job back after its end, which nobody's answer was.
+    isStale: async (tx: Tx, { uncertaintyId }: CreateAnswer) =>
+      isByEndOfJob(await readResolution(tx, workspaceId, uncertaintyId)),
+  };
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
+    answerOnce(tx, call, async () => {
       const record = await readAsker(tx, principal, input);
       const known = await findKnownAction(tx, input);
       if (known !== undefined) return answerOf(known);
+      if (principal.job !== null) await requireRoom(tx, principal.job, input);
       const runId = await findRun(deps, tx, input, record);
       const row = makeRow(deps, tx, principal, { ...input, runId });
       row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
@@ -49,6 +61,44 @@ export function createUncertainty(
       return answerOf(row);
     }),
   );
+}
+
+/**
+ * A tool asks for its job only, and a person answers: it neither lets a deadline answer nor asks in
+ * place of its agent, which takes answers about actions for permissions.
+ */
+function inputOfTool(
+  { jobId, agentId }: NonNullable<Principal['job']>,
+  asked: CreateInput,
+): ToolInput {
+  if (asked.onDeadline !== 'keep_waiting') {
+    throw new HubError(
+      'NOT_ALLOWED',
+      'With a job token, only people answer: send onDeadline keep_waiting.',
+    );
+  }
+  if (asked.actionKey !== undefined) {
+    throw new HubError('NOT_ALLOWED', 'Only the agent of a job asks about actions: no actionKey.');
+  }
+  return { ...asked, jobId, agentId: asked.agentId ?? agentId };
+}
+
+/** @throws HubError LIMIT_REACHED */
+async function requireRoom(
+  tx: Tx,
+  { jobId }: NonNullable<Principal['job']>,
+  { workspaceId }: CreateInput,
+): Promise<void> {
+  const { open, all } = await countOfJob(tx, workspaceId, jobId, QUESTIONS_MAX);
+  if (open >= OPEN_QUESTIONS_MAX) {
+    throw new HubError(
+      'LIMIT_REACHED',
+      `A job has at most ${OPEN_QUESTIONS_MAX} open questions: wait for answers.`,
+    );
+  }
+  if (all >= QUESTIONS_MAX) {
+    throw new HubError('LIMIT_REACHED', `A job records at most ${QUESTIONS_MAX} uncertainties.`);
+  }
 }
 
 function answerOf(row: UncertaintyRow): CreateAnswer {
@@ -101,10 +151,10 @@ async function findRun(
   return made;
 }
 
-/** Who enqueued the job that asks; a tool may ask for its run, without naming its job. */
+/** Who enqueued the job that asks, or who asks without a job. */
 async function findRequester(tx: Tx, principal: Principal, row: UncertaintyRow): Promise<string> {
-  const jobId = row.job_id ?? principal.job?.jobId;
-  const asker = jobId === undefined ? undefined : await readJob(tx, row.workspace_id, jobId);
+  const { job_id: jobId } = row;
+  const asker = jobId === null ? undefined : await readJob(tx, row.workspace_id, jobId);
   return asker?.created_by ?? principal.principalId;
 }
 

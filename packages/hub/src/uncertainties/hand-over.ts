@@ -3,9 +3,10 @@ import { agentStatusAt } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { AfterCompletion, HookDeps } from '../hooks.ts';
+import { assert, HubError } from '../errors.ts';
+import { type AfterCompletion, type HookDeps, runHooks } from '../hooks.ts';
 import { addJob } from '../jobs/enqueue.ts';
+import { requirementsOfApplication } from '../jobs/limit-child.ts';
 import { findJob, type JobRecord } from '../jobs/require-job.ts';
 import { requeueJob } from '../jobs/retry.ts';
 import { updateJobDecisions, updateJobWait } from '../jobs/store.ts';
@@ -61,7 +62,7 @@ export async function handOverAnswer(deps: HookDeps, tx: Tx, answer: Answer): Pr
     const isSeen = resolution.created_by_job_id === jobId;
     if (isSeen) await updateAnswerJob(tx, uncertainty, jobId, { isSeen });
   } else {
-    await enqueueApplication(deps, tx, answer, record?.row.job_id);
+    await enqueueApplication(deps, tx, answer, record);
   }
 }
 
@@ -96,7 +97,7 @@ async function handOverUnseenOf(
   let ended = record;
   for (const answer of answers) {
     ended = await detachAnswer(tx, ended, answer.uncertainty);
-    await enqueueApplication(deps, tx, answer, jobId);
+    await enqueueApplication(deps, tx, answer, ended);
   }
   return ended;
 }
@@ -184,19 +185,44 @@ function othersThan(decisions: string, uncertainty: UncertaintyRow): Job['decisi
 }
 
 /**
- * Enqueues an `apply_decision` job that applies an answer to the run's repository.
+ * Enqueues an `apply_decision` job that applies an answer to the run's repository. Its prompt has
+ * what the asking job's tool wrote, so it is a child of that job, and within the same limits. The
+ * answer counts where these leave no room for it: the timeline says that it is not applied.
  *
- * @param parentJobId the job that asked, if it still exists.
+ * @param asker the job that asked, if it still exists.
  */
 async function enqueueApplication(
   deps: HookDeps,
   tx: Tx,
-  { uncertainty, resolution, by }: Answer,
-  parentJobId: string | undefined,
+  answer: Answer,
+  asker: JobRecord | null,
 ): Promise<void> {
+  const { uncertainty, resolution } = answer;
   if (!isToBeApplied(uncertainty, resolution)) return;
+  try {
+    const jobId = await addApplication(deps, tx, answer, asker);
+    await updateAnswerJob(tx, uncertainty, jobId, { isSeen: true });
+  } catch (error) {
+    const isFull = error instanceof HubError && error.code === 'LIMIT_REACHED';
+    if (!isFull || asker === null) throw error;
+    recordJobEvent(tx, asker.entry, {
+      kind: 'log',
+      agentId: null,
+      message: `The answer is not applied. ${error.message}`,
+      data: { decision: describeDecision(uncertainty, resolution) },
+    });
+  }
+}
+
+async function addApplication(
+  deps: HookDeps,
+  tx: Tx,
+  { uncertainty, resolution, by }: Answer,
+  asker: JobRecord | null,
+): Promise<string> {
   const { workspace_id: workspaceId, run_id: runId } = uncertainty;
   const run = await requireRun(tx, workspaceId, runId);
+  const requirements = asker === null ? undefined : requirementsOfApplication(asker.row);
   const { row } = await addJob(
     deps,
     tx,
@@ -208,15 +234,16 @@ async function enqueueApplication(
       kind: 'apply_decision',
       role: 'implementer',
       prompt: composeApplication(uncertainty, resolution),
-      priority: 0,
+      priority: Math.min(0, asker?.entry.priority ?? 0),
       maxAttempts: ATTEMPTS_MAX_DEFAULT,
       delayMs: 0,
       dependsOn: [],
-      parentJobId,
+      parentJobId: asker?.row.job_id,
+      ...(requirements !== undefined && { requirements }),
     },
     { decision: describeDecision(uncertainty, resolution) },
   );
-  await updateAnswerJob(tx, uncertainty, row.job_id, { isSeen: true });
+  return row.job_id;
 }
 
 /** Cancels the job that was to apply the superseded answer, if no agent has claimed it yet. */
@@ -237,6 +264,7 @@ async function cancelApplication(
     message: 'A later answer supersedes the one that this job was to apply.',
     data: { by, decision: describeDecision(uncertainty, resolution) },
   });
+  await runHooks(deps.hooks.onJobEnded, deps, tx, { workspaceId, jobId });
 }
 
 function describeDecision(uncertainty: UncertaintyRow, resolution: ResolutionRow) {

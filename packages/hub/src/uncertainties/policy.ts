@@ -2,6 +2,14 @@ import type { Principal } from '../principal.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
+/**
+ * Open questions of a job, above which its tool asks no more. One that a person answers has few; the
+ * others would only fill the inbox.
+ */
+export const OPEN_QUESTIONS_MAX = 50;
+/** Uncertainties of a job, above which its tool records no more: far more than people read. */
+export const QUESTIONS_MAX = 1_000;
+
 /** Whether the caller may read: a job token only uncertainties of its own run or job. */
 export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): boolean {
   if (job === null) return true;
@@ -19,6 +27,13 @@ export function isToBeApplied(
 ): boolean {
   if (resolution.mode === 'dismissed' || uncertainty.action_key !== null) return false;
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
+}
+
+/** Whether the end of its job dismissed a question. What a person did has a name. */
+export function isByEndOfJob(
+  last: Pick<ResolutionRow, 'mode' | 'created_by'> | undefined,
+): boolean {
+  return last?.mode === 'dismissed' && last.created_by === null;
 }
 
 /** Status and time of resolution that follow from the last resolution, if any. */

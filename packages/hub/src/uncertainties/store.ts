@@ -207,6 +207,22 @@ export function readOpenOfJob(
   );
 }
 
+/** Counts the uncertainties of a job, up to `countMax`, and the open ones among these. */
+export async function countOfJob(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  countMax: number,
+): Promise<{ open: number; all: number }> {
+  const row = await reader.firstSql<{ open: number; all_of_job: number }>(
+    `SELECT COUNT(*) AS all_of_job, COUNT(CASE WHEN status = 'open' THEN 1 END) AS open FROM (
+       SELECT status FROM uncertainties WHERE workspace_id = ? AND job_id = ?
+       ORDER BY uncertainty_id DESC LIMIT ?) AS latest`,
+    [workspaceId, jobId, countMax],
+  );
+  return { open: row?.open ?? 0, all: row?.all_of_job ?? 0 };
+}
+
 /** The newest uncertainty about an action of a job that is open, or whose answer is not taken. */
 export function readUntakenAction(
   reader: Reader,
@@ -227,8 +243,8 @@ const anyUncertainty: KeptRead = {
   sources: ['uncertainties'],
 };
 
-/** The open questions about actions of a job. */
-export async function listOpenActions(
+/** The open questions of a job. */
+export async function listOpenOfJob(
   reader: Reader,
   workspaceId: string,
   jobId: string,
@@ -236,7 +252,7 @@ export async function listOpenActions(
   if (await isKnownEmpty(reader, anyUncertainty, [workspaceId])) return [];
   return reader.allSql<UncertaintyRow>(
     `SELECT * FROM uncertainties
-     WHERE workspace_id = ? AND job_id = ? AND status = 'open' AND action_key IS NOT NULL
+     WHERE workspace_id = ? AND job_id = ? AND status = 'open'
      ORDER BY uncertainty_id`,
     [workspaceId, jobId],
   );

@@ -6,6 +6,7 @@ import type { HubDeps } from '../hub-deps.ts';
 import { findJob } from '../jobs/require-job.ts';
 import type { Principal } from '../principal.ts';
 import { alreadyResolved } from './already-resolved.ts';
+import { dismissOfEnded } from './dismiss-questions.ts';
 import { recordWait } from './hand-over.ts';
 import { stateAfter } from './policy.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
@@ -29,7 +30,7 @@ export function withdrawResolution(
     const all = await listResolutions(tx, workspaceId, [uncertaintyId]);
     if (all.some(({ resolution_id }) => resolution_id === resolutionId)) {
       requireWithdrawable(tx, principal, { row, all, resolutionId });
-      await withdraw(tx, row, all);
+      await withdraw(deps, tx, row, all);
       await appendAudit(tx, {
         ...{ workspaceId, actor: principal.principalId, action: 'uncertainty.withdraw' },
         ...{ subject: uncertaintyId, data: { resolutionId } },
@@ -58,7 +59,12 @@ function requireWithdrawable(
 }
 
 /** Restores what was before the last resolution. */
-async function withdraw(tx: Tx, row: UncertaintyRow, all: ResolutionRow[]): Promise<void> {
+async function withdraw(
+  deps: HubDeps,
+  tx: Tx,
+  row: UncertaintyRow,
+  all: ResolutionRow[],
+): Promise<void> {
   const last = all.at(-1);
   const before = all.at(-2);
   if (last === undefined) return;
@@ -68,6 +74,13 @@ async function withdraw(tx: Tx, row: UncertaintyRow, all: ResolutionRow[]): Prom
     // The answer that it superseded may have been held as well, and is now due.
     hand_over_at: before?.is_held === 1 ? tx.nowMs : null,
   });
-  const asker = row.job_id === null ? null : await findJob(tx, row.workspace_id, row.job_id);
-  if (asker !== null) await recordWait(tx, asker);
+  const { workspace_id: workspaceId, job_id: jobId } = row;
+  const asker = jobId === null ? null : await findJob(tx, workspaceId, jobId);
+  if (asker === null) return;
+  await recordWait(tx, asker);
+  // Otherwise it would be open for ever.
+  const { status } = asker.entry;
+  if (status === 'failed' || status === 'canceled') {
+    await dismissOfEnded(deps, tx, { workspaceId, jobId: asker.row.job_id });
+  }
 }

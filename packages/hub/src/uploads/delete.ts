@@ -8,8 +8,8 @@ import { deleteUploadWithTexts } from './expire.ts';
 import { deleteObject, readUpload, type UploadRow } from './store.ts';
 
 /**
- * Deletes an upload, its bytes and its extracted text. Allowed for who created it, for the tool of
- * the job that it belongs to, and for owners and admins at the console.
+ * Deletes an upload, its bytes and its extracted text. Allowed for who created it, which may be the
+ * tool of a job in an earlier attempt, and for owners and admins at the console.
  *
  * @throws HubError UPLOAD_NOT_FOUND, NOT_ALLOWED
  */
@@ -34,7 +34,10 @@ export async function deleteUpload(
   await database.write(workspaceId, (tx) => deleteObject(tx, object));
 }
 
-/** A job token learns nothing of uploads that are not its job's. */
+/**
+ * A job token learns nothing of uploads that are not its job's, and keeps its hands off those of the
+ * agent, which prove what the job has changed.
+ */
 async function requireMayDelete(
   tx: Tx,
   principal: Principal,
@@ -42,7 +45,7 @@ async function requireMayDelete(
   row: UploadRow | undefined,
 ): Promise<void> {
   if (principal.job !== null) {
-    if (row?.job_id !== principal.job.jobId) throw new HubError('UPLOAD_NOT_FOUND');
+    if (row?.created_by !== principal.principalId) throw new HubError('UPLOAD_NOT_FOUND');
     return;
   }
   if (row === undefined || row.created_by === principal.principalId) return;

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import type { IdSource } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/engine.ts';
 import type { DiskSpace } from '../disk-space.ts';
-import type { Hooks } from '../hooks.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { SideThread } from '../side-thread.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
 import { createDirectoryStore, shardOf } from './bytes/directory-store.ts';
@@ -36,13 +34,10 @@ function archiveFolderOf(key: string): string {
   return join(workspaceId, month);
 }
 
-export interface UploadDeps {
+/** As a caller of hooks, it offers summaries of long texts. */
+export interface UploadDeps extends HookDeps {
   database: Database;
   clock: Clock;
-  ids: IdSource;
-  /** Enqueues the summaries of long texts. */
-  queue: Queue;
-  hooks: Hooks;
   sideThread: SideThread;
   byteStore: ByteStore;
   quotas: UploadQuotas;
@@ -68,12 +63,11 @@ export function createUploadDeps(
     clock,
     ids,
     queue,
+    decisionWaiters,
     hooks,
     sideThread,
     secretKey,
-  }: Pick<UploadDeps, 'database' | 'clock' | 'ids' | 'queue' | 'hooks' | 'sideThread'> & {
-    secretKey: Buffer;
-  },
+  }: HookDeps & Pick<UploadDeps, 'database' | 'clock' | 'sideThread'> & { secretKey: Buffer },
   { s3, dataDir, uploadWorkspaceBytes, uploadJobBytes }: UploadConfig,
   address: { readonly baseUrl: string },
   disk: DiskSpace,
@@ -84,6 +78,7 @@ export function createUploadDeps(
     clock,
     ids,
     queue,
+    decisionWaiters,
     hooks,
     sideThread,
     byteStore:

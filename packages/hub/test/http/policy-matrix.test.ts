@@ -22,7 +22,8 @@ import { checkRequestId, exchange, requestOfRow } from '../support/http-exchange
 
 /*
  * The permissions of the control plane: every endpoint × every kind of caller. One table has the
- * expected results; an endpoint without a row fails.
+ * expected results; an endpoint without a row fails. What a job token may say in the calls that it
+ * may make is in `job-token-fields.test.ts`.
  */
 
 type Verdict = 'ok' | ErrorCode;
@@ -128,8 +129,9 @@ const verdicts = {
   jobsGet: { ...readers, ownJob: 'ok' },
   jobsEnqueue: enqueuers,
   jobsClaimNext: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
-  jobsHeartbeat: holders,
-  jobsComplete: holders,
+  // The example has a message, with which only the agent speaks.
+  jobsHeartbeat: { ...holders, ownJob: 'NOT_ALLOWED' },
+  jobsComplete: { ...holders, ownJob: 'NOT_ALLOWED' },
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
   // An action of people: programs may not, with any scopes.
@@ -146,7 +148,8 @@ const verdicts = {
   queuePause: enqueuers,
   queueResume: enqueuers,
   runsUpsertV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
-  runsUpsertV2: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  // The example ends the run.
+  runsUpsertV2: { ...enqueuers, agentOnly: 'ok' },
   runsGet: { ...readers, ownJob: 'ok' },
   runsOverview: { ...readers, ownJob: 'ok' },
   runsGraph: { ...readers, ownJob: 'ok' },
@@ -172,7 +175,8 @@ const verdicts = {
   contextItemsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   contextItemsSearch: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   // A job token reads the packs of its run, and no other items.
-  contextPacksBuildRunV1: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
+  // The example requests items.
+  contextPacksBuildRunV1: { ...enqueuers, agentOnly: 'ok' },
   contextPacksResolveRunV1: { ...readers, enqueueOnly: 'NOT_ALLOWED', ownJob: 'ok' },
   // An upload that a job token creates belongs to its job.
   uploadsCreate: {

@@ -7,7 +7,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 const { jobs, runs } = endpoints;
 const child = { kind: 'work' as const, prompt: 'Continue.' };
 
-test('children are a bounded number of generations deep, also by a job token', async (t) => {
+test('children are a bounded number of generations deep', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, agentId } = h;
   const { jobId: first } = await h.enqueue();
@@ -15,12 +15,12 @@ test('children are a bounded number of generations deep, also by a job token', a
     const { jobId } = await h.claim();
     await h.complete(jobId ?? '', { children: [child] });
   }
-  const { jobId, jobToken = '' } = await h.claim();
+  const { jobId } = await h.claim();
   const completion = { workspaceId, agentId, jobId: jobId ?? '', outcome: 'done' as const };
   const deeper = { ...completion, children: [child] };
-  const { message } = await h.refuse(jobs.complete, deeper, 'LIMIT_REACHED', jobToken);
+  const { message } = await h.refuse(jobs.complete, deeper, 'LIMIT_REACHED');
   assert.match(message, /generations deep/);
-  await h.call(jobs.complete, completion, jobToken);
+  await h.call(jobs.complete, completion);
   const rows = await h.hub.database.reader.allSql<{ root_job_id: string | null; depth: number }>(
     'SELECT root_job_id, depth FROM jobs WHERE workspace_id = ? ORDER BY depth',
     [workspaceId],

@@ -7,7 +7,7 @@ const { jobs } = endpoints;
 
 test('children are enqueued with the completion, in the run and repository of their parent', async (t) => {
   const h = await startQueueWorld(t);
-  const { jobId } = await h.enqueue();
+  const { jobId } = await h.enqueue({ priority: 5 });
   await h.claim();
   const { result } = await h.complete(jobId, {
     children: [
@@ -40,7 +40,7 @@ test('a completion with an invalid child changes nothing', async (t) => {
     { kind: 'work' as const, prompt: 'Fine.' },
     { kind: 'work' as const, prompt: 'Lost.', repoId: 'repo_unknown' },
   ];
-  await h.refuse(jobs.complete, { ...body, children }, 'REPO_NOT_FOUND');
+  await h.refuse(jobs.complete, { ...body, children }, 'INVALID_REQUEST');
   assert.equal((await h.get(jobId)).job.status, 'running');
   assert.equal((await h.call(jobs.list, { workspaceId: h.workspaceId })).jobs.length, 1);
 });

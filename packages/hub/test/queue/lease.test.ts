@@ -31,14 +31,10 @@ test('an agent extends its lease, shortens it only when it says so, and not at a
 
 test('a tool extends by no more than the lease of its agent, which stays, while the agent is heard of', () => {
   const extend = (leaseMs: number, more: object = {}, of: Entry = entry) =>
-    extendLeaseForTool(of, nowMs, { leaseMs, shorten: false, agentIsSilent: false, ...more });
+    extendLeaseForTool(of, nowMs, { leaseMs, agentIsSilent: false, ...more });
   assert.deepEqual(extend(45_000), { lease_expires_at: nowMs + 45_000 });
   assert.deepEqual(extend(86_400_000), { lease_expires_at: nowMs + 60_000 });
   assert.deepEqual(extend(45_000, { agentIsSilent: true }), {});
   assert.deepEqual(extend(45_000, {}, canceled), {});
   assert.deepEqual(extend(10_000), {});
-  for (const more of [{}, { agentIsSilent: true }]) {
-    const shorter = extend(10_000, { shorten: true, ...more }, canceled);
-    assert.deepEqual(shorter, { lease_expires_at: nowMs + 10_000 });
-  }
 });

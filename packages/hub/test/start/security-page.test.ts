@@ -26,6 +26,7 @@ import { DEPTH_MAX, RUN_JOBS_MAX, TREE_JOBS_MAX } from '../../src/jobs/tree-limi
 import { LANES_MAX } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
 import { MATCH_WORK_MAX } from '../../src/triggers/match-event.ts';
+import { OPEN_QUESTIONS_MAX, QUESTIONS_MAX } from '../../src/uncertainties/policy.ts';
 
 const page = readFileSync(
   join(import.meta.dirname, '../../../../docs/operate/security.md'),
@@ -50,6 +51,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'capabilities that a job requires': [REQUIREMENTS_BYTES_MAX],
   'different requirements': [LANES_MAX],
   'children of a job': [DEPTH_MAX, TREE_JOBS_MAX],
+  'questions of a job by its tool': [OPEN_QUESTIONS_MAX, QUESTIONS_MAX],
   'jobs of a run': [RUN_JOBS_MAX],
   'patterns of the triggers': [MATCH_WORK_MAX],
 };

@@ -69,11 +69,11 @@ test('a job without a run gets one when it asks', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.enqueue({ priority: 100 });
-  const { jobToken } = await h.claim();
+  await h.claim();
   const body = { workspaceId, jobId, prompt: 'May it?', ...action };
   const create = uncertainties.createWithAutoPromotion;
-  const first = await h.call(create, body, jobToken);
-  const second = await h.call(create, { ...body, actionKey: 'b' }, jobToken);
+  const first = await h.call(create, body);
+  const second = await h.call(create, { ...body, actionKey: 'b' });
   const { runId } = await h.read(first.uncertaintyId);
   assert.equal((await h.read(second.uncertaintyId)).runId, runId);
   const { run } = await h.call(runs.get, { workspaceId, runId });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type Uncertainty } from '@signalbox/contract';
+import { DEPTH_MAX } from '../../src/jobs/tree-limits.ts';
 import { type Decisions, startDecisionWorld } from '../support/decision-world.ts';
 import { kindsOf } from '../support/queue-world.ts';
 
@@ -187,22 +188,47 @@ test('a person reading an answer does not count as delivering it to the job', as
   assert.equal((await h.applications()).length, 1);
 });
 
-test('a job that has ended in the meantime is not changed, and another applies the answer', async (t) => {
+test('a job that is done in the meantime is not changed, and another applies the answer', async (t) => {
   const h = await startDecisionWorld(t);
-  for (const end of ['done', 'failed', 'canceled'] as const) {
-    const { jobId } = await h.startJob();
-    const { uncertaintyId } = await h.ask({ jobId });
-    if (end === 'canceled') {
-      await h.block(jobId);
-      const { job } = await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });
-      assert.equal(job.waitingOnUncertaintyId, null);
-    } else await h.complete(jobId, { outcome: end });
-    await h.answer(uncertaintyId);
-    assert.equal((await h.get(jobId)).job.status, end);
-    const [latest] = await h.applications();
-    assert.equal(latest?.parentJobId, jobId);
-  }
-  assert.equal((await h.applications()).length, 3);
+  const { jobId } = await h.startJob();
+  const { uncertaintyId } = await h.ask({ jobId });
+  await h.complete(jobId);
+  await h.answer(uncertaintyId);
+  assert.equal((await h.get(jobId)).job.status, 'done');
+  const applications = await h.applications();
+  assert.deepEqual(
+    applications.map(({ parentJobId }) => parentJobId),
+    [jobId],
+  );
+});
+
+test('the job of an answer runs where the job that asked could, and no earlier', async (t) => {
+  const h = await startDecisionWorld(t);
+  const requirements = { labels: { env: 'staging' }, canWrite: false };
+  const agentId = await h.addAgent(h.home, 'staging', { labels: { env: 'staging' } });
+  const { jobId } = await h.enqueue({ runId: h.runId, priority: -7, requirements });
+  await h.claim({ agentId });
+  const { uncertaintyId } = await h.ask({ jobId });
+  await h.complete(jobId, { agentId });
+  await h.answer(uncertaintyId);
+  const [application] = await h.applications();
+  assert.equal(application?.priority, -7);
+  assert.deepEqual(application.requirements, { labels: { env: 'staging' } });
+});
+
+test('an answer that the tree of its job has no room for counts, and the timeline says so', async (t) => {
+  const h = await startDecisionWorld(t);
+  const { jobId } = await h.startJob();
+  const { uncertaintyId } = await h.ask({ jobId });
+  await h.hub.database.write(h.workspaceId, (tx) =>
+    tx.runSql('UPDATE jobs SET depth = ? WHERE workspace_id = ? AND job_id = ?', [
+      ...[DEPTH_MAX, h.workspaceId, jobId],
+    ]),
+  );
+  await h.answer(uncertaintyId);
+  assert.equal((await h.complete(jobId)).result.status, 'done');
+  assert.deepEqual(await h.applications(), []);
+  assert.match((await h.timeline(jobId)).at(-1)?.message ?? '', /not applied.*generations deep/);
 });
 
 test('a blocked job that a person retried gets the answer at its next claim', async (t) => {

@@ -80,13 +80,28 @@ async function take(h: Decisions, story: Story, { act, which }: Step): Promise<v
     if (uncertainty.status === 'resolved') story.known.add(uncertaintyId);
   }
   if (act === 'block' && status === 'running') await h.block(jobId);
-  if (act === 'fail' && status === 'running') await h.complete(jobId, { outcome: 'failed' });
+  if (act === 'fail' && status === 'running') {
+    await h.complete(jobId, { outcome: 'failed' });
+    await forgetDismissed(h, story);
+  }
   if (act === 'claim' && status === 'pending') await claim(h, story);
   if (act === 'retry' && (status === 'blocked' || status === 'failed')) {
     await h.call(jobs.retry, { workspaceId, jobId });
   }
-  if (act === 'cancel' && status === 'blocked') await h.call(jobs.cancel, { workspaceId, jobId });
+  if (act === 'cancel' && status === 'blocked') {
+    await h.call(jobs.cancel, { workspaceId, jobId });
+    await forgetDismissed(h, story);
+  }
   story.job = (await h.get(jobId)).job;
+}
+
+/** The end of the job has dismissed what nobody had answered; nobody answers it any more. */
+async function forgetDismissed(h: Decisions, story: Story): Promise<void> {
+  for (const id of story.asked.filter((asked) => !story.answered.has(asked))) {
+    const { resolution } = await h.read(id);
+    assert.deepEqual([resolution?.mode, resolution?.createdBy], ['dismissed', null]);
+  }
+  story.asked = story.asked.filter((asked) => story.answered.has(asked));
 }
 
 /** The answers that could be withdrawn are handed over. */

@@ -10,7 +10,7 @@ import {
   startDecisionWorld,
 } from '../support/decision-world.ts';
 
-const { uncertainties, jobs, runs } = endpoints;
+const { uncertainties, runs } = endpoints;
 const create = uncertainties.createWithAutoPromotion;
 
 type Fields = Record<string, unknown>;
@@ -265,11 +265,11 @@ test('a job token creates and reads only uncertainties of its run', async (t) =>
   await h.refuse(uncertainties.promote, { workspaceId, uncertaintyId }, 'NOT_ALLOWED', jobToken);
   const { run } = await h.call(runs.get, { workspaceId, runId }, jobToken);
   const { repoId } = h;
-  const write = { workspaceId, repoId, runRef: run.runRef, status: 'blocked' };
+  const write = { workspaceId, repoId, runRef: run.runRef, status: run.status };
   assert.equal((await h.call(runs.upsertV1, write, jobToken)).created, false);
   await h.refuse(runs.upsertV1, { ...write, runRef: 'mine' }, 'NOT_ALLOWED', jobToken);
   await h.refuse(runs.list, { workspaceId }, 'NOT_ALLOWED', jobToken);
-  await h.call(jobs.complete, { workspaceId, jobId, agentId: h.agentId, outcome: 'done' });
+  await h.complete(jobId);
 });
 
 test('the audit log has promotions and resolutions, with their actors', async (t) => {

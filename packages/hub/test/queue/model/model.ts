@@ -143,6 +143,8 @@ export class QueueModel {
       words,
       kind: kind ?? shape.kind,
       asks: shape.asks,
+      mayWrite: shape.asks.includes('write'),
+      inRun: false,
       sortKey: this.nowMs - words.priority * PRIORITY_POINT_MS,
       status: 'pending',
       attempt: 0,
@@ -301,8 +303,8 @@ export class QueueModel {
     const code = this.#checkClaim(job, act);
     if (code === null && !job.cancelAsked) {
       // A completion with an invalid child changes nothing; children of a retried one do not count.
-      const hasBadChild = act.child?.dependsOn === NO_JOB && !this.#isRetried(job, act);
-      if (hasBadChild) return { code: 'JOB_NOT_FOUND' };
+      const isOutside = act.child !== null && !this.#isInReach(job, act.child);
+      if (isOutside && !this.#isRetried(job, act)) return { code: 'INVALID_REQUEST' };
       return this.#accept(job, act, sent);
     }
     if (code === null) this.#end(job, 'canceled');
@@ -319,8 +321,7 @@ export class QueueModel {
     const isRetried = this.#isRetried(job, act);
     if (isRetried) this.#putBack(job, act.retryDelayMs ?? 0);
     else this.#end(job, act.outcome);
-    const spawned =
-      act.child === null || isRetried ? [] : [this.jobs.push(this.#make(act.child)) - 1];
+    const spawned = act.child === null || isRetried ? [] : [this.#spawn(job, act.child)];
     this.#log(job, act.outcome === 'done' ? 'completed' : act.outcome, act.agent);
     const unseen = this.questions.filter(
       ({ heir, seen }) => this.jobs[heir ?? -1] === job && !seen,
@@ -331,6 +332,27 @@ export class QueueModel {
     const answer = { result: job.status, outcome: act.outcome, spawned, idempotent: false };
     job.accepted = { sent, attempt, answer };
     return { ...answer, ...this.view(job) };
+  }
+
+  /** A child is in the repository of its parent, and depends on what its parent or run has. */
+  #isInReach(parent: ModelJob, { repo, key, dependsOn }: JobWords): boolean {
+    const { words } = parent;
+    if (repo !== words.repo || (key !== null && key !== words.key)) return false;
+    if (dependsOn === null || dependsOn === words.dependsOn) return true;
+    const dependency = this.jobs[dependsOn];
+    return dependency === parent || (parent.inRun && dependency?.inRun === true);
+  }
+
+  /** Adds a child within the limits of its parent. */
+  #spawn(parent: ModelJob, told: JobWords, kind?: string): number {
+    const priority = Math.min(told.priority, parent.words.priority);
+    const child = this.#make({ ...told, priority }, kind);
+    child.mayWrite &&= parent.mayWrite || kind !== undefined;
+    const own = child.asks.filter((ask) => ask !== 'write' || child.mayWrite);
+    child.asks = [...new Set([...own, ...parent.asks])];
+    child.inRun = parent.inRun || kind !== undefined;
+    if (kind === undefined) child.maxAttempts = Math.min(told.maxAttempts, parent.maxAttempts);
+    return this.jobs.push(child) - 1;
   }
 
   #isRetried(job: ModelJob, { outcome, retryDelayMs }: ActOf<'complete'>): boolean {
@@ -393,6 +415,11 @@ export class QueueModel {
 
   #end(job: ModelJob, status: ModelJob['status']): void {
     Object.assign(job, { status, leaseEndsAt: null, claimKey: null, keptFor: null });
+    if (status === 'failed' || status === 'canceled') {
+      for (const question of this.questions) {
+        if (this.jobs[question.job] === job) question.open = false;
+      }
+    }
     if (status !== 'done') return;
     for (const waiting of this.jobs) {
       if (this.jobs[waiting.words.dependsOn ?? -1] !== job) continue;
@@ -427,7 +454,7 @@ export class QueueModel {
   #handOn(from: ModelJob | null, question: QueueModel['questions'][number]): void {
     const number = this.questions.indexOf(question);
     if (from !== null) from.answers = from.answers.filter((answer) => answer !== number);
-    const heir = this.jobs.push(this.#make(application, 'apply_decision')) - 1;
+    const heir = this.#spawn(this.job(question.job), application, 'apply_decision');
     Object.assign(question, { heir, seen: true });
   }
 

@@ -17,6 +17,10 @@ export interface ModelJob {
   words: JobWords;
   kind: string;
   asks: readonly string[];
+  /** Whether its tool may change files. */
+  mayWrite: boolean;
+  /** Jobs that apply answers are in the run of the question, and their children as well. */
+  inRun: boolean;
   sortKey: number;
   status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
   attempt: number;

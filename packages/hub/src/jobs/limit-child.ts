@@ -1,0 +1,155 @@
+import type { ChildJob, JobKind, RequestInput, RequiredCapabilities } from '@signalbox/contract';
+import type { Reader } from '../db/engine.ts';
+import { invalidField } from '../errors.ts';
+import { asObject, mayWrite, needsOf } from '../queue/matching.ts';
+import type { JobRecord } from './require-job.ts';
+import { type JobRow, readJob } from './store.ts';
+
+/*
+ * The limits of a job hold for its children. What an agent sends as children is mostly what its
+ * tool asked for, and a tool must not reach further by a child than by its own job: not to another
+ * repository or run, not to an agent that could not have claimed the job, and not earlier.
+ */
+
+type Child = RequestInput<typeof ChildJob>;
+type Requirements = Record<string, unknown>;
+/** The parts of a job that say what it requires. */
+type Requiring = Pick<JobRow, 'kind' | 'requirements'>;
+
+/** A job whose completion enqueues children, and the run that it belongs to now. */
+export interface ChildrenParent extends JobRecord {
+  runId: string | null;
+}
+
+/**
+ * Narrows a child to the limits of its parent.
+ *
+ * @param path of the child in the request.
+ * @throws HubError INVALID_REQUEST for what cannot be narrowed: another repository or run, and
+ *   dependencies or a key outside of the run.
+ */
+export async function limitChild(
+  reader: Reader,
+  parent: ChildrenParent,
+  child: Child,
+  path: string,
+): Promise<Child> {
+  await requireOwnPlace(reader, parent, child, path);
+  const { entry, row } = parent;
+  const { requirements: _requirements, budget: _budget, ...others } = child;
+  const requirements = inheritRequirements(row, child, `${path}/requirements`);
+  const budget = inheritBudget(row, child.budget);
+  return {
+    ...others,
+    ...(requirements !== undefined && { requirements }),
+    ...(budget !== undefined && { budget }),
+    priority: Math.min(child.priority, entry.priority),
+    maxAttempts: Math.min(child.maxAttempts, entry.attempts_max),
+  };
+}
+
+/** Where the job of an answer may run: where the job that asked may. A person decided its work. */
+export function requirementsOfApplication(asker: Requiring): Requirements | undefined {
+  const inherited = readInherited(asker);
+  return Object.keys(inherited).length === 0 ? undefined : inherited;
+}
+
+async function requireOwnPlace(
+  reader: Reader,
+  { entry, row, runId }: ChildrenParent,
+  child: Child,
+  path: string,
+): Promise<void> {
+  if (child.repoId !== undefined && child.repoId !== row.repo_id) {
+    throw invalidField(`${path}/repoId`, 'must be the repository of the job');
+  }
+  if (child.runId !== undefined && child.runId !== runId) {
+    throw invalidField(`${path}/runId`, 'must be the run of the job');
+  }
+  const { concurrencyKey: key } = child;
+  const isOwnKey =
+    key === undefined ||
+    key === entry.concurrency_key ||
+    (runId !== null && key.startsWith(`${runId}:`));
+  if (!isOwnKey) {
+    const rule = 'must be that of the job, or begin with the id of its run and a colon';
+    throw invalidField(`${path}/concurrencyKey`, rule);
+  }
+  const known = new Set([row.job_id, ...(JSON.parse(row.depends_on) as string[])]);
+  for (const jobId of child.dependsOn) {
+    if (known.has(jobId)) continue;
+    const job = await readJob(reader, row.workspace_id, jobId);
+    if (job !== undefined && runId !== null && job.run_id === runId) continue;
+    const rule = 'must name jobs of the run, the job itself, or those that it waited for';
+    throw invalidField(`${path}/dependsOn`, rule);
+  }
+}
+
+/**
+ * The requirements of a child: all those of its parent, and what it asks for beyond. An agent that
+ * may claim the child may claim the parent, and a job that may only read has no child that writes.
+ */
+function inheritRequirements(
+  parent: Requiring,
+  child: Child,
+  path: string,
+): Child['requirements'] | undefined {
+  const told: Requirements & RequiredCapabilities = asObject(child.requirements) ?? {};
+  // Checks the types of what the child asks for.
+  needsOf(child.kind, child.requirements);
+  const own = readInherited(parent);
+  const inherited = { ...own, ...rightsOf(parent, child) };
+  if (asObject(child.requirements) === null) {
+    if (Object.keys(inherited).length === 0) return child.requirements;
+    if (child.requirements === undefined) return inherited;
+    throw invalidField(path, 'must be an object, because the job has requirements of its own');
+  }
+  const { executionMode, model, models, canWrite, writeRequired } = told;
+  const asked = { executionMode, canWrite, writeRequired };
+  const hasModels = 'model' in own || 'models' in own;
+  const labels = { ...told.labels, ...(own.labels as RequiredCapabilities['labels']) };
+  const narrowed = {
+    ...asked,
+    ...(hasModels ? {} : { model, models }),
+    ...inherited,
+    ...(told.networkRequired === true && { networkRequired: true }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+  };
+  return Object.fromEntries(Object.entries(narrowed).filter(([, value]) => value !== undefined));
+}
+
+/** The requirements of a job that its children have as well; without the right to write. */
+function readInherited({ requirements }: Requiring): Requirements {
+  const { canWrite: _may, writeRequired: _must, ...own } = readRequirements(requirements);
+  return own;
+}
+
+function readRequirements(requirements: string | null): Requirements {
+  return requirements === null ? {} : (asObject(JSON.parse(requirements)) ?? {});
+}
+
+/** What a child must say about writing, so that it has no more rights than its parent. */
+function rightsOf(parent: Requiring, child: Child): RequiredCapabilities {
+  // The row has a kind that passed the contract's schema when it was written.
+  const kind = parent.kind as JobKind;
+  const requirements = readRequirements(parent.requirements);
+  const wantsToWrite = mayWrite(child.kind, child.requirements);
+  if (wantsToWrite && mayWrite(kind, requirements)) return {};
+  if (needsOf(kind, requirements).write) return { canWrite: false, writeRequired: true };
+  return wantsToWrite ? { canWrite: false } : {};
+}
+
+/** The limits of the parent, and those of the child where they are lower or others. */
+function inheritBudget(
+  { budget }: Pick<JobRow, 'budget'>,
+  told: Child['budget'],
+): Child['budget'] | undefined {
+  if (budget === null) return told;
+  const limits: Record<string, unknown> = { ...told };
+  for (const [name, limit] of Object.entries(JSON.parse(budget) as Requirements)) {
+    const asked = limits[name];
+    const areNumbers = typeof asked === 'number' && typeof limit === 'number';
+    limits[name] = areNumbers ? Math.min(asked, limit) : limit;
+  }
+  return limits;
+}
