@@ -88,7 +88,7 @@ function checkResult(value: JsonObject): ResultFile {
   ) as ResultFile;
 }
 
-/** Whether an attempt counts is for the agent to say: a command that did not count had no last one. */
+/** The agent alone says that an attempt does not count, for example when its account is at a limit. */
 function withoutSpending(reason: unknown): unknown {
   if (!isObject(reason)) return reason;
   const { spendsAttempt: _spendsAttempt, ...said } = reason;

@@ -128,7 +128,7 @@ function readRequirements(requirements: string | null): Requirements {
   return requirements === null ? {} : (asObject(JSON.parse(requirements)) ?? {});
 }
 
-/** What a child must say about writing, so that it has no more rights than its parent. */
+/** The words about writing by which a child has no more rights than its parent. */
 function rightsOf(parent: Requiring, child: Child): RequiredCapabilities {
   // The row has a kind that passed the contract's schema when it was written.
   const kind = parent.kind as JobKind;

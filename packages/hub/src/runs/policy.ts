@@ -1,7 +1,7 @@
 import type { Principal } from '../principal.ts';
 import type { RunChanges, RunRow } from './store.ts';
 
-/** What the tool of a job may say of its run: where the work is, not what it is or how it ended. */
+/** The tool of a job may say where the work of its run is, not what it is or how it ended. */
 const saidByTools: readonly (keyof RunChanges)[] = ['current_milestone', 'run_state_path'];
 
 /** Whether the caller may write a run by reference: a job token only the run of its job. */

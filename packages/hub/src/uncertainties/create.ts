@@ -40,7 +40,7 @@ export async function createUncertainty(
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   const call = {
     ...{ workspaceId, principalId, operation, key, body },
-    // A person has sent the job back after its end, which nobody's answer was.
+    // The job ended without an answer, and a person has sent it back: it asks again.
     isStale: async (tx: Tx, { uncertaintyId }: CreateAnswer) =>
       isByEndOfJob(await readResolution(tx, workspaceId, uncertaintyId)),
   };

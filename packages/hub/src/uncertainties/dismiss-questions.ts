@@ -6,9 +6,9 @@ import { listOpenOfJob, type UncertaintyRow, updateResolved, updateTaken } from 
 import { appendResolution } from './store-resolutions.ts';
 
 /*
- * Questions that nobody can use an answer to are dismissed by the end of their job, so that the
- * inbox has none of them. After a job that is done, only those about actions are: an answer to
- * another one is applied by a job of its own. When retention deletes the job, these go as well.
+ * The end of a job dismisses its open questions, so that the inbox has only those whose answer is
+ * used. A job that is done keeps those that are not about actions, because a job of its own applies
+ * their answers, until retention deletes it.
  */
 
 /**

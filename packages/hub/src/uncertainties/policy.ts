@@ -3,8 +3,8 @@ import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 
 /**
- * Open questions of a job, above which its tool asks no more. One that a person answers has few; the
- * others would only fill the inbox.
+ * Open questions of a job, above which its tool asks no more. A person answers a few of a job; more
+ * would only hide those of others in the inbox.
  */
 export const OPEN_QUESTIONS_MAX = 50;
 /** Uncertainties of a job, above which its tool records no more: far more than people read. */

@@ -78,7 +78,7 @@ async function withdraw(
   const asker = jobId === null ? null : await findJob(tx, workspaceId, jobId);
   if (asker === null) return;
   await recordWait(tx, asker);
-  // Otherwise it would be open for ever.
+  // The end of the job has dismissed the other ones.
   const { status } = asker.entry;
   if (status === 'failed' || status === 'canceled') {
     await dismissOfEnded(deps, tx, { workspaceId, jobId: asker.row.job_id });

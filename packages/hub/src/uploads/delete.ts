@@ -35,8 +35,8 @@ export async function deleteUpload(
 }
 
 /**
- * A job token learns nothing of uploads that are not its job's, and keeps its hands off those of the
- * agent, which prove what the job has changed.
+ * A job token deletes uploads of its job's tools only: those of the agent prove what the job has
+ * changed. It learns nothing of others.
  */
 async function requireMayDelete(
   tx: Tx,

@@ -22,7 +22,7 @@ const LEASE_MS = 600_000;
  */
 
 /**
- * What may be said in a field.
+ * The judgement of a field.
  * - `own`: the job, run or agent of the token; that of another is refused.
  * - `chosen`: it selects or limits what is read, or makes a repetition known.
  * - `claim`: it is kept as what the tool of this job says.
@@ -43,7 +43,7 @@ const runChanges = {
 const filters = { kind: 'chosen', repoId: 'chosen', fromAt: 'chosen', untilAt: 'chosen' } as const;
 const jobFilters = { ...filters, runId: 'own', agentId: 'chosen' } as const;
 const { fromAt: _fromAt, untilAt: _untilAt, ...decisionFilters } = filters;
-const questionFilters = {
+const questionFilters: Record<string, Judgement> = {
   ...decisionFilters,
   ...{ runId: 'own', jobId: 'chosen', promoted: 'chosen', mine: 'chosen' },
 } as const;
@@ -171,7 +171,7 @@ async function startHostile(t: TestContext) {
   return {
     ...{ ...world, agentId, runId, job, knock, start },
     ref: { workspaceId, jobId: job.jobId },
-    held: { workspaceId, jobId: job.jobId, agentId },
+    holder: { workspaceId, jobId: job.jobId, agentId },
     foreign: {
       jobId: world.held.jobId,
       runId: (await call(runs.upsertV1, run)).runId,
@@ -215,7 +215,7 @@ test('a job token is refused each value that only the agent or a person may send
   assert.deepEqual(await seen(h), before);
 });
 
-/** What a person sees of the job and its run, but for what the tool may say. */
+/** The job and its run as a person sees them, but for what the tool may say. */
 async function seen(h: Hostile): Promise<unknown> {
   const { workspaceId } = h.home;
   const { job } = await h.call(jobs.get, { workspaceId, jobId: h.job.jobId });
@@ -237,10 +237,10 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
         { name: 'test', command: 'npm test', outcome: 'passed', exitCode: 0, durationMs: 1 },
       ],
     };
-    const body = { ...h.held, outcome: 'done', evidence };
+    const body = { ...h.holder, outcome: 'done', evidence };
     assert.match(await h.knock(jobs.complete, body), /^NOT_ALLOWED/);
     const outcomeReason = { retryable: true, spendsAttempt: false };
-    const retried = { ...h.held, outcome: 'failed', outcomeReason };
+    const retried = { ...h.holder, outcome: 'failed', outcomeReason };
     assert.match(await h.knock(jobs.complete, retried), /^NOT_ALLOWED/);
     const { job } = await h.call(jobs.get, h.ref);
     assert.deepEqual([job.status, job.verdict, job.maxAttempts], ['running', null, 5]);
@@ -249,7 +249,7 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     const { jobId } = await h.start();
     await h.call(jobs.cancel, { ...h.ref, jobId });
     const renew = async (leaseMs: number, token?: string) => {
-      const answer = await h.call(jobs.heartbeat, { ...h.held, leaseMs }, token);
+      const answer = await h.call(jobs.heartbeat, { ...h.holder, leaseMs }, token);
       const endsInMs = Date.parse(answer.leaseExpiresAt) - h.clock.nowMs();
       return { commands: answer.commands, endsInMs };
     };
@@ -263,7 +263,7 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
   async '`job-events/append`'(h) {
     const activity = { toolCall: { id: '1', kind: 'execute', title: 'npm test', status: 'done' } };
     const entry = { logSeq: 1, message: 'All passed.', stream: 'agent' as const, activity };
-    const body = { ...h.held, entries: [entry] };
+    const body = { ...h.holder, entries: [entry] };
     assert.equal(await h.knock(jobEvents.append, body), 'ok');
     const { events } = await h.call(jobEvents.listForJob, h.ref);
     assert.deepEqual(events.at(-1)?.data, { stream: 'tool', logSeq: 1 });
@@ -279,7 +279,7 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     const page = await h.call(uncertainties.list, { workspaceId, status: 'open', limit: 200 });
     const askers = page.uncertainties.map(({ jobId }) => jobId);
     assert.deepEqual(askers, Array(OPEN_QUESTIONS_MAX).fill(h.job.jobId));
-    // What it only records has a bound as well.
+    // Uncertainties that are only recorded have a bound as well.
     const [first] = page.uncertainties;
     await h.call(uncertainties.addResolution, {
       ...{ workspaceId, uncertaintyId: first?.uncertaintyId ?? '' },
@@ -314,7 +314,7 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     // It does not name its job.
     const body = { workspaceId, runId: h.runId, ...question };
     const { uncertaintyId } = await h.call(create, body, h.job.jobToken);
-    await h.call(jobs.complete, { ...h.held, outcome: 'done' });
+    await h.call(jobs.complete, { ...h.holder, outcome: 'done' });
     await h.call(uncertainties.addResolution, {
       ...{ workspaceId, uncertaintyId, mode: 'answered', value: 'yes', confidence: 1 },
     });
@@ -355,7 +355,7 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     const child = { kind: 'work' as const, prompt: 'Deploy.', priority: 1_000, maxAttempts: 100 };
     const requirements = { labels: { env: 'production' }, mode: 'bypassPermissions' };
     const children = [{ ...child, requirements }];
-    const { result } = await h.call(jobs.complete, { ...h.held, outcome: 'done', children });
+    const { result } = await h.call(jobs.complete, { ...h.holder, outcome: 'done', children });
     const { job } = await h.call(jobs.get, { ...h.ref, jobId: result.spawnedJobIds[0] ?? '' });
     assert.deepEqual(
       [job.priority, job.maxAttempts, job.requirements],
@@ -421,7 +421,7 @@ function copyResolved(h: Hostile, count: number): Promise<void> {
 
 const pagePath = join(import.meta.dirname, '../../../../docs/operate/security.md');
 const [, section = ''] = readFileSync(pagePath, 'utf8').split('## What is believed of a tool');
-/** What each row of the page's table is about that the hub keeps. */
+/** The first cell of each row of the page's table that the hub keeps. */
 const rows = (section.split('\n## ')[0] ?? '')
   .split('\n')
   .filter((line) => line.endsWith('| hub |'))

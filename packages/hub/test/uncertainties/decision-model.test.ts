@@ -95,7 +95,7 @@ async function take(h: Decisions, story: Story, { act, which }: Step): Promise<v
   story.job = (await h.get(jobId)).job;
 }
 
-/** The end of the job has dismissed what nobody had answered; nobody answers it any more. */
+/** The end of the job has dismissed the questions without an answer: the story leaves them. */
 async function forgetDismissed(h: Decisions, story: Story): Promise<void> {
   for (const id of story.asked.filter((asked) => !story.answered.has(asked))) {
     const { resolution } = await h.read(id);

@@ -83,7 +83,7 @@ for (const [end, act] of Object.entries(ends)) {
   });
 }
 
-test('a question of a job that goes on stays open', async (t) => {
+test('a question of a job that continues stays open', async (t) => {
   const h = await startDecisionWorld(t);
   const { jobId } = await h.enqueue({ runId: h.runId });
   await h.claim({ leaseMs: LEASE_MS });
