@@ -1,5 +1,6 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeToolTree } from './process/tool-file.ts';
 import { openStateDirectory, readJsonFile } from './state-directory.ts';
 
 /** A worktree that an agent keeps in its state directory after the attempt has ended. */
@@ -19,18 +20,18 @@ export async function listLeftWorktrees(stateDir: string): Promise<LeftWorktree[
   for (const name of await readdir(kept)) {
     const path = join(kept, name);
     const [, jobId = null] = /^(.+)-\d+$/.exec(name) ?? [];
-    left.push({ kind: 'kept', path, jobId, changedAt: (await stat(path)).mtime });
+    left.push({ kind: 'kept', path, jobId, changedAt: (await lstat(path)).mtime });
   }
   for (const name of await readdir(sessions)) {
     const path = join(sessions, name);
     const record = (await readJsonFile(join(path, 'session.json'))) as { jobId?: unknown } | null;
     const jobId = typeof record?.jobId === 'string' ? record.jobId : null;
-    left.push({ kind: 'session', path, jobId, changedAt: (await stat(path)).mtime });
+    left.push({ kind: 'session', path, jobId, changedAt: (await lstat(path)).mtime });
   }
   return left;
 }
 
 /** Deletes one of them. */
 export async function removeLeftWorktree({ path }: LeftWorktree): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await removeToolTree(path);
 }

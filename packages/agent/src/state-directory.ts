@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readToolFile, ToolFileError } from './process/tool-file.ts';
 
 /**
@@ -11,8 +11,8 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, process.json, evidence.git/,
- *                 worktree/ and tool/, which belong to the tool; result.json and report.ndjson
- *                 are in tool/
+ *                 worktree/ and tool/, which belong to the tool and have its result.json, and
+ *                 notes/, where programs of the agent write that run beside the tool: report.ndjson
  * sessions/<job>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/
  * kept/<key>/     a worktree whose changes could not be published to the clone
@@ -41,7 +41,11 @@ export interface JobDirectory {
   readonly resultFile: string;
   readonly reportFile: string;
   readonly processFile: string;
-  readonly environmentFile: string;
+  /**
+   * Where `signalbox mcp` and hooks write, as the user of the tool. A sandbox of the tool is not
+   * opened for it.
+   */
+  readonly notes: string;
   /** Where the tool writes files for the agent. */
   readonly toolFiles: string;
   /** The git directory by which the agent reads the worktree. */
@@ -49,8 +53,12 @@ export interface JobDirectory {
   readonly worktree: string;
 }
 
-/** Creates the directory and its subdirectories with mode 0700: prompts and output are private. */
-export async function openStateDirectory(path: string): Promise<StateDirectory> {
+/**
+ * Creates the directory and its subdirectories with mode 0700: prompts and output are private. The
+ * paths are absolute, because git and tools run in other directories.
+ */
+export async function openStateDirectory(given: string): Promise<StateDirectory> {
+  const path = resolve(given);
   const state: StateDirectory = {
     path,
     lockFile: join(path, 'agent.lock'),
@@ -77,8 +85,8 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     patchFile: join(path, 'changes.patch'),
     toolFiles: join(path, 'tool'),
     resultFile: join(path, 'tool', 'result.json'),
-    reportFile: join(path, 'tool', 'report.ndjson'),
-    environmentFile: join(path, 'tool', 'environment'),
+    notes: join(path, 'notes'),
+    reportFile: join(path, 'notes', 'report.ndjson'),
     processFile: join(path, 'process.json'),
     evidenceDir: join(path, 'evidence.git'),
     worktree: join(path, 'worktree'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
@@ -59,14 +59,16 @@ async function holdJob({ holdMs = 60_000, runId }: { holdMs?: number; runId?: st
   jobs += 1;
   const directory = join(place.directory, `job-${jobs}`);
   const worktree = join(directory, 'worktree');
-  mkdirSync(join(directory, 'tool'), { recursive: true });
-  mkdirSync(worktree);
-  const reportFile = join(directory, 'tool', 'report.ndjson');
+  for (const name of ['worktree', 'tool', 'notes']) {
+    mkdirSync(join(directory, name), { recursive: true });
+  }
+  const reportFile = join(directory, 'notes', 'report.ndjson');
   const env = {
     ...{ SIGNALBOX_BASE_URL: place.url, SIGNALBOX_JOB_TOKEN: claimed.jobToken ?? '' },
     ...{ SIGNALBOX_WORKSPACE_ID: workspaceId, SIGNALBOX_JOB_ID: jobId },
     ...{ SIGNALBOX_AGENT_ID: agentId, SIGNALBOX_ATTEMPT: String(claimed.claimGeneration) },
     ...{ SIGNALBOX_WORKTREE: worktree, SIGNALBOX_REPORT_FILE: reportFile },
+    SIGNALBOX_RESULT_FILE: join(directory, 'tool', 'result.json'),
     ...{ SIGNALBOX_HOLD_MS: String(holdMs), DEPLOY_TOKEN: 'hunter2-hunter2' },
   };
   const claimGeneration = claimed.claimGeneration ?? 0;
@@ -227,8 +229,11 @@ test('attach_file takes files of the worktree without secrets, and no others', a
   writeFileSync(join(held.worktree, 'env.txt'), 'DEPLOY=hunter2-hunter2\n');
   writeFileSync(join(place.directory, 'private'), 'a key');
   symlinkSync(join(place.directory, 'private'), join(held.worktree, 'link'));
-  const attached = await call(client, 'attach_file', { path: 'shot.png' });
-  assert.equal(attached.text, 'Attached shot.png (9 bytes).');
+  mkdirSync(join(held.worktree, 'shots'));
+  symlinkSync('../shot.png', join(held.worktree, 'shots', 'last.png'));
+  linkSync(join(place.directory, 'private'), join(held.worktree, 'second-name'));
+  const attached = await call(client, 'attach_file', { path: 'shots/last.png' });
+  assert.equal(attached.text, 'Attached last.png (9 bytes).');
   const [{ uploadId, contentType }] = reportOf(held);
   assert.equal(contentType, 'image/png');
   const { downloadUrl } = await hub().uploads.getDownloadUrl({ workspaceId, uploadId });
@@ -237,6 +242,7 @@ test('attach_file takes files of the worktree without secrets, and no others', a
     ['link', /outside the worktree/],
     ['../tool/../../private', /outside the worktree/],
     ['/etc/passwd', /outside the worktree/],
+    ['second-name', /several names/],
     ['missing', /does not exist/],
     ['env.txt', /contains a secret/],
   ];
@@ -246,6 +252,26 @@ test('attach_file takes files of the worktree without secrets, and no others', a
     assert.match(text, why);
   }
   assert.equal(reportOf(held).length, 1);
+  await endJob(held);
+});
+
+test('nothing is written through a link in the place of the report', async () => {
+  const held = await holdJob();
+  const person = join(place.directory, 'bashrc');
+  writeFileSync(person, '# mine\n');
+  symlinkSync(person, held.reportFile);
+  const client = await connect(held);
+  const finish = { outcome: 'done', message: '$(touch ran)' };
+  const child = { kind: 'work', prompt: '$(touch ran)' };
+  for (const [name, args] of [['finish', finish] as const, ['spawn_job', child] as const]) {
+    const { text, isError } = await call(client, name, args);
+    assert.ok(isError, name);
+    assert.match(text, /^The report of the tool: The file is not accessible: it is a link\.$/);
+  }
+  const asked = await place.run(['ask', '$(touch ran)', '--wait', '1s'], { env: held.env });
+  assert.equal(asked.exitCode, exitCodes.usage);
+  assert.match(asked.stderr, /it is a link\.\n.*REPORT_INVALID/);
+  assert.equal(readFileSync(person, 'utf8'), '# mine\n');
   await endJob(held);
 });
 

@@ -43,14 +43,17 @@ try cat "$mirror/config"
 try touch "$mirror/hooks" "$mirror/objects/x" "$mirror/config"
 try cat "$job/log.ndjson"
 try touch "$job/process.json"
-try touch "$job/evidence.git/config"
+try touch "$job/evidence.git/config" "$job/evidence.git/reading"
 try ls "$CLONE"
 try kill -0 "$agent"
 test -r "$SIGNALBOX_PROMPT_FILE" || echo "LEAK: the prompt is missing"
 case "$(cat)" in
   work) echo one > one.txt; git add one.txt; git -c user.name=T -c user.email=t@t.test commit -qm one
     echo two > two.txt
+    echo '{"type":"evidence","check":"own","outcome":"passed"}' >> "$SIGNALBOX_REPORT_FILE"
+    ln -s "$SECRET" .git/signalbox-ref
     echo '{"outcome":"done","message":"as a user of its own"}' > "$SIGNALBOX_RESULT_FILE" ;;
+  index) echo two > two.txt; rm .git/index; ln -s "$SECRET" .git/index ;;
   link) ln "$SECRET" "$SIGNALBOX_RESULT_FILE" || ln -s "$SECRET" "$SIGNALBOX_RESULT_FILE" ;;
 esac
 exit 0
@@ -83,13 +86,18 @@ describe('--run-as', { skip }, () => {
   async function runJob(prompt: string) {
     const jobId = await enqueueJob(place, repoId, prompt, { maxAttempts: 1 });
     const args = ['agent', 'start', '--once', '--run-as', USER, '--state-dir', stateDir];
-    const agent = await place.run([...args, '--command', at('tool.sh')], {
+    const clean = 'git status --porcelain && test -z "$(git status --porcelain)"';
+    // Of a person who lets nobody read their files.
+    const umask = process.umask(0o077);
+    const running = place.run([...args, '--check', clean, '--command', at('tool.sh')], {
       env: {
         CREDENTIALS: at('config/private'),
         SECRET: at('secret.json'),
         CLONE: clone,
       },
     });
+    process.umask(umask);
+    const agent = await running;
     const shown = await place.run(['job', jobId, '--json']);
     return { agent, ...JSON.parse(shown.stdout), text: shown.stdout };
   }
@@ -109,10 +117,20 @@ describe('--run-as', { skip }, () => {
     assert.match(text, new RegExp(`I am ${USER_ID} in \\S+ as daemon`));
     assert.ok(!text.includes('LEAK'), text.match(/LEAK[^"]*/)?.[0]);
     assert.equal(job.message, 'as a user of its own');
-    const { commitSha, changedFiles } = job.evidence;
+    const { commitSha, changedFiles, verdict, checks, reported } = job.evidence;
+    // The agent's commit is checked out, and the index is that of the commit.
+    assert.equal(verdict, 'verified', JSON.stringify(checks));
+    assert.deepEqual(reported, [{ check: 'own', outcome: 'passed' }]);
     assert.deepEqual(changedFiles, ['one.txt', 'two.txt']);
     assert.equal(git(clone, 'show', `${commitSha}:two.txt`), 'two');
     assert.equal(statSync(join(stateDir, 'outbox')).mode & 0o077, 0);
+  });
+
+  test('an index that is a link to a file of another user is refused', async () => {
+    const { job, text } = await runJob('index');
+    assert.equal(job.outcomeReason.code, 'evidence_failed', text);
+    assert.match(job.outcomeReason.summary, /\.git\/index of the worktree: .* it is a link/);
+    assert.match(readFileSync(at('secret.json'), 'utf8'), /stolen/);
   });
 
   test('a result that is a link to a file of another user is refused', async () => {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Usage } from '@signalbox/contract';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
@@ -21,11 +21,11 @@ const sessionId = /^[0-9a-f-]{36}$/;
 export async function readCodexSession(id: string, env: NodeJS.ProcessEnv): Promise<CodexSession> {
   if (!sessionId.test(id)) return {};
   const home = env.CODEX_HOME || join(env.HOME ?? '', '.codex');
-  const folder = join(home, 'sessions');
-  const name = (await listFiles(folder)).find((each) => each.endsWith(`-${id}.jsonl`));
-  if (name === undefined) return {};
+  const { folder, files } = await listFiles(join(home, 'sessions'));
+  const file = files.find((each) => each.endsWith(`-${id}.jsonl`));
+  if (file === undefined) return {};
   try {
-    const bytes = await readToolFile(join(folder, name), { bytesMax: SESSION_BYTES_MAX });
+    const bytes = await readToolFile(file, { below: folder, bytesMax: SESSION_BYTES_MAX });
     return readLines(bytes?.toString('utf8') ?? '');
   } catch (error) {
     // The tool could have put anything there; without the file, model and tokens stay unknown.
@@ -34,12 +34,15 @@ export async function readCodexSession(id: string, env: NodeJS.ProcessEnv): Prom
   }
 }
 
-async function listFiles(folder: string): Promise<string[]> {
+async function listFiles(sessions: string): Promise<{ folder: string; files: string[] }> {
   try {
-    return await readdir(folder, { recursive: true });
+    // The person may keep them elsewhere. Below, links to folders are not followed.
+    const folder = await realpath(sessions);
+    const found = await readdir(folder, { recursive: true, withFileTypes: true });
+    return { folder, files: found.map(({ parentPath, name }) => join(parentPath, name)) };
   } catch {
     // Codex keeps no sessions there.
-    return [];
+    return { folder: sessions, files: [] };
   }
 }
 

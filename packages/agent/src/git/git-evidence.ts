@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ChangedFileCount, Evidence } from '@signalbox/contract';
-import { identityOf } from '../process/tool-user.ts';
+import { identityOf, showToUser } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, gitEnvironment, runGit, safeSettings } from './git.ts';
 import { withMirror } from './git-mirror.ts';
-import type { Worktree } from './git-worktree.ts';
-import { readHead } from './tool-repository.ts';
+import { objectsOf, type Worktree } from './git-worktree.ts';
+import { openWorktreeFiles, type ToolRepository } from './tool-repository.ts';
 
 /** Evidence of a job's changes, read from git only, never from the tool's own claims. */
 export interface GitEvidence extends Evidence {
@@ -31,37 +29,6 @@ const SUBJECT_CHARS_MAX = 72;
 /** Limit for moving the commits of one job into the mirror. */
 const IMPORT_MS_MAX = 10 * 60_000;
 
-/**
- * How the agent reads what a tool has left: as the tool's user, with a git directory that the tool
- * cannot write, and without any configuration but the one in there. Of the tool's repository only
- * the objects and the index count. Neither files that git trusts in a repository (`config`, hooks,
- * attributes, commit graphs) nor anything that the tool has written about the person are used.
- */
-function readingTool({ path, evidenceDir, mirror, user }: Worktree): GitOptions {
-  const { PATH, TMPDIR, HOME } = process.env;
-  const indexes = ['core.commitGraph', 'core.multiPackIndex', 'core.untrackedCache'];
-  const settings = [...indexes, 'pack.useBitmaps'].map((name, at): [string, string][] => [
-    [`GIT_CONFIG_KEY_${at}`, name],
-    [`GIT_CONFIG_VALUE_${at}`, 'false'],
-  ]);
-  return {
-    ...{ cwd: path, user },
-    exactEnv: {
-      ...{ PATH, TMPDIR, LC_ALL: 'C' },
-      ...(user === null ? { HOME } : {}),
-      GIT_DIR: evidenceDir,
-      GIT_WORK_TREE: path,
-      GIT_INDEX_FILE: join(path, '.git', 'index'),
-      GIT_OBJECT_DIRECTORY: join(path, '.git', 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(mirror.gitDir, 'objects'),
-      ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
-      GIT_CONFIG_COUNT: String(settings.length),
-      ...Object.fromEntries(settings.flat()),
-      ...{ GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
-    },
-  };
-}
-
 /** The changes that a tool has left: its last commit, and the files as they are. */
 export interface ToolChanges {
   headSha: string;
@@ -71,10 +38,8 @@ export interface ToolChanges {
   hasLeftovers: boolean;
 }
 
-/** Reads what the tool has left, committed or not. Writes objects of the tool's repository only. */
-export async function readChanges(worktree: Worktree): Promise<ToolChanges> {
-  const git = readingTool(worktree);
-  const headSha = await readHead(worktree);
+/** Reads what the tool has left, committed or not. */
+export async function readChanges({ headSha, git }: ToolRepository): Promise<ToolChanges> {
   const headTree = await askGit(['rev-parse', '--verify', `${headSha}^{tree}`], git);
   if (headTree === null) {
     throw new GitError(`The command left ${headSha}, which is no commit.`, null, undefined);
@@ -94,12 +59,12 @@ const ADDED_BYTES_MAX = 32 * 1024 * 1024;
  * instance because they are too large.
  */
 export async function findInChanges(
-  worktree: Worktree,
+  { worktree, git: reading }: ToolRepository,
   { treeSha }: ToolChanges,
   matches: (text: string) => boolean,
 ): Promise<string[] | null> {
   const args = ['diff-tree', '-r', '-p', '--unified=0', '--no-renames', '--no-ext-diff'];
-  const git = { ...readingTool(worktree), outputBytesMax: ADDED_BYTES_MAX };
+  const git = { ...reading, outputBytesMax: ADDED_BYTES_MAX };
   let patch: string;
   try {
     const ends = [`${worktree.baseSha}^{tree}`, treeSha];
@@ -137,14 +102,13 @@ async function stage(git: GitOptions, which: readonly string[]): Promise<void> {
  * @returns the last commit.
  */
 export async function commitLeftovers(
-  worktree: Worktree,
+  { git }: ToolRepository,
   { headSha, treeSha, hasLeftovers }: ToolChanges,
   job: { jobId: string; prompt: string },
 ): Promise<string> {
   if (!hasLeftovers) return headSha;
   const input = `${subjectOf(job.prompt)}\n\nSignalbox-Job: ${job.jobId}\n`;
-  const git = { ...readingTool(worktree), input };
-  return (await runGit(['commit-tree', treeSha, '-p', headSha], git)).trim();
+  return (await runGit(['commit-tree', treeSha, '-p', headSha], { ...git, input })).trim();
 }
 
 /**
@@ -156,11 +120,16 @@ export async function commitLeftovers(
  * The tool may have left its branch (a detached head, its own branch); people look for the result
  * on the job's branch all the same.
  */
-export async function importCommits(worktree: Worktree, commitSha: string): Promise<GitEvidence> {
-  const { mirror, baseSha, branch } = worktree;
+export async function importCommits(
+  repository: ToolRepository,
+  commitSha: string,
+): Promise<GitEvidence> {
+  const { mirror, baseSha, branch, user } = repository.worktree;
   if (commitSha === baseSha) return { changedFiles: [] };
   return await withMirror(mirror, async () => {
-    await sendPack(worktree, `${commitSha}\n^${baseSha}\n`);
+    await sendPack(repository, `${commitSha}\n^${baseSha}\n`);
+    // The tool's repository borrows them from here, as it does the others.
+    await showToUser(objectsOf(mirror), user);
     const git = { gitDir: mirror.gitDir, isAfterTool: true } as const;
     const range = `${baseSha}..${commitSha}`;
     // Count commits after the base: a tool that only moved back in history has done nothing.
@@ -171,18 +140,12 @@ export async function importCommits(worktree: Worktree, commitSha: string): Prom
   });
 }
 
-/**
- * Lists files of the worktree that differ from the commit, without those that git ignores. With an
- * index of its own: in the tool's index, files can be marked as unchanged.
- */
+/** Lists files of the worktree that differ from the commit, without those that git ignores. */
 export async function listDifferences(worktree: Worktree, commitSha: string): Promise<string[]> {
-  const index = join(worktree.path, '.git', 'signalbox-index');
-  await rm(index, { force: true });
-  const git = readingTool(worktree);
-  const fresh = { ...git, exactEnv: { ...git.exactEnv, GIT_INDEX_FILE: index } };
-  await runGit(['read-tree', commitSha], fresh);
-  const changed = await runGit(['ls-files', '-z', '--modified', '--deleted'], fresh);
-  const added = await runGit(['ls-files', '-z', '--others', '--exclude-standard'], fresh);
+  const git = await openWorktreeFiles(worktree);
+  await runGit(['read-tree', commitSha], git);
+  const changed = await runGit(['ls-files', '-z', '--modified', '--deleted'], git);
+  const added = await runGit(['ls-files', '-z', '--others', '--exclude-standard'], git);
   const names = `${changed}${added}`.split('\0');
   return [...new Set(names.filter((name) => name !== '' && !name.endsWith('/')))];
 }
@@ -202,8 +165,8 @@ async function listChangedFiles(
   return { changedFiles, ...(omitted > 0 ? { changedFilesOmitted: omitted } : {}) };
 }
 
-async function sendPack(worktree: Worktree, revisions: string): Promise<void> {
-  const { cwd, exactEnv: env, user = null } = readingTool(worktree);
+async function sendPack({ worktree, git }: ToolRepository, revisions: string): Promise<void> {
+  const { cwd, exactEnv: env, user = null } = git;
   const limits = { timeout: IMPORT_MS_MAX, killSignal: 'SIGKILL' } as const;
   const sender = spawn('git', [...safeSettings, 'pack-objects', '--revs', '--stdout', '-q'], {
     ...{ cwd, env, ...limits, ...identityOf(user) },

@@ -1,6 +1,7 @@
-import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { askGit, runGit } from './git.ts';
 import { findCloneRoot, type Mirror, withMirror } from './git-mirror.ts';
@@ -103,10 +104,16 @@ async function createRepository(
   const form = `--object-format=${format ?? 'sha1'}`;
   await runGit(['init', '--quiet', '--template=', form, ...args], { signal });
   const gitDir = args[0] === '--bare' ? (args[1] as string) : join(args[0] as string, '.git');
-  await writeFile(
-    join(gitDir, 'objects', 'info', 'alternates'),
-    `${join(mirror.gitDir, 'objects')}\n`,
-  );
+  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternatesOf(objectsOf(mirror)));
+}
+
+export function objectsOf({ gitDir }: Mirror): string {
+  return join(gitDir, 'objects');
+}
+
+/** The file by which a repository borrows objects (gitrepository-layout(5)). */
+export function alternatesOf(...objects: readonly string[]): string {
+  return objects.map((path) => `${path}\n`).join('');
 }
 
 /** A user of its own does not get the person's access to the origin either. */
@@ -178,7 +185,7 @@ export async function keepWorktree(worktree: Worktree, target: string): Promise<
  * cleans up after an interrupted attempt.
  */
 export async function removeWorktree(mirror: Mirror, path: string, branch: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await removeToolTree(path);
   const git = { gitDir: mirror.gitDir };
   await withMirror(mirror, async () => {
     if ((await askGit(['rev-parse', '--git-dir'], git)) === null) return;

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { type AgentCommand, verdicts } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
@@ -8,6 +7,7 @@ import { createBackoff } from '../loops/backoff.ts';
 import { startLease } from '../loops/lease-loop.ts';
 import { type LogLoop, startLogLoop } from '../loops/log-loop.ts';
 import type { OutboxLoop } from '../loops/outbox-loop.ts';
+import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory } from '../state-directory.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { createJobRenewal } from './job-calls.ts';
@@ -109,7 +109,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   async function release(hasResult: boolean): Promise<void> {
     // Keep the lease until the hub answers, so that no other agent starts the job meanwhile.
     if (hasResult) await options.outbox.settled(claimed.key);
-    else await rm(jobDirectory(settings.state, claimed.key).path, { recursive: true, force: true });
+    else await removeToolTree(jobDirectory(settings.state, claimed.key).path);
     const isCanceled = (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
     await (isCanceled ? lease.release() : lease.stop());
   }

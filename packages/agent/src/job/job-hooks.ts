@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { access, constants, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseObject } from '../executors/json-fields.ts';
@@ -16,10 +17,11 @@ const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
 /** The environment of a process is a few MB at most (execve(2)). */
 const ENVIRONMENT_BYTES_MAX = 8 * 1024 * 1024;
 const shebangOfShell = /^#!.*\b(ba|da|k|z)?sh\b/;
-/** Sources the hook, so that its exports take effect, and writes the environment to a file. */
+/** Sources the hook, so that its exports take effect, and writes the environment to a new file. */
 const sourceScript =
   '. "$0" && exec "$1" -e ' +
-  `'require("node:fs").writeFileSync(process.argv[1], JSON.stringify(process.env))' "$2"`;
+  `'require("node:fs").writeFileSync(process.argv[1], JSON.stringify(process.env),` +
+  ` { flag: "wx", mode: 0o600 })' "$2"`;
 
 /**
  * Runs one of the person's hooks, if it exists. Shell scripts are sourced: their exports apply to
@@ -36,10 +38,10 @@ export async function runHook(
 ): Promise<void> {
   const file = await findHook(work.settings.hooksDir, name);
   if (file === null) return;
-  const { environmentFile } = work.directory;
+  const random = randomBytes(12).toString('hex');
+  const environmentFile = join(work.directory.notes, `environment-${random}`);
   const isShell = await isShellScript(file);
   const shell = ['-c', sourceScript, file, process.execPath, environmentFile];
-  await rm(environmentFile, { force: true });
   const exit = await runProcess({
     file: isShell ? '/bin/sh' : file,
     args: isShell ? shell : [],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import {
@@ -11,17 +11,12 @@ import {
   type ToolChanges,
 } from '../git/git-evidence.ts';
 import { mirrorOf, type RepositoryMapping } from '../git/git-mirror.ts';
-import {
-  branchOf,
-  keepWorktree,
-  publishBranch,
-  removeWorktree,
-  type Worktree,
-} from '../git/git-worktree.ts';
+import { branchOf, keepWorktree, publishBranch, removeWorktree } from '../git/git-worktree.ts';
 import { countLines, makePatch } from '../git/shared-changes.ts';
-import { moveHead } from '../git/tool-repository.ts';
+import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { landWork } from '../landing/land-work.ts';
+import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -114,7 +109,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
   const key = attemptKey(claimed.jobId, claimed.claimGeneration);
   const directory = jobDirectory(settings.state, key);
   // An attempt starts with an empty directory; existing files are from an interrupted start.
-  await rm(directory.path, { recursive: true, force: true });
+  await removeToolTree(directory.path);
   await mkdir(directory.path, { recursive: true, mode: 0o700 });
   await admitUser(directory.path, settings.toolUser);
   const session = await openSession(settings, claimed, key);
@@ -184,18 +179,19 @@ async function readOutcome(work: JobWork, options: JobRunOptions): Promise<JobRe
 async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitEvidence> {
   const { worktree } = work;
   if (worktree === undefined || stopped === 'canceled') return { changedFiles: [] };
-  const changes = await readChanges(worktree);
+  const repository = await openToolRepository(worktree);
+  const changes = await readChanges(repository);
   if (work.isReadOnly) {
     if (changes.hasLeftovers || changes.headSha !== worktree.baseSha) {
       await work.log.note('signalbox: this job is read-only; its changes are discarded.');
     }
     return { changedFiles: [] };
   }
-  const secretsIn = await findSecrets(work, worktree, changes);
-  const commitSha = await commitLeftovers(worktree, changes, work.claimed.job);
-  const evidence = { ...(await importCommits(worktree, commitSha)), ...secretsIn };
+  const secretsIn = await findSecrets(work, repository, changes);
+  const commitSha = await commitLeftovers(repository, changes, work.claimed.job);
+  const evidence = { ...(await importCommits(repository, commitSha)), ...secretsIn };
   if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
-  if (changes.hasLeftovers && !(await moveHead(worktree, commitSha))) {
+  if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
   return evidence;
@@ -236,10 +232,10 @@ function isContinuable(work: JobWork, result: JobResult | null, stop: StopReason
 /** Names the changed files with secrets. The commits stay on this machine, so they are kept. */
 async function findSecrets(
   { redactor, log }: JobWork,
-  worktree: Worktree,
+  repository: ToolRepository,
   changes: ToolChanges,
 ): Promise<{ secretsIn?: string[] }> {
-  const found = await findInChanges(worktree, changes, (text) => redactor.finds(text));
+  const found = await findInChanges(repository, changes, (text) => redactor.finds(text));
   if (found === null) {
     await log.note('signalbox: the changes could not be searched for secrets.');
     return {};

@@ -59,8 +59,10 @@ async function writePrompt(work: JobWork): Promise<void> {
   const { toolUser } = settings;
   await writeFile(directory.promptFile, composePrompt(claimed.job), { mode: 0o600 });
   await showToUser(directory.promptFile, toolUser);
-  await mkdir(directory.toolFiles, { mode: 0o700 });
-  await giveToUser(directory.toolFiles, toolUser);
+  for (const folder of [directory.toolFiles, directory.notes]) {
+    await mkdir(folder, { mode: 0o700 });
+    await giveToUser(folder, toolUser);
+  }
   await recordProcess(work, null);
   const { baseUrl } = settings;
   const variables = jobVariables({

@@ -1,10 +1,11 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { branchOf, removeWorktree } from '../git/git-worktree.ts';
 import type { Outbox } from '../loops/outbox.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
+import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
 import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
@@ -42,12 +43,12 @@ export async function recoverState(
     const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
     const directories = [directory.worktree, worktreeOf(sessionPathOf(state, key))];
     if (record !== null) await stopProcesses(record, directories, killGraceMs, clock);
-    if (mirrors.length === 0) await rm(directory.worktree, { recursive: true, force: true });
+    if (mirrors.length === 0) await removeToolTree(directory.worktree);
     for (const mirror of mirrors) {
       await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
-    await rm(directory.path, { recursive: true, force: true });
+    await removeToolTree(directory.path);
     if (record?.attempt?.key === key) recovery.abandoned.push(record.attempt);
   }
   return recovery;

@@ -1,8 +1,7 @@
-import { appendFile } from 'node:fs/promises';
 import { jobKinds } from '@signalbox/contract';
 import { z } from 'zod';
 import { type JsonObject, parseObject } from '../executors/json-fields.ts';
-import { readToolFile, ToolFileError } from '../process/tool-file.ts';
+import { appendToToolFile, readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { ResultFileError } from './result-file.ts';
 
 /** All parts of a completion share a body of 262,144 bytes. */
@@ -86,9 +85,11 @@ export interface ToolReport {
  * Adds a line to the file that `SIGNALBOX_REPORT_FILE` names. Several processes of a tool may write
  * it at once, so each line is one write at its end. It begins with a line feed, because the line
  * before it may be torn.
+ *
+ * @throws {ResultFileError} something else is in the place of the file.
  */
 export async function appendToReport(file: string, line: ReportLine): Promise<void> {
-  await appendFile(file, `\n${JSON.stringify(line)}\n`, { mode: 0o600 });
+  await withReport(() => appendToToolFile(file, `\n${JSON.stringify(line)}\n`));
 }
 
 /**
@@ -98,7 +99,7 @@ export async function appendToReport(file: string, line: ReportLine): Promise<vo
  * @throws {ResultFileError}
  */
 export async function readToolReport(file: string, uid?: number): Promise<ToolReport> {
-  const bytes = await readBytes(file, uid);
+  const bytes = await withReport(() => readToolFile(file, { bytesMax: FILE_BYTES_MAX, uid }));
   const lines = (bytes?.toString('utf8') ?? '').split('\n').filter((line) => line !== '');
   const values = lines.map((line) => parseObject(line));
   const read = values.flatMap((value, index) => (value === null ? [] : [readLine(value, index)]));
@@ -106,9 +107,9 @@ export async function readToolReport(file: string, uid?: number): Promise<ToolRe
   return { ...reportOf(read), torn };
 }
 
-async function readBytes(file: string, uid: number | undefined): Promise<Buffer | null> {
+async function withReport<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
-    return await readToolFile(file, { bytesMax: FILE_BYTES_MAX, uid });
+    return await action();
   } catch (error) {
     if (!(error instanceof ToolFileError)) throw error;
     throw new ResultFileError(`The report of the tool: ${error.message}`);

@@ -1,8 +1,9 @@
-import { access, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job } from '@signalbox/contract';
 import type { KnownAnswer, Reply, SessionMemory } from '../executors/conversation.ts';
 import { isObject } from '../executors/json-fields.ts';
+import { removeToolTree } from '../process/tool-file.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { type ClaimedJob, pathName } from './attempt.ts';
 
@@ -76,7 +77,7 @@ export async function openToolSession(options: {
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
   const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
-  if (!isMine) await rm(path, { recursive: true, force: true });
+  if (!isMine) await removeToolTree(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
   const record = isMine ? { ...found, claimGeneration: claimed.claimGeneration } : fresh;
   let saved = Promise.resolve();
@@ -159,7 +160,7 @@ function createSession(
       record.told = [...new Set([...record.told, ...ids])];
       await save();
     },
-    remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
+    remove: () => removeToolTree(path),
   };
 }
 
@@ -193,6 +194,6 @@ export async function pruneSessions(state: StateDirectory, nowMs: number): Promi
   for (const name of await readdir(state.sessions)) {
     const path = join(state.sessions, name);
     const { mtimeMs } = await stat(path);
-    if (nowMs - mtimeMs > RETENTION_MS) await rm(path, { recursive: true, force: true });
+    if (nowMs - mtimeMs > RETENTION_MS) await removeToolTree(path);
   }
 }

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import type { HubClient } from '../hub-client.ts';
+import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory, type StateDirectory } from '../state-directory.ts';
 import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
@@ -52,7 +52,7 @@ export function startOutboxLoop(options: {
       }
       await outbox.refuse(entry, refusal, directory.logFile);
     }
-    await rm(directory.path, { recursive: true, force: true, maxRetries: 3 });
+    await removeToolTree(directory.path);
     open.delete(entry.attempt.key);
     options.onSettled(entry, settlement);
     changes.notify();

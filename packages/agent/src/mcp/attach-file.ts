@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename, extname, relative, resolve } from 'node:path';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { type AttachedFile, appendToReport } from '../job/tool-report.ts';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
@@ -58,7 +58,10 @@ export async function attachFile(
   return file;
 }
 
-/** Links that lead out of the worktree are found by the real path. */
+/**
+ * The real path shows where links lead. Then the file is opened by that path and through no link,
+ * so that a folder that was exchanged meanwhile leads nowhere.
+ */
 async function readInside({ roots }: JobContext, path: string): Promise<Buffer> {
   const [worktree = ''] = roots;
   let real: string;
@@ -67,16 +70,22 @@ async function readInside({ roots }: JobContext, path: string): Promise<Buffer> 
   } catch {
     throw new JobToolError(`${path} does not exist in the worktree.`);
   }
-  const inside = await Promise.all(roots.map(async (root) => isInside(await realpath(root), real)));
-  if (!inside.includes(true)) throw new JobToolError(`${path} is outside the worktree.`);
+  const places = await Promise.all(roots.map(realPlace));
+  const below = places.find((place) => isInside(place, real));
+  if (below === undefined) throw new JobToolError(`${path} is outside the worktree.`);
   try {
-    const bytes = await readToolFile(real, { bytesMax: FILE_BYTES_MAX });
+    const bytes = await readToolFile(real, { below, bytesMax: FILE_BYTES_MAX });
     if (bytes !== null) return bytes;
   } catch (error) {
     if (!(error instanceof ToolFileError)) throw error;
     throw new JobToolError(`${path}: ${error.message}`);
   }
   throw new JobToolError(`${path} does not exist in the worktree.`);
+}
+
+/** The path of a directory without links, unless it was itself replaced by one. */
+async function realPlace(root: string): Promise<string> {
+  return join(await realpath(dirname(root)), basename(root));
 }
 
 function isInside(root: string, path: string): boolean {

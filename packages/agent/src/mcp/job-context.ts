@@ -39,10 +39,10 @@ export function openJobContext(env: NodeJS.ProcessEnv): JobContext {
     );
   };
   const token = need('SIGNALBOX_JOB_TOKEN');
-  const reportFile = need('SIGNALBOX_REPORT_FILE');
   const redactor = createRedactor([token]);
   redactor.learn(env);
   const holdMs = Number(env.SIGNALBOX_HOLD_MS);
+  const resultFile = env.SIGNALBOX_RESULT_FILE;
   const baseUrl = need('SIGNALBOX_BASE_URL');
   return {
     client: createClient({ baseUrl, token, userAgent: 'signalbox-job-tools' }),
@@ -51,8 +51,8 @@ export function openJobContext(env: NodeJS.ProcessEnv): JobContext {
       agentId: need('SIGNALBOX_AGENT_ID'),
       claimGeneration: Number(need('SIGNALBOX_ATTEMPT')),
     },
-    reportFile,
-    roots: [need('SIGNALBOX_WORKTREE'), dirname(reportFile)],
+    reportFile: need('SIGNALBOX_REPORT_FILE'),
+    roots: [need('SIGNALBOX_WORKTREE'), ...(resultFile ? [dirname(resultFile)] : [])],
     holdMs: Number.isSafeInteger(holdMs) && holdMs > 0 ? holdMs : HOLD_MS_DEFAULT,
     redactor,
   };

@@ -1,7 +1,15 @@
 /** Calls of git by the agent, after a tool has had the repository. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -15,6 +23,7 @@ import {
 import { type Mirror, refreshMirror } from '../../src/git/git-mirror.ts';
 import { createWorktree, publishBranch, type Worktree } from '../../src/git/git-worktree.ts';
 import { countLines, makePatch } from '../../src/git/shared-changes.ts';
+import { openToolRepository } from '../../src/git/tool-repository.ts';
 import { git, makeRepository, repoId } from '../support/harness.ts';
 
 interface Place {
@@ -58,11 +67,12 @@ async function setup(t: TestContext, settings: readonly string[][] = []): Promis
 /** Everything that the agent asks git after a tool. */
 async function finish({ worktree, mirror }: Place): Promise<string> {
   const { baseSha } = worktree;
-  const changes = await readChanges(worktree);
-  assert.notEqual(await findInChanges(worktree, changes, () => false), null);
+  const repository = await openToolRepository(worktree);
+  const changes = await readChanges(repository);
+  assert.notEqual(await findInChanges(repository, changes, () => false), null);
   const job = { jobId: 'job_1', prompt: 'Change it' };
-  const commitSha = await commitLeftovers(worktree, changes, job);
-  await importCommits(worktree, commitSha);
+  const commitSha = await commitLeftovers(repository, changes, job);
+  await importCommits(repository, commitSha);
   await publishBranch(worktree, commitSha);
   await listDifferences(worktree, commitSha);
   await countLines({ mirror, baseSha, commitSha });
@@ -271,7 +281,8 @@ test('a forged list of commits has no effect on what counts as changed', async (
   before.copy(bytes, at);
   rmSync(list);
   writeFileSync(list, bytes);
-  assert.equal((await readChanges(worktree)).hasLeftovers, false);
+  const repository = await openToolRepository(worktree);
+  assert.equal((await readChanges(repository)).hasLeftovers, false);
 });
 
 test('a file that the tool has staged is in the commit, although git ignores it', async (t) => {
@@ -298,8 +309,9 @@ test('the clone gets the commit of the evidence, also when the branch of the mir
   const place = await setup(t);
   const { mirror, worktree } = place;
   place.runTool('echo new > new.txt; git add new.txt; git commit --quiet -m new');
-  const { headSha } = await readChanges(worktree);
-  await importCommits(worktree, headSha);
+  const repository = await openToolRepository(worktree);
+  const { headSha } = repository;
+  await importCommits(repository, headSha);
   const ref = `refs/heads/${worktree.branch}`;
   git(place.directory, `--git-dir=${mirror.gitDir}`, 'update-ref', ref, worktree.baseSha);
   await publishBranch(worktree, headSha);
@@ -331,6 +343,83 @@ for (const [name, [script, message]] of Object.entries(lostHeads)) {
   test(`a HEAD that ${name} is refused`, async (t) => {
     const place = await setup(t);
     place.runTool(script);
-    await assert.rejects(readChanges(place.worktree), message);
+    const read = async () => readChanges(await openToolRepository(place.worktree));
+    await assert.rejects(read, message);
+  });
+}
+
+/** Everything below a folder: its names, and the content of its files. */
+function contentOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
+    const file = join(folder, name);
+    return [name, lstatSync(file).isFile() ? readFileSync(file, 'latin1') : ''];
+  });
+  return Object.fromEntries(entries);
+}
+
+test('reading what a tool has left writes nothing below its worktree', async (t) => {
+  const place = await setup(t);
+  place.runTool('echo a > a; git add a; git commit -qm a; echo b > b; echo c >> README.md');
+  const before = contentOf(place.worktree.path);
+  const commitSha = await finish(place);
+  assert.deepEqual(contentOf(place.worktree.path), before);
+  assert.equal(git(place.mirror.clonePath, 'show', `${commitSha}:b`), 'b');
+});
+
+/** Nobody would read a pipe, so a call that waits for one would not end. */
+const limit = { timeout: 60_000 };
+/** What a tool may leave instead of parts of its repository, and the words of the refusal. */
+const traps: Readonly<Record<string, readonly [script: string, why: RegExp]>> = {
+  'a link to the clone as .git': ['rm -rf .git; ln -s ../clone/.git .git', /: \.git is no folder/],
+  'a link to a folder as objects': [
+    'mv .git/objects ../outside/objects; ln -s ../../outside/objects .git/objects',
+    /: \.git\/objects is no folder/,
+  ],
+  'a link to a folder among its objects': [
+    'rm -rf .git/objects/pack; ln -s "$PWD/../outside" .git/objects/pack',
+    /\.git\/objects\/pack of the worktree is not a regular file/,
+  ],
+  'a link to a folder as refs': [
+    'mv .git/refs ../outside/refs; ln -s ../../outside/refs .git/refs',
+    /: \.git\/refs is no folder/,
+  ],
+  'a link to a folder of refs': [
+    'mv .git/refs/heads ../outside/heads; ln -s ../../../outside/heads .git/refs/heads',
+    /\.git\/refs\/heads\/signalbox\/job of the worktree: .* is a link/,
+  ],
+  'a link to nothing as index': [
+    'rm .git/index; ln -s "$PWD/../outside/new" .git/index',
+    /\.git\/index of the worktree: .* it is a link/,
+  ],
+  'the objects of another repository': [
+    `git init -q ../outside/o; git -C ../outside/o -c user.name=x -c user.email=x@x commit -q --allow-empty -m secret
+     echo "$PWD/../outside/o/.git/objects" >> .git/objects/info/alternates
+     git -C ../outside/o rev-parse HEAD > .git/HEAD`,
+    /alternates was changed/,
+  ],
+  'a pipe as index': ['rm .git/index; mkfifo .git/index', /\.git\/index .* not a regular file/],
+  'a pipe among its objects': ['mkfifo .git/objects/00', /objects\/00 .* not a regular file/],
+  'a pipe as .gitignore': ['mkdir a; mkfifo a/.gitignore', /^a\/\.gitignore of the worktree/],
+  'a pipe as .gitattributes': ['mkfifo .gitattributes', /^\.gitattributes of the worktree/],
+  'a pipe as HEAD of a nested repository': [
+    'git init -q nested; rm nested/.git/HEAD; mkfifo nested/.git/HEAD',
+    /^nested\/\.git\/HEAD of the worktree is not/,
+  ],
+  'a folder as index': ['rm .git/index; mkdir .git/index', /\.git\/index .* not a regular file/],
+};
+for (const [name, [script, why]] of Object.entries(traps)) {
+  test(`a worktree with ${name} is refused, and nothing outside changes`, limit, async (t) => {
+    const place = await setup(t);
+    const outside = join(place.directory, 'outside');
+    mkdirSync(outside);
+    place.runTool(`echo evil > evil; ${script}`);
+    const folders = [outside, place.mirror.clonePath, place.mirror.gitDir];
+    const before = folders.map(contentOf);
+    await assert.rejects(finish(place), (error) => {
+      assert.equal((error as Error).name, 'GitError');
+      assert.match((error as Error).message, why);
+      return true;
+    });
+    assert.deepEqual(folders.map(contentOf), before);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import test from 'node:test';
 import { git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
@@ -259,6 +259,14 @@ test('changes that cannot be published are kept, and the result says where', asy
   assert.match(result.message, new RegExp(`kept in .*/kept/${key}`));
   const kept = join(parts.stateDir, 'kept', String(key));
   assert.equal(readFileSync(join(kept, 'new.txt'), 'utf8'), 'precious\n');
+});
+
+test('a relative state directory works as the same absolute one', async (t) => {
+  const parts = await setup(t);
+  const stateDir = relative(process.cwd(), parts.stateDir);
+  const { result } = await runOne(parts, 'echo new > new.txt', { stateDir });
+  assert.equal(result.outcome, 'done', JSON.stringify(result.outcomeReason));
+  assert.deepEqual(result.evidence.changedFiles, ['new.txt']);
 });
 
 test('a result that the hub rejects ends the job as a failure, with its commit', async (t) => {

@@ -204,6 +204,7 @@ test('checks and people find the worktree clean, on the branch with the agent’
     change,
     'echo a > a.txt; git add a.txt; git commit -qm a; echo b > b.txt; git rm -q README.md',
     'git checkout -q --detach; echo more > README.md',
+    'git pack-refs --all --prune; echo packed > README.md',
   ]) {
     const { evidence, output } = await look(command);
     const { commitSha, branch } = evidence;

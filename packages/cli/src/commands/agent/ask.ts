@@ -1,6 +1,7 @@
-import { askPerson, type PersonAnswer } from '@signalbox/agent/job-tools';
+import { askPerson, type PersonAnswer, ResultFileError } from '@signalbox/agent/job-tools';
 import { uncertaintyKinds } from '@signalbox/contract';
 import { Option } from 'commander';
+import { CliError } from '../../cli-error.ts';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { parseDurationMs } from '../../duration.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
@@ -57,7 +58,10 @@ export const command = defineCommand<Options>({
       context,
       { question, options: option, recommended: recommend, kind, why },
       { waitMs: wait ?? context.holdMs, signal: io.signal },
-    );
+    ).catch((error: unknown) => {
+      if (!(error instanceof ResultFileError)) throw error;
+      throw new CliError(exitCodes.usage, 'REPORT_INVALID', error.message, { cause: error });
+    });
     if (io.json) io.printJson(answer);
     else if (answer.answer !== null) io.print(answer.answer);
     else io.note(answer.status === 'dismissed' ? 'Dismissed.' : 'No person has answered yet.');
