@@ -68,7 +68,8 @@ function makeStandIn(bin: string, name: string, stream: string): void {
   mkdirSync(bin, { recursive: true });
   copyFileSync(join(streams, stream), join(bin, stream));
   const path = join(bin, name);
-  const lines = ['#!/bin/sh', 'cat >> NOTES.md', `cat "$(dirname "$0")/${stream}"`, ''];
+  const probe = '[ "$1" = sandbox ] && exit 0';
+  const lines = ['#!/bin/sh', probe, 'cat >> NOTES.md', `cat "$(dirname "$0")/${stream}"`, ''];
   writeFileSync(path, lines.join('\n'));
   chmodSync(path, 0o755);
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { after, afterEach, before, describe, it, type TestContext } from 'node:test';
 import { git } from '../git-clone.ts';
-import { toolMissing } from './install-tool.ts';
+import { needTool, toolMissing } from './install-tool.ts';
 import { startToolBench, type ToolBench } from './tool-bench.ts';
 import { say, shell, use, write } from './turns.ts';
 
@@ -13,7 +15,15 @@ const npmEnvironment = {
   INIT_CWD: '/opt/signalbox',
 };
 
-describe('the record of a job of the real tool', { skip: toolMissing('claude', 'codex') }, () => {
+/** Commands of Codex may write below the directories for temporary files. */
+function outsideOfSandbox(t: TestContext): string {
+  const path = mkdtempSync(join(dirname(needTool('codex').bin), 'test-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const missing = toolMissing('claude', 'codex', 'codex-acp');
+describe('the record of a job of the real tool', { skip: missing }, () => {
   let bench: ToolBench;
   before(async () => {
     bench = await startToolBench(['claude', 'codex'], npmEnvironment);
@@ -72,6 +82,44 @@ describe('the record of a job of the real tool', { skip: toolMissing('claude', '
     assert.match(worked.agent.stdout, /codex [\d.]+ · sandbox read-only/);
     assert.deepEqual(worked.job.evidence?.changedFiles, []);
   });
+
+  it('H2: the sandbox of Codex lets its commands write a result, and not the report', async (t) => {
+    const check = (name: string) =>
+      `touch "$(dirname "$SIGNALBOX_${name}_FILE")/x" && echo ${name}=open`;
+    const turns = [shell(`${check('RESULT')}; ${check('REPORT')}`), say('Tried.')];
+    const agent = ['--state-dir', outsideOfSandbox(t)];
+    const { log } = await bench.work('codex', 'Try.', { turns, agent });
+    assert.match(log, /RESULT=open/);
+    assert.match(log, /Read-only file system/);
+    assert.doesNotMatch(log, /REPORT=open/);
+  });
+
+  const skip = process.platform !== 'linux' && 'bubblewrap is a sandbox of Linux';
+  for (const line of [
+    ['--executor', 'codex'],
+    ['--acp', 'codex'],
+  ]) {
+    it(`D6: ${line.join(' ')} does not start when the sandbox is broken`, { skip }, async (t) => {
+      // Codex uses a bwrap of the machine that has its options.
+      const bin = outsideOfSandbox(t);
+      const options = '--argv0 --as-pid-1 --bind-fd --perms --ro-bind-data';
+      writeFileSync(
+        join(bin, 'bwrap'),
+        `#!/bin/sh
+case "$*" in *--help*) echo "usage: bwrap ${options}"; exit 0;; esac
+echo "bwrap: No permissions to create new namespace" >&2; exit 1
+`,
+        { mode: 0o755 },
+      );
+      const adapter = needTool('codex-acp').bin;
+      const PATH = [bin, adapter, bench.place.env.PATH].join(delimiter);
+      const broken = bench.machineWith({ PATH });
+      const { code, stderr } = await broken.run(['agent', 'start', '--once', ...line]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /The sandbox of Codex does not work here.*bwrap: No permissions/);
+      assert.match(stderr, /EXECUTOR_SANDBOX_BROKEN/);
+    });
+  }
 
   it('D13: a variable with a secret name is not shown, whichever program set it', async () => {
     const turns = [shell('export MESSAGING_TOKEN=abcdef-123456; env | grep MESSAGING_'), say('x')];

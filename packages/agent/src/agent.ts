@@ -22,13 +22,14 @@ import { readMachineFingerprint, type StateDirectory } from './state-directory.t
  * @throws {ToolUserError} tools cannot run as the user of `runAs`.
  * @throws {ExecutorMissingError} the coding tool is not on the PATH.
  * @throws {ExecutorLoginError} the coding tool is not logged in.
+ * @throws {ExecutorSandboxError} its sandbox does not work.
  * @throws {TypeError} an option is invalid.
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
   const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
   const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
-  const tools = await checkTools(options, env, toolUser !== null);
+  const tools = await checkTools(options, env, toolUser);
   const [first] = tools;
   assert.ok(first, 'an agent has a tool');
   const [executor, tool] = first;
@@ -87,12 +88,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 async function checkTools(
   { executor, repositories }: AgentOptions,
   env: NodeJS.ProcessEnv,
-  isOtherUser: boolean,
+  user: ToolUser | null,
 ): Promise<ReadonlyMap<Executor, ExecutorTool>> {
   const own = repositories.map((repository) => repository.executor ?? executor);
   const tools = new Map<Executor, ExecutorTool>();
   for (const each of new Set(own.length === 0 ? [executor] : own)) {
-    tools.set(each, await each.check(env, isOtherUser));
+    tools.set(each, await each.check(env, user));
   }
   return tools;
 }

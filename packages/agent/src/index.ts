@@ -50,6 +50,7 @@ export {
   type ExecutorPlan,
   type ExecutorReport,
   type ExecutorRequest,
+  ExecutorSandboxError,
   type ExecutorTool,
   type OutputReader,
   type ReadLine,

@@ -73,14 +73,14 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
 
   return {
     name: 'claude',
-    async check(env, isOtherUser = false) {
+    async check(env, user = null) {
       const file = await findOnPath('claude', env);
       if (file === null) {
         throw new ExecutorMissingError(
           'claude is not on the PATH; install Claude Code and log it in, or choose another executor.',
         );
       }
-      if (!isOtherUser && (await readClaudeLogin(file, env)) === false) {
+      if (user === null && (await readClaudeLogin(file, env)) === false) {
         throw new ExecutorLoginError(
           'Claude Code is not logged in: run claude and log in there, or set ANTHROPIC_API_KEY.',
         );

@@ -1,4 +1,5 @@
 import { createCodexReader } from './codex-reader.ts';
+import { checkCodexSandbox } from './codex-sandbox.ts';
 import { codexServerSettings } from './codex-server.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
@@ -30,12 +31,15 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
   const { model, sandbox = 'workspace-write', jobServer } = options;
   return {
     name: 'codex',
-    async check(env) {
+    async check(env, user = null) {
       const file = await findOnPath('codex', env);
       if (file === null) {
         throw new ExecutorMissingError(
           'codex is not on the PATH; install Codex and log it in, or choose another executor.',
         );
+      }
+      if (sandbox !== 'danger-full-access') {
+        await checkCodexSandbox([file], sandbox, { env, user });
       }
       return { version: await readVersion(file, env) };
     },

@@ -1,4 +1,5 @@
 import type { Job, Usage } from '@signalbox/contract';
+import type { ToolUser } from '../process/tool-user.ts';
 import type { ConversationHost } from './conversation.ts';
 import type { LogPart } from './log-part.ts';
 import type { ToolFailure } from './tool-failure.ts';
@@ -9,13 +10,14 @@ export interface Executor {
   /** Its tool has sessions: a job that is interrupted continues in the same directory. */
   readonly hasSessions?: true;
   /**
-   * Checks that the tool is installed and logged in, before any job is claimed.
+   * Checks that the tool is installed, logged in and able to work, before any job is claimed.
    *
-   * @param isOtherUser the tool will run as another user, whose login this process cannot see.
+   * @param user that the tool will run as, whose login this process cannot see; null: the agent's.
    * @throws {ExecutorMissingError} with a message that says what to do.
    * @throws {ExecutorLoginError}
+   * @throws {ExecutorSandboxError}
    */
-  check(env: NodeJS.ProcessEnv, isOtherUser?: boolean): Promise<ExecutorTool>;
+  check(env: NodeJS.ProcessEnv, user?: ToolUser | null): Promise<ExecutorTool>;
   /** Returns how to run the tool for one job. */
   plan(request: ExecutorRequest): ExecutorPlan;
   /** Says in a few words how the tool is restricted, for the person who starts the agent. */
@@ -97,6 +99,11 @@ export interface ExecutorReport {
 /** The tool is not logged in: it would fail every job. */
 export class ExecutorLoginError extends Error {
   override name = 'ExecutorLoginError';
+}
+
+/** The tool's own sandbox does not work: its commands would fail in every job. */
+export class ExecutorSandboxError extends Error {
+  override name = 'ExecutorSandboxError';
 }
 
 /** The tool is not on the PATH. */

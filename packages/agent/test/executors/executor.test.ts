@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import test from 'node:test';
-import { createClaudeExecutor, createCodexExecutor, type Executor } from '../../src/index.ts';
+import {
+  createClaudeExecutor,
+  createCodexExecutor,
+  type Executor,
+  ExecutorSandboxError,
+} from '../../src/index.ts';
 import { repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
 /**
@@ -19,7 +24,9 @@ function playStream(parts: Setup, tool: string, stream: string, exitCode = 0) {
     `#!/bin/sh
 if [ "$1" = --version ]; then echo "${tool} 9.9.9"; exit 0; fi
 if [ "$1" = auth ]; then echo '{"loggedIn": true}'; exit 0; fi
+if [ "$1" = sandbox ]; then exit 0; fi
 printf '%s\\n' "$@" > ${parts.directory}/arguments
+printf '%s' "$SIGNALBOX_REPORT_FILE" > ${parts.directory}/report
 cat > ${parts.directory}/input
 echo changed > README.md
 cat ${file}
@@ -46,6 +53,7 @@ async function runWith(
     output: parts.hub.output(held, 'stdout'),
     argumentsSent: readLines('arguments').split('\n').slice(0, -1),
     input: readLines('input'),
+    reportFile: readLines('report'),
   };
 }
 
@@ -103,7 +111,11 @@ test('both get the server of the job: the prompt names its tools, no argument ha
   const ofCodex = await runWith(codex, createCodexExecutor({ jobServer }), codexEnv);
   const names = ofCodex.argumentsSent.find((arg) => arg.includes('.env_vars='));
   assert.match(names ?? '', /^mcp_servers\.signalbox\.env_vars=\[.*"SIGNALBOX_JOB_TOKEN".*\]$/);
-  for (const { argumentsSent, input } of [ofClaude, ofCodex]) {
+  for (const { argumentsSent, input, reportFile } of [ofClaude, ofCodex]) {
+    // The server runs outside of the sandbox of its tool, so it writes where the tool cannot.
+    const opened = argumentsSent[argumentsSent.indexOf('--add-dir') + 1] ?? '';
+    assert.match(opened, /\/tool$/);
+    assert.match(relative(opened, reportFile), /^\.\.\//);
     assert.doesNotMatch(argumentsSent.join(' '), /sbx_j_/);
     assert.match(input, /- ask_person asks a person and waits/);
   }
@@ -184,4 +196,32 @@ test('a tool that is not on the PATH is reported before any job is claimed', asy
     });
   }
   assert.deepEqual(parts.hub.calls, []);
+});
+
+test('Codex with a broken sandbox is refused with its words, unless it is to have none', async (t) => {
+  const parts = await setup(t);
+  const bin = join(parts.directory, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'codex'),
+    `#!/bin/sh
+if [ "$1" = --version ]; then echo "codex 9.9.9"; exit 0; fi
+echo "$*" > ${parts.directory}/probe
+echo "WARNING: about itself" >&2; echo "bwrap: execvp: No such file" >&2; exit 1
+`,
+    { mode: 0o755 },
+  );
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  for (const sandbox of ['workspace-write', 'read-only'] as const) {
+    const executor = createCodexExecutor({ sandbox });
+    await assert.rejects(parts.start('', { executor, env }), (error) => {
+      assert.ok(error instanceof ExecutorSandboxError, String(error));
+      assert.match(error.message, /does not work here.*: bwrap: execvp: No such file To see it/);
+      return true;
+    });
+    const probe = readFileSync(join(parts.directory, 'probe'), 'utf8');
+    assert.equal(probe, `sandbox -c sandbox_mode="${sandbox}" -- true\n`);
+  }
+  const without = createCodexExecutor({ sandbox: 'danger-full-access' });
+  assert.equal((await without.check(env)).version, 'codex 9.9.9');
 });

@@ -1,5 +1,6 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { ShareChanges } from '../../landing/landing-options.ts';
+import { checkCodexSandbox } from '../codex-sandbox.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
@@ -32,6 +33,8 @@ export interface AcpExecutorOptions extends SessionSettings {
 
 /** A tool that crashes is started again, with its session, this often in an attempt. */
 const STARTS_MAX = 3;
+/** The mode of Codex's adapter in which commands run without a sandbox. */
+const CODEX_WITHOUT_SANDBOX = 'agent-full-access';
 /** Refused actions that the evidence names. */
 const DENIED_MAX = 50;
 
@@ -45,8 +48,15 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
   return {
     name: 'acp',
     hasSessions: true,
-    async check(env) {
+    async check(env, user = null) {
       found = await findAcpAgent(options.agent, env);
+      const mode = options.mode ?? found.mode;
+      if (found.name === 'codex' && mode !== CODEX_WITHOUT_SANDBOX) {
+        const sandbox = mode === 'read-only' ? mode : 'workspace-write';
+        // The adapter may bring its own Codex.
+        const place = { env: { ...env, ...found.env }, user };
+        await checkCodexSandbox([found.file, 'cli'], sandbox, place);
+      }
       return { version: null };
     },
     plan() {

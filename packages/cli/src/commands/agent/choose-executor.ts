@@ -7,6 +7,7 @@ import {
   type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
+  ExecutorSandboxError,
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
 import { launcherFile } from '../../command-name.ts';
@@ -112,7 +113,7 @@ async function isAvailable(executor: Executor, env: NodeJS.ProcessEnv): Promise<
   } catch (error) {
     if (error instanceof ExecutorMissingError) return false;
     // The start says what is wrong with it.
-    if (error instanceof ExecutorLoginError) return true;
+    if (error instanceof ExecutorLoginError || error instanceof ExecutorSandboxError) return true;
     throw error;
   }
 }

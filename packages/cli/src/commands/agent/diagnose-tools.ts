@@ -4,6 +4,7 @@ import {
   type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
+  ExecutorSandboxError,
 } from '@signalbox/agent';
 
 interface ToolFinding {
@@ -23,7 +24,7 @@ async function look(executor: Executor, env: NodeJS.ProcessEnv): Promise<ToolFin
     const { version } = await executor.check(env);
     return { name, state: 'ok', message: version ?? 'installed' };
   } catch (error) {
-    if (error instanceof ExecutorLoginError) {
+    if (error instanceof ExecutorLoginError || error instanceof ExecutorSandboxError) {
       return { name, state: 'warning', message: error.message };
     }
     if (!(error instanceof ExecutorMissingError)) throw error;

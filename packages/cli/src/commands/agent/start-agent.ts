@@ -5,6 +5,7 @@ import {
   type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
+  ExecutorSandboxError,
   type LandingOptions,
   startAgent,
   ToolUserError,
@@ -199,6 +200,11 @@ function explainStart(error: unknown): unknown {
   }
   if (error instanceof ExecutorLoginError) {
     return new CliError(exitCodes.usage, 'EXECUTOR_NOT_LOGGED_IN', error.message, { cause: error });
+  }
+  if (error instanceof ExecutorSandboxError) {
+    return new CliError(exitCodes.usage, 'EXECUTOR_SANDBOX_BROKEN', error.message, {
+      cause: error,
+    });
   }
   if (error instanceof ToolUserError) {
     return new CliError(exitCodes.usage, 'RUN_AS_REFUSED', error.message, { cause: error });

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { cleanEnvironment } from '../process/environment.ts';
+import { environmentOf, identityOf, type ToolUser } from '../process/tool-user.ts';
+import { ExecutorSandboxError } from './executor.ts';
+
+const PROBE_MS_MAX = 30_000;
+const WORDS_CHARS_MAX = 500;
+/** Codex's own notes about itself, before what went wrong. */
+const noise = /^WARNING: /;
+
+/**
+ * Runs `true` in the sandbox of Codex. Codex does not say that its sandbox is broken: each command
+ * of a job would fail, and the job would be done.
+ *
+ * @param codex the command, with arguments before those of Codex.
+ * @throws {ExecutorSandboxError} with the words of the sandbox.
+ */
+export async function checkCodexSandbox(
+  codex: readonly [file: string, ...args: string[]],
+  mode: 'read-only' | 'workspace-write',
+  { env, user }: { env: NodeJS.ProcessEnv; user: ToolUser | null },
+): Promise<void> {
+  const [file, ...first] = codex;
+  const args = [...first, 'sandbox', '-c', `sandbox_mode="${mode}"`, '--', 'true'];
+  const limits = { timeout: PROBE_MS_MAX, killSignal: 'SIGKILL', cwd: tmpdir() } as const;
+  const clean = environmentOf(user, cleanEnvironment(env, undefined));
+  const options = { ...limits, env: clean, ...identityOf(user) };
+  const problem = await new Promise<string | null>((resolve) => {
+    const child = execFile(file, args, options, (error, _stdout, stderr) => {
+      if (error === null) return resolve(null);
+      const words = stderr.split('\n').filter((line) => line.trim() !== '' && !noise.test(line));
+      resolve((words.join(' ') || error.message).slice(0, WORDS_CHARS_MAX));
+    });
+    child.stdin?.end();
+  });
+  if (problem === null) return;
+  throw new ExecutorSandboxError(
+    `The sandbox of Codex does not work here, so its commands would fail: ${problem} ` +
+      'To see it: codex sandbox -- true',
+  );
+}
