@@ -3,6 +3,7 @@
  * prompt is its script: steps separated by `;`. Its sessions are files, so it can be killed and
  * resumed; then it asks again for what it had not done, as real tools do.
  */
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -142,6 +143,13 @@ async function form(peer: Peer, sessionId: string): Promise<boolean> {
   return answer.action !== 'cancel';
 }
 
+/** Runs the program of the test without asking, as a tool may that has no sandbox. */
+function feed(cwd: string, input: string): string {
+  const program = process.env.ACP_SCRIPT_PROGRAM ?? '';
+  const { stdout, stderr } = spawnSync(program, { cwd, input, encoding: 'utf8' });
+  return `${stdout}${stderr}`;
+}
+
 /** Asks by the job's own server. A tool that has no answer does not end its turn by itself. */
 async function askJobServer(question: string): Promise<null> {
   const context = openJobContext(process.env);
@@ -181,6 +189,9 @@ async function perform(
       return (await form(peer, sessionId)) ? null : 'cancelled';
     case 'ask':
       return await askJobServer(rest);
+    case 'feed':
+      await say(peer, sessionId, feed(cwd, rest));
+      return null;
     case 'say':
       await say(peer, sessionId, rest);
       return null;
